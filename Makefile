@@ -1,0 +1,99 @@
+# Every target does its own set-up: on a fresh machine `make test` is all there is to type.
+# Needed: Python >= 3.10 with venv, cargo, a C++ compiler. PYTHON=python3.12 picks an interpreter.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Tests run side by side; each ns-3 run wants a core for itself.
+JOBS ?= auto
+CCA ?= TcpNewReno
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup bench test test-python test-rust lint format perf verify coverage wheel lock clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: $(VENV)/.native ## .venv with ccperf in it, built from this checkout
+
+bench: setup ## every experiment of the catalogue for $(CCA), then the site
+	$(BIN)/ccperf bench $(CCA)
+
+test: test-rust test-python ## all tests, the comparison with real ns-3 included
+
+test-rust: $(VENV)/.tools
+	cargo test --workspace --exclude ccperf-py --locked --quiet
+
+test-python: setup
+	$(BIN)/pytest -n $(JOBS) -q
+
+lint: setup ## ruff, mypy, rustfmt, clippy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	cargo fmt --all
+
+verify: setup ## compare with the published tables and with real ns-3
+	$(BIN)/ccperf verify seeds
+	$(BIN)/ccperf verify ns3
+
+perf: setup ## speed against real ns-3, six scenarios
+	$(BIN)/python -m benchmarks.perf
+
+coverage: setup ## how much of the TCP and queue code the ns-3 comparison reaches
+	$(BIN)/python tools/coverage.py --missed
+
+wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
+	$(BIN)/maturin build --release --locked --out dist
+
+# pip's lock: one file for every Python from 3.10 on. `--no-deps` at installation because the file is
+# complete, and because the wheel of ns-3 is used for its headers and libraries only: its Python
+# binding (cppyy, which compiles for minutes) stays out.
+lock: $(VENV)/.tools ## resolve requirements.lock and Cargo.lock again
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.10 --upgrade \
+	  --all-extras --generate-hashes --no-emit-find-links \
+	  --no-emit-package cppyy --no-emit-package cppyy-backend --no-emit-package cppyy-cling \
+	  --no-emit-package cpycppyy --custom-compile-command 'make lock' -o requirements.lock
+	cargo update
+
+clean:
+	rm -rf $(VENV) dist target python/ccperf/_native*.so
+
+# --- what the targets stand on -------------------------------------------------------------------
+
+# The one place that says what is absent. It runs once: the stamps below depend on it.
+$(VENV)/.tools:
+	@missing=; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null \
+	  || missing="$$missing\n  Python >= 3.10        $(PYTHON) is absent or older: make PYTHON=/path/to/python3.12"; \
+	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+	  || missing="$$missing\n  Python's venv module  apt-get install python3-venv"; \
+	command -v cargo >/dev/null 2>&1 \
+	  || missing="$$missing\n  cargo >= 1.85         https://rustup.rs"; \
+	command -v c++ >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || command -v clang++ >/dev/null 2>&1 \
+	  || missing="$$missing\n  a C++ compiler        apt-get install g++"; \
+	if [ -n "$$missing" ]; then \
+	  printf "ccperf cannot be built here. Absent:$$missing\n" >&2; exit 1; \
+	fi
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.python: requirements.lock | $(VENV)/.tools
+	@echo "Installing Python packages into $(VENV) (once; a few minutes on a slow line)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	@touch $@
+
+$(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
+	@echo "Building the engine"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet >/dev/null \
+	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
+	@touch $@

@@ -1,0 +1,171 @@
+"""Speed of the engine, as a ratio against real ns-3 in the same call: ``make perf``.
+
+For each scenario: wall time from the parsed (lowered) scenario to the complete recording, the
+recording being the one that ``ccperf bench`` makes; packet-hops per second (one packet, data or
+ACK, through one queue and link); peak memory of the process. One core, median of five. ns-3 runs
+the same lowered scenario without any tracing, the heavy scenarios for a shorter stretch of
+simulated time; its rate is that of its event loop alone.
+
+``benchmarks/notes.md`` keeps the history of what was tried.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.scenarios import Case, cases
+
+#: Another simulator, for scale: htsim on a dumbbell of comparable size (see notes.md).
+HTSIM_HOPS_PER_S = 8e6
+REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Median of the repeats."""
+
+    seconds: float
+    hops: int
+    peak_mib: float
+
+    @property
+    def hops_per_s(self) -> float:
+        return self.hops / self.seconds
+
+
+def time_native(scenario_file: Path) -> Timing:
+    """In a process of its own, on one core."""
+    command = [sys.executable, "-m", "benchmarks.perf", "--time", str(scenario_file)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return Timing(**json.loads(done.stdout))
+
+
+def _time_here(scenario_file: Path) -> Timing:
+    from ccperf import _native
+
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    lowered = scenario_file.read_text()
+    seconds = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        tables = _native.Simulation(lowered).finish()
+        seconds.append(time.perf_counter() - start)
+    peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    hops = int(np.sum(np.asarray(tables["links"]["tx_packets"])))
+    return Timing(statistics.median(seconds), hops, peak_kib / 1024)
+
+
+def ns3_hops_per_s(case: Case, folder: Path) -> float:
+    """ns-3 without tracing, on the stretch that the case names; the packets are the engine's."""
+    from ccperf.backends.ns3 import event_loop_seconds
+
+    flows = tuple(flow.model_copy(update={"stop": None}) for flow in case.scenario.flows)
+    stretch = case.scenario.model_copy(update={"stop_time": case.ns3_stop, "flows": flows})
+    file = folder / "stretch.json"
+    file.write_text(stretch.lowered())
+    return time_native(file).hops / event_loop_seconds(file.read_text())
+
+
+def start_up_seconds() -> float:
+    """Wall time of ``ccperf run`` with its start-up, for the shortest experiment."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(sys.executable).with_name("ccperf")
+        command = [
+            str(program),
+            "run",
+            "ecn",
+            "--cc",
+            "TcpNewReno",
+            "--k",
+            "1",
+            "--ce-threshold",
+            "1ms",
+            "--json",
+        ]
+        command += ["--db", str(Path(folder) / "perf.db")]
+        start = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        return time.perf_counter() - start
+
+
+def report(cc: str, with_ns3: bool) -> list[dict[str, float | str]]:
+    rows: list[dict[str, float | str]] = []
+    print(f"{cc}: one core, median of {REPEATS}")
+    print(
+        f"{'scenario':26}{'wall s':>9}{'hops':>12}{'M hops/s':>10}{'MiB':>7}"
+        f"{'ns-3 hops/s':>13}{'ratio':>8}{'x htsim':>9}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases(cc):
+            file = Path(folder) / "scenario.json"
+            file.write_text(case.scenario.lowered())
+            ours = time_native(file)
+            row: dict[str, float | str] = {
+                "scenario": case.name,
+                "seconds": ours.seconds,
+                "hops": ours.hops,
+                "hops_per_s": ours.hops_per_s,
+                "peak_mib": ours.peak_mib,
+                "htsim_ratio": ours.hops_per_s / HTSIM_HOPS_PER_S,
+            }
+            line = (
+                f"{case.name:26}{ours.seconds:9.3f}{ours.hops:12,}"
+                f"{ours.hops_per_s / 1e6:10.2f}{ours.peak_mib:7.0f}"
+            )
+            if with_ns3:
+                theirs = ns3_hops_per_s(case, Path(folder))
+                ratio = ours.hops_per_s / theirs
+                row["ns3_hops_per_s"], row["ratio"] = theirs, ratio
+                line += f"{theirs:13,.0f}{ratio:8.0f}"
+            else:
+                line += f"{'-':>13}{'-':>8}"
+            print(f"{line}{row['htsim_ratio']:9.2f}", flush=True)
+            rows.append(row)
+    if with_ns3:
+        worst = min(float(row["ratio"]) for row in rows)
+        print(
+            f"smallest ratio {worst:.0f}; against an optimised build of ns-3, about half of it: the"
+            " wheel is built with assertions and logging, and runs at about half the speed"
+        )
+    print(f"ccperf run ecn, start-up included: {start_up_seconds():.2f} s")
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make perf", description=__doc__)
+    parser.add_argument("--cc", default="TcpNewReno", help="congestion controls, comma separated")
+    parser.add_argument("--no-ns3", action="store_true", help="leave the ratio out")
+    parser.add_argument("--json", type=Path, help="also write the rows to this file")
+    parser.add_argument("--time", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.time:
+        print(json.dumps(vars(_time_here(options.time))))
+        return 0
+    with_ns3 = not options.no_ns3
+    if with_ns3:
+        from ccperf import backends
+
+        if missing := backends.get("ns3").available():
+            print(f"no ratio: {missing}", file=sys.stderr)
+            with_ns3 = False
+    rows = {cc: report(cc, with_ns3) for cc in options.cc.split(",")}
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

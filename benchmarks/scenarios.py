@@ -1,0 +1,60 @@
+"""What is timed: the four published scenarios and two heavy ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ccperf import catalogue, topologies
+from ccperf.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario, and the stretch of it that ns-3 simulates (whole, if not shortened)."""
+
+    name: str
+    scenario: Scenario
+    ns3_stop: str
+
+
+def cases(cc: str) -> list[Case]:
+    """The six scenarios with this congestion control."""
+    published = [
+        Case(experiment.name, scenario, scenario.stop_time)
+        for experiment in catalogue.REGISTRY.values()
+        for scenario in (experiment.scenario(cc),)
+    ]
+    heavy = [
+        (
+            "10 Gbps, 1 ms, 16 flows",
+            _heavy(cc, "10Gbps", "1ms", 16, "833p", "40Gbps", "1s"),
+            "20ms",
+        ),
+        (
+            "1 Gbps, 20 ms, 100 flows",
+            _heavy(cc, "1Gbps", "20ms", 100, "1667p", "8Gbps", "5s"),
+            "250ms",
+        ),
+    ]
+    return published + [Case(*entry) for entry in heavy]
+
+
+def _heavy(
+    cc: str, rate: str, rtt: str, flows: int, qlen: str, access_rate: str, stop_time: str
+) -> Scenario:
+    """A full pipe with a FIFO of one bandwidth-delay product; delays 1/8, 1/4, 1/8 of the RTT."""
+    eighth_us = float(rtt.removesuffix("ms")) * 1000 / 8
+    return topologies.dumbbell(
+        rate=rate,
+        rtts=rtt,
+        flows=flows,
+        qlen=qlen,
+        cc=cc,
+        recovery="TcpPrrRecovery",
+        access_rate=access_rate,
+        access_delay=f"{eighth_us:g}us",
+        mss=1448,
+        delayed_ack_count=1,
+        buffer=16_000_000,
+        stop_time=stop_time,
+    )

@@ -1,0 +1,27 @@
+//! A packet-level network and TCP simulator that reproduces ns-3 3.44 packet by packet.
+//!
+//! A scenario goes in, a recording comes out.  Modules, lowest first; nothing points upwards:
+//!
+//! `time`, `seq`, `units`, `rng` -> `attributes`, `packet`, `event` -> `trace`, `qdisc` ->
+//! `tcp`, `congestion`, `recovery` -> `host` -> `lowered`, `scenario`, `simulate`, `recording`.
+
+mod application;
+pub mod attributes;
+pub mod congestion;
+pub mod event;
+pub mod lowered;
+mod network;
+pub mod packet;
+pub mod qdisc;
+mod recorder;
+pub mod recording;
+pub mod recovery;
+pub mod rng;
+pub mod scenario;
+pub mod seq;
+pub mod simulate;
+pub mod tcp;
+pub mod time;
+pub mod trace;
+pub mod units;
+pub mod user;

@@ -1,0 +1,134 @@
+//! The flat form of a scenario that every backend runs: integers, indices, addresses, routes and
+//! stream numbers, no names to resolve and no defaults to know.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the format; a reader refuses others.
+pub const SCHEMA: u32 = 1;
+
+/// One run, complete.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lowered {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    pub stop_ns: u64,
+    /// The replication: ns-3's `RngRun` (its `RngSeed` is always 1).
+    pub seed: u64,
+    pub sample_interval_ns: u64,
+    /// Whether the `changes` table is recorded.
+    pub record_changes: bool,
+    /// In creation order.
+    pub nodes: Vec<String>,
+    /// In creation order.
+    pub links: Vec<Link>,
+    /// In scheduling order.
+    pub changes: Vec<Change>,
+    /// In creation order.
+    pub flows: Vec<Flow>,
+}
+
+/// A full-duplex point-to-point link.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub name: String,
+    /// Node indices; `forward` goes from the first to the second.
+    pub ends: [usize; 2],
+    /// The IPv4 address of each end; the mask is /30.
+    pub addresses: [String; 2],
+    pub delay_ns: u64,
+    /// Forward, reverse.
+    pub directions: [Direction; 2],
+}
+
+/// One direction of a link, with the device that sends into it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Direction {
+    /// `<link>_forward` or `<link>_reverse`.
+    pub name: String,
+    pub rate_bps: u64,
+    pub mtu_bytes: u32,
+    /// `None`: packets go straight to the device.
+    pub qdisc: Option<Algorithm>,
+    pub device_queue: DeviceQueue,
+    /// Probability that the receiving device loses a packet, each packet alike.
+    pub loss: f64,
+    /// Stream number of the loss draws.
+    pub loss_stream: u64,
+    /// Packets lost at the receiving device, by their number in order of arrival, from 0.
+    pub drops: Vec<u64>,
+}
+
+/// The device's own queue under the queue discipline.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum DeviceQueue {
+    Packets(u32),
+    Bytes(u32),
+}
+
+/// An algorithm by ns-3's class name, with the attributes that were given, under ns-3's names and in
+/// ns-3's spelling.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Algorithm {
+    #[serde(rename = "type")]
+    pub kind: String,
+    pub attributes: BTreeMap<String, String>,
+    /// First stream number of its random draws.
+    pub stream: u64,
+}
+
+/// A scheduled change of a link.  Rates change per direction, the delay for both at once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    pub time_ns: u64,
+    pub link: usize,
+    /// New rates, forward and reverse.
+    pub rate_bps: [Option<u64>; 2],
+    pub delay_ns: Option<u64>,
+    /// New loss probabilities, forward and reverse.
+    pub loss: [Option<f64>; 2],
+}
+
+/// A transport connection and the application on top of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    pub name: String,
+    pub source: usize,
+    pub destination: usize,
+    pub source_address: String,
+    pub destination_address: String,
+    pub source_port: u16,
+    pub destination_port: u16,
+    /// `[link, direction]` of each hop from source to destination (direction 0 forward, 1 reverse).
+    pub path: Vec<[usize; 2]>,
+    /// Likewise from destination to source.
+    pub return_path: Vec<[usize; 2]>,
+    pub start_ns: u64,
+    /// Zero: never stopped.
+    pub stop_ns: u64,
+    pub application: Application,
+    pub congestion_control: Algorithm,
+    /// `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
+    pub recovery: String,
+    /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
+    /// `TcpSocketState`), in ns-3's spelling.
+    pub socket: BTreeMap<String, String>,
+}
+
+/// What produces a flow's data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Application {
+    /// Always has data: writes of `write_bytes`, each stamped when it is created; one that does not
+    /// fit keeps its stamp and waits.  `bytes` 0: without end, never closes.  Otherwise closes
+    /// after that many bytes.
+    Greedy { bytes: u64, write_bytes: u32 },
+}

@@ -1,0 +1,437 @@
+//! Links, devices and forwarding: from the host that sends a packet to the host that receives it.
+//!
+//! A port is one direction of a link with everything in front of it: queue discipline, device queue,
+//! transmitter, and the packets on the wire.  The rules are those of ns-3's traffic control layer,
+//! `PointToPointNetDevice` and `PointToPointChannel`.
+//!
+//! Few events are queued.  Packets on the wire wait in the port's own list, of which only the head has
+//! an event.  The end of a transmission and the wake-up of the queue discipline are queued only when
+//! somebody has come to wait for them; until then their [`Key`] is kept, so that they take their place
+//! in the order that ns-3 would have given them.
+
+use std::collections::VecDeque;
+
+use crate::event::{Event, EventQueue, Key};
+use crate::lowered::DeviceQueue;
+use crate::packet::{PPP_HEADER, Packet, PacketId, PacketPool};
+use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, Reason};
+use crate::rng::RngStream;
+use crate::time::{Rate, Time};
+use crate::trace::{PacketEvent, PacketTrace};
+
+/// The time when a packet arrives, and which.
+type InFlight = (Key, PacketId);
+
+/// One direction of a link.
+#[derive(Debug)]
+pub struct Port {
+    pub rate: Rate,
+    /// Transmission times by size of packet: mostly there are two sizes, data and ACK, and the exact
+    /// rounding costs a 128-bit division.
+    tx_times: [(u32, Time); 2],
+    pub delay: Time,
+    pub mtu: u32,
+    pub qdisc: Option<AnyQdisc>,
+    pub qdisc_state: QdiscState,
+
+    queue_limit: DeviceQueue,
+    queue: VecDeque<PacketId>,
+    queue_bytes: u32,
+    /// The device has told the queue discipline to wait.
+    stopped: bool,
+    /// When the device looks whether it may say "go on", if that event is not queued.
+    wake: Option<Key>,
+    /// When the present transmission ends; in the past if the transmitter is idle.
+    busy_until: Key,
+    /// The end of the present transmission is queued as an event.
+    is_completion_queued: bool,
+    wire: VecDeque<InFlight>,
+
+    pub loss: f64,
+    pub loss_rng: RngStream,
+    /// Arrivals to lose, by number, in increasing order.
+    drops: VecDeque<u64>,
+    arrivals: u64,
+
+    pub tx_packets: u64,
+    pub tx_bytes: u64,
+    pub device_dropped: u64,
+    pub loss_dropped: u64,
+}
+
+/// What is needed to make a port.
+#[derive(Debug)]
+pub struct PortSetup {
+    pub rate: Rate,
+    pub delay: Time,
+    pub mtu: u32,
+    pub qdisc: Option<AnyQdisc>,
+    pub queue_limit: DeviceQueue,
+    pub loss: f64,
+    pub loss_rng: RngStream,
+    pub drops: Vec<u64>,
+}
+
+impl Port {
+    pub fn new(setup: PortSetup) -> Self {
+        let mut drops = setup.drops;
+        drops.sort_unstable();
+        Port {
+            rate: setup.rate,
+            tx_times: [(0, Time::ZERO); 2],
+            delay: setup.delay,
+            mtu: setup.mtu,
+            qdisc: setup.qdisc,
+            qdisc_state: QdiscState::default(),
+            queue_limit: setup.queue_limit,
+            queue: VecDeque::new(),
+            queue_bytes: 0,
+            stopped: false,
+            wake: None,
+            busy_until: Key::default(),
+            is_completion_queued: false,
+            wire: VecDeque::new(),
+            loss: setup.loss,
+            loss_rng: setup.loss_rng,
+            drops: drops.into(),
+            arrivals: 0,
+            tx_packets: 0,
+            tx_bytes: 0,
+            device_dropped: 0,
+            loss_dropped: 0,
+        }
+    }
+
+    fn tx_time(&mut self, bytes: u32) -> Time {
+        let [first, second] = self.tx_times;
+        if first.0 == bytes {
+            return first.1;
+        }
+        if second.0 == bytes {
+            return second.1;
+        }
+        let time = self.rate.tx_time(bytes);
+        self.tx_times = [(bytes, time), first];
+        time
+    }
+
+    /// Whether the device queue would overflow with another packet of `bytes`.
+    fn is_full_for(&self, bytes: u32) -> bool {
+        match self.queue_limit {
+            DeviceQueue::Packets(limit) => self.queue.len() as u32 >= limit,
+            DeviceQueue::Bytes(limit) => self.queue_bytes + bytes > limit,
+        }
+    }
+
+    /// The same for a packet of the largest size: the test of the flow control.
+    fn is_full(&self) -> bool {
+        self.is_full_for(self.mtu)
+    }
+}
+
+/// The ports each packet of a flow passes, forward and back.
+pub type Routes = Vec<[Vec<u32>; 2]>;
+
+/// All links, and all packets on them.
+#[derive(Debug)]
+pub struct Network {
+    pub events: EventQueue,
+    pub packets: PacketPool,
+    pub ports: Vec<Port>,
+    pub routes: Routes,
+    pub flow_keys: Vec<[FlowKey; 2]>,
+    pub trace: Option<PacketTrace>,
+    /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
+    pub plain: bool,
+    /// Timers of queue disciplines that are set: port and tag.
+    qdisc_timers: Vec<Option<(u32, u32)>>,
+}
+
+impl Network {
+    pub fn new(
+        ports: Vec<Port>,
+        routes: Routes,
+        flow_keys: Vec<[FlowKey; 2]>,
+        trace: Option<PacketTrace>,
+    ) -> Self {
+        Network {
+            events: EventQueue::default(),
+            packets: PacketPool::default(),
+            ports,
+            routes,
+            flow_keys,
+            trace,
+            plain: false,
+            qdisc_timers: Vec::new(),
+        }
+    }
+
+    pub fn now(&self) -> Time {
+        self.events.now().time
+    }
+
+    /// A host sends a packet; flow and direction are set.
+    pub fn send(&mut self, packet: Packet) {
+        let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
+        let port = route[0];
+        let id = self.packets.insert(packet);
+        self.enter(port, id);
+    }
+
+    /// The queue discipline of a port has been made.
+    pub fn attach_qdisc(&mut self, port: u32) {
+        self.with_qdisc(port, |qdisc, cx| qdisc.attach(cx));
+    }
+
+    /// The queue discipline of a port starts.
+    pub fn start_qdisc(&mut self, port: u32) {
+        self.with_qdisc(port, |qdisc, cx| qdisc.start(cx));
+    }
+
+    /// A queue discipline's timer fires.
+    pub fn on_qdisc_timer(&mut self, index: u32) {
+        let Some((port, tag)) = self.qdisc_timers[index as usize].take() else { return };
+        let may_send = self.with_qdisc(port, |qdisc, cx| qdisc.timer(tag, cx));
+        if may_send == Some(true) {
+            self.run(port);
+        }
+    }
+
+    pub fn set_rate(&mut self, port: u32, rate: Rate) {
+        self.ports[port as usize].rate = rate;
+        self.ports[port as usize].tx_times = [(0, Time::ZERO); 2];
+    }
+
+    /// The head of the wire arrives.  Returns the packet if this was its last hop.
+    pub fn on_arrival(&mut self, index: u32) -> Option<Packet> {
+        let now = self.events.now();
+        let port = &mut self.ports[index as usize];
+        // A delay that was lowered lets packets overtake: the event may belong to one that has
+        // already been taken, or has been pushed back.
+        if port.wire.front().is_none_or(|&(key, _)| key != now) {
+            return None;
+        }
+        let (_, id) = port.wire.pop_front()?;
+        if let Some(&(key, _)) = port.wire.front() {
+            self.events.insert(key, Event::Arrival(index));
+        }
+        if self.is_lost(index) {
+            self.ports[index as usize].loss_dropped += 1;
+            self.record(index, PacketEvent::Drop, id, "Link loss");
+            self.packets.remove(id);
+            return None;
+        }
+        self.record(index, PacketEvent::Rx, id, "");
+        let packet = &mut self.packets[id];
+        packet.hop += 1;
+        let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
+        match route.get(packet.hop as usize) {
+            Some(&next) => {
+                self.enter(next, id);
+                None
+            }
+            None => {
+                let packet = *packet;
+                self.packets.remove(id);
+                Some(packet)
+            }
+        }
+    }
+
+    /// The transmitter of a port is free again.
+    pub fn on_tx_complete(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        port.is_completion_queued = false;
+        if let Some(id) = port.queue.pop_front() {
+            port.queue_bytes -= self.packets[id].wire_bytes();
+            self.start_transmission(index, id);
+        }
+    }
+
+    /// The device looks whether its queue has room, and lets the queue discipline go on.
+    pub fn on_wake(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        if !port.is_full() && port.stopped {
+            port.stopped = false;
+            self.run(index);
+        }
+    }
+
+    /// Random loss and listed loss at the receiving device.
+    fn is_lost(&mut self, index: u32) -> bool {
+        let port = &mut self.ports[index as usize];
+        let number = port.arrivals;
+        port.arrivals += 1;
+        if port.drops.front() == Some(&number) {
+            port.drops.pop_front();
+            return true;
+        }
+        port.loss > 0.0 && port.loss_rng.unit() < port.loss
+    }
+
+    /// A packet comes to a port: into the queue discipline, or straight to the device.
+    fn enter(&mut self, index: u32, id: PacketId) {
+        if self.ports[index as usize].qdisc.is_some() {
+            self.with_qdisc(index, |qdisc, cx| qdisc.enqueue(id, cx));
+            self.run(index);
+        } else if self.ports[index as usize].stopped {
+            self.drop_at_device(index, id, "Device stopped");
+        } else {
+            self.give_to_device(index, id);
+        }
+    }
+
+    /// The queue discipline sends until it is empty, gives nothing, or is told to stop.
+    fn run(&mut self, index: u32) {
+        let quota = self.ports[index as usize].qdisc.as_ref().map_or(0, Qdisc::run_quota);
+        for _ in 0..quota {
+            if self.ports[index as usize].stopped {
+                return;
+            }
+            let next = self.with_qdisc(index, |qdisc, cx| qdisc.dequeue(cx)).flatten();
+            let Some(id) = next else { return };
+            self.give_to_device(index, id);
+            // An empty discipline is not asked: CoDel, COBALT and RED would note that it was empty.
+            if self.ports[index as usize].qdisc_state.packets == 0 {
+                return;
+            }
+        }
+    }
+
+    fn give_to_device(&mut self, index: u32, id: PacketId) {
+        let now = self.events.now();
+        let bytes = self.packets[id].wire_bytes();
+        let port = &mut self.ports[index as usize];
+        if port.is_full_for(bytes) {
+            port.stopped = true;
+            self.drop_at_device(index, id, "Device queue full");
+            return;
+        }
+        if now < port.busy_until {
+            port.queue.push_back(id);
+            port.queue_bytes += bytes;
+            if !port.is_completion_queued {
+                port.is_completion_queued = true;
+                self.events.insert(port.busy_until, Event::TxComplete(index));
+            }
+            if port.is_full() {
+                Self::stop(&mut self.events, port, index);
+            }
+            return;
+        }
+        // In and out of the queue at once: even then it may have been full for a moment.
+        port.queue_bytes += bytes;
+        port.queue.push_back(id);
+        if port.is_full() {
+            Self::stop(&mut self.events, port, index);
+        }
+        let port = &mut self.ports[index as usize];
+        port.queue.pop_back();
+        port.queue_bytes -= bytes;
+        self.start_transmission(index, id);
+    }
+
+    /// The device queue has no room for another packet.
+    fn stop(events: &mut EventQueue, port: &mut Port, index: u32) {
+        port.stopped = true;
+        // A look at the queue is due in this nanosecond, and now matters.
+        if let Some(key) = port.wake.take()
+            && key > events.now()
+        {
+            events.insert(key, Event::Wake(index));
+        }
+    }
+
+    fn start_transmission(&mut self, index: u32, id: PacketId) {
+        let bytes = self.packets[id].wire_bytes();
+        let port = &mut self.ports[index as usize];
+        // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
+        if port.stopped || self.plain {
+            self.events.schedule(Time::ZERO, Event::Wake(index));
+        } else {
+            port.wake = Some(self.events.reserve(Time::ZERO));
+        }
+        let tx_time = port.tx_time(bytes);
+        port.busy_until = self.events.reserve(tx_time);
+        let arrival = self.events.reserve(tx_time + port.delay);
+        port.tx_packets += 1;
+        port.tx_bytes += u64::from(bytes);
+        if !port.queue.is_empty() || self.plain {
+            port.is_completion_queued = true;
+            self.events.insert(port.busy_until, Event::TxComplete(index));
+        }
+        match port.wire.back() {
+            None => {
+                port.wire.push_back((arrival, id));
+                self.events.insert(arrival, Event::Arrival(index));
+            }
+            Some(&(last, _)) if last < arrival => port.wire.push_back((arrival, id)),
+            Some(_) => {
+                let at = port.wire.partition_point(|&(key, _)| key < arrival);
+                port.wire.insert(at, (arrival, id));
+                if at == 0 {
+                    self.events.insert(arrival, Event::Arrival(index));
+                }
+            }
+        }
+        if self.plain {
+            self.events.insert(arrival, Event::Arrival(index));
+        }
+        self.record(index, PacketEvent::Tx, id, "");
+    }
+
+    fn drop_at_device(&mut self, index: u32, id: PacketId, reason: &'static str) {
+        self.ports[index as usize].device_dropped += 1;
+        self.record(index, PacketEvent::Drop, id, reason);
+        self.packets.remove(id);
+    }
+
+    /// Calls the queue discipline with its surroundings, and queues the timers it sets.
+    #[inline]
+    fn with_qdisc<T>(
+        &mut self,
+        index: u32,
+        call: impl FnOnce(&mut AnyQdisc, &mut QdiscContext<'_>) -> T,
+    ) -> Option<T> {
+        let port = &mut self.ports[index as usize];
+        let qdisc = port.qdisc.as_mut()?;
+        let mut cx = QdiscContext {
+            now: self.events.now().time,
+            packets: &mut self.packets,
+            state: &mut port.qdisc_state,
+            flow_keys: &self.flow_keys,
+            rate: port.rate,
+            port: index as u16,
+            trace: self.trace.as_mut(),
+            in_child: false,
+        };
+        let result = call(qdisc, &mut cx);
+        if !port.qdisc_state.timers.is_empty() {
+            self.queue_timers(index);
+        }
+        Some(result)
+    }
+
+    fn queue_timers(&mut self, index: u32) {
+        let timers = std::mem::take(&mut self.ports[index as usize].qdisc_state.timers);
+        for (delay, tag) in timers {
+            let free = self.qdisc_timers.iter().position(Option::is_none);
+            let slot = free.unwrap_or_else(|| {
+                self.qdisc_timers.push(None);
+                self.qdisc_timers.len() - 1
+            });
+            self.qdisc_timers[slot] = Some((index, tag));
+            self.events.schedule(delay, Event::Qdisc(slot as u32));
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, index: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
+        if let Some(trace) = &mut self.trace {
+            let why = Reason { text: reason, child: false };
+            trace.push(self.events.now().time, index as u16, event, &self.packets[id], why);
+        }
+    }
+}
+
+const _: () = assert!(PPP_HEADER == 2, "wire sizes and ns-3's device queue count the same bytes");

@@ -1,0 +1,164 @@
+//! Header-only packets in a pool, addressed by a small id.  Nothing is allocated per packet once
+//! the pool has grown to the largest number of packets alive at the same time.
+
+use crate::seq::Seq;
+use crate::time::Time;
+
+/// Bytes that the point-to-point link adds to an IP packet (PPP, protocol field only; RFC 1661).
+pub const PPP_HEADER: u32 = 2;
+/// IPv4 header without options (RFC 791).
+pub const IP_HEADER: u32 = 20;
+/// TCP header without options (RFC 9293 section 3.1).
+pub const TCP_HEADER: u32 = 20;
+
+/// The two ECN bits of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    #[default]
+    NotEct = 0,
+    Ect1 = 1,
+    Ect0 = 2,
+    Ce = 3,
+}
+
+/// The flag bits of the TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u8);
+
+impl Flags {
+    pub const FIN: Flags = Flags(0x01);
+    pub const SYN: Flags = Flags(0x02);
+    pub const RST: Flags = Flags(0x04);
+    pub const PSH: Flags = Flags(0x08);
+    pub const ACK: Flags = Flags(0x10);
+    pub const URG: Flags = Flags(0x20);
+    pub const ECE: Flags = Flags(0x40);
+    pub const CWR: Flags = Flags(0x80);
+
+    pub const fn has(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub const fn with(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+
+    pub const fn without(self, other: Flags) -> Flags {
+        Flags(self.0 & !other.0)
+    }
+}
+
+/// Which packet of the pool; valid until the packet is freed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PacketId(pub u32);
+
+/// A `[left, right)` block of a SACK option (RFC 2018 section 3).
+pub type SackBlock = (Seq, Seq);
+
+/// What a packet carries: the fields of its headers that somebody reads, and its sizes.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// When the queue discipline that holds it accepted it.
+    pub enqueued: Time,
+    pub seq: Seq,
+    pub ack: Seq,
+    /// TSval and TSecr in ms (RFC 7323); meaningful if `timestamps`.
+    pub ts_val: u32,
+    pub ts_ecr: u32,
+    /// IP packet size in bytes: IP and TCP headers, options and payload.
+    pub ip_bytes: u32,
+    pub payload: u16,
+    /// The window field as it stands in the header (not yet scaled).
+    pub window: u16,
+    pub flow: u16,
+    /// The hop of its route that it travels next.
+    pub hop: u8,
+    /// True for packets from the flow's destination to its source.
+    pub backward: bool,
+    pub flags: Flags,
+    pub ecn: Ecn,
+    pub timestamps: bool,
+    /// On a SYN: the window scale option is present, with this shift; SACK is permitted.
+    pub window_scale: bool,
+    pub window_shift: u8,
+    pub sack_permitted: bool,
+    pub sacks: u8,
+    pub sack: [SackBlock; 3],
+}
+
+impl Packet {
+    /// The SACK blocks; a fourth one fits a header, and this struct, only in place of timestamps.
+    pub fn sack_blocks(&self) -> ([SackBlock; 4], usize) {
+        let [a, b, c] = self.sack;
+        ([a, b, c, (Seq(self.ts_val), Seq(self.ts_ecr))], usize::from(self.sacks))
+    }
+
+    /// Adds as many of `blocks` as the header has room for.
+    pub fn set_sack_blocks(&mut self, blocks: &[SackBlock]) {
+        let room = if self.timestamps { 3 } else { 4 };
+        self.sacks = blocks.len().min(room) as u8;
+        for (i, &block) in blocks.iter().take(room).enumerate() {
+            match self.sack.get_mut(i) {
+                Some(slot) => *slot = block,
+                None => (self.ts_val, self.ts_ecr) = (block.0.0, block.1.0),
+            }
+        }
+    }
+
+    pub const fn wire_bytes(&self) -> u32 {
+        self.ip_bytes + PPP_HEADER
+    }
+}
+
+/// The slab that holds every packet of a simulation.
+#[derive(Debug, Default)]
+pub struct PacketPool {
+    slots: Vec<Packet>,
+    free: Vec<PacketId>,
+}
+
+impl PacketPool {
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id.0 as usize] = packet;
+                id
+            }
+            None => {
+                let id = PacketId(self.slots.len() as u32);
+                self.slots.push(packet);
+                id
+            }
+        }
+    }
+
+    pub fn remove(&mut self, id: PacketId) {
+        self.free.push(id);
+    }
+
+    /// Packets alive now.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl std::ops::Index<PacketId> for PacketPool {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.slots[id.0 as usize]
+    }
+}
+
+impl std::ops::IndexMut<PacketId> for PacketPool {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id.0 as usize]
+    }
+}

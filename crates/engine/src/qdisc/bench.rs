@@ -1,0 +1,106 @@
+//! A test bench: one discipline, a clock, packets in, packets out.
+
+use std::collections::BTreeMap;
+
+use super::{AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState, SPECS, build};
+use crate::attributes::Attributes;
+use crate::packet::{Ecn, Packet, PacketId, PacketPool};
+use crate::seq::Seq;
+use crate::time::{Rate, Time};
+
+#[derive(Debug)]
+pub struct Bench {
+    pub qdisc: AnyQdisc,
+    pub packets: PacketPool,
+    pub state: QdiscState,
+    pub now: Time,
+    pub arrivals: u32,
+    /// The packets that left in runs that timers asked for, with the time.
+    pub sent: Vec<(Time, Packet)>,
+    flow_keys: Vec<[FlowKey; 2]>,
+    timers: Vec<(Time, u32)>,
+}
+
+impl Bench {
+    /// Flow `i` has priority `i`.
+    pub fn new(ns3: &str, given: &[(&str, &str)]) -> Self {
+        let given: BTreeMap<_, _> =
+            given.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).unwrap();
+        let attributes = Attributes::new(spec, &given);
+        let cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1 };
+        let flow = |i| FlowKey {
+            source: 0x0a00_0001 + 4 * u32::from(i),
+            destination: 0x1400_0001 + 4 * u32::from(i),
+            source_port: 49152,
+            destination_port: 5001,
+            protocol: 6,
+            priority: i,
+        };
+        let mut bench = Bench {
+            qdisc: build(ns3, &cx).unwrap(),
+            packets: PacketPool::default(),
+            state: QdiscState::default(),
+            now: Time::ZERO,
+            arrivals: 0,
+            sent: Vec::new(),
+            flow_keys: (0..16).map(|i| [flow(i), flow(i)]).collect(),
+            timers: Vec::new(),
+        };
+        bench.call(|q, cx| q.attach(cx));
+        bench.call(|q, cx| q.start(cx));
+        bench
+    }
+
+    pub fn call<T>(&mut self, call: impl FnOnce(&mut AnyQdisc, &mut QdiscContext<'_>) -> T) -> T {
+        let mut cx = QdiscContext {
+            now: self.now,
+            packets: &mut self.packets,
+            state: &mut self.state,
+            flow_keys: &self.flow_keys,
+            rate: Rate(1_000_000_000),
+            port: 0,
+            trace: None,
+            in_child: false,
+        };
+        let result = call(&mut self.qdisc, &mut cx);
+        for (delay, tag) in self.state.timers.drain(..) {
+            self.timers.push((self.now + delay, tag));
+        }
+        result
+    }
+
+    /// Whether the packet got in.
+    pub fn arrive(&mut self, flow: u16, ip_bytes: u32, ecn: Ecn) -> bool {
+        let seq = Seq(self.arrivals);
+        self.arrivals += 1;
+        let id = self.packets.insert(Packet { seq, flow, ip_bytes, ecn, ..Packet::default() });
+        self.call(|q, cx| q.enqueue(id, cx))
+    }
+
+    pub fn depart(&mut self) -> Option<Packet> {
+        let id: PacketId = self.call(|q, cx| q.dequeue(cx))?;
+        let packet = self.packets[id];
+        self.packets.remove(id);
+        Some(packet)
+    }
+
+    /// Lets time pass; timers fire on the way.
+    pub fn wait(&mut self, duration: Time) {
+        let end = self.now + duration;
+        while let Some(next) = (0..self.timers.len()).min_by_key(|&i| self.timers[i]) {
+            if self.timers[next].0 > end {
+                break;
+            }
+            let (at, tag) = self.timers.swap_remove(next);
+            self.now = at;
+            if self.call(|q, cx| q.timer(tag, cx)) {
+                for _ in 0..self.qdisc.run_quota() {
+                    let Some(packet) = self.depart() else { break };
+                    self.sent.push((at, packet));
+                }
+            }
+        }
+        self.now = end;
+    }
+}

@@ -1,0 +1,199 @@
+//! What surrounds a queue discipline while it works: the clock, the packets, the counters, the
+//! trace.
+
+use crate::packet::{Ecn, PacketId, PacketPool};
+use crate::time::{Rate, Time};
+use crate::trace::{PacketEvent, PacketTrace};
+
+/// Why a packet was dropped or marked, in ns-3's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reason {
+    pub text: &'static str,
+    /// The decision was made by a child discipline.
+    pub child: bool,
+}
+
+impl Reason {
+    /// What ns-3 puts before the text of a reason that a child discipline gave.
+    pub fn prefix(self, verdict: Verdict) -> &'static str {
+        match (self.child, verdict) {
+            (false, _) => "",
+            (true, Verdict::Mark) => "(Marked by child queue disc) ",
+            (true, _) => "(Dropped by child queue disc) ",
+        }
+    }
+}
+
+/// What was decided of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    DropBeforeEnqueue,
+    DropAfterDequeue,
+    Mark,
+}
+
+/// Packets and bytes for one verdict and reason.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts {
+    pub verdict: Verdict,
+    pub reason: Reason,
+    pub packets: u64,
+    pub bytes: u64,
+}
+
+/// What disciplines classify packets by; the same for all packets of a flow in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowKey {
+    pub source: u32,
+    pub destination: u32,
+    pub source_port: u16,
+    pub destination_port: u16,
+    pub protocol: u8,
+    /// The socket's priority (ns-3's `SocketPriorityTag`, Linux's `skb->priority`): 0 unless the
+    /// flow sets its type of service.
+    pub priority: u8,
+}
+
+/// Backlog and statistics of one root discipline (ns-3's `QueueDisc::Stats`).
+#[derive(Debug, Default)]
+pub struct QdiscState {
+    /// Packets and bytes in the discipline now.
+    pub packets: u32,
+    pub bytes: u32,
+    /// Time in the queue of the packet dequeued last, those dropped then included.
+    pub last_sojourn: Option<Time>,
+    pub enqueued_packets: u64,
+    pub dequeued_packets: u64,
+    pub dropped_packets: u64,
+    pub dropped_bytes: u64,
+    pub marked_packets: u64,
+    pub counts: Vec<Counts>,
+    /// Timers that the discipline has asked for and the caller has not yet scheduled.
+    pub timers: Vec<(Time, u32)>,
+}
+
+impl QdiscState {
+    fn count(&mut self, verdict: Verdict, reason: Reason, bytes: u32) {
+        let found = self.counts.iter_mut().find(|c| c.verdict == verdict && c.reason == reason);
+        match found {
+            Some(c) => {
+                c.packets += 1;
+                c.bytes += u64::from(bytes);
+            }
+            None => {
+                self.counts.push(Counts { verdict, reason, packets: 1, bytes: u64::from(bytes) })
+            }
+        }
+    }
+}
+
+/// Handed to a discipline with every call.
+#[derive(Debug)]
+pub struct QdiscContext<'a> {
+    pub now: Time,
+    pub packets: &'a mut PacketPool,
+    pub state: &'a mut QdiscState,
+    /// Indexed by flow; forward direction first, then backward.
+    pub flow_keys: &'a [[FlowKey; 2]],
+    pub rate: Rate,
+    pub port: u16,
+    pub trace: Option<&'a mut PacketTrace>,
+    /// See [`QdiscContext::child`]; false for a root discipline.
+    pub in_child: bool,
+}
+
+impl QdiscContext<'_> {
+    /// The packet `id` is now in the queue.
+    pub fn enqueued(&mut self, id: PacketId) {
+        let packet = &mut self.packets[id];
+        packet.enqueued = self.now;
+        self.state.packets += 1;
+        self.state.bytes += packet.ip_bytes;
+        self.state.enqueued_packets += 1;
+        self.record(PacketEvent::Enqueue, id, Reason { text: "", child: false });
+    }
+
+    /// The packet `id` has left the queue.
+    pub fn dequeued(&mut self, id: PacketId) {
+        let packet = &self.packets[id];
+        self.state.packets -= 1;
+        self.state.bytes -= packet.ip_bytes;
+        self.state.dequeued_packets += 1;
+        self.state.last_sojourn = Some(self.now - packet.enqueued);
+    }
+
+    /// The arriving packet `id` is refused; it ceases to exist.
+    pub fn drop_before_enqueue(&mut self, id: PacketId, reason: &'static str) {
+        self.drop(id, reason, Verdict::DropBeforeEnqueue);
+    }
+
+    /// The packet `id`, already reported as dequeued, is dropped; it ceases to exist.
+    pub fn drop_after_dequeue(&mut self, id: PacketId, reason: &'static str) {
+        self.drop(id, reason, Verdict::DropAfterDequeue);
+    }
+
+    /// Sets the CE mark if the packet's transport is ECN capable (RFC 3168 section 5), and returns
+    /// whether the packet is marked now.
+    pub fn mark(&mut self, id: PacketId, reason: &'static str) -> bool {
+        let packet = &mut self.packets[id];
+        if packet.ecn == Ecn::NotEct {
+            return false;
+        }
+        packet.ecn = Ecn::Ce;
+        let bytes = packet.ip_bytes;
+        let why = self.reason(reason);
+        self.state.marked_packets += 1;
+        self.state.count(Verdict::Mark, why, bytes);
+        self.record(PacketEvent::Mark, id, why);
+        true
+    }
+
+    /// Calls the discipline's `timer(tag)` after `delay`.
+    pub fn set_timer(&mut self, delay: Time, tag: u32) {
+        self.state.timers.push((delay, tag));
+    }
+
+    /// Addresses and ports of the packet.
+    pub fn flow_key(&self, id: PacketId) -> FlowKey {
+        let packet = &self.packets[id];
+        self.flow_keys[packet.flow as usize][usize::from(packet.backward)]
+    }
+
+    /// Calls a child discipline: what it drops and marks is counted as a child's decision.
+    pub fn child<T>(&mut self, call: impl FnOnce(&mut Self) -> T) -> T {
+        self.in_child = true;
+        let result = call(self);
+        self.in_child = false;
+        result
+    }
+
+    /// How long the packet has been in the discipline.
+    pub fn sojourn(&self, id: PacketId) -> Time {
+        self.now - self.packets[id].enqueued
+    }
+
+    /// Whether the packet belongs to L4S: ECT(1), or CE and then possibly so (RFC 9331 section 5.1).
+    pub fn is_l4s(&self, id: PacketId) -> bool {
+        matches!(self.packets[id].ecn, Ecn::Ect1 | Ecn::Ce)
+    }
+
+    fn reason(&self, text: &'static str) -> Reason {
+        Reason { text, child: self.in_child }
+    }
+
+    fn drop(&mut self, id: PacketId, reason: &'static str, verdict: Verdict) {
+        let bytes = self.packets[id].ip_bytes;
+        self.state.dropped_packets += 1;
+        self.state.dropped_bytes += u64::from(bytes);
+        let why = self.reason(reason);
+        self.state.count(verdict, why, bytes);
+        self.record(PacketEvent::Drop, id, why);
+        self.packets.remove(id);
+    }
+
+    fn record(&mut self, event: PacketEvent, id: PacketId, why: Reason) {
+        if let Some(trace) = self.trace.as_deref_mut() {
+            trace.push(self.now, self.port, event, &self.packets[id], why);
+        }
+    }
+}

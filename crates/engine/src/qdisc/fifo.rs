@@ -1,0 +1,58 @@
+//! First in, first out, with a limit in packets or bytes (ns-3's `FifoQueueDisc`, Linux's `pfifo`
+//! and `bfifo`).
+
+use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
+use crate::attributes::{Kind, Param, QueueSize, Spec};
+use crate::packet::PacketId;
+
+pub const SPEC: Spec = Spec {
+    ns3: "FifoQueueDisc",
+    linux: &["pfifo", "bfifo", "fifo"],
+    doc: "First in, first out; drops what arrives at a full queue.",
+    source: "tc-bfifo(8)",
+    params: &[Param {
+        ns3: "MaxSize",
+        linux: "limit",
+        kind: Kind::QueueSize,
+        default: "1000p",
+        doc: "How much the queue holds, in packets or bytes.",
+    }],
+};
+
+pub(super) const LIMIT_EXCEEDED: &str = "Queue disc limit exceeded";
+
+#[derive(Debug)]
+pub struct Fifo {
+    queue: PacketFifo,
+    limit: QueueSize,
+}
+
+impl Fifo {
+    pub(super) fn new(cx: &BuildContext<'_>) -> Self {
+        Fifo::with_limit(cx.attributes.queue_size("MaxSize"))
+    }
+
+    pub(super) fn with_limit(limit: QueueSize) -> Self {
+        Fifo { queue: PacketFifo::default(), limit }
+    }
+
+    /// The packet that the next call of `dequeue` returns.
+    pub(super) fn head(&self) -> Option<PacketId> {
+        self.queue.head()
+    }
+}
+
+impl Qdisc for Fifo {
+    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
+        if !self.queue.has_room(self.limit, cx.packets[id].ip_bytes) {
+            cx.drop_before_enqueue(id, LIMIT_EXCEEDED);
+            return false;
+        }
+        self.queue.push(id, cx);
+        true
+    }
+
+    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
+        self.queue.pop(cx)
+    }
+}

@@ -1,0 +1,162 @@
+//! Queue disciplines: one file each, one line in the registry below each.
+
+#[cfg(test)]
+mod bench;
+mod check;
+mod context;
+mod flow_queue;
+mod packet_fifo;
+mod pie_params;
+mod red_params;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+pub use check::check;
+pub use context::{Counts, FlowKey, QdiscContext, QdiscState, Reason, Verdict};
+pub use packet_fifo::PacketFifo;
+
+use crate::attributes::{Attributes, QueueSize, Spec};
+use crate::packet::PacketId;
+
+/// A queue discipline: the words are those of `tc` and RFC 7567, the behaviour that of ns-3's class
+/// named in each file.
+///
+/// Every packet that goes in is reported through the context exactly once as enqueued or dropped
+/// before enqueue, every packet that comes out as dequeued (and perhaps dropped after that): from
+/// these reports the context keeps backlog, counters and trace.
+pub trait Qdisc: fmt::Debug + Send {
+    /// The discipline is made, before the simulation runs: what ns-3's constructor schedules.
+    fn attach(&mut self, _cx: &mut QdiscContext<'_>) {}
+
+    /// Its node starts, at time 0: what ns-3's `Initialize` schedules.  (Children, which are made
+    /// when they are needed, are attached and started at once.)
+    fn start(&mut self, _cx: &mut QdiscContext<'_>) {}
+
+    /// A packet arrives.  Calls [`QdiscContext::enqueued`] and returns true, or
+    /// [`QdiscContext::drop_before_enqueue`] and returns false.
+    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool;
+
+    /// The device has room.  Calls [`QdiscContext::dequeued`] for each packet taken out of a queue,
+    /// and [`QdiscContext::drop_after_dequeue`] for those it then drops.
+    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId>;
+
+    /// A timer set with [`QdiscContext::set_timer`] has fired.  Returns true if the discipline may
+    /// now have a packet to send (the caller then runs it, as ns-3's `QueueDisc::Run`).
+    fn timer(&mut self, _tag: u32, _cx: &mut QdiscContext<'_>) -> bool {
+        false
+    }
+
+    /// How many packets the device takes in one run (ns-3's attribute `Quota`).
+    fn run_quota(&self) -> u32 {
+        64
+    }
+}
+
+/// What a discipline may read while it is built.
+#[derive(Debug)]
+pub struct BuildContext<'a> {
+    pub attributes: Attributes<'a>,
+    /// The device's MTU in bytes.
+    pub mtu: u32,
+    /// The first of the discipline's random streams, as a number for ns-3's `SetStream`, and the
+    /// replication (ns-3's `RngRun`).
+    pub stream: u64,
+    pub run: u64,
+}
+
+/// Declares the enum of all disciplines and the table that everything else reads.
+macro_rules! registry {
+    ($($variant:ident = $module:ident,)*) => {
+        $(mod $module;)*
+
+        /// Any queue discipline; calls are dispatched by `match`, as they are made for every packet.
+        #[derive(Debug)]
+        pub enum AnyQdisc {
+            $($variant($module::$variant),)*
+            /// A discipline from outside.
+            Dyn(Box<dyn Qdisc>),
+        }
+
+        /// Every discipline, in the order in which they are listed to users.
+        pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)*];
+
+        /// The discipline with this ns-3 name.
+        pub fn build(ns3: &str, cx: &BuildContext<'_>) -> Option<AnyQdisc> {
+            $(if ns3 == $module::SPEC.ns3 {
+                return Some(AnyQdisc::$variant($module::$variant::new(cx)));
+            })*
+            None
+        }
+
+        impl Qdisc for AnyQdisc {
+            fn attach(&mut self, cx: &mut QdiscContext<'_>) {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.attach(cx),)*
+                    AnyQdisc::Dyn(q) => q.attach(cx),
+                }
+            }
+
+            fn start(&mut self, cx: &mut QdiscContext<'_>) {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.start(cx),)*
+                    AnyQdisc::Dyn(q) => q.start(cx),
+                }
+            }
+
+            #[inline]
+            fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.enqueue(id, cx),)*
+                    AnyQdisc::Dyn(q) => q.enqueue(id, cx),
+                }
+            }
+
+            #[inline]
+            fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.dequeue(cx),)*
+                    AnyQdisc::Dyn(q) => q.dequeue(cx),
+                }
+            }
+
+            fn timer(&mut self, tag: u32, cx: &mut QdiscContext<'_>) -> bool {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.timer(tag, cx),)*
+                    AnyQdisc::Dyn(q) => q.timer(tag, cx),
+                }
+            }
+
+            fn run_quota(&self) -> u32 {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.run_quota(),)*
+                    AnyQdisc::Dyn(q) => q.run_quota(),
+                }
+            }
+        }
+    };
+}
+
+registry! {
+    Fifo = fifo,
+    CoDel = codel,
+    FqCoDel = fq_codel,
+    Pie = pie,
+    FqPie = fq_pie,
+    Cobalt = cobalt,
+    FqCobalt = fq_cobalt,
+    Red = red,
+    PfifoFast = pfifo_fast,
+    Prio = prio,
+    Tbf = tbf,
+    BurstRelease = burst_release,
+}
+
+/// The limit of a discipline that counts packets only.
+fn packet_limit(attributes: &Attributes<'_>) -> u32 {
+    match attributes.queue_size("MaxSize") {
+        QueueSize::Packets(limit) => limit,
+        QueueSize::Bytes(_) => unreachable!("a `Kind::PacketLimit` is in packets"),
+    }
+}

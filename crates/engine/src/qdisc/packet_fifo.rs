@@ -1,0 +1,64 @@
+//! The internal queue of disciplines.
+
+use std::collections::VecDeque;
+
+use super::QdiscContext;
+use crate::attributes::QueueSize;
+use crate::packet::PacketId;
+
+/// A first-in first-out list of packets that knows its bytes and reports to the context (ns-3's
+/// `DropTailQueue<QueueDiscItem>`, without the limit).
+#[derive(Clone, Debug, Default)]
+pub struct PacketFifo {
+    ids: VecDeque<PacketId>,
+    bytes: u32,
+}
+
+impl PacketFifo {
+    /// Appends a packet, which is thereby enqueued.
+    pub fn push(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) {
+        self.bytes += cx.packets[id].ip_bytes;
+        self.ids.push_back(id);
+        cx.enqueued(id);
+    }
+
+    /// Takes the oldest packet, which is thereby dequeued.
+    pub fn pop(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
+        let id = self.ids.pop_front()?;
+        self.bytes -= cx.packets[id].ip_bytes;
+        cx.dequeued(id);
+        Some(id)
+    }
+
+    pub fn head(&self) -> Option<PacketId> {
+        self.ids.front().copied()
+    }
+
+    /// Whether a packet of `ip_bytes` fits under `limit`.
+    pub fn has_room(&self, limit: QueueSize, ip_bytes: u32) -> bool {
+        match limit {
+            QueueSize::Packets(n) => self.len() < n,
+            QueueSize::Bytes(n) => self.bytes + ip_bytes <= n,
+        }
+    }
+
+    /// The length in the unit of `limit`.
+    pub fn measured_as(&self, limit: QueueSize) -> u32 {
+        match limit {
+            QueueSize::Packets(_) => self.len(),
+            QueueSize::Bytes(_) => self.bytes,
+        }
+    }
+
+    pub fn len(&self) -> u32 {
+        self.ids.len() as u32
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    pub fn bytes(&self) -> u32 {
+        self.bytes
+    }
+}

@@ -1,0 +1,387 @@
+//! Proportional integral controller enhanced (RFC 8033; ns-3's `PieQueueDisc`): drops or marks
+//! arrivals with a probability that is computed periodically from the queueing delay.
+
+use super::codel::CE_THRESHOLD_MARK;
+use super::flow_queue::Child;
+use super::pie_params::{Params, SPEC as PIE_SPEC};
+use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
+use crate::attributes::{QueueSize, Spec};
+use crate::packet::PacketId;
+use crate::rng::RngStream;
+use crate::time::Time;
+
+pub const SPEC: Spec = PIE_SPEC;
+
+const UNFORCED_DROP: &str = "Unforced drop";
+const FORCED_DROP: &str = "Forced drop";
+const UNFORCED_MARK: &str = "Unforced mark";
+
+/// The burst allowance is renewed after this long without congestion, in seconds.
+const BURST_RESET_TIMEOUT: f64 = 1.5;
+
+/// Whether the burst allowance is unused, in use, or used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Burst {
+    None,
+    Protecting,
+    /// Updates without congestion since it was used up.
+    Over(u32),
+}
+
+/// Measures how fast packets leave (RFC 8033 section 5.3).
+#[derive(Clone, Debug, Default)]
+struct DepartureRate {
+    /// Bytes per second; 0: not known.
+    average: f64,
+    /// A measurement is going on since then.
+    is_measuring: bool,
+    start: Time,
+    /// Bytes in this measurement; wraps, since ns-3 resets it to -1.
+    bytes: u64,
+}
+
+impl DepartureRate {
+    fn begin(&mut self, now: Time) {
+        self.is_measuring = true;
+        self.start = now;
+        self.bytes = 0;
+    }
+
+    /// A packet has left `backlog` bytes behind.
+    fn update(&mut self, packet_bytes: u32, backlog: u32, threshold: u32, now: Time) {
+        if !self.is_measuring && backlog >= threshold {
+            self.begin(now);
+        }
+        if !self.is_measuring {
+            return;
+        }
+        self.bytes = self.bytes.wrapping_add(packet_bytes.into());
+        if self.bytes < threshold.into() {
+            return;
+        }
+        if now > self.start {
+            let rate = self.bytes as f64 / (now - self.start).secs_f64();
+            self.average = if self.average == 0.0 { rate } else { 0.5 * self.average + 0.5 * rate };
+        }
+        self.begin(now);
+        self.is_measuring = backlog > threshold;
+    }
+
+    fn forget(&mut self) {
+        self.bytes = u64::MAX;
+        self.average = 0.0;
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Pie {
+    params: Params,
+    queue: PacketFifo,
+    /// Its random numbers: replication and stream.
+    run: u64,
+    stream: u64,
+    rng: RngStream,
+    timer_tag: u32,
+    probability: f64,
+    /// Sum of the probabilities since the last drop.
+    accumulated: f64,
+    delay: Time,
+    /// The delay at the last update, and its value in seconds.
+    old_delay: Time,
+    old_delay_secs: f64,
+    burst_allowance: Time,
+    burst: Burst,
+    departure_rate: DepartureRate,
+    active: bool,
+}
+
+impl Pie {
+    pub(super) fn new(cx: &BuildContext<'_>) -> Self {
+        Pie::with(Params::new(&cx.attributes), cx)
+    }
+
+    /// The prototype of flow queueing's children.
+    pub(super) fn for_flows(cx: &BuildContext<'_>) -> Self {
+        Pie::with(Params::for_flows(&cx.attributes), cx)
+    }
+
+    fn with(params: Params, cx: &BuildContext<'_>) -> Self {
+        Pie {
+            params,
+            queue: PacketFifo::default(),
+            run: cx.run,
+            stream: cx.stream,
+            rng: RngStream::fixed(cx.run, cx.stream),
+            timer_tag: 0,
+            probability: 0.0,
+            accumulated: 0.0,
+            delay: Time::ZERO,
+            old_delay: Time::ZERO,
+            old_delay_secs: 0.0,
+            burst_allowance: Time::ZERO,
+            burst: Burst::None,
+            departure_rate: DepartureRate { bytes: u64::MAX, ..DepartureRate::default() },
+            active: false,
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.params.active_threshold.is_none() || self.active
+    }
+
+    /// Whether an arriving packet is to be dropped or marked (RFC 8033 section 4.1).
+    fn drops_early(&mut self, bytes: u32) -> bool {
+        if self.burst_allowance > Time::ZERO {
+            return false;
+        }
+        if self.burst == Burst::None {
+            self.burst = Burst::Protecting;
+            self.burst_allowance = self.params.max_burst;
+        }
+        let mean = self.params.mean_packet_size;
+        let (probability, is_short) = match self.params.limit {
+            QueueSize::Packets(_) => (self.probability, self.queue.len() <= 2),
+            QueueSize::Bytes(_) => (
+                self.probability * f64::from(bytes) / f64::from(mean),
+                self.queue.bytes() <= mean.wrapping_mul(2),
+            ),
+        };
+        let is_light = self.old_delay_secs < 0.5 * self.params.reference && self.probability < 0.2;
+        if is_light || is_short {
+            return false;
+        }
+        if self.params.derandomization {
+            if self.probability == 0.0 {
+                self.accumulated = 0.0;
+            }
+            self.accumulated += self.probability;
+            if self.accumulated < 0.85 {
+                return false;
+            }
+            if self.accumulated >= 8.5 {
+                return true;
+            }
+        }
+        self.rng.unit() <= probability
+    }
+
+    /// The probability's next value (RFC 8033 section 4.2).
+    fn update_probability(&mut self, delay: f64) {
+        let mut p = 0.0;
+        if self.burst_allowance > Time::ZERO {
+            self.probability = 0.0;
+        } else {
+            p = self.params.a * (delay - self.params.reference)
+                + self.params.b * (delay - self.old_delay_secs);
+            p /= match self.probability {
+                p if p < 0.000001 => 2048.0,
+                p if p < 0.00001 => 512.0,
+                p if p < 0.0001 => 128.0,
+                p if p < 0.001 => 32.0,
+                p if p < 0.01 => 8.0,
+                p if p < 0.1 => 2.0,
+                _ => 1.0,
+            };
+            if self.params.cap_drop_adjustment && self.probability >= 0.1 && p > 0.02 {
+                p = 0.02;
+            }
+        }
+        p += self.probability;
+        if delay == 0.0 && self.old_delay_secs == 0.0 {
+            p *= 0.98;
+        }
+        self.probability = p.clamp(0.0, 1.0);
+    }
+
+    /// The periodic update (RFC 8033 sections 4.2 to 4.4).
+    fn update(&mut self) {
+        let mut delay = self.delay;
+        let mut is_rate_known = true;
+        if self.params.rate_estimator {
+            let rate = self.departure_rate.average;
+            is_rate_known = rate > 0.0;
+            delay = if is_rate_known {
+                Time::from_secs_f64(f64::from(self.queue.bytes()) / rate)
+            } else {
+                Time::ZERO
+            };
+            self.delay = delay;
+        }
+        let delay_secs = delay.secs_f64();
+        self.update_probability(delay_secs);
+
+        let t_update = self.params.t_update;
+        self.burst_allowance = if self.burst_allowance < t_update {
+            Time::ZERO
+        } else {
+            self.burst_allowance - t_update
+        };
+        let half_reference = 0.5 * self.params.reference;
+        let is_calm = delay_secs < half_reference
+            && self.old_delay_secs < half_reference
+            && self.probability == 0.0;
+        if is_calm && is_rate_known {
+            self.departure_rate.forget();
+        }
+        let limit = (BURST_RESET_TIMEOUT / t_update.secs_f64()) as u32;
+        let is_calm = is_calm && self.burst_allowance.is_zero();
+        self.burst = match self.burst {
+            Burst::None => Burst::None,
+            Burst::Protecting if is_calm => Burst::Over(0),
+            Burst::Protecting => Burst::Protecting,
+            Burst::Over(_) if !is_calm => Burst::Over(0),
+            Burst::Over(updates) if updates + 1 > limit => Burst::None,
+            Burst::Over(updates) => Burst::Over(updates + 1),
+        };
+        self.old_delay = delay;
+        self.old_delay_secs = delay_secs;
+    }
+
+    /// Turns PIE on above its threshold and off after an idle time (RFC 8033 section 5.1).
+    fn switch(&mut self, threshold: Time, now: Time) {
+        if !self.active && self.delay >= threshold {
+            self.active = true;
+            self.old_delay = Time::ZERO;
+            self.old_delay_secs = 0.0;
+            self.probability = 0.0;
+            self.accumulated = 0.0;
+            self.burst_allowance = self.params.max_burst;
+            self.departure_rate.average = 0.0;
+            self.departure_rate.begin(now);
+        }
+        if self.probability == 0.0 && self.old_delay.ms() == 0 && self.delay.ms() == 0 {
+            self.active = false;
+            self.departure_rate.is_measuring = false;
+        }
+    }
+}
+
+impl Qdisc for Pie {
+    fn attach(&mut self, cx: &mut QdiscContext<'_>) {
+        cx.set_timer(Time::ZERO, self.timer_tag);
+    }
+
+    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
+        let bytes = cx.packets[id].ip_bytes;
+        if !self.queue.has_room(self.params.limit, bytes) {
+            cx.drop_before_enqueue(id, FORCED_DROP);
+            self.accumulated = 0.0;
+            return false;
+        }
+        let is_exempt = self.params.use_l4s && cx.is_l4s(id);
+        if self.is_active() && !is_exempt && self.drops_early(bytes) {
+            let may_mark = self.params.use_ecn && self.probability < self.params.mark_ecn_threshold;
+            if !(may_mark && cx.mark(id, UNFORCED_MARK)) {
+                cx.drop_before_enqueue(id, UNFORCED_DROP);
+                self.accumulated = 0.0;
+                return false;
+            }
+        }
+        self.queue.push(id, cx);
+        if let Some(threshold) = self.params.active_threshold {
+            self.switch(threshold, cx.now);
+        }
+        true
+    }
+
+    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
+        let id = self.queue.pop(cx)?;
+        let sojourn = cx.sojourn(id);
+        if self.params.use_l4s && cx.is_l4s(id) {
+            if sojourn > self.params.ce_threshold {
+                cx.mark(id, CE_THRESHOLD_MARK);
+            }
+        } else if self.params.rate_estimator {
+            let (bytes, threshold) = (cx.packets[id].ip_bytes, self.params.dequeue_threshold);
+            self.departure_rate.update(bytes, self.queue.bytes(), threshold, cx.now);
+        } else {
+            self.delay = if self.queue.is_empty() { Time::ZERO } else { sojourn };
+        }
+        Some(id)
+    }
+
+    fn timer(&mut self, tag: u32, cx: &mut QdiscContext<'_>) -> bool {
+        self.update();
+        cx.set_timer(self.params.t_update, tag);
+        false
+    }
+}
+
+impl Child for Pie {
+    fn sibling(&self, index: u32) -> Self {
+        let rng = RngStream::fixed(self.run, self.stream + u64::from(index));
+        Pie { rng, timer_tag: index, ..self.clone() }
+    }
+
+    fn queue(&mut self) -> &mut PacketFifo {
+        &mut self.queue
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::qdisc::AnyQdisc;
+    use crate::qdisc::bench::Bench;
+
+    fn pie(bench: &mut Bench) -> &mut Pie {
+        let AnyQdisc::Pie(pie) = &mut bench.qdisc else { unreachable!() };
+        pie
+    }
+
+    /// At a constant delay only the proportional term is left, scaled down while the probability is
+    /// small (RFC 8033 section 4.2).
+    #[test]
+    fn the_probability_grows_by_the_scaled_deviation() {
+        let mut bench = Bench::new("PieQueueDisc", &[]);
+        let pie = pie(&mut bench);
+        pie.old_delay_secs = 0.03;
+        let step = 0.125 * (0.03 - 0.015);
+        let mut expected = 0.0f64;
+        for _ in 0..3000 {
+            let scale = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1].iter().position(|&p| expected < p);
+            let divisor = scale.map_or(1.0, |i| [2048.0, 512.0, 128.0, 32.0, 8.0, 2.0][i]);
+            expected = (expected + step / divisor).min(1.0);
+            pie.update_probability(0.03);
+            assert!((pie.probability - expected).abs() < 1e-12);
+        }
+        assert!(pie.probability > 0.5);
+    }
+
+    #[test]
+    fn without_delay_the_probability_decays_by_a_fiftieth() {
+        let mut bench = Bench::new("PieQueueDisc", &[("A", "0")]);
+        let pie = pie(&mut bench);
+        pie.probability = 0.5;
+        pie.update_probability(0.0);
+        assert_eq!(pie.probability, 0.49);
+    }
+
+    #[test]
+    fn a_burst_is_spared() {
+        let mut bench = Bench::new("PieQueueDisc", &[("MaxSize", "1000p")]);
+        bench.wait(Time::from_ms(1));
+        for _ in 0..900 {
+            assert!(bench.arrive(0, 1500, Ecn::NotEct));
+        }
+    }
+
+    /// A link of 1000 packets a second and arrivals of 1200: the delay settles at the reference.
+    #[test]
+    fn the_delay_settles_at_the_reference() {
+        let mut bench = Bench::new("PieQueueDisc", &[("MaxSize", "2000p")]);
+        let mut delays = Vec::new();
+        for i in 0..200_000u64 {
+            bench.wait(Time(1_000_000 / 6));
+            if i % 5 == 0 {
+                bench.arrive(0, 1500, Ecn::NotEct);
+            }
+            if i % 6 == 0 && bench.depart().is_some() && bench.now > Time::from_secs(10) {
+                delays.push(bench.state.last_sojourn.unwrap().secs_f64());
+            }
+        }
+        let mean = delays.iter().sum::<f64>() / delays.len() as f64;
+        assert!((mean - 0.015).abs() < 0.003, "{mean}");
+    }
+}

@@ -1,0 +1,303 @@
+//! Random early detection (Floyd and Jacobson 1993; ns-3's `RedQueueDisc`, after ns-2's `red.cc`): drops
+//! or marks arrivals with a probability that grows with an average of the queue's length.
+//!
+//! Variants: gentle RED (Floyd 2000), adaptive RED (Floyd, Gummadi and Shenker 2001), the
+//! self-configuring RED of Feng et al. (1999) and nonlinear RED (Zhou et al. 2006).
+
+use super::red_params::{Params, SPEC as RED_SPEC};
+use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
+use crate::attributes::{QueueSize, Spec};
+use crate::packet::PacketId;
+use crate::rng::RngStream;
+use crate::time::Time;
+
+pub const SPEC: Spec = RED_SPEC;
+
+const UNFORCED_DROP: &str = "Unforced drop";
+const FORCED_DROP: &str = "Forced drop";
+const UNFORCED_MARK: &str = "Unforced mark";
+const FORCED_MARK: &str = "Forced mark";
+const INTERNAL_QUEUE_DROP: &str = "Dropped by internal queue";
+
+/// What becomes of an arriving packet.
+enum Fate {
+    Enter,
+    /// Dropped or marked by chance.
+    Unforced,
+    /// Dropped, or marked where allowed, because the average is too high.
+    Forced,
+}
+
+/// Where the average was last seen, for Feng's adaptation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Zone {
+    Below,
+    Between,
+    Above,
+}
+
+#[derive(Debug)]
+pub struct Red {
+    params: Params,
+    queue: PacketFifo,
+    rng: RngStream,
+    /// The probability at the upper threshold.
+    max_p: f64,
+    /// The line from the lower threshold (0) to the upper one (1).
+    slope: f64,
+    offset: f64,
+    /// The line from the upper threshold (`max_p`) to twice that (1), for gentle RED.
+    gentle_slope: f64,
+    gentle_offset: f64,
+    average: f64,
+    /// Packets and bytes since the last early drop or mark.
+    count: u32,
+    count_bytes: u32,
+    /// The average was above the lower threshold at the last arrival.
+    is_above: bool,
+    idle_since: Option<Time>,
+    last_adapted: Time,
+    zone: Zone,
+}
+
+impl Red {
+    pub(super) fn new(cx: &BuildContext<'_>) -> Self {
+        let params = Params::new(&cx.attributes);
+        let span = params.max_th - params.min_th;
+        let span = if span == 0.0 { 1.0 } else { span };
+        let max_p = 1.0 / params.l_interm;
+        Red {
+            queue: PacketFifo::default(),
+            rng: RngStream::fixed(cx.run, cx.stream),
+            max_p,
+            slope: 1.0 / span,
+            offset: -params.min_th / span,
+            gentle_slope: (1.0 - max_p) / params.max_th,
+            gentle_offset: 2.0 * max_p - 1.0,
+            average: 0.0,
+            count: 0,
+            count_bytes: 0,
+            is_above: false,
+            idle_since: Some(Time::ZERO),
+            last_adapted: params.last_set,
+            zone: Zone::Above,
+            params,
+        }
+    }
+
+    fn counts_bytes(&self) -> bool {
+        matches!(self.params.limit, QueueSize::Bytes(_))
+    }
+
+    /// Moves the average towards the present length; an idle time counts as arrivals of small
+    /// packets at an empty queue.
+    fn update_average(&mut self, queued: u32, now: Time) {
+        let idle = self.idle_since.take().map_or(0.0, |since| (now - since).secs_f64());
+        let arrivals = ((self.params.packets_per_second * idle) as u32).wrapping_add(1);
+        let keep = match arrivals {
+            1 => 1.0 - self.params.weight,
+            n => (1.0 - self.params.weight).powf(n.into()),
+        };
+        self.average = self.average * keep + self.params.weight * f64::from(queued);
+        if self.params.adapts && now > self.last_adapted + self.params.interval {
+            self.adapt(now);
+        } else if self.params.feng {
+            self.adapt_as_feng();
+        }
+    }
+
+    /// Adaptive RED: keeps the average in the middle between the thresholds by additive increase and
+    /// multiplicative decrease of the probability.
+    fn adapt(&mut self, now: Time) {
+        let p = &self.params;
+        let margin = 0.4 * (p.max_th - p.min_th);
+        if self.average < p.min_th + margin && self.max_p > p.bottom {
+            self.max_p *= p.beta;
+        } else if self.average > p.max_th - margin && p.top > self.max_p {
+            self.max_p += p.alpha.min(0.25 * self.max_p);
+        } else {
+            return;
+        }
+        self.last_adapted = now;
+    }
+
+    /// Feng's adaptation: multiplicative both ways, each time the average leaves the band.
+    fn adapt_as_feng(&mut self) {
+        let p = &self.params;
+        if p.min_th < self.average && self.average < p.max_th {
+            self.zone = Zone::Between;
+        } else if self.average < p.min_th && self.zone != Zone::Below {
+            self.zone = Zone::Below;
+            self.max_p /= p.feng_alpha;
+        } else if self.average > p.max_th && self.zone != Zone::Above {
+            self.zone = Zone::Above;
+            self.max_p *= p.feng_beta;
+        }
+    }
+
+    fn judge(&mut self, queued: u32, bytes: u32) -> Fate {
+        if self.average < self.params.min_th || queued <= 1 {
+            self.is_above = false;
+            return Fate::Enter;
+        }
+        let ceiling = if self.params.gentle { 2.0 } else { 1.0 } * self.params.max_th;
+        if self.average >= ceiling {
+            return Fate::Forced;
+        }
+        if !self.is_above {
+            self.is_above = true;
+            self.count = 1;
+            self.count_bytes = bytes;
+            return Fate::Enter;
+        }
+        let probability = self.spread(self.probability(), bytes);
+        if self.rng.unit() > probability {
+            return Fate::Enter;
+        }
+        self.count = 0;
+        self.count_bytes = 0;
+        Fate::Unforced
+    }
+
+    /// The probability that belongs to the average.
+    fn probability(&self) -> f64 {
+        if self.average >= self.params.max_th {
+            // Without `gentle` such an average forces a drop before anybody asks.
+            return (self.gentle_slope * self.average + self.gentle_offset).min(1.0);
+        }
+        let mut p = self.slope * self.average + self.offset;
+        if self.params.nonlinear {
+            p = p * (p * 1.5);
+        }
+        (p * self.max_p).min(1.0)
+    }
+
+    /// Spreads drops evenly: raises the probability with the packets since the last one.
+    fn spread(&self, p: f64, bytes: u32) -> f64 {
+        let mean = self.params.mean_packet_size;
+        let count = if self.counts_bytes() { self.count_bytes / mean } else { self.count };
+        let due = f64::from(count) * p;
+        let p = match (self.params.wait, due) {
+            (true, due) if due < 1.0 => 0.0,
+            (true, due) if due < 2.0 => p / (2.0 - due),
+            (false, due) if due < 1.0 => p / (1.0 - due),
+            _ => 1.0,
+        };
+        let p =
+            if self.counts_bytes() && p < 1.0 { p * f64::from(bytes) / f64::from(mean) } else { p };
+        p.min(1.0)
+    }
+}
+
+impl Qdisc for Red {
+    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
+        let bytes = cx.packets[id].ip_bytes;
+        let queued = self.queue.measured_as(self.params.limit);
+        self.update_average(queued, cx.now);
+        self.count = self.count.wrapping_add(1);
+        self.count_bytes = self.count_bytes.wrapping_add(bytes);
+        let ecn = self.params.use_ecn;
+        match self.judge(queued, bytes) {
+            Fate::Enter => {}
+            Fate::Unforced => {
+                if !(ecn && cx.mark(id, UNFORCED_MARK)) {
+                    cx.drop_before_enqueue(id, UNFORCED_DROP);
+                    return false;
+                }
+            }
+            Fate::Forced => {
+                if self.params.hard_drop || !(ecn && cx.mark(id, FORCED_MARK)) {
+                    cx.drop_before_enqueue(id, FORCED_DROP);
+                    if self.params.ns1_compat {
+                        self.count = 0;
+                        self.count_bytes = 0;
+                    }
+                    return false;
+                }
+            }
+        }
+        if !self.queue.has_room(self.params.limit, bytes) {
+            cx.drop_before_enqueue(id, INTERNAL_QUEUE_DROP);
+            return false;
+        }
+        self.queue.push(id, cx);
+        true
+    }
+
+    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
+        let packet = self.queue.pop(cx);
+        self.idle_since = packet.is_none().then_some(cx.now);
+        packet
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Ecn;
+    use crate::qdisc::AnyQdisc;
+    use crate::qdisc::bench::Bench;
+
+    fn average(bench: &Bench) -> f64 {
+        let AnyQdisc::Red(red) = &bench.qdisc else { unreachable!() };
+        red.average
+    }
+
+    /// Arrivals at a queue of constant length q bring the average from 0 to q (1 - (1 - w)^n).
+    #[test]
+    fn the_average_is_exponential() {
+        let mut bench = Bench::new("RedQueueDisc", &[("QW", "0.01"), ("MinTh", "14")]);
+        for _ in 0..10 {
+            bench.arrive(0, 500, Ecn::NotEct);
+        }
+        let start = average(&bench);
+        for n in 1..200 {
+            bench.depart();
+            bench.arrive(0, 500, Ecn::NotEct);
+            let law = 9.0 + (start - 9.0) * 0.99f64.powi(n);
+            assert!((average(&bench) - law).abs() < 1e-12, "{n}");
+        }
+    }
+
+    /// An idle time counts as many arrivals as the link could have sent packets of mean size.
+    #[test]
+    fn the_average_decays_while_idle() {
+        let given = [("QW", "0.01"), ("LinkBandwidth", "4Mbps"), ("MinTh", "14")];
+        let mut bench = Bench::new("RedQueueDisc", &given);
+        for _ in 0..20 {
+            bench.arrive(0, 500, Ecn::NotEct);
+        }
+        while bench.depart().is_some() {}
+        let before = average(&bench);
+        // 1000 packets of 500 B per second: 200 in 0.2 s, and the one that arrives.
+        bench.wait(Time::from_ms(200));
+        bench.arrive(0, 500, Ecn::NotEct);
+        assert!((average(&bench) - before * 0.99f64.powi(201)).abs() < 1e-12);
+    }
+
+    /// The curve gives p = 0.02 (15 - 5) / 20 = 0.01; without `Wait` the gaps between drops are then
+    /// uniform on 1 to 1/p (Floyd and Jacobson, section 7).
+    #[test]
+    fn early_drops_are_as_frequent_as_the_curve_says() {
+        let mut bench = Bench::new(
+            "RedQueueDisc",
+            &[("QW", "1"), ("MaxSize", "100p"), ("MaxTh", "25"), ("Wait", "false")],
+        );
+        while bench.state.packets < 15 {
+            bench.arrive(0, 500, Ecn::NotEct);
+        }
+        let (mut gap, mut gaps) = (0, Vec::new());
+        while gaps.len() < 2000 {
+            gap += 1;
+            if bench.arrive(0, 500, Ecn::NotEct) {
+                bench.depart();
+            } else {
+                gaps.push(f64::from(gap));
+                gap = 0;
+            }
+        }
+        let mean = gaps.iter().sum::<f64>() / 2000.0;
+        assert!((mean - 50.5).abs() < 2.0, "{mean}");
+        assert!(gaps.iter().all(|&gap| gap <= 100.0));
+    }
+}

@@ -1,0 +1,128 @@
+//! What holds for every discipline.
+
+use proptest::prelude::*;
+
+use super::bench::Bench;
+use super::{SPECS, Verdict};
+use crate::attributes::QueueSize;
+use crate::packet::Ecn;
+use crate::time::Time;
+use crate::units::parse_queue_size;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Arrive { flow: u16, bytes: u32, ecn: Ecn },
+    Depart,
+    Wait { micros: u64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect1), Just(Ecn::Ect0), Just(Ecn::Ce)];
+    let bytes = prop_oneof![Just(40u32), Just(1500), 41u32..1500];
+    prop_oneof![
+        4 => (0u16..16, bytes, ecn)
+            .prop_map(|(flow, bytes, ecn)| Step::Arrive { flow, bytes, ecn }),
+        3 => Just(Step::Depart),
+        1 => (1u64..20_000).prop_map(|micros| Step::Wait { micros }),
+    ]
+}
+
+/// Parameters under which the discipline has to decide something within a few hundred packets.
+fn attributes(ns3: &str) -> Vec<Vec<(&'static str, &'static str)>> {
+    match ns3 {
+        "FifoQueueDisc" => vec![vec![("MaxSize", "20p")], vec![("MaxSize", "9000B")]],
+        "PfifoFastQueueDisc" => vec![vec![("MaxSize", "20p")]],
+        "PrioQueueDisc" => vec![vec![]],
+        "RedQueueDisc" => vec![vec![("QW", "0.1")], vec![("QW", "0.1"), ("UseEcn", "true")]],
+        "PieQueueDisc" => vec![vec![("A", "100")], vec![("MaxSize", "9000B"), ("B", "500")]],
+        "FqPieQueueDisc" => vec![vec![("MaxSize", "40p"), ("A", "100")]],
+        "TbfQueueDisc" => vec![vec![("MaxSize", "20p"), ("Rate", "5Mbps"), ("Burst", "4000")]],
+        "BurstReleaseQueueDisc" => {
+            vec![vec![("MaxSize", "20p"), ("Interval", "2ms"), ("Quota", "3")]]
+        }
+        "CoDelQueueDisc" | "CobaltQueueDisc" => vec![
+            vec![("MaxSize", "9000B"), ("Interval", "5ms"), ("Target", "1ms")],
+            vec![("Interval", "5ms"), ("Target", "1ms"), ("UseEcn", "true")],
+        ],
+        "FqCoDelQueueDisc" | "FqCobaltQueueDisc" => vec![
+            vec![("MaxSize", "40p"), ("Interval", "5ms"), ("Target", "1ms")],
+            vec![("MaxSize", "40p"), ("EnableSetAssociativeHash", "true"), ("Flows", "8")],
+        ],
+        _ => panic!("say how to test {ns3}"),
+    }
+}
+
+/// What has left so far, by flow.
+struct Departures([Option<u32>; 16]);
+
+impl Departures {
+    fn check(&mut self, flow: u16, number: u32) {
+        let last = &mut self.0[usize::from(flow)];
+        assert!(last.is_none_or(|last| last < number), "flow {flow} overtakes itself");
+        *last = Some(number);
+    }
+}
+
+fn check(ns3: &str, given: &[(&str, &str)], steps: &[Step]) {
+    let mut bench = Bench::new(ns3, given);
+    // A flow whose bucket was taken from it goes on in another queue.
+    let may_reorder = given.iter().any(|(name, _)| *name == "EnableSetAssociativeHash");
+    let limit = given.iter().find(|(name, _)| *name == "MaxSize");
+    let limit = limit.map(|(_, text)| parse_queue_size(text).unwrap());
+    let mut departures = Departures([None; 16]);
+    let (mut arrived_bytes, mut left_packets, mut left_bytes) = (0, 0, 0);
+    for step in steps {
+        match *step {
+            Step::Arrive { flow, bytes, ecn } => {
+                bench.arrive(flow, bytes, ecn);
+                arrived_bytes += u64::from(bytes);
+            }
+            Step::Depart => {
+                if let Some(packet) = bench.depart() {
+                    bench.sent.push((bench.now, packet));
+                }
+            }
+            Step::Wait { micros } => bench.wait(Time(micros * 1000)),
+        }
+        for (_, packet) in bench.sent.drain(..) {
+            if !may_reorder {
+                departures.check(packet.flow, packet.seq.0);
+            }
+            left_packets += 1;
+            left_bytes += u64::from(packet.ip_bytes);
+        }
+        let s = &bench.state;
+        match limit {
+            Some(QueueSize::Packets(limit)) => assert!(s.packets <= limit),
+            Some(QueueSize::Bytes(limit)) => assert!(s.bytes <= limit),
+            None => {}
+        }
+        let dropped = |verdict| {
+            let counts = s.counts.iter().filter(|c| c.verdict == verdict);
+            counts.map(|c| c.packets).sum::<u64>()
+        };
+        let before = dropped(Verdict::DropBeforeEnqueue);
+        let after = dropped(Verdict::DropAfterDequeue);
+        assert_eq!(u64::from(bench.arrivals), s.enqueued_packets + before);
+        assert_eq!(s.enqueued_packets, s.dequeued_packets + u64::from(s.packets));
+        assert_eq!(s.dequeued_packets, left_packets + after);
+        assert_eq!(s.dropped_packets, before + after);
+        assert_eq!(s.marked_packets, dropped(Verdict::Mark));
+        assert_eq!(arrived_bytes, left_bytes + s.dropped_bytes + u64::from(s.bytes));
+        assert_eq!(bench.packets.len(), s.packets as usize);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// What came in has left, was dropped or is queued; the limit holds; a flow keeps its order.
+    #[test]
+    fn packets_and_bytes_are_conserved(steps in prop::collection::vec(step(), 1..400)) {
+        for spec in SPECS {
+            for given in attributes(spec.ns3) {
+                check(spec.ns3, &given, &steps);
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Samples on the grid and counters at the end: the tables of `docs/design/contract.md`.
+
+use crate::lowered::Lowered;
+use crate::network::Network;
+use crate::qdisc::Verdict;
+use crate::recording::{Column, Recording, Table};
+use crate::simulate::Connection;
+use crate::tcp::Socket;
+use crate::time::{Rate, Time};
+
+/// Declares a group of columns that grow together.
+macro_rules! columns {
+    ($(#[$doc:meta])* $name:ident { $($column:ident: $kind:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Default)]
+        struct $name {
+            $($column: columns!(@vec $kind),)*
+        }
+
+        impl $name {
+            fn into_table(self, name: &str) -> Table {
+                let columns =
+                    vec![$((stringify!($column).to_string(), Column::$kind(self.$column)),)*];
+                Table { name: name.to_string(), columns }
+            }
+        }
+    };
+    (@vec I64) => { Vec<i64> };
+    (@vec F64) => { Vec<f64> };
+    (@vec Str) => { Vec<String> };
+}
+
+columns! {
+    FlowSamples {
+        time_ns: I64,
+        flow: I64,
+        cwnd_bytes: I64,
+        ssthresh_bytes: I64,
+        in_flight_bytes: I64,
+        srtt_ns: F64,
+        sent_bytes: I64,
+        received_bytes: I64,
+        acked_bytes: I64,
+        written_bytes: I64,
+        read_bytes: I64,
+        idt_ewma_ns: F64,
+        one_way_delay_ns: F64,
+        retransmissions: I64,
+        rtos: I64,
+        pacing_rate_bps: I64,
+    }
+}
+
+columns! {
+    LinkSamples {
+        time_ns: I64,
+        link: I64,
+        tx_bytes: I64,
+        qdisc_packets: I64,
+        qdisc_bytes: I64,
+        sojourn_ns: F64,
+        qdisc_dropped: I64,
+        qdisc_marked: I64,
+        rate_bps: I64,
+    }
+}
+
+columns! {
+    Flows {
+        name: Str,
+        segments_sent: I64,
+        retransmissions: I64,
+        rtos: I64,
+        recovery_episodes: I64,
+        recovery_time_ns: I64,
+        start_ns: I64,
+        stop_ns: I64,
+        completion_ns: F64,
+        base_rtt_ns: I64,
+        bottleneck: Str,
+    }
+}
+
+columns! {
+    Links {
+        name: Str,
+        tx_packets: I64,
+        tx_bytes: I64,
+        qdisc_enqueued: I64,
+        qdisc_dropped: I64,
+        qdisc_marked: I64,
+        device_dropped: I64,
+        loss_dropped: I64,
+    }
+}
+
+columns! {
+    Drops {
+        link: Str,
+        verdict: Str,
+        reason: Str,
+        packets: I64,
+        bytes: I64,
+    }
+}
+
+columns! {
+    Changes {
+        time_ns: I64,
+        flow: I64,
+        name: Str,
+        value: F64,
+    }
+}
+
+/// What the `changes` table follows, in the order of its rows.
+const FOLLOWED: [&str; 7] =
+    ["cwnd", "ssthresh", "in_flight", "srtt_ns", "cong_state", "ecn_state", "rto_ns"];
+
+/// Collects while the simulation runs.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    interval: Time,
+    stop: Time,
+    /// The next grid point.
+    next: Time,
+    flow_samples: FlowSamples,
+    link_samples: LinkSamples,
+    /// Rates of the ports during the interval that ends at the next grid point.
+    rates: Vec<Rate>,
+    changes: Changes,
+    /// The last values recorded in `changes`, per flow; empty if it is not asked for.
+    last: Vec<[f64; FOLLOWED.len()]>,
+}
+
+impl Recorder {
+    pub(crate) fn new(scenario: &Lowered) -> Self {
+        let directions = scenario.links.iter().flat_map(|link| &link.directions);
+        let followed = if scenario.record_changes { scenario.flows.len() } else { 0 };
+        Recorder {
+            interval: Time(scenario.sample_interval_ns),
+            stop: Time(scenario.stop_ns),
+            next: Time::ZERO,
+            flow_samples: FlowSamples::default(),
+            link_samples: LinkSamples::default(),
+            rates: directions.map(|direction| Rate(direction.rate_bps)).collect(),
+            changes: Changes::default(),
+            last: vec![[0.0; FOLLOWED.len()]; followed],
+        }
+    }
+
+    /// The clock moves to `now`: samples all grid points before it.  A sample has the values after the
+    /// last event at or before its grid point.
+    #[inline]
+    pub(crate) fn advance(&mut self, now: Time, network: &Network, connections: &[Connection]) {
+        while self.next < now && self.next < self.stop {
+            self.sample(network, connections);
+            self.next += self.interval;
+        }
+    }
+
+    /// Notes what has changed after an event of a sending socket.
+    #[inline]
+    pub(crate) fn on_socket_event(
+        &mut self,
+        flow: usize,
+        is_receiver: bool,
+        now: Time,
+        socket: &Socket,
+    ) {
+        if self.last.is_empty() || is_receiver {
+            return;
+        }
+        let tcb = &socket.tcb;
+        let values = [
+            f64::from(tcb.cwnd),
+            f64::from(tcb.ssthresh),
+            f64::from(tcb.bytes_in_flight),
+            tcb.srtt.0 as f64,
+            f64::from(tcb.cong_state as u8),
+            f64::from(tcb.ecn_state as u8),
+            socket.rto.0 as f64,
+        ];
+        for (i, name) in FOLLOWED.iter().enumerate() {
+            if self.last[flow][i] != values[i] {
+                self.changes.time_ns.push(now.ns());
+                self.changes.flow.push(flow as i64);
+                self.changes.name.push((*name).to_string());
+                self.changes.value.push(values[i]);
+            }
+        }
+        self.last[flow] = values;
+    }
+
+    pub(crate) fn finish(
+        self,
+        scenario: &Lowered,
+        network: &Network,
+        connections: &[Connection],
+    ) -> Recording {
+        let mut tables = vec![
+            flows(scenario, connections),
+            links(scenario, network),
+            drops(scenario, network),
+            self.flow_samples.into_table("flow_samples"),
+            self.link_samples.into_table("link_samples"),
+        ];
+        if scenario.record_changes {
+            tables.push(self.changes.into_table("changes"));
+        }
+        Recording { tables }
+    }
+
+    fn sample(&mut self, network: &Network, connections: &[Connection]) {
+        let time = self.next.ns();
+        let s = &mut self.flow_samples;
+        for (i, connection) in connections.iter().enumerate() {
+            let (tcb, sent) = (&connection.sender.tcb, &connection.sender.statistics);
+            s.time_ns.push(time);
+            s.flow.push(i as i64);
+            s.cwnd_bytes.push(i64::from(tcb.cwnd));
+            s.ssthresh_bytes.push(i64::from(tcb.ssthresh));
+            s.in_flight_bytes.push(i64::from(tcb.bytes_in_flight));
+            s.srtt_ns.push(if tcb.srtt.is_zero() { f64::NAN } else { tcb.srtt.0 as f64 });
+            s.sent_bytes.push(sent.sent_bytes as i64);
+            s.received_bytes.push(connection.receiver.statistics.received_bytes as i64);
+            s.acked_bytes.push(sent.acked_bytes as i64);
+            s.written_bytes.push(sent.written_bytes as i64);
+            s.read_bytes.push(connection.application.read as i64);
+            s.idt_ewma_ns.push(sent.departure_gap.unwrap_or(f64::NAN));
+            s.one_way_delay_ns.push(optional(connection.application.one_way_delay));
+            s.retransmissions.push(sent.retransmissions as i64);
+            s.rtos.push(sent.rtos as i64);
+            // As with the other states, 0 before the connection.
+            let paces = tcb.pacing && tcb.cwnd > 0;
+            s.pacing_rate_bps.push(if paces { tcb.pacing_rate.0 as i64 } else { 0 });
+        }
+        let s = &mut self.link_samples;
+        for (i, port) in network.ports.iter().enumerate() {
+            let qdisc = &port.qdisc_state;
+            s.time_ns.push(time);
+            s.link.push(i as i64);
+            s.tx_bytes.push(port.tx_bytes as i64);
+            s.qdisc_packets.push(i64::from(qdisc.packets));
+            s.qdisc_bytes.push(i64::from(qdisc.bytes));
+            s.sojourn_ns.push(optional(qdisc.last_sojourn));
+            s.qdisc_dropped.push(qdisc.dropped_packets as i64);
+            s.qdisc_marked.push(qdisc.marked_packets as i64);
+            s.rate_bps.push(self.rates[i].0 as i64);
+            self.rates[i] = port.rate;
+        }
+    }
+}
+
+fn optional(time: Option<Time>) -> f64 {
+    time.map_or(f64::NAN, |t| t.0 as f64)
+}
+
+fn flows(scenario: &Lowered, connections: &[Connection]) -> Table {
+    let mut t = Flows::default();
+    for (flow, connection) in scenario.flows.iter().zip(connections) {
+        let s = &connection.sender.statistics;
+        let delay = |path: &[[usize; 2]]| -> u64 {
+            path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
+        };
+        let slowest = flow.path.iter().map(|&[link, side]| &scenario.links[link].directions[side]);
+        let slowest = slowest.min_by_key(|direction| direction.rate_bps);
+        t.name.push(flow.name.clone());
+        t.segments_sent.push(s.segments_sent as i64);
+        t.retransmissions.push(s.retransmissions as i64);
+        t.rtos.push(s.rtos as i64);
+        t.recovery_episodes.push(s.recovery_episodes as i64);
+        t.recovery_time_ns.push(s.recovery_time.ns());
+        t.start_ns.push(flow.start_ns as i64);
+        t.stop_ns.push(if flow.stop_ns > 0 { flow.stop_ns } else { scenario.stop_ns } as i64);
+        t.completion_ns.push(optional(s.completed));
+        t.base_rtt_ns.push((delay(&flow.path) + delay(&flow.return_path)) as i64);
+        t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
+    }
+    t.into_table("flows")
+}
+
+fn links(scenario: &Lowered, network: &Network) -> Table {
+    let mut t = Links::default();
+    let directions = scenario.links.iter().flat_map(|link| &link.directions);
+    for (direction, port) in directions.zip(&network.ports) {
+        t.name.push(direction.name.clone());
+        t.tx_packets.push(port.tx_packets as i64);
+        t.tx_bytes.push(port.tx_bytes as i64);
+        t.qdisc_enqueued.push(port.qdisc_state.enqueued_packets as i64);
+        t.qdisc_dropped.push(port.qdisc_state.dropped_packets as i64);
+        t.qdisc_marked.push(port.qdisc_state.marked_packets as i64);
+        t.device_dropped.push(port.device_dropped as i64);
+        t.loss_dropped.push(port.loss_dropped as i64);
+    }
+    t.into_table("links")
+}
+
+fn drops(scenario: &Lowered, network: &Network) -> Table {
+    let mut t = Drops::default();
+    let directions = scenario.links.iter().flat_map(|link| &link.directions);
+    for (direction, port) in directions.zip(&network.ports) {
+        for count in &port.qdisc_state.counts {
+            let verdict = match count.verdict {
+                Verdict::DropBeforeEnqueue => "drop_before_enqueue",
+                Verdict::DropAfterDequeue => "drop_after_dequeue",
+                Verdict::Mark => "mark",
+            };
+            t.link.push(direction.name.clone());
+            t.verdict.push(verdict.to_string());
+            t.reason.push(format!("{}{}", count.reason.prefix(count.verdict), count.reason.text));
+            t.packets.push(count.packets as i64);
+            t.bytes.push(count.bytes as i64);
+        }
+    }
+    t.into_table("drops")
+}

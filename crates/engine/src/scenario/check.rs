@@ -1,0 +1,548 @@
+//! Checks of meaning.  Goes through the scenario once, puts every value into its canonical form in
+//! place, fills in what was left out, and collects all problems on the way.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::Ipv4Addr;
+
+use super::names::{self, Registry};
+use super::routing::Routes;
+use super::spec::{Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Scenario};
+use super::{Problem, ScenarioError, attributes};
+use crate::attributes::{Attributes, QueueSize, Spec};
+use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
+use crate::qdisc;
+use crate::tcp::socket_params::SOCKET;
+use crate::time::{Rate, Time};
+use crate::units;
+use crate::user::is_user_code;
+
+/// The first ports that are given out (RFC 6335's dynamic range; iperf's server).
+const FIRST_SOURCE_PORT: u16 = 49152;
+const FIRST_DESTINATION_PORT: u16 = 5001;
+/// Links are numbered in 16 bits, by direction.
+const MAX_LINKS: usize = 1 << 15;
+const MAX_FLOWS: usize = 1 << 16;
+/// The initial time to live: the 64th router discards the packet.
+const MAX_HOPS: usize = 64;
+/// Rows of a table of samples that still fit in memory.
+const MAX_SAMPLES: u64 = 200_000_000;
+/// A pure ACK with three SACK blocks: IP 20, TCP 20, options 36.
+const LARGEST_ACK: u32 = 76;
+/// Timestamps, padded (RFC 7323 appendix A).
+const TIMESTAMP_OPTION: u32 = 12;
+
+/// # Errors
+/// Everything that is wrong.
+pub fn check(mut scenario: Scenario) -> Result<Scenario, ScenarioError> {
+    let mut report = Report::default();
+    report.scenario(&mut scenario);
+    if report.problems.is_empty() { Ok(scenario) } else { Err(ScenarioError(report.problems)) }
+}
+
+#[derive(Default)]
+struct Report {
+    problems: Vec<Problem>,
+}
+
+/// What flows need to know of a link.
+struct CheckedLink {
+    ends: [usize; 2],
+    /// Forward, reverse; `None` if the MTU was wrong.
+    mtu: [Option<u32>; 2],
+}
+
+impl Report {
+    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+        self.problems.push(Problem { path: path.into(), message: message.into() });
+    }
+
+    fn keep<T>(&mut self, path: &str, result: Result<T, String>) -> Option<T> {
+        result.map_err(|message| self.add(path, message)).ok()
+    }
+
+    fn scenario(&mut self, s: &mut Scenario) {
+        let stop = self.time("stop_time", &mut s.stop_time);
+        if stop == Some(Time::ZERO) {
+            self.add("stop_time", "0s leaves nothing to simulate; write a time above 0");
+        }
+        let stop = stop.filter(|stop| !stop.is_zero());
+        let nodes = self.names("nodes", s.nodes.iter().map(String::as_str));
+        self.names_of("links", s.links.iter().map(|link| link.name.as_str()));
+        if s.links.len() > MAX_LINKS {
+            self.add("links", format!("{} links are more than {MAX_LINKS}", s.links.len()));
+        }
+        let links: Vec<_> = s
+            .links
+            .iter_mut()
+            .enumerate()
+            .map(|(i, link)| self.link(&format!("links[{i}]"), link, &nodes))
+            .collect();
+        self.addresses(&mut s.links);
+        for (i, change) in s.changes.iter_mut().enumerate() {
+            self.change(&format!("changes[{i}]"), change, &s.links, stop);
+        }
+        // With a link missing, nobody knows what is unreachable.
+        let links: Option<Vec<CheckedLink>> = links.into_iter().collect();
+        let ends: Vec<_> = links.iter().flatten().map(|link| link.ends).collect();
+        let mut ways = links.as_ref().map(|links| (Routes::new(s.nodes.len(), &ends), &links[..]));
+        self.flows(&mut s.flows, &nodes, ways.as_mut(), stop);
+        let rows = 2 * s.links.len().max(s.flows.len()) as u64;
+        self.recording(&mut s.recording, stop, rows);
+    }
+
+    // Values with units.
+
+    fn time(&mut self, path: &str, text: &mut String) -> Option<Time> {
+        let time = self.keep(path, units::parse_time(text))?;
+        if time == Time::MAX {
+            self.add(path, format!("`{text}` is too large for a time"));
+            return None;
+        }
+        *text = units::format_time(time);
+        Some(time)
+    }
+
+    fn rate(&mut self, path: &str, text: &mut String) -> Option<Rate> {
+        let rate = self.keep(path, units::parse_rate(text))?;
+        if rate == Rate(0) {
+            self.add(path, format!("{text} would never send a packet; write a rate above 0"));
+            return None;
+        }
+        *text = units::format_rate(rate);
+        Some(rate)
+    }
+
+    fn size(&mut self, path: &str, text: &mut String) -> Option<u64> {
+        let bytes = self.keep(path, units::parse_size(text))?;
+        *text = units::format_size(bytes);
+        Some(bytes)
+    }
+
+    fn probability(&mut self, path: &str, value: &mut f64) {
+        if !(0.0..=1.0).contains(value) {
+            self.add(path, format!("{value} is not a probability from 0 to 1"));
+        }
+        *value += 0.0; // -0 is 0
+    }
+
+    // Names.
+
+    /// Index by name.
+    fn names<'a>(
+        &mut self,
+        field: &str,
+        names: impl Iterator<Item = &'a str>,
+    ) -> HashMap<String, usize> {
+        let mut index = HashMap::new();
+        for (i, name) in names.enumerate() {
+            self.name(&format!("{field}[{i}]"), name, i, &mut index);
+        }
+        index
+    }
+
+    fn names_of<'a>(&mut self, field: &str, names: impl Iterator<Item = &'a str>) {
+        let mut index = HashMap::new();
+        for (i, name) in names.enumerate() {
+            self.name(&format!("{field}[{i}].name"), name, i, &mut index);
+        }
+    }
+
+    fn name(&mut self, path: &str, name: &str, i: usize, index: &mut HashMap<String, usize>) {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-.:".contains(c);
+        if name.is_empty() || !name.chars().all(plain) {
+            self.add(
+                path,
+                format!("`{name}` is not a name; use letters, digits and any of `_-.:`"),
+            );
+        }
+        if let Some(first) = index.get(name) {
+            let list = path.split('[').next().unwrap_or(path);
+            self.add(path, format!("`{name}` is already the name of {list}[{first}]"));
+        } else {
+            index.insert(name.to_owned(), i);
+        }
+    }
+
+    fn node(&mut self, path: &str, name: &str, nodes: &HashMap<String, usize>) -> Option<usize> {
+        let node = nodes.get(name).copied();
+        if node.is_none() {
+            let mut known: Vec<_> = nodes.iter().map(|(name, i)| (i, name.as_str())).collect();
+            known.sort_unstable();
+            let hint = names::hint(name, known.iter().map(|(_, name)| *name));
+            self.add(path, format!("there is no node `{name}`; {hint}"));
+        }
+        node
+    }
+
+    // Algorithms and their attributes.
+
+    fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
+        if is_user_code(&algorithm.kind) && registry != Registry::Recovery {
+            return; // the algorithm itself has to judge its attributes
+        }
+        if let Some(spec) = self.keep(&format!("{path}.type"), registry.find(&algorithm.kind)) {
+            algorithm.kind = spec.ns3.to_owned();
+            self.attributes(&format!("{path}.attributes"), &mut algorithm.attributes, spec);
+            if registry == Registry::Qdisc {
+                let attributes = Attributes::new(spec, &algorithm.attributes);
+                if let Err((name, message)) = qdisc::check(spec.ns3, &attributes) {
+                    self.add(format!("{path}.attributes.{name}"), message);
+                }
+            }
+        }
+    }
+
+    fn attributes(&mut self, path: &str, given: &mut BTreeMap<String, String>, spec: &Spec) {
+        let mut canonical = BTreeMap::new();
+        for (word, text) in &*given {
+            let path = format!("{path}.{word}");
+            let Some(param) = self.keep(&path, names::find_param(spec, word)) else { continue };
+            let Some(value) = self.keep(&path, attributes::normalise(param.kind, text)) else {
+                continue;
+            };
+            if canonical.insert(param.ns3.to_owned(), value).is_some() {
+                self.add(path, format!("{} is given twice, under two names", param.ns3));
+            }
+        }
+        *given = canonical;
+    }
+
+    // Links.
+
+    fn link(
+        &mut self,
+        path: &str,
+        link: &mut Link,
+        nodes: &HashMap<String, usize>,
+    ) -> Option<CheckedLink> {
+        self.rate(&format!("{path}.rate"), &mut link.rate);
+        self.time(&format!("{path}.delay"), &mut link.delay);
+        let mtu = [
+            self.direction(&format!("{path}.forward"), &mut link.forward),
+            self.direction(&format!("{path}.reverse"), &mut link.reverse),
+        ];
+        let [a, b] = &link.ends;
+        if a == b {
+            self.add(format!("{path}.ends"), format!("both are `{a}`; a link joins two nodes"));
+        }
+        let a = self.node(&format!("{path}.ends[0]"), a, nodes);
+        let b = self.node(&format!("{path}.ends[1]"), b, nodes);
+        Some(CheckedLink { ends: [a?, b?], mtu })
+    }
+
+    /// Returns the MTU.
+    fn direction(&mut self, path: &str, direction: &mut Direction) -> Option<u32> {
+        if let Some(rate) = &mut direction.rate {
+            self.rate(&format!("{path}.rate"), rate);
+        }
+        if let Some(qdisc) = &mut direction.qdisc {
+            self.algorithm(&format!("{path}.qdisc"), qdisc, Registry::Qdisc);
+        }
+        self.probability(&format!("{path}.loss"), &mut direction.loss);
+        let mtu_path = format!("{path}.mtu");
+        let mtu = self.size(&mtu_path, &mut direction.mtu).and_then(|bytes| {
+            let mtu = u16::try_from(bytes).ok().map(u32::from).filter(|&mtu| mtu >= LARGEST_ACK);
+            if mtu.is_none() {
+                let mtu = &direction.mtu;
+                self.add(&mtu_path, format!("{mtu} is not between {LARGEST_ACK}B and 65535B"));
+            }
+            mtu
+        });
+        self.device_queue(&format!("{path}.device_queue"), &mut direction.device_queue, mtu);
+        let mut seen = BTreeSet::new();
+        for (i, &packet) in direction.drop.iter().enumerate() {
+            if !seen.insert(packet) {
+                self.add(format!("{path}.drop[{i}]"), format!("packet {packet} is listed twice"));
+            }
+        }
+        direction.drop = seen.into_iter().collect();
+        mtu
+    }
+
+    fn device_queue(&mut self, path: &str, text: &mut String, mtu: Option<u32>) {
+        let Some(size) = self.keep(path, units::parse_queue_size(text)) else { return };
+        let least = mtu.unwrap_or(0) + PPP_HEADER;
+        match size {
+            QueueSize::Packets(0) => self.add(path, format!("{text} holds no packet; write 1p")),
+            QueueSize::Bytes(bytes) if bytes < least => self.add(
+                path,
+                format!("{text} does not hold one packet of the MTU; write at least {least}B"),
+            ),
+            _ => *text = units::format_queue_size(size),
+        }
+    }
+
+    /// Checks the addresses given and counts up through the /30 networks from 10.0.0.0 for the
+    /// rest.
+    fn addresses(&mut self, links: &mut [Link]) {
+        let mut networks = HashMap::new();
+        for (i, link) in links.iter_mut().enumerate() {
+            let Some(pair) = &mut link.addresses else { continue };
+            let path = format!("links[{i}].addresses");
+            let Some(network) = self.address_pair(&path, pair) else { continue };
+            if let Some(other) = networks.insert(network, i) {
+                let network = Ipv4Addr::from(network);
+                self.add(path, format!("{network}/30 is the network of links[{other}] already"));
+            }
+        }
+        let mut next = u32::from(Ipv4Addr::new(10, 0, 0, 0));
+        for link in links.iter_mut().filter(|link| link.addresses.is_none()) {
+            while networks.contains_key(&next) {
+                next += 4;
+            }
+            link.addresses = Some([1, 2].map(|host| Ipv4Addr::from(next + host).to_string()));
+            next += 4;
+        }
+    }
+
+    /// Returns the network, if the addresses are the two hosts of one /30.
+    fn address_pair(&mut self, path: &str, pair: &mut [String; 2]) -> Option<u32> {
+        let parsed: [Option<u32>; 2] = std::array::from_fn(|i| {
+            let text = &pair[i];
+            let unusable = || format!("`{text}` is not the address of a host, like 10.0.0.1");
+            let address = text.parse::<Ipv4Addr>().ok();
+            let host = |a: &Ipv4Addr| (1..=223).contains(&a.octets()[0]) && !a.is_loopback();
+            let address = address.filter(host).ok_or_else(unusable);
+            self.keep(&format!("{path}[{i}]"), address).map(u32::from)
+        });
+        let (a, b) = (parsed[0]?, parsed[1]?);
+        let is_host = |address: u32| matches!(address % 4, 1 | 2);
+        if a / 4 != b / 4 || a == b || !is_host(a) || !is_host(b) {
+            let [a, b] = pair;
+            self.add(
+                path,
+                format!("{a} and {b} are not the two hosts of one /30, like 10.0.0.1 and 10.0.0.2"),
+            );
+            return None;
+        }
+        Some(a / 4 * 4)
+    }
+
+    fn change(&mut self, path: &str, change: &mut Change, links: &[Link], stop: Option<Time>) {
+        let time = self.time(&format!("{path}.time"), &mut change.time);
+        if let (Some(time), Some(stop)) = (time, stop)
+            && time >= stop
+        {
+            let (time, stop) = (&change.time, units::format_time(stop));
+            self.add(
+                format!("{path}.time"),
+                format!("{time} is not before stop_time ({stop}): the change would never happen"),
+            );
+        }
+        if !links.iter().any(|link| link.name == change.link) {
+            let hint = names::hint(&change.link, links.iter().map(|link| link.name.as_str()));
+            self.add(format!("{path}.link"), format!("there is no link `{}`; {hint}", change.link));
+        }
+        if let Some(rate) = &mut change.rate {
+            self.rate(&format!("{path}.rate"), rate);
+        }
+        if let Some(delay) = &mut change.delay {
+            self.time(&format!("{path}.delay"), delay);
+            if change.direction != DirectionName::Both {
+                self.add(
+                    format!("{path}.direction"),
+                    "a link has one delay for both directions; leave direction out",
+                );
+            }
+        }
+        if let Some(loss) = &mut change.loss {
+            self.probability(&format!("{path}.loss"), loss);
+        }
+        if change.rate.is_none() && change.delay.is_none() && change.loss.is_none() {
+            self.add(path, "changes nothing; give rate, delay or loss");
+        }
+    }
+
+    // Flows.
+
+    fn flows(
+        &mut self,
+        flows: &mut [Flow],
+        nodes: &HashMap<String, usize>,
+        mut ways: Option<&mut (Routes<'_>, &[CheckedLink])>,
+        stop: Option<Time>,
+    ) {
+        if flows.is_empty() {
+            self.add("flows", "a scenario needs at least one flow");
+        }
+        if flows.len() > MAX_FLOWS {
+            self.add("flows", format!("{} flows are more than {MAX_FLOWS}", flows.len()));
+        }
+        for (i, flow) in flows.iter_mut().enumerate() {
+            flow.name.get_or_insert_with(|| format!("flow_{}", i + 1));
+        }
+        self.names_of("flows", flows.iter().filter_map(|flow| flow.name.as_deref()));
+        for (i, flow) in flows.iter_mut().enumerate() {
+            let path = format!("flows[{i}]");
+            self.flow_times(&path, flow, stop);
+            self.application(&path, flow);
+            self.algorithm(&format!("{path}.cc"), &mut flow.cc, Registry::CongestionControl);
+            let recovery = Registry::Recovery.find(&flow.recovery);
+            if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
+                flow.recovery = spec.ns3.to_owned();
+            }
+            self.way(&path, flow, nodes, ways.as_deref_mut());
+        }
+        self.ports(flows);
+    }
+
+    fn flow_times(&mut self, path: &str, flow: &mut Flow, end: Option<Time>) {
+        let start = self.time(&format!("{path}.start"), &mut flow.start);
+        if let (Some(start), Some(end)) = (start, end)
+            && start >= end
+        {
+            let (start, end) = (&flow.start, units::format_time(end));
+            self.add(
+                format!("{path}.start"),
+                format!("{start} is not before stop_time ({end}): the flow would never start"),
+            );
+        }
+        let Some(text) = &mut flow.stop else { return };
+        let stop = self.time(&format!("{path}.stop"), text);
+        if let (Some(start), Some(stop)) = (start, stop)
+            && stop <= start
+        {
+            let (start, stop) = (&flow.start, &*text);
+            self.add(
+                format!("{path}.stop"),
+                format!(
+                    "{stop} is not after start ({start}); leave stop out for a flow that never stops"
+                ),
+            );
+        }
+    }
+
+    /// The application, with the socket attributes that it depends on.
+    fn application(&mut self, path: &str, flow: &mut Flow) {
+        self.attributes(&format!("{path}.tcp"), &mut flow.tcp, &SOCKET);
+        let Application::Greedy { bytes, write } = &mut flow.application;
+        self.size(&format!("{path}.application.bytes"), bytes);
+        let write_path = format!("{path}.application.write");
+        let Some(size) = self.size(&write_path, write) else { return };
+        let buffer = Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize");
+        if size == 0 {
+            self.add(write_path, "0B would never send; write a size above 0");
+        } else if size > u64::from(buffer) {
+            self.add(
+                write_path,
+                format!(
+                    "{write} never fits in the send buffer of {buffer}B; lower it or raise \
+                     tcp.SndBufSize"
+                ),
+            );
+        }
+    }
+
+    /// Checks that both ends exist and that packets get from one to the other.
+    fn way(
+        &mut self,
+        path: &str,
+        flow: &Flow,
+        nodes: &HashMap<String, usize>,
+        ways: Option<&mut (Routes<'_>, &[CheckedLink])>,
+    ) {
+        let source = self.node(&format!("{path}.source"), &flow.source, nodes);
+        let destination_path = format!("{path}.destination");
+        let destination = self.node(&destination_path, &flow.destination, nodes);
+        let (Some(source), Some(destination)) = (source, destination) else { return };
+        if source == destination {
+            self.add(destination_path, format!("`{}` is the source as well", flow.destination));
+            return;
+        }
+        let Some((routes, links)) = ways else { return };
+        let Some(way) = routes.path(source, destination) else {
+            let (from, to) = (&flow.source, &flow.destination);
+            return self.add(destination_path, format!("no links lead from `{from}` to `{to}`"));
+        };
+        if way.len() > MAX_HOPS {
+            self.add(
+                destination_path,
+                format!("it is {} links away; packets live for {MAX_HOPS}", way.len()),
+            );
+        }
+        let mtu = way.iter().filter_map(|&[link, direction]| links[link].mtu[direction]).min();
+        self.segment_size(path, flow, mtu);
+    }
+
+    fn segment_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
+        let Some(mtu) = mtu else { return };
+        let socket = Attributes::new(&SOCKET, &flow.tcp);
+        let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
+        let room = mtu - IP_HEADER - TCP_HEADER - options;
+        let segment = socket.u32("SegmentSize");
+        if segment > room {
+            self.add(
+                format!("{path}.tcp.SegmentSize"),
+                format!(
+                    "{segment} bytes and {} of headers exceed the path's MTU of {mtu}B; write at \
+                     most {room}",
+                    mtu - room
+                ),
+            );
+        }
+    }
+
+    /// Fills in the ports that were left out: the next that is free at the node.
+    fn ports(&mut self, flows: &mut [Flow]) {
+        let mut used = HashMap::new();
+        for (i, flow) in flows.iter().enumerate() {
+            let name = flow.name.as_deref().unwrap_or_default();
+            let given = [
+                ("source_port", &flow.source, flow.source_port),
+                ("destination_port", &flow.destination, flow.destination_port),
+            ];
+            for (field, node, port) in given {
+                let Some(port) = port else { continue };
+                let path = format!("flows[{i}].{field}");
+                if port == 0 {
+                    self.add(path, "0 is not a port; write one from 1 to 65535");
+                } else if let Some(other) = used.insert((node.clone(), port), name.to_owned()) {
+                    self.add(path, format!("port {port} of `{node}` is in use by flow `{other}`"));
+                }
+            }
+        }
+        let mut used: BTreeSet<_> = used.into_keys().collect();
+        let mut next = HashMap::new();
+        for (i, flow) in flows.iter_mut().enumerate() {
+            let missing = [
+                ("source_port", &flow.source, &mut flow.source_port, FIRST_SOURCE_PORT),
+                (
+                    "destination_port",
+                    &flow.destination,
+                    &mut flow.destination_port,
+                    FIRST_DESTINATION_PORT,
+                ),
+            ];
+            for (field, node, port, first) in missing {
+                if port.is_some() {
+                    continue;
+                }
+                let candidate = next.entry((node.clone(), first)).or_insert(first..=u16::MAX);
+                *port = candidate.find(|&port| used.insert((node.clone(), port)));
+                if port.is_none() {
+                    self.add(format!("flows[{i}].{field}"), format!("`{node}` has no port left"));
+                }
+            }
+        }
+    }
+
+    fn recording(&mut self, recording: &mut super::Recording, stop: Option<Time>, rows: u64) {
+        let path = "recording.interval";
+        let Some(interval) = self.time(path, &mut recording.interval) else { return };
+        if interval.is_zero() {
+            self.add(path, "0s is not an interval; write a time above 0, like 30ms");
+        } else if let Some(stop) = stop {
+            let samples = (stop.0 / interval.0).saturating_mul(rows);
+            if samples > MAX_SAMPLES {
+                self.add(
+                    path,
+                    format!(
+                        "{} makes {samples} rows of samples, more than {MAX_SAMPLES}; write a \
+                         longer interval",
+                        recording.interval
+                    ),
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! From the canonical scenario to integers, indices, addresses, routes and stream numbers.  Whatever
+//! could go wrong has been found by the checks.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::names::{self, Registry};
+use super::routing::Routes;
+use super::spec::{self, DirectionName, Scenario};
+use super::{attributes, streams};
+use crate::attributes::{QueueSize, Spec};
+use crate::lowered::{
+    Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, SCHEMA,
+};
+use crate::tcp::socket_params::SOCKET;
+use crate::units;
+use crate::user::is_user_code;
+
+const CHECKED: &str = "the scenario has been checked";
+
+pub fn lower(s: &Scenario) -> Lowered {
+    let nodes = index(s.nodes.iter().map(String::as_str));
+    let link_index = index(s.links.iter().map(|link| link.name.as_str()));
+    let links: Vec<_> = s.links.iter().map(|l| link(l, &nodes)).collect();
+    let ends: Vec<_> = links.iter().map(|link| link.ends).collect();
+    let mut routes = Routes::new(s.nodes.len(), &ends);
+    let flows = s.flows.iter().map(|f| flow(f, &nodes, &links, &mut routes)).collect();
+    Lowered {
+        schema: SCHEMA,
+        stop_ns: ns(&s.stop_time),
+        seed: s.seed,
+        sample_interval_ns: ns(&s.recording.interval),
+        record_changes: s.recording.changes,
+        nodes: s.nodes.clone(),
+        changes: s.changes.iter().map(|c| change(c, &link_index)).collect(),
+        flows,
+        links,
+    }
+}
+
+fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
+    names.enumerate().map(|(i, name)| (name, i)).collect()
+}
+
+fn ns(text: &str) -> u64 {
+    units::parse_time(text).expect(CHECKED).0
+}
+
+fn bps(text: &str) -> u64 {
+    units::parse_rate(text).expect(CHECKED).0
+}
+
+fn bytes(text: &str) -> u64 {
+    units::parse_size(text).expect(CHECKED)
+}
+
+fn small_bytes(text: &str) -> u32 {
+    u32::try_from(bytes(text)).expect(CHECKED)
+}
+
+fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
+    let direction = |d: &spec::Direction, word: &str| {
+        let path = format!("links/{}/{word}", link.name);
+        Direction {
+            name: format!("{}_{word}", link.name),
+            rate_bps: bps(d.rate.as_ref().unwrap_or(&link.rate)),
+            mtu_bytes: small_bytes(&d.mtu),
+            qdisc: d
+                .qdisc
+                .as_ref()
+                .map(|q| algorithm(q, Registry::Qdisc, &format!("{path}/qdisc"))),
+            device_queue: match units::parse_queue_size(&d.device_queue).expect(CHECKED) {
+                QueueSize::Packets(n) => DeviceQueue::Packets(n),
+                QueueSize::Bytes(n) => DeviceQueue::Bytes(n),
+            },
+            loss: d.loss,
+            loss_stream: streams::first_stream(&format!("{path}/loss")),
+            drops: d.drop.clone(),
+        }
+    };
+    Link {
+        name: link.name.clone(),
+        ends: [0, 1].map(|i| nodes[link.ends[i].as_str()]),
+        addresses: link.addresses.clone().expect(CHECKED),
+        delay_ns: ns(&link.delay),
+        directions: [direction(&link.forward, "forward"), direction(&link.reverse, "reverse")],
+    }
+}
+
+fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &str) -> Algorithm {
+    let (kind, attributes) = if is_user_code(&algorithm.kind) {
+        (algorithm.kind.clone(), algorithm.attributes.clone())
+    } else {
+        let spec = registry.find(&algorithm.kind).expect(CHECKED);
+        (spec.ns3.to_owned(), base_units(spec, &algorithm.attributes))
+    };
+    Algorithm { kind, attributes, stream: streams::first_stream(path) }
+}
+
+fn base_units(spec: &Spec, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let in_base_units = |(name, value): (&String, &String)| {
+        let kind = names::find_param(spec, name).expect(CHECKED).kind;
+        (name.clone(), attributes::in_base_units(kind, value))
+    };
+    given.iter().map(in_base_units).collect()
+}
+
+fn change(change: &spec::Change, links: &HashMap<&str, usize>) -> Change {
+    let touched = match change.direction {
+        DirectionName::Forward => [true, false],
+        DirectionName::Reverse => [false, true],
+        DirectionName::Both => [true, true],
+    };
+    Change {
+        time_ns: ns(&change.time),
+        link: links[change.link.as_str()],
+        rate_bps: touched.map(|yes| change.rate.as_deref().map(bps).filter(|_| yes)),
+        delay_ns: change.delay.as_deref().map(ns),
+        loss: touched.map(|yes| change.loss.filter(|_| yes)),
+    }
+}
+
+fn flow(
+    flow: &spec::Flow,
+    nodes: &HashMap<&str, usize>,
+    links: &[Link],
+    routes: &mut Routes<'_>,
+) -> Flow {
+    let name = flow.name.clone().expect(CHECKED);
+    let source = nodes[flow.source.as_str()];
+    let destination = nodes[flow.destination.as_str()];
+    let path = routes.path(source, destination).expect(CHECKED);
+    let return_path = routes.path(destination, source).expect(CHECKED);
+    // A connection has the addresses of the interfaces on its forward path.
+    let [first, last] = [path[0], path[path.len() - 1]];
+    Flow {
+        source_address: links[first[0]].addresses[first[1]].clone(),
+        destination_address: links[last[0]].addresses[1 - last[1]].clone(),
+        source,
+        destination,
+        source_port: flow.source_port.expect(CHECKED),
+        destination_port: flow.destination_port.expect(CHECKED),
+        path,
+        return_path,
+        start_ns: ns(&flow.start),
+        stop_ns: flow.stop.as_deref().map_or(0, ns),
+        application: application(&flow.application),
+        congestion_control: algorithm(
+            &flow.cc,
+            Registry::CongestionControl,
+            &format!("flows/{name}/cc"),
+        ),
+        recovery: flow.recovery.clone(),
+        socket: base_units(&SOCKET, &flow.tcp),
+        name,
+    }
+}
+
+fn application(application: &spec::Application) -> Application {
+    match application {
+        spec::Application::Greedy { bytes: total, write } => {
+            Application::Greedy { bytes: bytes(total), write_bytes: small_bytes(write) }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The scenario as written: `docs/design/contract.md` as Rust types.  Numbers with units stay text
+//! here.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::{Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+
+use super::{Problem, ScenarioError};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    #[serde(default)]
+    pub label: String,
+    pub stop_time: String,
+    #[serde(default = "one")]
+    pub seed: u64,
+    pub nodes: Vec<String>,
+    pub links: Vec<Link>,
+    #[serde(default)]
+    pub changes: Vec<Change>,
+    pub flows: Vec<Flow>,
+    #[serde(default)]
+    pub recording: Recording,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    pub name: String,
+    pub ends: [String; 2],
+    pub rate: String,
+    pub delay: String,
+    #[serde(default)]
+    pub addresses: Option<[String; 2]>,
+    #[serde(default)]
+    pub forward: Direction,
+    #[serde(default)]
+    pub reverse: Direction,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Direction {
+    /// `None`: the link's.
+    pub rate: Option<String>,
+    /// `None`: packets go straight to the device.
+    pub qdisc: Option<Algorithm>,
+    pub device_queue: String,
+    pub mtu: String,
+    pub loss: f64,
+    pub drop: Vec<u64>,
+}
+
+impl Default for Direction {
+    fn default() -> Self {
+        let max_size = ("MaxSize".to_owned(), "1000p".to_owned());
+        Direction {
+            rate: None,
+            qdisc: Some(Algorithm {
+                kind: "FifoQueueDisc".to_owned(),
+                attributes: BTreeMap::from([max_size]),
+            }),
+            device_queue: "100p".to_owned(),
+            mtu: "1500B".to_owned(),
+            loss: 0.0,
+            drop: Vec::new(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Algorithm {
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(default, deserialize_with = "attributes")]
+    pub attributes: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    pub time: String,
+    pub link: String,
+    #[serde(default)]
+    pub rate: Option<String>,
+    #[serde(default)]
+    pub delay: Option<String>,
+    #[serde(default)]
+    pub loss: Option<f64>,
+    #[serde(default)]
+    pub direction: DirectionName,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DirectionName {
+    Forward,
+    Reverse,
+    #[default]
+    Both,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    #[serde(default)]
+    pub name: Option<String>,
+    pub source: String,
+    pub destination: String,
+    #[serde(default)]
+    pub source_port: Option<u16>,
+    #[serde(default)]
+    pub destination_port: Option<u16>,
+    #[serde(default = "zero_time")]
+    pub start: String,
+    /// `None`: never stopped.
+    #[serde(default)]
+    pub stop: Option<String>,
+    #[serde(default)]
+    pub application: Application,
+    pub cc: Algorithm,
+    #[serde(default = "default_recovery")]
+    pub recovery: String,
+    #[serde(default, deserialize_with = "attributes")]
+    pub tcp: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", deny_unknown_fields)]
+pub enum Application {
+    Greedy {
+        #[serde(default = "zero_bytes")]
+        bytes: String,
+        #[serde(default = "default_write")]
+        write: String,
+    },
+}
+
+impl Default for Application {
+    fn default() -> Self {
+        Application::Greedy { bytes: zero_bytes(), write: default_write() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Recording {
+    pub interval: String,
+    pub changes: bool,
+}
+
+impl Default for Recording {
+    fn default() -> Self {
+        Recording { interval: "30ms".to_owned(), changes: false }
+    }
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn zero_time() -> String {
+    "0s".to_owned()
+}
+
+fn zero_bytes() -> String {
+    "0B".to_owned()
+}
+
+/// ns-3's `BulkSendApplication::SendSize`.
+fn default_write() -> String {
+    "512B".to_owned()
+}
+
+/// ns-3's `TcpL4Protocol::RecoveryType`.
+fn default_recovery() -> String {
+    "TcpPrrRecovery".to_owned()
+}
+
+/// Reads the JSON; a mistake of shape is reported with the path of its field.
+pub fn parse(json: &str) -> Result<Scenario, ScenarioError> {
+    let problem = |path: String, error: serde_json::Error| {
+        let mut message = error.to_string();
+        if !path.is_empty() {
+            // The path says more than a position in JSON that a program has written.
+            message.truncate(message.rfind(" at line ").unwrap_or(message.len()));
+        }
+        ScenarioError(vec![Problem { path, message }])
+    };
+    let mut reader = serde_json::Deserializer::from_str(json);
+    let scenario = serde_path_to_error::deserialize(&mut reader).map_err(|e| {
+        let path = e.path().to_string();
+        problem(if path == "." { String::new() } else { path }, e.into_inner())
+    })?;
+    reader.end().map_err(|e| problem(String::new(), e))?;
+    Ok(scenario)
+}
+
+/// Attribute values may be given as JSON's own booleans and numbers; they are text from here on.
+fn attributes<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<String, String>, D::Error> {
+    let map = BTreeMap::<String, Text>::deserialize(d)?;
+    Ok(map.into_iter().map(|(name, Text(value))| (name, value)).collect())
+}
+
+struct Text(String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl Visitor<'_> for TextVisitor {
+    type Value = Text;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, a number or a boolean")
+    }
+
+    fn visit_str<E>(self, v: &str) -> Result<Text, E> {
+        Ok(Text(v.to_owned()))
+    }
+
+    fn visit_bool<E>(self, v: bool) -> Result<Text, E> {
+        Ok(Text(v.to_string()))
+    }
+
+    fn visit_u64<E>(self, v: u64) -> Result<Text, E> {
+        Ok(Text(v.to_string()))
+    }
+
+    fn visit_i64<E>(self, v: i64) -> Result<Text, E> {
+        Ok(Text(v.to_string()))
+    }
+
+    fn visit_f64<E>(self, v: f64) -> Result<Text, E> {
+        Ok(Text(v.to_string()))
+    }
+}

@@ -1,0 +1,554 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::lowered::DeviceQueue;
+
+/// One flow over a bottleneck, as small as the format allows.
+fn small() -> Value {
+    json!({
+        "stop_time": "1s",
+        "nodes": ["a", "r", "b"],
+        "links": [
+            {"name": "left", "ends": ["a", "r"], "rate": "8Gbps", "delay": "1ms"},
+            {"name": "right", "ends": ["r", "b"], "rate": "16Mbps", "delay": "5.5ms"}
+        ],
+        "flows": [{"source": "a", "destination": "b", "cc": {"type": "newreno"}}]
+    })
+}
+
+fn with(pointer: &str, value: Value) -> Value {
+    let mut scenario = small();
+    set(&mut scenario, pointer, value);
+    scenario
+}
+
+/// Sets a field, which need not exist yet.
+fn set(scenario: &mut Value, pointer: &str, value: Value) {
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    let parent = scenario.pointer_mut(parent).unwrap();
+    match parent {
+        Value::Array(items) if key == "-" => items.push(value),
+        Value::Array(items) => items[key.parse::<usize>().unwrap()] = value,
+        object => object[key] = value,
+    }
+}
+
+fn problems(scenario: &Value) -> Vec<(String, String)> {
+    match Canonical::from_json(&scenario.to_string()) {
+        Ok(_) => vec![],
+        Err(e) => e.0.into_iter().map(|p| (p.path, p.message)).collect(),
+    }
+}
+
+fn canonical(scenario: &Value) -> Canonical {
+    Canonical::from_json(&scenario.to_string()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+#[test]
+fn defaults_are_filled_in() {
+    let canonical: Value = serde_json::from_str(&canonical(&small()).to_json()).unwrap();
+    let direction = json!({
+        "rate": null, "qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "1000p"}},
+        "device_queue": "100p", "mtu": "1500B", "loss": 0.0, "drop": []
+    });
+    assert_eq!(
+        canonical,
+        json!({
+            "label": "", "stop_time": "1s", "seed": 1,
+            "nodes": ["a", "r", "b"],
+            "links": [
+                {"name": "left", "ends": ["a", "r"], "rate": "8Gbps", "delay": "1ms",
+                 "addresses": ["10.0.0.1", "10.0.0.2"], "forward": direction, "reverse": direction},
+                {"name": "right", "ends": ["r", "b"], "rate": "16Mbps", "delay": "5.5ms",
+                 "addresses": ["10.0.0.5", "10.0.0.6"], "forward": direction, "reverse": direction}
+            ],
+            "changes": [],
+            "flows": [{
+                "name": "flow_1", "source": "a", "destination": "b",
+                "source_port": 49152, "destination_port": 5001, "start": "0s", "stop": null,
+                "application": {"type": "Greedy", "bytes": "0B", "write": "512B"},
+                "cc": {"type": "TcpNewReno", "attributes": {}},
+                "recovery": "TcpPrrRecovery", "tcp": {}
+            }],
+            "recording": {"interval": "30ms", "changes": false}
+        })
+    );
+}
+
+#[test]
+fn the_lowered_form_has_integers_and_routes() {
+    let mut scenario = small();
+    set(
+        &mut scenario,
+        "/links/1/forward",
+        json!({
+            "rate": "1.5Mbps", "device_queue": "3004B", "mtu": "1500B", "loss": 0.01, "drop": [7, 3],
+            "qdisc": {"type": "ns3::fifoqueuedisc", "attributes": {"limit": "2.8kp"}}
+        }),
+    );
+    set(&mut scenario, "/links/1/reverse", json!({"qdisc": null}));
+    set(
+        &mut scenario,
+        "/changes",
+        json!([
+            {"time": "0.5s", "link": "right", "rate": "32mbit"},
+            {"time": "0.5s", "link": "left", "loss": 0.5, "direction": "reverse"},
+            {"time": "0s", "link": "left", "delay": "2ms"}
+        ]),
+    );
+    set(
+        &mut scenario,
+        "/flows/0/tcp",
+        json!({
+            "SegmentSize": 1448, "tcp_sack": false, "MinRto": "0.2s", "useecn": "on"
+        }),
+    );
+    let lowered = canonical(&scenario).lower();
+    let right = &lowered.links[1];
+    let [forward, reverse] = &right.directions;
+    assert_eq!((right.ends, right.delay_ns), ([1, 2], 5_500_000));
+    assert_eq!((forward.name.as_str(), forward.rate_bps), ("right_forward", 1_500_000));
+    assert_eq!((reverse.name.as_str(), reverse.rate_bps), ("right_reverse", 16_000_000));
+    assert!(matches!(forward.device_queue, DeviceQueue::Bytes(3004)));
+    let qdisc = forward.qdisc.as_ref().unwrap();
+    assert_eq!(
+        (qdisc.kind.as_str(), qdisc.attributes["MaxSize"].as_str()),
+        ("FifoQueueDisc", "2800p")
+    );
+    assert!(reverse.qdisc.is_none());
+    assert_eq!((forward.loss, &forward.drops), (0.01, &vec![3, 7]));
+
+    let [rate, loss, delay] = &lowered.changes[..] else { panic!() };
+    assert_eq!((rate.time_ns, rate.link, rate.rate_bps), (500_000_000, 1, [Some(32_000_000); 2]));
+    assert_eq!((loss.link, loss.loss), (0, [None, Some(0.5)]));
+    assert_eq!((delay.time_ns, delay.delay_ns), (0, Some(2_000_000)));
+
+    let flow = &lowered.flows[0];
+    assert_eq!((&flow.path, &flow.return_path), (&vec![[0, 0], [1, 0]], &vec![[1, 1], [0, 1]]));
+    assert_eq!(flow.source_address, "10.0.0.1");
+    assert_eq!(flow.destination_address, "10.0.0.6");
+    let socket: Vec<_> = flow.socket.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    assert_eq!(
+        socket,
+        [("MinRto", "200000000ns"), ("Sack", "false"), ("SegmentSize", "1448"), ("UseEcn", "On")]
+    );
+}
+
+#[test]
+fn the_canonical_form_is_a_fixed_point() {
+    let mut scenario = small();
+    set(&mut scenario, "/links/1/forward", json!({"rate": "1500kbps", "loss": 0.25}));
+    set(&mut scenario, "/flows/0/tcp", json!({"tcp_wmem": "400000"}));
+    let once = canonical(&scenario);
+    let twice = Canonical::from_json(&once.to_json()).unwrap();
+    assert_eq!(once, twice);
+    let lowered = |c: &Canonical| serde_json::to_string(&c.lower()).unwrap();
+    assert_eq!(lowered(&once), lowered(&twice));
+}
+
+/// One mistake in the small scenario: the path it must be reported at, and words of the message.
+#[test]
+fn each_mistake_is_reported_at_its_field() {
+    let flow = |name: &str| json!({"name": name, "source": "a", "destination": "b", "cc": {"type": "newreno"}});
+    let link =
+        |a: &str, b: &str| json!({"name": "new", "ends": [a, b], "rate": "1Mbps", "delay": "1ms"});
+    let change = |fields: &str| -> Value { serde_json::from_str(fields).unwrap() };
+    #[rustfmt::skip]
+    let cases = [
+        // (where, what, path, words)
+        ("/stop_time", json!("0s"), "stop_time", "above 0"),
+        ("/stop_time", json!("15"), "stop_time", "has no unit"),
+        ("/stop_time", json!("-1s"), "stop_time", "negative"),
+        ("/stop_time", json!("292y"), "stop_time", "too large"),
+        ("/nodes/-", json!("a"), "nodes[3]", "already the name of nodes[0]"),
+        ("/nodes/-", json!("x y"), "nodes[3]", "not a name"),
+        ("/links/1/name", json!("left"), "links[1].name", "already the name of links[0]"),
+        ("/links/1/rate", json!("0Mbps"), "links[1].rate", "above 0"),
+        ("/links/1/rate", json!("16mbps"), "links[1].rate", "bytes per second"),
+        ("/links/1/delay", json!("1.5ns"), "links[1].delay", "lose precision"),
+        ("/links/1/forward", json!({"rate": "0bps"}), "links[1].forward.rate", "above 0"),
+        ("/links/1/forward", json!({"loss": 1.5}), "links[1].forward.loss", "probability"),
+        ("/links/1/forward", json!({"loss": -0.1}), "links[1].forward.loss", "probability"),
+        ("/links/1/forward", json!({"mtu": "20B"}), "links[1].forward.mtu", "between"),
+        ("/links/1/forward", json!({"mtu": "100kB"}), "links[1].forward.mtu", "65535B"),
+        ("/links/1/forward", json!({"device_queue": "0p"}), "links[1].forward.device_queue", "1p"),
+        ("/links/1/forward", json!({"device_queue": "1500B"}), "links[1].forward.device_queue", "1502B"),
+        ("/links/1/forward", json!({"drop": [1, 1]}), "links[1].forward.drop[1]", "twice"),
+        ("/links/1/forward", json!({"qdisc": {"type": "FifoQueuDisc"}}), "links[1].forward.qdisc.type", "did you mean `FifoQueueDisc`?"),
+        ("/links/1/forward", json!({"qdisc": {"type": "fifo", "attributes": {"MaxSize": "0p"}}}), "links[1].forward.qdisc.attributes.MaxSize", "drop everything"),
+        ("/links/1/forward", json!({"qdisc": {"type": "fifo", "attributes": {"MaxSize": 20}}}), "links[1].forward.qdisc.attributes.MaxSize", "has no unit"),
+        ("/links/1/forward", json!({"qdisc": {"type": "fifo", "attributes": {"MaxSice": "1p"}}}), "links[1].forward.qdisc.attributes.MaxSice", "did you mean `MaxSize`?"),
+        ("/links/1/forward", json!({"qdisc": {"type": "fifo", "attributes": {"MaxSize": "1p", "limit": "2p"}}}), "links[1].forward.qdisc.attributes.limit", "twice"),
+        ("/links/1/addresses", json!(["10.0.0.1", "10.0.0.5"]), "links[1].addresses", "one /30"),
+        ("/links/1/addresses", json!(["10.0.0.0", "10.0.0.1"]), "links[1].addresses", "one /30"),
+        ("/links/1/addresses", json!(["10.0.0.1", "10.0.0.1"]), "links[1].addresses", "one /30"),
+        ("/links/1/addresses", json!(["10.0.0.1", "here"]), "links[1].addresses[1]", "`here` is not the address"),
+        ("/links/1/addresses", json!(["224.0.0.1", "10.0.0.2"]), "links[1].addresses[0]", "not the address of a host"),
+        ("/links/-", link("a", "a"), "links[2].ends", "joins two nodes"),
+        ("/links/-", link("a", "bb"), "links[2].ends[1]", "no node `bb`"),
+        ("/changes", json!([change(r#"{"time": "0.1s", "link": "rigt", "rate": "1Mbps"}"#)]), "changes[0].link", "did you mean `right`?"),
+        ("/changes", json!([change(r#"{"time": "1s", "link": "right", "rate": "1Mbps"}"#)]), "changes[0].time", "never happen"),
+        ("/changes", json!([change(r#"{"time": "0s", "link": "right"}"#)]), "changes[0]", "changes nothing"),
+        ("/changes", json!([change(r#"{"time": "0s", "link": "right", "rate": "0Mbps"}"#)]), "changes[0].rate", "above 0"),
+        ("/changes", json!([change(r#"{"time": "0s", "link": "right", "loss": 2}"#)]), "changes[0].loss", "probability"),
+        ("/changes", json!([change(r#"{"time": "0s", "link": "right", "delay": "1ms", "direction": "forward"}"#)]), "changes[0].direction", "both directions"),
+        ("/flows", json!([]), "flows", "at least one"),
+        ("/flows/0/source", json!("aa"), "flows[0].source", "no node `aa`; did you mean `a`?"),
+        ("/flows/0/destination", json!("a"), "flows[0].destination", "the source as well"),
+        ("/flows/0/start", json!("1s"), "flows[0].start", "never start"),
+        ("/flows/0/stop", json!("0s"), "flows[0].stop", "not after start"),
+        ("/flows/0/cc", json!({"type": "TcpNewRen"}), "flows[0].cc.type", "did you mean `TcpNewReno`?"),
+        ("/flows/0/cc", json!({"type": "zzz"}), "flows[0].cc.type", "there are TcpNewReno"),
+        ("/flows/0/cc", json!({"type": "newreno", "attributes": {"Beta": 1}}), "flows[0].cc.attributes.Beta", "it has none"),
+        ("/flows/0/recovery", json!("TcpPrrRecovry"), "flows[0].recovery", "did you mean `TcpPrrRecovery`?"),
+        ("/flows/0/application", json!({"type": "Greedy", "write": "0B"}), "flows[0].application.write", "never send"),
+        ("/flows/0/application", json!({"type": "Greedy", "write": "200kB"}), "flows[0].application.write", "send buffer"),
+        ("/flows/0/application", json!({"type": "Greedy", "bytes": "12"}), "flows[0].application.bytes", "no unit"),
+        ("/flows/0/tcp", json!({"SegmentSize": 1449}), "flows[0].tcp.SegmentSize", "at most 1448"),
+        ("/flows/0/tcp", json!({"SegmentSize": 0}), "flows[0].tcp.SegmentSize", "from 1"),
+        ("/flows/0/tcp", json!({"DelAckCount": "two"}), "flows[0].tcp.DelAckCount", "whole number"),
+        ("/flows/0/tcp", json!({"MaxWindowSize": 65536}), "flows[0].tcp.MaxWindowSize", "to 65535"),
+        ("/flows/0/tcp", json!({"Sack": "maybe"}), "flows[0].tcp.Sack", "neither true nor false"),
+        ("/flows/0/tcp", json!({"UseEcn": "Maybe"}), "flows[0].tcp.UseEcn", "Off, On, AcceptOnly"),
+        ("/flows/0/tcp", json!({"MinRto": 1}), "flows[0].tcp.MinRto", "has no unit"),
+        ("/flows/0/tcp", json!({"MaxSegLifetime": -1}), "flows[0].tcp.MaxSegLifetime", "below 0"),
+        ("/flows/0/tcp", json!({"MaxSegLifetime": "nan"}), "flows[0].tcp.MaxSegLifetime", "not a number"),
+        ("/flows/0/source_port", json!(0), "flows[0].source_port", "from 1 to 65535"),
+        ("/flows/-", flow("flow_1"), "flows[1].name", "already the name of flows[0]"),
+        ("/recording", json!({"interval": "0s"}), "recording.interval", "above 0"),
+        ("/recording", json!({"interval": "1ns"}), "recording.interval", "longer interval"),
+        // Mistakes of shape.
+        ("/seed", json!(-1), "seed", "-1"),
+        ("/speed", json!(1), "speed", "unknown field `speed`"),
+        ("/flows/0/cc", json!({"type": "newreno", "attributes": {"Beta": []}}), "flows[0].cc.attributes.Beta", "a string, a number or a boolean"),
+        ("/changes", json!([change(r#"{"time": "0s", "link": "right", "direction": "up"}"#)]), "changes[0].direction", "unknown variant `up`"),
+    ];
+    for (pointer, value, path, words) in cases {
+        let found = problems(&with(pointer, value.clone()));
+        assert_eq!(found.len(), 1, "{pointer} = {value}: {found:?}");
+        assert_eq!(found[0].0, path, "{pointer} = {value}: {found:?}");
+        assert!(found[0].1.contains(words), "{pointer} = {value}: {found:?}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let mut scenario = small();
+    set(&mut scenario, "/stop_time", json!("soon"));
+    set(&mut scenario, "/links/0/rate", json!("0bps"));
+    set(&mut scenario, "/flows/0/cc", json!({"type": "renoo"}));
+    set(&mut scenario, "/flows/0/stop", json!("16"));
+    let paths: Vec<_> = problems(&scenario).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, ["stop_time", "links[0].rate", "flows[0].stop", "flows[0].cc.type"]);
+}
+
+/// A name that is given twice leaves indices above the number of names.
+#[test]
+fn a_doubled_node_does_not_confuse_the_routes() {
+    let scenario = with("/nodes", json!(["a", "r", "a", "b"]));
+    let paths: Vec<_> = problems(&scenario).into_iter().map(|(path, _)| path).collect();
+    assert_eq!(paths, ["nodes[2]"]);
+}
+
+#[test]
+fn a_destination_out_of_reach() {
+    let scenario = with("/links", json!([small()["links"][0]]));
+    assert_eq!(
+        problems(&scenario),
+        [("flows[0].destination".to_owned(), "no links lead from `a` to `b`".to_owned())]
+    );
+}
+
+/// A chain of 64 links is the longest that packets survive.
+#[test]
+fn the_time_to_live_bounds_the_path() {
+    let chain = |links: usize| {
+        let node = |i: usize| format!("n{i}");
+        let mut scenario = small();
+        set(&mut scenario, "/nodes", (0..=links).map(node).collect());
+        let link = |i| json!({"name": format!("l{i}"), "ends": [node(i), node(i + 1)], "rate": "1Mbps", "delay": "1ms"});
+        set(&mut scenario, "/links", (0..links).map(link).collect());
+        set(&mut scenario, "/flows/0/source", json!("n0"));
+        set(&mut scenario, "/flows/0/destination", json!(node(links)));
+        scenario
+    };
+    assert_eq!(problems(&chain(64)), []);
+    assert_eq!(problems(&chain(65))[0].0, "flows[0].destination");
+}
+
+#[test]
+fn ports_are_the_next_free_at_each_node() {
+    let flow = |source: &str, destination: &str| json!({"source": source, "destination": destination, "cc": {"type": "newreno"}});
+    let mut scenario = small();
+    set(
+        &mut scenario,
+        "/flows",
+        json!([flow("a", "b"), flow("a", "b"), flow("a", "r"), flow("r", "b")]),
+    );
+    set(&mut scenario, "/flows/3/destination_port", json!(5002));
+    let lowered = canonical(&scenario).lower();
+    let ports: Vec<_> = lowered.flows.iter().map(|f| (f.source_port, f.destination_port)).collect();
+    assert_eq!(ports, [(49152, 5001), (49153, 5003), (49154, 5001), (49152, 5002)]);
+
+    set(&mut scenario, "/flows/2/destination_port", json!(7));
+    set(&mut scenario, "/flows/2/destination", json!("b"));
+    set(&mut scenario, "/flows/3/destination_port", json!(7));
+    let (path, message) = &problems(&scenario)[0];
+    assert_eq!(path, "flows[3].destination_port");
+    assert!(message.contains("in use by flow `flow_3`"), "{message}");
+}
+
+#[test]
+fn addresses_given_are_skipped_by_those_counted() {
+    let mut scenario = small();
+    set(&mut scenario, "/links/1/addresses", json!(["10.0.0.2", "10.0.0.1"]));
+    let lowered = canonical(&scenario).lower();
+    assert_eq!(lowered.links[0].addresses, ["10.0.0.5", "10.0.0.6"]);
+    set(&mut scenario, "/links/0/addresses", json!(["10.0.0.1", "10.0.0.2"]));
+    assert_eq!(problems(&scenario)[0].0, "links[1].addresses");
+}
+
+#[test]
+fn another_flow_shifts_no_stream() {
+    let one = canonical(&small()).lower();
+    let mut scenario = small();
+    let first =
+        json!({"name": "first", "source": "a", "destination": "b", "cc": {"type": "newreno"}});
+    set(&mut scenario, "/flows/0/name", json!("flow_1"));
+    let old = scenario["flows"][0].clone();
+    set(&mut scenario, "/flows", json!([first, old]));
+    let two = canonical(&scenario).lower();
+    assert_eq!(one.flows[0].congestion_control.stream, two.flows[1].congestion_control.stream);
+    assert_ne!(two.flows[0].congestion_control.stream, two.flows[1].congestion_control.stream);
+    assert_eq!(one.links[1].directions[0].loss_stream, two.links[1].directions[0].loss_stream);
+}
+
+#[test]
+fn every_default_in_the_tables_is_a_value_of_its_kind() {
+    use names::Registry::{CongestionControl, Qdisc, Recovery};
+    let tables = [CongestionControl, Qdisc, Recovery].into_iter().flat_map(|r| r.specs());
+    for spec in tables.copied().chain([&crate::tcp::socket_params::SOCKET]) {
+        for param in spec.params {
+            let value = attributes::normalise(param.kind, param.default);
+            assert!(value.is_ok(), "{}::{}: {value:?}", spec.ns3, param.ns3);
+        }
+    }
+}
+
+/// Values that are right somewhere and wrong elsewhere.
+fn odd_values() -> Vec<Value> {
+    let texts = [
+        "",
+        "0",
+        "1",
+        "a",
+        "r",
+        "2",
+        "0.5",
+        "1.5",
+        "1e-9",
+        "1000",
+        "1073741824",
+        "4294967295",
+        "1e300",
+        "b",
+        "left",
+        "right",
+        "flow_1",
+        "0s",
+        "1ns",
+        "2ms",
+        "1s",
+        "1000s",
+        "1e3s",
+        "0.1ns",
+        "-1s",
+        "300y",
+        "0bps",
+        "1bps",
+        "16Mbps",
+        "16mbps",
+        "18Ebps",
+        "18000000000Gbps",
+        "0p",
+        "1p",
+        "2.8kp",
+        "4Gp",
+        "0B",
+        "1B",
+        "75B",
+        "1500B",
+        "65535B",
+        "64KiB",
+        "1TiB",
+        "true",
+        "On",
+        "newreno",
+        "TcpNewReno",
+        "TcpCubic",
+        "fifo",
+        "codel",
+        "FqCoDelQueueDisc",
+        "prr",
+        "TcpClassicRecovery",
+        "Greedy",
+        "forward",
+        "reverse",
+        "both",
+        "10.0.0.1",
+        "10.0.0.2",
+        "10.0.0.6",
+        "255.255.255.255",
+        "224.0.0.1",
+        "0.0.0.0",
+        "é\u{1F600}\n",
+    ];
+    let numbers = ["0", "1", "-1", "2", "3", "0.5", "1.5", "-0.0", "1e-300", "1e300", "65535"];
+    let more =
+        ["65536", "18446744073709551615", "18446744073709551616", "null", "true", "[]", "{}"];
+    let parsed = numbers.iter().chain(&more).map(|text| serde_json::from_str(text).unwrap());
+    texts.iter().map(|&text| json!(text)).chain(parsed).collect()
+}
+
+/// What a value seems to be, so that it can take the place of another of its kind.
+fn kind(value: &Value) -> &str {
+    match value {
+        Value::String(text) if text.parse::<std::net::Ipv4Addr>().is_ok() => "address",
+        Value::String(text) if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            // Mbps and bps, ms and s, kB and B, kp and p are alike.
+            match text.chars().next_back() {
+                Some(c) if c.is_ascii_digit() => "digits",
+                _ if text.ends_with("bps") => "bps",
+                _ => &text[text.len() - 1..],
+            }
+        }
+        Value::String(_) => "word",
+        Value::Number(_) => "number",
+        Value::Bool(_) => "bool",
+        _ => "other",
+    }
+}
+
+/// The pointers to everything in a document.
+fn pointers(value: &Value, prefix: &str, found: &mut Vec<String>) {
+    found.push(prefix.to_owned());
+    match value {
+        Value::Object(map) => {
+            map.iter().for_each(|(key, inner)| pointers(inner, &format!("{prefix}/{key}"), found));
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(i, inner)| pointers(inner, &format!("{prefix}/{i}"), found));
+        }
+        _ => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever is put wherever: there is an error with a path, or a scenario that is a fixed point,
+    /// can be lowered, and runs.
+    #[test]
+    fn no_scenario_gets_past_the_checks_and_fails(
+        edits in prop::collection::vec(
+            (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..10),
+            1..4,
+        ),
+        qdisc: prop::sample::Index,
+        cc: prop::sample::Index,
+    ) {
+        let mut scenario = fast();
+        set(&mut scenario, "/changes", json!([
+            {"time": "1ms", "link": "left", "rate": "1Gbps"},
+            {"time": "2ms", "link": "right", "loss": 0.5, "direction": "reverse"}
+        ]));
+        set(&mut scenario, "/flows/0/tcp", json!({
+            "SegmentSize": "1448", "SndBufSize": "65536", "MinRto": "1s", "Sack": "true"
+        }));
+        // Any algorithm, with every attribute spelt out.
+        let spelt_out = |spec: &&crate::attributes::Spec| {
+            let attributes: serde_json::Map<_, _> =
+                spec.params.iter().map(|p| (p.ns3.to_owned(), json!(p.default))).collect();
+            json!({"type": spec.ns3, "attributes": attributes})
+        };
+        set(&mut scenario, "/links/1/forward", json!({
+            "qdisc": spelt_out(qdisc.get(crate::qdisc::SPECS))
+        }));
+        set(&mut scenario, "/flows/0/cc", spelt_out(cc.get(crate::congestion::SPECS)));
+        let mut full: Value = serde_json::from_str(&canonical(&scenario).to_json()).unwrap();
+        let values = odd_values();
+        for (place, value, wild) in edits {
+            let mut places = Vec::new();
+            pointers(&full, "", &mut places);
+            let old = full.pointer_mut(place.get(places.as_slice()).as_str()).unwrap();
+            let alike = |new: &&Value| wild == 0 || kind(new) == kind(old);
+            let candidates: Vec<_> = values.iter().filter(alike).cloned().collect();
+            if !candidates.is_empty() {
+                *old = value.get(&candidates).clone();
+            }
+        }
+        match Canonical::from_json(&full.to_string()) {
+            Err(error) => prop_assert!(!error.0.is_empty()),
+            Ok(canonical) => {
+                let again = Canonical::from_json(&canonical.to_json()).unwrap();
+                prop_assert_eq!(&again, &canonical);
+                run_briefly(&canonical);
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_crashes_the_reader(text in "\\PC{0,200}") {
+        prop_assert!(Canonical::from_json(&text).is_err());
+    }
+}
+
+/// Each attribute with each odd value that its table lets through: it runs.
+#[test]
+fn no_attribute_gets_past_the_checks_and_fails() {
+    let mut base = fast();
+    set(&mut base, "/links/1/forward", json!({}));
+    let algorithms = |place: &'static str, specs: &'static [&'static crate::attributes::Spec]| {
+        let attributes = specs.iter().flat_map(|spec| spec.params.iter().map(move |p| (spec, p)));
+        attributes.map(move |(spec, p)| (place, spec.ns3, p))
+    };
+    let socket = crate::tcp::socket_params::SOCKET.params;
+    let cases = algorithms("/links/1/forward/qdisc", crate::qdisc::SPECS)
+        .chain(algorithms("/flows/0/cc", crate::congestion::SPECS))
+        .chain(socket.iter().map(|p| ("/flows/0/tcp", "", p)));
+    let mut failures = Vec::new();
+    for (place, kind, param) in cases {
+        for value in odd_values() {
+            let mut scenario = base.clone();
+            let what = format!("{kind}.{} = {value}", param.ns3);
+            let mut attributes = json!({param.ns3: value});
+            if !kind.is_empty() {
+                attributes = json!({"type": kind, "attributes": attributes});
+            } else if param.ns3 != "EnablePacing" {
+                attributes["EnablePacing"] = json!(true);
+            }
+            set(&mut scenario, place, attributes);
+            let Ok(canonical) = Canonical::from_json(&scenario.to_string()) else { continue };
+            if std::panic::catch_unwind(|| run_briefly(&canonical)).is_err() {
+                failures.push(what);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+/// Many round trips fit into the few milliseconds for which this runs.
+fn fast() -> Value {
+    let mut scenario = small();
+    set(&mut scenario, "/links/0/delay", json!("1us"));
+    set(&mut scenario, "/links/1/delay", json!("10us"));
+    set(&mut scenario, "/links/1/rate", json!("1Gbps"));
+    scenario
+}
+
+fn run_briefly(canonical: &Canonical) {
+    let mut run = crate::simulate::Simulation::new(canonical.lower(), None).unwrap();
+    run.run_until(crate::time::Time::from_ms(5)).unwrap();
+}

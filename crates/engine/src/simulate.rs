@@ -1,0 +1,470 @@
+//! Runs a lowered scenario.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+
+use crate::application::Greedy;
+use crate::attributes::{Attributes, Spec};
+use crate::congestion;
+use crate::event::Event;
+use crate::lowered::{Algorithm, Direction, Flow, Lowered};
+use crate::network::{Network, Port, PortSetup};
+use crate::packet::Packet;
+use crate::qdisc::{self, AnyQdisc, FlowKey};
+use crate::recorder::Recorder;
+use crate::recording::Recording;
+use crate::recovery;
+use crate::rng::RngStream;
+use crate::tcp::{Config, Environment, Socket, Timer, Write};
+use crate::time::{Rate, Time};
+use crate::trace::PacketTrace;
+use crate::user::{Failure, NoUserCode, Setup, UserCode, is_user_code};
+
+/// IP protocol number of TCP, part of what flow queueing hashes.
+const PROTOCOL_TCP: u8 = 6;
+/// ns-3's estimate of the RTT before the first sample.
+const INITIAL_RTT: Time = Time::from_secs(1);
+
+/// Why a lowered scenario cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Scenario(String),
+    #[error("cannot write the packet trace: {0}")]
+    Trace(#[from] io::Error),
+    #[error("{algorithm} failed at {:.9} s of simulated time: {message}", time.secs_f64())]
+    UserCode { algorithm: String, time: Time, message: String },
+}
+
+/// The two ends of one flow and the applications on them.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) sender: Socket,
+    pub(crate) receiver: Socket,
+    pub(crate) application: Greedy,
+    timers: [SocketTimers; 2],
+}
+
+/// Deadlines of one socket's timers.  A timer that is set again keeps its event in the queue, which
+/// looks when it runs whether the deadline has moved.
+#[derive(Debug)]
+struct SocketTimers {
+    deadline: [Option<crate::event::Key>; Timer::COUNT],
+    /// The earliest event that is queued for the timer.
+    queued: [Option<crate::event::Key>; Timer::COUNT],
+}
+
+/// A simulation that can be run to its end or step by step.
+pub struct Simulation {
+    scenario: Lowered,
+    network: Network,
+    connections: Vec<Connection>,
+    recorder: Recorder,
+    finished: bool,
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation").field("now", &self.network.now()).finish_non_exhaustive()
+    }
+}
+
+impl Simulation {
+    /// `packets`: where to write the packet trace.
+    pub fn new(scenario: Lowered, packets: Option<&Path>) -> Result<Self, Error> {
+        Self::with_user_code(scenario, packets, &NoUserCode)
+    }
+
+    /// `user`: makes the algorithms that the scenario's user brings.
+    pub fn with_user_code(
+        scenario: Lowered,
+        packets: Option<&Path>,
+        user: &dyn UserCode,
+    ) -> Result<Self, Error> {
+        guarded(|| Self::build(scenario, packets, user)).map_err(|f| f.at(Time::ZERO))?
+    }
+
+    fn build(
+        scenario: Lowered,
+        packets: Option<&Path>,
+        user: &dyn UserCode,
+    ) -> Result<Self, Error> {
+        let trace = match packets {
+            None => None,
+            Some(path) => {
+                let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+                let directions = scenario.links.iter().flat_map(|link| &link.directions);
+                let ports = directions.map(|direction| direction.name.clone()).collect();
+                let flows = scenario.flows.iter().map(|flow| flow.name.clone()).collect();
+                Some(PacketTrace::new(Box::new(out), ports, flows))
+            }
+        };
+        let mut ports = Vec::new();
+        for link in &scenario.links {
+            for direction in &link.directions {
+                ports.push(build_port(direction, Time(link.delay_ns), scenario.seed, user)?);
+            }
+        }
+        let routes = scenario.flows.iter().map(|flow| [hops(&flow.path), hops(&flow.return_path)]);
+        let keys = scenario.flows.iter().map(flow_keys);
+        let network = Network::new(ports, routes.collect(), keys.collect::<Result<_, _>>()?, trace);
+        let seed = scenario.seed;
+        let connections = scenario.flows.iter().map(|flow| build_connection(flow, seed, user));
+        let connections = connections.collect::<Result<Vec<_>, _>>()?;
+        let recorder = Recorder::new(&scenario);
+        let mut simulation =
+            Simulation { scenario, network, connections, recorder, finished: false };
+        simulation.set_up();
+        Ok(simulation)
+    }
+
+    /// Runs until simulated time `until` or the scenario's end; returns false at the end.
+    ///
+    /// # Errors
+    /// [`Error::UserCode`]; the simulation cannot go on then.
+    pub fn run_until(&mut self, until: Time) -> Result<bool, Error> {
+        guarded(|| self.advance(until)).map_err(|failure| failure.at(self.now()))
+    }
+
+    fn advance(&mut self, until: Time) -> bool {
+        while !self.finished {
+            let Some(next) = self.network.events.peek() else {
+                self.finish_recording();
+                break;
+            };
+            if next.time > until {
+                return true;
+            }
+            self.step();
+        }
+        false
+    }
+
+    /// Runs to the end and returns what was recorded.
+    pub fn finish(mut self) -> Result<Recording, Error> {
+        self.run_until(Time(u64::MAX))?;
+        if let Some(trace) = self.network.trace.take() {
+            trace.finish()?;
+        }
+        Ok(self.recorder.finish(&self.scenario, &self.network, &self.connections))
+    }
+
+    pub fn now(&self) -> Time {
+        self.network.now()
+    }
+
+    /// The events that exist before time starts, in the order in which ns-3 schedules them.
+    fn set_up(&mut self) {
+        for node in 0..self.scenario.nodes.len() {
+            self.network.events.schedule(Time::ZERO, Event::Start(node as u32));
+        }
+        for port in 0..2 * self.scenario.links.len() {
+            self.network.attach_qdisc(port as u32);
+        }
+        let events = &mut self.network.events;
+        for (i, change) in self.scenario.changes.iter().enumerate() {
+            events.schedule(Time(change.time_ns), Event::Change(i as u32));
+        }
+        events.schedule(Time(self.scenario.stop_ns), Event::Stop);
+    }
+
+    /// Runs one event; returns false if there is none.
+    fn step(&mut self) -> bool {
+        let before = self.network.now();
+        let Some(event) = self.network.events.pop() else { return false };
+        let now = self.network.now();
+        if now > before {
+            self.recorder.advance(now, &self.network, &self.connections);
+        }
+        match event {
+            Event::Arrival(port) => {
+                if let Some(packet) = self.network.on_arrival(port) {
+                    self.deliver(&packet);
+                }
+            }
+            Event::TxComplete(port) => self.network.on_tx_complete(port),
+            Event::Wake(port) => self.network.on_wake(port),
+            Event::Socket(index) => self.on_socket_timer(index),
+            Event::Qdisc(index) => self.network.on_qdisc_timer(index),
+            Event::Open(flow) => self.with_socket(flow as usize, false, |s, now, env| {
+                s.connect(now, env);
+            }),
+            Event::Close(flow) => self.close(flow as usize),
+            Event::Change(index) => self.change(index as usize),
+            Event::Start(node) => self.start_node(node as usize),
+            Event::Stop => self.finish_recording(),
+        }
+        true
+    }
+
+    fn finish_recording(&mut self) {
+        self.finished = true;
+        let end = Time(self.scenario.stop_ns);
+        self.recorder.advance(end, &self.network, &self.connections);
+    }
+
+    /// Devices first, then applications in the order of flows: each schedules its start and stop.
+    fn start_node(&mut self, node: usize) {
+        for (i, link) in self.scenario.links.iter().enumerate() {
+            for (side, &end) in link.ends.iter().enumerate() {
+                if end == node {
+                    self.network.start_qdisc((2 * i + side) as u32);
+                }
+            }
+        }
+        for (i, flow) in self.scenario.flows.iter().enumerate() {
+            if flow.source == node {
+                self.network.events.schedule(Time(flow.start_ns), Event::Open(i as u32));
+                if flow.stop_ns > 0 {
+                    self.network.events.schedule(Time(flow.stop_ns), Event::Close(i as u32));
+                }
+            }
+        }
+    }
+
+    fn close(&mut self, flow: usize) {
+        self.connections[flow].application.stop();
+        self.with_socket(flow, false, |socket, now, env| {
+            socket.tcb.now = now;
+            socket.close(env);
+        });
+    }
+
+    fn change(&mut self, index: usize) {
+        let change = &self.scenario.changes[index];
+        for side in 0..2 {
+            let port = 2 * change.link + side;
+            if let Some(rate) = change.rate_bps[side] {
+                self.network.set_rate(port as u32, Rate(rate));
+            }
+            if let Some(loss) = change.loss[side] {
+                self.network.ports[port].loss = loss;
+            }
+            if let Some(delay) = change.delay_ns {
+                self.network.ports[port].delay = Time(delay);
+            }
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, packet: &Packet) {
+        self.with_socket(packet.flow as usize, !packet.backward, |socket, now, env| {
+            socket.on_segment(packet, now, env);
+        });
+    }
+
+    fn on_socket_timer(&mut self, index: u32) {
+        let (socket, timer) = (index as usize / Timer::COUNT, index as usize % Timer::COUNT);
+        let (flow, side) = (socket / 2, socket % 2);
+        let now = self.network.events.now();
+        let timers = &mut self.connections[flow].timers[side];
+        if timers.queued[timer] == Some(now) {
+            timers.queued[timer] = None;
+        }
+        match timers.deadline[timer] {
+            Some(key) if key == now => timers.deadline[timer] = None,
+            Some(key) => {
+                // The deadline has moved since this event was queued.
+                if timers.queued[timer].is_none() {
+                    timers.queued[timer] = Some(key);
+                    self.network.events.insert(key, Event::Socket(index));
+                }
+                return;
+            }
+            None => return,
+        }
+        self.with_socket(flow, side == 1, |socket, now, env| {
+            socket.on_timer(Timer::ALL[timer], now, env);
+        });
+    }
+
+    #[inline]
+    fn with_socket(
+        &mut self,
+        flow: usize,
+        is_receiver: bool,
+        call: impl FnOnce(&mut Socket, Time, &mut Host<'_>),
+    ) {
+        let connection = &mut self.connections[flow];
+        let side = usize::from(is_receiver);
+        let now = self.network.now();
+        let mut host = Host {
+            network: &mut self.network,
+            timers: &mut connection.timers[side],
+            application: &mut connection.application,
+            first_timer: ((2 * flow + side) * Timer::COUNT) as u32,
+            flow: flow as u16,
+            is_receiver,
+        };
+        let socket = if is_receiver { &mut connection.receiver } else { &mut connection.sender };
+        call(socket, now, &mut host);
+        self.recorder.on_socket_event(flow, is_receiver, now, socket);
+    }
+}
+
+/// What a socket sees of the world.
+struct Host<'a> {
+    network: &'a mut Network,
+    timers: &'a mut SocketTimers,
+    application: &'a mut Greedy,
+    first_timer: u32,
+    flow: u16,
+    is_receiver: bool,
+}
+
+impl Environment for Host<'_> {
+    fn transmit(&mut self, mut segment: Packet) {
+        segment.flow = self.flow;
+        segment.backward = self.is_receiver;
+        self.network.send(segment);
+    }
+
+    fn arm(&mut self, timer: Timer, at: Time) {
+        let i = timer as usize;
+        let event = Event::Socket(self.first_timer + i as u32);
+        let delay = at - self.network.now();
+        if delay <= Time(1) {
+            let key = self.network.events.schedule(delay, event);
+            self.timers.deadline[i] = Some(key);
+            self.timers.queued[i] = Some(key);
+            return;
+        }
+        let key = self.network.events.reserve(delay);
+        self.timers.deadline[i] = Some(key);
+        if self.network.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
+            self.timers.queued[i] = Some(key);
+            self.network.events.insert(key, event);
+        }
+    }
+
+    fn disarm(&mut self, timer: Timer) {
+        self.timers.deadline[timer as usize] = None;
+    }
+
+    fn writable(&mut self, free: u32) -> Write {
+        self.application.writable(self.network.now(), free)
+    }
+
+    fn readable(&mut self, bytes: u32) {
+        self.application.on_read(self.network.now(), bytes);
+    }
+}
+
+/// Runs `call` and catches what [`crate::user::fail`] throws, and only that.
+fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, Box<Failure>> {
+    catch_unwind(AssertUnwindSafe(call))
+        .map_err(|thrown| thrown.downcast::<Failure>().unwrap_or_else(|other| resume_unwind(other)))
+}
+
+impl Failure {
+    fn at(self, time: Time) -> Error {
+        Error::UserCode { algorithm: self.algorithm, time, message: self.message }
+    }
+}
+
+fn build_port(
+    direction: &Direction,
+    delay: Time,
+    seed: u64,
+    user: &dyn UserCode,
+) -> Result<Port, Error> {
+    let mut qdisc = None;
+    if let Some(algorithm) = direction.qdisc.as_ref().filter(|q| is_user_code(&q.kind)) {
+        let made = user.queue_disc(Setup::new(algorithm, seed));
+        qdisc = Some(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
+    } else if let Some(algorithm) = &direction.qdisc {
+        let spec = find(qdisc::SPECS, algorithm)?;
+        let attributes = Attributes::new(spec, &algorithm.attributes);
+        let cx = qdisc::BuildContext {
+            attributes,
+            mtu: direction.mtu_bytes,
+            stream: algorithm.stream,
+            run: seed,
+        };
+        qdisc = qdisc::build(&algorithm.kind, &cx);
+    }
+    Ok(Port::new(PortSetup {
+        rate: Rate(direction.rate_bps),
+        delay,
+        mtu: direction.mtu_bytes,
+        qdisc,
+        queue_limit: direction.device_queue,
+        loss: direction.loss,
+        loss_rng: RngStream::fixed(seed, direction.loss_stream),
+        drops: direction.drops.clone(),
+    }))
+}
+
+fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Connection, Error> {
+    let mut receiver = build_socket(flow, seed, user)?;
+    receiver.listen();
+    Ok(Connection {
+        sender: build_socket(flow, seed, user)?,
+        receiver,
+        application: Greedy::new(&flow.application),
+        timers: std::array::from_fn(|_| SocketTimers {
+            deadline: [None; Timer::COUNT],
+            queued: [None; Timer::COUNT],
+        }),
+    })
+}
+
+fn build_socket(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Socket, Error> {
+    let algorithm = &flow.congestion_control;
+    let unknown = || Error::Scenario(format!("unknown algorithm in flow {}", flow.name));
+    let cc = if is_user_code(&algorithm.kind) {
+        let made = user.congestion_control(Setup::new(algorithm, seed));
+        made.map_err(|message| refused(algorithm, message))?
+    } else {
+        let spec = find(congestion::SPECS, algorithm)?;
+        let attributes = Attributes::new(spec, &algorithm.attributes);
+        let cx = congestion::BuildContext { attributes, seed };
+        congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
+    };
+    let recovery = recovery::build(&flow.recovery).ok_or_else(unknown)?;
+    Ok(Socket::new(Config::new(&flow.socket), cc, recovery, INITIAL_RTT))
+}
+
+fn find<'a>(specs: &'a [&'a Spec], algorithm: &Algorithm) -> Result<&'a Spec, Error> {
+    let found = specs.iter().find(|spec| spec.ns3 == algorithm.kind);
+    found
+        .copied()
+        .ok_or_else(|| Error::Scenario(format!("the native engine has no {}", algorithm.kind)))
+}
+
+fn refused(algorithm: &Algorithm, message: String) -> Error {
+    Error::UserCode { algorithm: algorithm.kind.clone(), time: Time::ZERO, message }
+}
+
+fn hops(path: &[[usize; 2]]) -> Vec<u32> {
+    path.iter().map(|&[link, direction]| (2 * link + direction) as u32).collect()
+}
+
+fn flow_keys(flow: &Flow) -> Result<[FlowKey; 2], Error> {
+    let address = |text: &str| {
+        let parsed = text.parse::<std::net::Ipv4Addr>();
+        parsed.map(u32::from).map_err(|_| Error::Scenario(format!("not an IPv4 address: {text}")))
+    };
+    let forward = FlowKey {
+        source: address(&flow.source_address)?,
+        destination: address(&flow.destination_address)?,
+        source_port: flow.source_port,
+        destination_port: flow.destination_port,
+        protocol: PROTOCOL_TCP,
+        priority: 0,
+    };
+    let backward = FlowKey {
+        source: forward.destination,
+        destination: forward.source,
+        source_port: forward.destination_port,
+        destination_port: forward.source_port,
+        ..forward
+    };
+    Ok([forward, backward])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! The shortcuts of the event queue, and what must hold for every scenario.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::Simulation;
+use crate::recording::{Column, Recording};
+use crate::scenario::Canonical;
+use crate::trace::PacketTrace;
+
+/// A small generator, so that a failing case is named by one number.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, n: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn pick<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.roll(words.len() as u64) as usize]
+    }
+}
+
+#[derive(Clone, Default)]
+struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn algorithms() -> Vec<&'static str> {
+    crate::congestion::SPECS.iter().map(|spec| spec.ns3).collect()
+}
+
+/// Two to five hosts on each side of a bottleneck that is always in trouble.
+fn random_scenario(seed: u64) -> Value {
+    let mut dice = Dice(seed);
+    let hosts = 1 + dice.roll(4);
+    let bytes = dice.pick(&["0B", "0B", "60000B", "401B"]);
+    let rate = dice.pick(&["500kbps", "2Mbps", "10Mbps", "20Mbps"]);
+    let qdisc = dice.pick(&["FifoQueueDisc", "CoDelQueueDisc", "FqCoDelQueueDisc", "none"]);
+    let limit = dice.pick(&["1p", "3p", "10p", "40p"]);
+    let ecn = dice.pick(&["Off", "On"]);
+    let discipline = match qdisc {
+        "none" => Value::Null,
+        "FifoQueueDisc" => json!({"type": qdisc, "attributes": {"MaxSize": limit}}),
+        _ => json!({"type": qdisc, "attributes": {"MaxSize": limit, "UseEcn": ecn == "On"}}),
+    };
+    let mut nodes = Vec::new();
+    let mut links = vec![json!({
+        "name": "btl", "ends": ["left", "right"], "rate": rate,
+        "delay": dice.pick(&["100us", "3ms", "10ms"]),
+        "forward": {"qdisc": discipline, "device_queue": dice.pick(&["1p", "2p", "10p"]),
+                    "loss": if dice.roll(3) == 0 { 0.02 } else { 0.0 }},
+        "reverse": {"device_queue": dice.pick(&["1p", "5p"])},
+    })];
+    let mut flows = Vec::new();
+    for i in 0..hosts {
+        let (source, destination) = (format!("s{i}"), format!("d{i}"));
+        nodes.extend([source.clone(), destination.clone()]);
+        let access = dice.pick(&["50Mbps", "1Gbps"]);
+        links.push(
+            json!({"name": source, "ends": [source, "left"], "rate": access, "delay": "500us"}),
+        );
+        links.push(json!({"name": destination, "ends": ["right", destination], "rate": access,
+                          "delay": dice.pick(&["500us", "4ms"])}));
+        flows.push(json!({
+            "source": source, "destination": destination,
+            "start": dice.pick(&["0s", "0s", "100ms"]), "stop": dice.pick(&["3s", "1.5s"]),
+            "application": {"type": "Greedy", "bytes": bytes},
+            "cc": {"type": dice.pick(&algorithms())},
+            "recovery": dice.pick(&["TcpPrrRecovery", "PrrRfc6937", "TcpClassicRecovery"]),
+            "tcp": {
+                "SegmentSize": dice.pick(&["536", "1448", "1000"]),
+                "DelAckCount": dice.pick(&["1", "2"]),
+                "Sack": dice.pick(&["true", "true", "false"]),
+                "UseEcn": ecn,
+                "SndBufSize": dice.pick(&["131072", "20000", "1000000"]),
+                "RcvBufSize": dice.pick(&["131072", "10000", "1000000"]),
+            },
+        }));
+    }
+    nodes.extend(["left".to_string(), "right".to_string()]);
+    json!({
+        "stop_time": "3s", "seed": 1 + dice.roll(5), "nodes": nodes, "links": links, "flows": flows,
+        "changes": [
+            {"time": "1s", "link": "btl", "rate": dice.pick(&["1Mbps", "30Mbps"])},
+            {"time": "1.2s", "link": "btl", "delay": dice.pick(&["10us", "20ms"])},
+        ],
+    })
+}
+
+fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
+    let canonical = Canonical::from_json(&scenario.to_string()).unwrap();
+    let lowered = canonical.lower();
+    let directions = lowered.links.iter().flat_map(|link| &link.directions);
+    let ports = directions.map(|direction| direction.name.clone()).collect();
+    let flows = lowered.flows.iter().map(|flow| flow.name.clone()).collect();
+    let buffer = Buffer::default();
+    let mut simulation = Simulation::new(lowered, None).unwrap();
+    simulation.network.plain = plain;
+    simulation.network.trace = Some(PacketTrace::new(Box::new(buffer.clone()), ports, flows));
+    let recording = simulation.finish().unwrap();
+    let trace = std::mem::take(&mut *buffer.0.lock().unwrap());
+    (trace, recording)
+}
+
+fn column<'a>(recording: &'a Recording, table: &str, column: &str) -> &'a [i64] {
+    let table = recording.tables.iter().find(|t| t.name == table).unwrap();
+    match &table.columns.iter().find(|(name, _)| name == column).unwrap().1 {
+        Column::I64(values) => values,
+        _ => panic!("{column} is not a column of integers"),
+    }
+}
+
+#[test]
+fn queueing_every_event_changes_nothing() {
+    for seed in 0..150 {
+        let scenario = random_scenario(seed);
+        let (lazy, _) = run(&scenario, false);
+        let (plain, _) = run(&scenario, true);
+        assert!(lazy.len() > 1_000, "seed {seed} sends nothing");
+        assert!(lazy == plain, "seed {seed} differs: {scenario}");
+    }
+}
+
+#[test]
+fn repeating_a_run_gives_the_same_bytes() {
+    for seed in 200..210 {
+        let scenario = random_scenario(seed);
+        let (first, second) = (run(&scenario, false), run(&scenario, false));
+        assert!(first.0 == second.0, "seed {seed}");
+        assert_eq!(format!("{:?}", first.1), format!("{:?}", second.1), "seed {seed}");
+    }
+}
+
+#[test]
+fn windows_and_bytes_stay_in_bounds() {
+    for seed in 300..400 {
+        let scenario = random_scenario(seed);
+        let (trace, recording) = run(&scenario, false);
+        let flows = scenario["flows"].as_array().unwrap();
+        let values = |name| column(&recording, "flow_samples", name);
+        for (row, &flow) in values("flow").iter().enumerate() {
+            let size: i64 =
+                flows[flow as usize]["tcp"]["SegmentSize"].as_str().unwrap().parse().unwrap();
+            let (cwnd, sent) = (values("cwnd_bytes")[row], values("sent_bytes")[row]);
+            assert!(cwnd == 0 || cwnd >= size, "seed {seed}: cwnd {cwnd} of {size}");
+            assert!(values("read_bytes")[row] <= values("received_bytes")[row], "seed {seed}");
+            assert!(values("received_bytes")[row] <= sent, "seed {seed}: made up data");
+            assert!(values("read_bytes")[row] <= values("written_bytes")[row], "seed {seed}");
+        }
+        // Every packet that was sent arrived, was lost, or is still on the wire.
+        let text = String::from_utf8(trace).unwrap();
+        let count = |event: &str, reason: &str| {
+            text.lines().filter(|l| l.contains(event) && l.ends_with(reason)).count() as i64
+        };
+        let tx: i64 = column(&recording, "links", "tx_packets").iter().sum();
+        let lost: i64 = column(&recording, "links", "loss_dropped").iter().sum();
+        assert_eq!(count(",tx,", ""), tx, "seed {seed}");
+        assert_eq!(count(",drop,", "Link loss"), lost, "seed {seed}");
+        assert!(count(",rx,", "") + lost <= tx, "seed {seed}");
+        let dropped: i64 = column(&recording, "links", "qdisc_dropped").iter().sum::<i64>()
+            + column(&recording, "links", "device_dropped").iter().sum::<i64>()
+            + lost;
+        assert_eq!(count(",drop,", ""), dropped, "seed {seed}: a packet was lost without a record");
+    }
+}

@@ -1,0 +1,94 @@
+//! A socket's settings, from the attributes of ns-3's `TcpSocket`, `TcpSocketBase` and
+//! `TcpSocketState`.
+
+use super::socket_params::SOCKET;
+use super::tcb::UseEcn;
+use crate::attributes::Attributes;
+use crate::time::{Rate, Time};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub send_buffer: u32,
+    pub receive_buffer: u32,
+    pub segment_size: u32,
+    pub initial_ssthresh: u32,
+    /// In segments.
+    pub initial_cwnd: u32,
+    pub connect_timeout: Time,
+    /// Attempts to connect.
+    pub connect_count: u32,
+    pub data_retries: u32,
+    pub delayed_ack_timeout: Time,
+    /// Segments per ACK.
+    pub delayed_ack_count: u32,
+    /// False: Nagle's algorithm.
+    pub no_delay: bool,
+    pub persist_timeout: Time,
+    pub max_segment_lifetime: f64,
+    /// The largest value of the window field.
+    pub max_window: u32,
+    pub window_scaling: bool,
+    pub sack: bool,
+    pub timestamps: bool,
+    pub min_rto: Time,
+    pub clock_granularity: Time,
+    /// Duplicate ACKs that start a fast retransmit.
+    pub dup_ack_threshold: u32,
+    pub limited_transmit: bool,
+    pub use_ecn: UseEcn,
+    pub pacing: bool,
+    pub max_pacing_rate: Rate,
+    pub pacing_ss_ratio: u16,
+    pub pacing_ca_ratio: u16,
+    pub pace_initial_window: bool,
+}
+
+impl Config {
+    /// The given attributes over ns-3's defaults.
+    pub fn new(given: &BTreeMap<String, String>) -> Self {
+        let a = Attributes::new(&SOCKET, given);
+        Config {
+            send_buffer: a.u32("SndBufSize"),
+            receive_buffer: a.u32("RcvBufSize"),
+            segment_size: a.u32("SegmentSize"),
+            initial_ssthresh: a.u32("InitialSlowStartThreshold"),
+            initial_cwnd: a.u32("InitialCwnd"),
+            connect_timeout: a.time("ConnTimeout"),
+            connect_count: a.u32("ConnCount"),
+            data_retries: a.u32("DataRetries"),
+            delayed_ack_timeout: a.time("DelAckTimeout"),
+            delayed_ack_count: a.u32("DelAckCount"),
+            no_delay: a.bool("TcpNoDelay"),
+            persist_timeout: a.time("PersistTimeout"),
+            max_segment_lifetime: a.f64("MaxSegLifetime"),
+            max_window: a.u32("MaxWindowSize"),
+            window_scaling: a.bool("WindowScaling"),
+            sack: a.bool("Sack"),
+            timestamps: a.bool("Timestamp"),
+            min_rto: a.time("MinRto"),
+            clock_granularity: a.time("ClockGranularity"),
+            dup_ack_threshold: a.u32("ReTxThreshold"),
+            limited_transmit: a.bool("LimitedTransmit"),
+            use_ecn: match a.text("UseEcn") {
+                "On" => UseEcn::On,
+                "AcceptOnly" => UseEcn::AcceptOnly,
+                _ => UseEcn::Off,
+            },
+            pacing: a.bool("EnablePacing"),
+            max_pacing_rate: a.rate("MaxPacingRate"),
+            pacing_ss_ratio: a.u32("PacingSsRatio") as u16,
+            pacing_ca_ratio: a.u32("PacingCaRatio") as u16,
+            pace_initial_window: a.bool("PaceInitialWindow"),
+        }
+    }
+
+    /// RFC 7323 section 2.3: the smallest shift that lets the window field cover the buffer.
+    pub fn window_shift(&self) -> u8 {
+        let mut shift = 0;
+        while shift < 14 && (self.receive_buffer >> shift) > self.max_window {
+            shift += 1;
+        }
+        shift
+    }
+}

@@ -1,0 +1,19 @@
+//! TCP without input or output: segments, timers and writes go in with the time; segments to send,
+//! timers to set and data for the application come out through the [`Environment`].  Knows nothing of
+//! links or of the simulator.
+//!
+//! The behaviour is that of ns-3 3.44's `TcpSocketBase` and its helpers (stack profile `ns3`); where it
+//! departs from an RFC, the code says so.
+
+mod config;
+pub mod rate;
+mod reassembly;
+mod rtt;
+mod scoreboard;
+mod socket;
+pub mod socket_params;
+mod tcb;
+
+pub use config::Config;
+pub use socket::{Environment, Socket, Statistics, Timer, Write};
+pub use tcb::{CongState, EcnMode, EcnState, Tcb, UseEcn};

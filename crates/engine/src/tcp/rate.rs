@@ -1,0 +1,180 @@
+//! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation; ns-3's `TcpRateLinux`).
+//!
+//! Each segment remembers what had been delivered when it was sent; when it is delivered itself, the
+//! difference over the longer of the send and the ACK interval is a sample.
+
+use crate::seq::Seq;
+use crate::time::{Rate, Time};
+
+/// What is known of the connection's delivery since its start (ns-3's `TcpRateConnection`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateConnection {
+    /// Bytes delivered so far.
+    pub delivered: u64,
+    pub delivered_time: Time,
+    /// When the segment that was delivered last had been sent.
+    pub first_sent_time: Time,
+    /// Delivered bytes at which the present application-limited phase ends; 0 outside of one.
+    pub app_limited: u32,
+    pub tx_item_delivered: u32,
+    pub rate_delivered: i32,
+    pub rate_interval: Time,
+    pub rate_app_limited: bool,
+}
+
+/// The rate sample that one ACK yields (ns-3's `TcpRateSample`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSample {
+    pub delivery_rate: Rate,
+    pub is_app_limited: bool,
+    pub interval: Time,
+    /// Bytes delivered over the interval; -1 without timing information.
+    pub delivered: i32,
+    /// `RateConnection::delivered` when the sampled segment was sent.
+    pub prior_delivered: u32,
+    pub prior_time: Time,
+    pub send_elapsed: Time,
+    pub ack_elapsed: Time,
+    pub bytes_loss: u32,
+    pub prior_in_flight: u32,
+    pub acked_sacked: u32,
+}
+
+impl RateSample {
+    pub fn is_valid(&self) -> bool {
+        !self.prior_time.is_zero() || !self.interval.is_zero()
+    }
+}
+
+/// What a segment remembers of the connection when it was sent last.
+#[derive(Clone, Copy, Debug)]
+pub struct SentRate {
+    pub delivered: u64,
+    /// `Time::MAX`: never sent as it is, or already counted as delivered.
+    pub delivered_time: Time,
+    pub first_sent: Time,
+    pub app_limited: bool,
+}
+
+impl Default for SentRate {
+    fn default() -> Self {
+        SentRate {
+            delivered: 0,
+            delivered_time: Time::MAX,
+            first_sent: Time::MAX,
+            app_limited: false,
+        }
+    }
+}
+
+/// Keeps the connection's counters and the sample under construction.
+#[derive(Clone, Debug, Default)]
+pub struct RateEstimator {
+    connection: RateConnection,
+    sample: RateSample,
+}
+
+impl RateEstimator {
+    pub fn connection(&self) -> &RateConnection {
+        &self.connection
+    }
+
+    pub fn delivered(&self) -> u64 {
+        self.connection.delivered
+    }
+
+    /// A segment is sent; `is_start`: nothing was in flight.
+    pub fn on_sent(&mut self, now: Time, is_start: bool) -> SentRate {
+        if is_start {
+            self.connection.first_sent_time = now;
+            self.connection.delivered_time = now;
+        }
+        SentRate {
+            delivered: self.connection.delivered,
+            delivered_time: self.connection.delivered_time,
+            first_sent: self.connection.first_sent_time,
+            app_limited: self.connection.app_limited != 0,
+        }
+    }
+
+    /// A segment of `bytes`, sent last at `last_sent`, is acknowledged or SACKed.  Counts once.
+    pub fn on_delivered(&mut self, now: Time, bytes: u32, last_sent: Time, sent: &mut SentRate) {
+        if sent.delivered_time == Time::MAX {
+            return;
+        }
+        self.connection.delivered += u64::from(bytes);
+        self.connection.delivered_time = now;
+        let prior = u64::from(self.sample.prior_delivered);
+        if prior == 0 || sent.delivered > prior {
+            self.sample.ack_elapsed = now - sent.delivered_time;
+            self.sample.prior_delivered = sent.delivered as u32;
+            self.sample.prior_time = sent.delivered_time;
+            self.sample.is_app_limited = sent.app_limited;
+            self.sample.send_elapsed = last_sent - sent.first_sent;
+            self.connection.first_sent_time = last_sent;
+        }
+        sent.delivered_time = Time::MAX;
+        self.connection.tx_item_delivered = sent.delivered as u32;
+    }
+
+    /// The application has written: less than one segment to send, window open and nothing left to
+    /// retransmit mean that the application limits the rate.
+    #[allow(clippy::too_many_arguments)]
+    pub fn check_app_limited(
+        &mut self,
+        cwnd: u32,
+        in_flight: u32,
+        segment_size: u32,
+        tail: Seq,
+        next_tx: Seq,
+        lost_out: u32,
+        retrans_out: u32,
+    ) {
+        if tail - next_tx < segment_size as i32 && in_flight < cwnd && lost_out <= retrans_out {
+            let until = self.connection.delivered.wrapping_add(u64::from(in_flight)) as u32;
+            self.connection.app_limited = until.max(1);
+        }
+    }
+
+    /// The sample of one ACK that delivered `delivered` bytes and marked `lost` bytes.
+    pub fn sample(
+        &mut self,
+        delivered: u32,
+        lost: u32,
+        prior_in_flight: u32,
+        min_rtt: Time,
+    ) -> RateSample {
+        let connection = &mut self.connection;
+        let sample = &mut self.sample;
+        if connection.app_limited != 0 && connection.delivered > u64::from(connection.app_limited) {
+            connection.app_limited = 0;
+        }
+        sample.acked_sacked = delivered;
+        sample.bytes_loss = lost;
+        sample.prior_in_flight = prior_in_flight;
+        if sample.prior_time.is_zero() {
+            sample.delivered = -1;
+            sample.interval = Time::ZERO;
+            return *sample;
+        }
+        // Sending and acknowledging are two phases; the longer one bounds the rate.
+        sample.interval = sample.send_elapsed.max(sample.ack_elapsed);
+        sample.delivered =
+            connection.delivered.wrapping_sub(u64::from(sample.prior_delivered)) as i32;
+        if sample.interval < min_rtt {
+            sample.interval = Time::ZERO;
+            sample.prior_time = Time::ZERO;
+            return *sample;
+        }
+        let this = i64::from(sample.delivered).wrapping_mul(connection.rate_interval.ns());
+        let best = i64::from(connection.rate_delivered).wrapping_mul(sample.interval.ns());
+        if !sample.is_app_limited || this >= best {
+            connection.rate_delivered = sample.delivered;
+            connection.rate_interval = sample.interval;
+            connection.rate_app_limited = sample.is_app_limited;
+            let bits_per_second = f64::from(sample.delivered) * 8.0 / sample.interval.secs_f64();
+            sample.delivery_rate = Rate(bits_per_second as u64);
+        }
+        *sample
+    }
+}

@@ -1,0 +1,74 @@
+//! Round-trip time estimation (RFC 6298; ns-3's `RttMeanDeviation` with its gains of 1/8 and 1/4).
+
+use crate::time::Time;
+
+/// Smoothed RTT and its mean deviation, in integer nanoseconds.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    srtt: i64,
+    rttvar: i64,
+    initial: Time,
+    has_sample: bool,
+}
+
+impl RttEstimator {
+    /// `initial`: the estimate before the first sample.
+    pub fn new(initial: Time) -> Self {
+        RttEstimator { srtt: initial.ns(), rttvar: 0, initial, has_sample: false }
+    }
+
+    pub fn reset(&mut self) {
+        *self = RttEstimator::new(self.initial);
+    }
+
+    pub fn srtt(&self) -> Time {
+        Time(self.srtt as u64)
+    }
+
+    /// RFC 6298 sections 2.2 and 2.3, in Jacobson's scaled integers.
+    pub fn measure(&mut self, sample: Time) {
+        let m = sample.ns();
+        if !self.has_sample {
+            self.has_sample = true;
+            self.srtt = m;
+            self.rttvar = m / 2;
+            return;
+        }
+        let error = m - self.srtt;
+        self.srtt = ((self.srtt << 3) + error) >> 3;
+        self.rttvar = ((self.rttvar << 2) + (error.abs() - self.rttvar)) >> 2;
+    }
+
+    /// SRTT + max(G, 4 RTTVAR), without a lower bound.
+    pub fn timeout(&self, granularity: Time) -> Time {
+        Time((self.srtt + granularity.ns().max(self.rttvar * 4)) as u64)
+    }
+
+    /// RFC 6298 section 2.4: not below `min_rto`.
+    pub fn rto(&self, granularity: Time, min_rto: Time) -> Time {
+        self.timeout(granularity).max(min_rto)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_sample_sets_srtt_and_half_of_it_as_deviation() {
+        let mut rtt = RttEstimator::new(Time::from_secs(1));
+        rtt.measure(Time::from_ms(100));
+        assert_eq!(rtt.srtt(), Time::from_ms(100));
+        assert_eq!(rtt.timeout(Time::from_ms(1)), Time::from_ms(300));
+    }
+
+    #[test]
+    fn constant_samples_leave_srtt_and_let_the_deviation_decay() {
+        let mut rtt = RttEstimator::new(Time::from_secs(1));
+        for _ in 0..200 {
+            rtt.measure(Time::from_ms(40));
+        }
+        assert_eq!(rtt.srtt(), Time::from_ms(40));
+        assert_eq!(rtt.timeout(Time::from_ms(1)), Time::from_ms(41));
+    }
+}

@@ -1,0 +1,182 @@
+//! Closing: FIN in both directions, TIME_WAIT, resets (RFC 9293 section 3.6).
+
+use super::{Environment, Socket, State, Timer};
+use crate::packet::{Flags, Packet};
+use crate::time::Time;
+
+impl Socket {
+    /// The application closes: at once, or when its data is sent.
+    pub fn close<E: Environment>(&mut self, env: &mut E) {
+        if self.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
+            self.close_on_empty = true;
+            return;
+        }
+        match self.state {
+            State::SynRcvd | State::Established => {
+                self.send_control(Flags::FIN, env);
+                self.state = State::FinWait1;
+            }
+            State::CloseWait => {
+                self.send_control(Flags::FIN.with(Flags::ACK), env);
+                self.state = State::LastAck;
+            }
+            State::SynSent | State::Closing => {
+                self.reset(env);
+                self.close_and_notify(env);
+            }
+            State::Listen => self.close_and_notify(env),
+            _ => {}
+        }
+    }
+
+    /// A FIN, alone or with data.
+    pub(super) fn on_fin<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.seq < self.reassembly.next_rx() || packet.seq > self.reassembly.max_rx() {
+            return;
+        }
+        self.reassembly.set_fin(packet.seq + u32::from(packet.payload));
+        self.sync_rx();
+        if packet.payload > 0 {
+            self.on_data(packet, env);
+        }
+        if !self.reassembly.finished() {
+            return;
+        }
+        if self.state == State::FinWait1 {
+            self.state = State::Closing; // both ends close at once
+            return;
+        }
+        self.on_peer_closed(env);
+    }
+
+    /// Everything up to the peer's FIN has arrived.
+    pub(super) fn on_peer_closed<E: Environment>(&mut self, env: &mut E) {
+        self.state = State::CloseWait;
+        self.close_notified = true;
+        if self.shutdown_send {
+            self.close(env);
+        } else {
+            self.send_control(Flags::ACK, env);
+        }
+        if self.state == State::LastAck {
+            self.data_retries_left = self.config.data_retries;
+            self.arm(Timer::LastAck, self.rtt.timeout(self.config.clock_granularity), env);
+        }
+    }
+
+    /// FIN_WAIT_1, FIN_WAIT_2 and CLOSE_WAIT.
+    pub(super) fn on_segment_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags =
+            packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0));
+        let fin_ack = Flags::FIN.with(Flags::ACK);
+        let acks_fin = self.tcb.high_tx_mark + 1;
+        if packet.payload > 0 && !flags.has(Flags::ACK) {
+            self.on_data(packet, env);
+        } else if flags == Flags::ACK {
+            self.on_ack(packet, env);
+            if self.state == State::FinWait1
+                && self.scoreboard.size() == 0
+                && packet.ack == acks_fin
+            {
+                self.state = State::FinWait2;
+            }
+        } else if flags == Flags::FIN || flags == fin_ack {
+            if flags.has(Flags::ACK) {
+                self.on_ack(packet, env);
+            }
+            self.reassembly.set_fin(packet.seq);
+            self.sync_rx();
+        } else if flags == Flags::SYN || flags == Flags::SYN.with(Flags::ACK) {
+            return;
+        } else {
+            if flags != Flags::RST {
+                self.reset(env);
+            }
+            self.close_and_notify(env);
+            return;
+        }
+        let waiting = matches!(self.state, State::FinWait1 | State::FinWait2);
+        if waiting && self.reassembly.finished() {
+            if self.state == State::FinWait1 {
+                self.state = State::Closing;
+                if self.scoreboard.size() == 0 && packet.ack == acks_fin {
+                    self.enter_time_wait(env);
+                }
+            } else {
+                self.enter_time_wait(env);
+            }
+            self.send_control(Flags::ACK, env);
+        }
+    }
+
+    pub(super) fn on_segment_in_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
+        if flags == Flags::ACK {
+            if packet.seq == self.reassembly.next_rx() {
+                self.enter_time_wait(env);
+            }
+            return;
+        }
+        if flags == Flags::FIN || flags == Flags::FIN.with(Flags::ACK) {
+            self.send_control(Flags::ACK, env);
+        } else if flags != Flags::RST {
+            self.reset(env);
+        }
+        self.close_and_notify(env);
+    }
+
+    pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
+        let fin_ack = Flags::FIN.with(Flags::ACK);
+        if flags == Flags::default() {
+            self.on_data(packet, env);
+        } else if flags == Flags::ACK {
+            if packet.seq == self.reassembly.next_rx() {
+                self.close_and_notify(env);
+            }
+        } else if flags == Flags::FIN {
+            self.send_control(fin_ack, env);
+        } else if flags == fin_ack || flags == Flags::RST {
+            self.close_and_notify(env);
+        } else {
+            self.reset(env);
+            self.close_and_notify(env);
+        }
+    }
+
+    pub(super) fn reset<E: Environment>(&mut self, env: &mut E) {
+        self.send_control(Flags::RST, env);
+        self.close_end_point(env);
+    }
+
+    pub(super) fn close_and_notify<E: Environment>(&mut self, env: &mut E) {
+        self.close_notified = true;
+        self.disarm(Timer::LastAck, env);
+        self.state = State::Closed;
+        self.close_end_point(env);
+    }
+
+    /// The end point is gone.  A sink's listening socket stays behind: it ignores all but a SYN.
+    pub(super) fn close_end_point<E: Environment>(&mut self, env: &mut E) {
+        if self.open {
+            self.open = false;
+            self.disarm_all(env);
+        }
+    }
+
+    fn enter_time_wait<E: Environment>(&mut self, env: &mut E) {
+        self.state = State::TimeWait;
+        self.disarm_all(env);
+        self.close_notified = true;
+        let lifetime = Time::from_secs_f64(2.0 * self.config.max_segment_lifetime);
+        self.arm(Timer::TimeWait, lifetime, env);
+    }
+
+    fn disarm_all<E: Environment>(&mut self, env: &mut E) {
+        for timer in Timer::ALL {
+            if !matches!(timer, Timer::CompleteFork | Timer::Connected) {
+                self.disarm(timer, env);
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The packet trace: one CSV row for each thing that happens to a packet at a link, in the order of
+//! execution.  Every backend writes the same rows.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::packet::{Ecn, Flags, Packet};
+use crate::qdisc::{Reason, Verdict};
+use crate::time::Time;
+
+/// The first line of the file.
+pub const HEADER: &str =
+    "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason";
+
+/// What can happen to a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// Accepted by the queue discipline.
+    Enqueue,
+    /// Starts transmission.
+    Tx,
+    /// Arrives at the receiving device.
+    Rx,
+    /// Dropped by the queue discipline, the device queue or the link: the reason says which.
+    Drop,
+    /// Marked CE by the queue discipline.
+    Mark,
+}
+
+impl PacketEvent {
+    fn word(self) -> &'static str {
+        match self {
+            PacketEvent::Enqueue => "enqueue",
+            PacketEvent::Tx => "tx",
+            PacketEvent::Rx => "rx",
+            PacketEvent::Drop => "drop",
+            PacketEvent::Mark => "mark",
+        }
+    }
+}
+
+/// A packet trace on its way to a file.
+pub struct PacketTrace {
+    out: Box<dyn Write + Send>,
+    ports: Vec<String>,
+    flows: Vec<String>,
+    /// The first error; later rows are discarded.
+    error: Option<io::Error>,
+}
+
+impl PacketTrace {
+    /// `ports` names the link directions, `flows` the flows, each by its index.
+    pub fn new(mut out: Box<dyn Write + Send>, ports: Vec<String>, flows: Vec<String>) -> Self {
+        let error = writeln!(out, "{HEADER}").err();
+        PacketTrace { out, ports, flows, error }
+    }
+
+    pub fn push(&mut self, now: Time, port: u16, event: PacketEvent, p: &Packet, why: Reason) {
+        if self.error.is_none() {
+            self.error = self.write(now, port, event, p, why).err();
+        }
+    }
+
+    /// Flushes; reports the first error that occurred.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.error.take() {
+            Some(e) => Err(e),
+            None => self.out.flush(),
+        }
+    }
+
+    fn write(
+        &mut self,
+        now: Time,
+        port: u16,
+        event: PacketEvent,
+        p: &Packet,
+        why: Reason,
+    ) -> io::Result<()> {
+        write!(
+            self.out,
+            "{},{},{},{},{},{},{},{},",
+            now.0,
+            self.ports[port as usize],
+            event.word(),
+            self.flows[p.flow as usize],
+            p.seq.0,
+            p.ack.0,
+            p.payload,
+            p.wire_bytes()
+        )?;
+        write_flags(&mut *self.out, p.flags)?;
+        let verdict = match event {
+            PacketEvent::Mark => Verdict::Mark,
+            _ => Verdict::DropBeforeEnqueue,
+        };
+        let prefix = why.prefix(verdict);
+        writeln!(self.out, ",{},{prefix}{}", ecn_word(p.ecn), why.text)
+    }
+}
+
+impl fmt::Debug for PacketTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PacketTrace").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+fn ecn_word(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "NotECT",
+        Ecn::Ect0 => "ECT0",
+        Ecn::Ect1 => "ECT1",
+        Ecn::Ce => "CE",
+    }
+}
+
+/// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them.
+fn write_flags(out: &mut dyn Write, flags: Flags) -> io::Result<()> {
+    const NAMES: [&str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
+    let mut separator = "";
+    for (bit, name) in NAMES.iter().enumerate() {
+        if flags.0 & (1 << bit) != 0 {
+            write!(out, "{separator}{name}")?;
+            separator = "|";
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,264 @@
+//! The side of a library written in Rust: the tables of functions behind the macros.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use ccperf_engine::congestion::CongestionControl;
+use ccperf_engine::tcp::CongState;
+use ccperf_engine::time::Time;
+
+use crate::abi::{
+    CcaTable, ConfigView, EarlyAckView, ErrorText, Header, Packet, QdiscTable, Queue,
+    RateSampleView, TcbView,
+};
+use crate::config::Config;
+use crate::queue::QueueDisc;
+use crate::tcb::Code;
+
+/// Exports a congestion control: give the function that makes one, `fn(&Config) -> impl
+/// CongestionControl`.  Once a library.
+#[macro_export]
+macro_rules! export_congestion_control {
+    ($new:expr) => {
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals)]
+        pub static ccperf_cca_v1: $crate::abi::CcaTable = {
+            unsafe extern "C" fn create(
+                config: *mut $crate::abi::ConfigView,
+            ) -> *mut ::std::ffi::c_void {
+                unsafe { $crate::export::create_cca(config, $new) }
+            }
+            $crate::export::cca_table(create)
+        };
+    };
+}
+
+/// Exports a queue discipline: give the function that makes one, `fn(&Config) -> impl QueueDisc`.
+/// Once a library.
+#[macro_export]
+macro_rules! export_queue_disc {
+    ($new:expr) => {
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals)]
+        pub static ccperf_qdisc_v1: $crate::abi::QdiscTable = {
+            unsafe extern "C" fn create(
+                config: *mut $crate::abi::ConfigView,
+            ) -> *mut ::std::ffi::c_void {
+                unsafe { $crate::export::create_qdisc(config, $new) }
+            }
+            $crate::export::qdisc_table(create)
+        };
+    };
+}
+
+/// The object behind `self`, with the text of its last panic.
+struct Instance<T: ?Sized> {
+    algorithm: Box<T>,
+    error: CString,
+}
+
+type Cca = Instance<dyn CongestionControl>;
+type Disc = Instance<dyn QueueDisc>;
+
+/// Nothing unwinds into the caller: a panic becomes the text at `error`.
+impl<T: ?Sized> Instance<T> {
+    fn guarded<R: Default>(
+        &mut self,
+        error: &mut *const c_char,
+        call: impl FnOnce(&mut T) -> R,
+    ) -> R {
+        let algorithm = &mut self.algorithm;
+        catch_unwind(AssertUnwindSafe(|| call(algorithm))).unwrap_or_else(|thrown| {
+            self.error = message(thrown.as_ref());
+            *error = self.error.as_ptr();
+            R::default()
+        })
+    }
+}
+
+fn message(thrown: &(dyn std::any::Any + Send)) -> CString {
+    let text = thrown.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| thrown.downcast_ref::<String>().cloned());
+    let text = format!("panic: {}", text.as_deref().unwrap_or("unknown"));
+    CString::new(text.replace('\0', " ")).expect("no zero byte is left")
+}
+
+/// # Safety
+/// `config` is the host's.
+unsafe fn create<T: ?Sized>(
+    config: *mut ConfigView,
+    new: impl FnOnce(&Config) -> Box<T>,
+) -> *mut c_void {
+    let view = unsafe { &mut *config };
+    let text = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    let count = usize::try_from(view.attribute_count).unwrap_or(0);
+    let attributes = (0..count).map(|i| {
+        let attribute = unsafe { *view.attributes.add(i) };
+        (text(attribute.name), text(attribute.value))
+    });
+    let config = Config { attributes: attributes.collect(), seed: view.seed as u64 };
+    match catch_unwind(AssertUnwindSafe(|| new(&config))) {
+        Ok(algorithm) => {
+            Box::into_raw(Box::new(Instance { algorithm, error: CString::default() })).cast()
+        }
+        Err(thrown) => {
+            // Once per run that fails: the text may stay.
+            view.error = message(thrown.as_ref()).into_raw();
+            ptr::null_mut()
+        }
+    }
+}
+
+/// # Safety
+/// `config` is the host's.
+pub unsafe fn create_cca<C: CongestionControl + 'static>(
+    config: *mut ConfigView,
+    new: impl FnOnce(&Config) -> C,
+) -> *mut c_void {
+    unsafe { create::<dyn CongestionControl>(config, |config| Box::new(new(config))) }
+}
+
+/// # Safety
+/// `config` is the host's.
+pub unsafe fn create_qdisc<D: QueueDisc + 'static>(
+    config: *mut ConfigView,
+    new: impl FnOnce(&Config) -> D,
+) -> *mut c_void {
+    unsafe { create::<dyn QueueDisc>(config, |config| Box::new(new(config))) }
+}
+
+unsafe extern "C" fn destroy<T: ?Sized>(object: *mut c_void)
+where
+    Instance<T>: Sized,
+{
+    // A destructor that panics must not unwind into the caller either; there is no one to tell.
+    let _ = catch_unwind(|| drop(unsafe { Box::from_raw(object.cast::<Instance<T>>()) }));
+}
+
+/// The table of every congestion control written in Rust.
+pub const fn cca_table(create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_void) -> CcaTable {
+    CcaTable {
+        header: Header::of::<CcaTable, TcbView>(),
+        create: Some(create),
+        destroy: Some(destroy::<dyn CongestionControl>),
+        init: Some(init),
+        ssthresh: Some(ssthresh),
+        cong_avoid: Some(cong_avoid),
+        pkts_acked: Some(pkts_acked),
+        set_state: Some(set_state),
+        cwnd_event: Some(cwnd_event),
+        cong_control: Some(cong_control),
+        has_cong_control: Some(has_cong_control),
+    }
+}
+
+/// The table of every queue discipline written in Rust.
+pub const fn qdisc_table(
+    create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_void,
+) -> QdiscTable {
+    QdiscTable {
+        header: Header::of::<QdiscTable, Queue>(),
+        create: Some(create),
+        destroy: Some(destroy::<dyn QueueDisc>),
+        enqueue: Some(enqueue),
+        dequeue: Some(dequeue),
+        timer: Some(timer),
+    }
+}
+
+/// One call of a congestion control on a block of its own, of which the view gets the changes.
+///
+/// # Safety
+/// `object` is of [`create_cca`], `view` the host's.
+unsafe fn with_tcb<R: Default>(
+    object: *mut c_void,
+    view: *mut TcbView,
+    call: impl FnOnce(&mut dyn CongestionControl, &mut ccperf_engine::tcp::Tcb) -> R,
+) -> R {
+    let (cca, view) = unsafe { (&mut *object.cast::<Cca>(), &mut *view) };
+    let mut tcb = view.to_tcb();
+    let mut error = ptr::null();
+    let result = cca.guarded(&mut error, |cca| call(cca, &mut tcb));
+    *view = TcbView::of(&tcb);
+    view.error = ErrorText(error);
+    result
+}
+
+unsafe extern "C" fn init(object: *mut c_void, view: *mut TcbView) {
+    unsafe { with_tcb(object, view, |cca, tcb| cca.init(tcb)) }
+}
+
+unsafe extern "C" fn ssthresh(object: *mut c_void, view: *mut TcbView, in_flight: i64) -> i64 {
+    unsafe { with_tcb(object, view, |cca, tcb| cca.ssthresh(tcb, in_flight as u32).into()) }
+}
+
+unsafe extern "C" fn cong_avoid(object: *mut c_void, view: *mut TcbView, acked: i64) {
+    unsafe { with_tcb(object, view, |cca, tcb| cca.cong_avoid(tcb, acked as u32)) }
+}
+
+unsafe extern "C" fn pkts_acked(object: *mut c_void, view: *mut TcbView, acked: i64, rtt: i64) {
+    unsafe {
+        with_tcb(object, view, |cca, tcb| cca.pkts_acked(tcb, acked as u32, Time(rtt as u64)));
+    }
+}
+
+unsafe extern "C" fn set_state(object: *mut c_void, view: *mut TcbView, state: i32) {
+    let state = CongState::of(state).unwrap_or_default();
+    unsafe { with_tcb(object, view, |cca, tcb| cca.set_state(tcb, state)) }
+}
+
+unsafe extern "C" fn cwnd_event(
+    object: *mut c_void,
+    view: *mut TcbView,
+    event: i32,
+    early: *mut EarlyAckView,
+) {
+    let Some(event) = Code::of(event) else { return };
+    if let Some(ack) = unsafe { with_tcb(object, view, |cca, tcb| cca.cwnd_event(tcb, event)) } {
+        let early = unsafe { &mut *early };
+        *early = EarlyAckView { send: 1, ece: ack.ece.into(), ack: ack.ack.0, reserved: 0 };
+    }
+}
+
+unsafe extern "C" fn cong_control(
+    object: *mut c_void,
+    view: *mut TcbView,
+    sample: *const RateSampleView,
+) {
+    let (connection, sample) = unsafe { *sample }.to_rate();
+    unsafe { with_tcb(object, view, |cca, tcb| cca.cong_control(tcb, &connection, &sample)) }
+}
+
+unsafe extern "C" fn has_cong_control(object: *mut c_void) -> i32 {
+    let mut error = ptr::null();
+    let cca = unsafe { &mut *object.cast::<Cca>() };
+    cca.guarded(&mut error, |cca| cca.has_cong_control().into())
+}
+
+/// # Safety
+/// `object` is of [`create_qdisc`], `queue` the host's.
+unsafe fn with_queue<R: Default>(
+    object: *mut c_void,
+    queue: *mut Queue,
+    call: impl FnOnce(&mut dyn QueueDisc, &mut Queue) -> R,
+) -> R {
+    let (disc, queue) = unsafe { (&mut *object.cast::<Disc>(), &mut *queue) };
+    let mut error = ptr::null();
+    let result = disc.guarded(&mut error, |disc| call(disc, queue));
+    queue.error = error;
+    result
+}
+
+unsafe extern "C" fn enqueue(object: *mut c_void, queue: *mut Queue, packet: *const Packet) -> i32 {
+    let packet = unsafe { &*packet };
+    unsafe { with_queue(object, queue, |disc, queue| disc.enqueue(packet, queue)) }.into()
+}
+
+unsafe extern "C" fn dequeue(object: *mut c_void, queue: *mut Queue) -> i64 {
+    unsafe { with_queue(object, queue, |disc, queue| disc.dequeue(queue)) }.map_or(-1, i64::from)
+}
+
+unsafe extern "C" fn timer(object: *mut c_void, queue: *mut Queue, tag: u32) -> i32 {
+    unsafe { with_queue(object, queue, |disc, queue| disc.timer(tag, queue)) }.into()
+}

@@ -1,0 +1,49 @@
+//! A congestion control or queue discipline of one's own, outside of ccperf.
+//!
+//! The interface is that of C (`ccperf.h`), so that a library need not be built with the compiler, the
+//! language or the version of ccperf.  In Rust nothing of it shows: implement the trait, export it,
+//! build a `cdylib`.
+//!
+//! ```
+//! use ccperf_plugin::{Config, CongestionControl, Tcb};
+//!
+//! #[derive(Debug)]
+//! struct MyCca;
+//!
+//! impl CongestionControl for MyCca {
+//!     fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+//!         (bytes_in_flight / 2).max(2 * tcb.segment_size)
+//!     }
+//!
+//!     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+//!         tcb.cwnd += segments_acked * tcb.segment_size;
+//!     }
+//! }
+//!
+//! ccperf_plugin::export_congestion_control!(|_: &Config| MyCca);
+//! # fn main() {}
+//! ```
+//!
+//! This crate is the only one of the workspace with `unsafe` code; all of it is at this boundary.
+
+pub mod abi;
+mod config;
+#[doc(hidden)]
+pub mod export;
+#[cfg(feature = "host")]
+pub mod library;
+#[cfg(feature = "host")]
+pub mod monitor;
+mod queue;
+mod tcb;
+
+pub use abi::{Packet, Queue};
+pub use ccperf_engine::congestion::{CaEvent, CongestionControl, EarlyAck};
+pub use ccperf_engine::packet::Ecn;
+pub use ccperf_engine::seq::Seq;
+pub use ccperf_engine::tcp::rate::{RateConnection, RateSample};
+pub use ccperf_engine::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
+pub use ccperf_engine::time::{Rate, Time};
+pub use config::Config;
+pub use queue::{Adapter, QueueDisc};
+pub use tcb::{Code, window};

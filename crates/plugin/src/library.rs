@@ -1,0 +1,268 @@
+//! The side that loads: algorithms out of shared libraries.
+
+use std::ffi::{CString, c_void};
+use std::path::Path;
+use std::{fmt, ptr};
+
+use ccperf_engine::congestion::{CaEvent, CongestionControl, EarlyAck};
+use ccperf_engine::qdisc::Qdisc;
+use ccperf_engine::seq::Seq;
+use ccperf_engine::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::tcp::{CongState, Tcb};
+use ccperf_engine::time::Time;
+use ccperf_engine::user::{Setup, fail};
+use libloading::Library;
+
+use crate::abi::{
+    ABI_VERSION, Attribute, CCA_SYMBOL, CcaTable, ConfigView, EarlyAckView, Header, Packet,
+    QDISC_SYMBOL, QdiscTable, Queue, RateSampleView, TcbView,
+};
+use crate::monitor::{Call, Probe};
+use crate::queue::{Adapter, QueueDisc};
+use crate::tcb::{Code, text, window};
+
+/// The congestion control of the library that `setup` names.
+///
+/// # Errors
+/// What is wrong with the library, or with its configuration.
+pub fn congestion_control(
+    setup: Setup<'_>,
+    probe: Probe,
+) -> Result<Box<dyn CongestionControl>, String> {
+    let table: CcaTable = table::<CcaTable, TcbView>(setup.name, CCA_SYMBOL)?;
+    if table.ssthresh.is_none() {
+        return Err("its table has no ssthresh".to_owned());
+    }
+    let object = Object::new(setup, table.create, table.destroy, &probe)?;
+    let has_cong_control = match (table.cong_control, table.has_cong_control) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        (Some(_), Some(ask)) => (unsafe { ask(object.0) }) != 0,
+    };
+    let name = setup.name.to_owned();
+    Ok(Box::new(LibraryCca { name, probe, table, object, has_cong_control }))
+}
+
+/// The queue discipline of the library that `setup` names.
+///
+/// # Errors
+/// What is wrong with the library, or with its configuration.
+pub fn queue_disc(setup: Setup<'_>, probe: Probe) -> Result<Box<dyn Qdisc>, String> {
+    let table: QdiscTable = table::<QdiscTable, Queue>(setup.name, QDISC_SYMBOL)?;
+    let (Some(enqueue), Some(dequeue)) = (table.enqueue, table.dequeue) else {
+        return Err("its table lacks enqueue or dequeue".to_owned());
+    };
+    let object = Object::new(setup, table.create, table.destroy, &probe)?;
+    let inner = LibraryQdisc { probe, enqueue, dequeue, timer: table.timer, object };
+    Ok(Box::new(Adapter::new(setup.name, inner)))
+}
+
+/// Loads a library and copies the table that it exports.
+fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
+    if !Path::new(path).is_absolute() {
+        return Err("a library is named by its absolute path".to_owned());
+    }
+    // Running its initialisers is what the user asks for.
+    let library = unsafe { Library::new(path) }.map_err(|e| format!("it cannot be loaded: {e}"))?;
+    // Its functions and texts may be in use until the process ends.
+    let library: &'static Library = Box::leak(Box::new(library));
+    // Both tables begin with a header; sizes are looked at before the rest is read.
+    let found: *const Header = match unsafe { library.get::<*const Header>(symbol.as_bytes()) } {
+        Ok(found) => *found,
+        Err(_) => return Err(format!("it does not export `{symbol}`; see ccperf.h")),
+    };
+    let header = unsafe { *found };
+    let (table, view) = (size_of::<Table>(), size_of::<View>());
+    if header.abi_version != ABI_VERSION {
+        let version = header.abi_version;
+        return Err(format!("it has version {version} of the interface, not {ABI_VERSION}"));
+    }
+    if (header.table_size as usize) < size_of::<Header>() {
+        return Err("its header is wrong; begin the table with CCPERF_CCA_HEADER".to_owned());
+    }
+    if header.table_size as usize > table || header.view_size as usize > view {
+        return Err("it was built with a newer ccperf.h; update ccperf or build it again".into());
+    }
+    // Functions that an older library does not know are absent: all zero is `None`.
+    let mut copy = std::mem::MaybeUninit::<Table>::zeroed();
+    let from = found.cast::<u8>();
+    unsafe {
+        ptr::copy_nonoverlapping(from, copy.as_mut_ptr().cast::<u8>(), header.table_size as usize);
+        Ok(copy.assume_init())
+    }
+}
+
+/// The library's object, destroyed with its owner.
+struct Object(*mut c_void, Option<unsafe extern "C" fn(*mut c_void)>);
+
+// Like the objects of the engine it is used by one thread at a time; `ccperf.h` says so.
+unsafe impl Send for Object {}
+
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Object {
+    fn new(
+        setup: Setup<'_>,
+        create: Option<unsafe extern "C" fn(*mut ConfigView) -> *mut c_void>,
+        destroy: Option<unsafe extern "C" fn(*mut c_void)>,
+        probe: &Probe,
+    ) -> Result<Object, String> {
+        let Some(create) = create else {
+            return match setup.attributes.keys().next() {
+                None => Ok(Object(ptr::null_mut(), None)),
+                Some(name) => Err(format!("it takes no attributes, but `{name}` is given")),
+            };
+        };
+        let c_string = |text: &String| CString::new(text.as_str()).map_err(|e| e.to_string());
+        let names: Vec<_> = setup.attributes.keys().map(c_string).collect::<Result<_, _>>()?;
+        let values: Vec<_> = setup.attributes.values().map(c_string).collect::<Result<_, _>>()?;
+        let pairs = names.iter().zip(&values);
+        let attributes: Vec<_> =
+            pairs.map(|(n, v)| Attribute { name: n.as_ptr(), value: v.as_ptr() }).collect();
+        let mut config = ConfigView {
+            attributes: attributes.as_ptr(),
+            attribute_count: attributes.len() as i64,
+            seed: setup.seed as i64,
+            error: ptr::null(),
+        };
+        let object = probe.call(Time::ZERO, Call::Create, || unsafe { create(&mut config) });
+        match unsafe { text(config.error) } {
+            None => Ok(Object(object, destroy)),
+            Some(message) => Err(message),
+        }
+    }
+}
+
+impl Drop for Object {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.1 {
+            unsafe { destroy(self.0) }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct LibraryCca {
+    name: String,
+    probe: Probe,
+    table: CcaTable,
+    object: Object,
+    has_cong_control: bool,
+}
+
+impl LibraryCca {
+    /// Makes one call with a view of `tcb`, and takes over what it changed there.
+    #[inline]
+    fn call<T>(&self, tcb: &mut Tcb, what: Call, call: impl FnOnce(&mut TcbView) -> T) -> T {
+        let mut view = TcbView::of(tcb);
+        let result = self.probe.call(tcb.now, what, || call(&mut view));
+        let said = unsafe { view.take_error() };
+        if let Err(message) = said.map_or_else(|| view.store(tcb), Err) {
+            fail(&self.name, format!("{message} (in {})", what.name()));
+        }
+        result
+    }
+}
+
+impl CongestionControl for LibraryCca {
+    fn init(&mut self, tcb: &mut Tcb) {
+        if let Some(init) = self.table.init {
+            self.call(tcb, Call::Init, |view| unsafe { init(self.object.0, view) });
+        }
+    }
+
+    fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+        let ssthresh = self.table.ssthresh.expect("checked when the library was loaded");
+        let in_flight = bytes_in_flight.into();
+        // The engine does not expect this call to change the connection.
+        let bytes = self.call(&mut tcb.clone(), Call::Ssthresh, |view| unsafe {
+            ssthresh(self.object.0, view, in_flight)
+        });
+        window("ssthresh", bytes, tcb.segment_size)
+            .unwrap_or_else(|message| fail(&self.name, format!("{message} (in ssthresh)")))
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        if let Some(cong_avoid) = self.table.cong_avoid {
+            self.call(tcb, Call::CongAvoid, |view| unsafe {
+                cong_avoid(self.object.0, view, segments_acked.into());
+            });
+        }
+    }
+
+    fn pkts_acked(&mut self, tcb: &mut Tcb, segments_acked: u32, rtt: Time) {
+        if let Some(pkts_acked) = self.table.pkts_acked {
+            self.call(tcb, Call::PktsAcked, |view| unsafe {
+                pkts_acked(self.object.0, view, segments_acked.into(), rtt.ns());
+            });
+        }
+    }
+
+    fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
+        if let Some(set_state) = self.table.set_state {
+            self.call(tcb, Call::SetState, |view| unsafe {
+                set_state(self.object.0, view, state.code());
+            });
+        }
+    }
+
+    fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
+        let cwnd_event = self.table.cwnd_event?;
+        let mut early = EarlyAckView::default();
+        self.call(tcb, Call::CwndEvent, |view| unsafe {
+            cwnd_event(self.object.0, view, event.code(), &mut early);
+        });
+        (early.send != 0).then_some(EarlyAck { ack: Seq(early.ack), ece: early.ece != 0 })
+    }
+
+    fn has_cong_control(&self) -> bool {
+        self.has_cong_control
+    }
+
+    fn cong_control(&mut self, tcb: &mut Tcb, rc: &RateConnection, rs: &RateSample) {
+        if let Some(cong_control) = self.table.cong_control {
+            let sample = RateSampleView::of(rc, rs);
+            self.call(tcb, Call::CongControl, |view| unsafe {
+                cong_control(self.object.0, view, &sample);
+            });
+        }
+    }
+}
+
+#[derive(Debug)]
+struct LibraryQdisc {
+    probe: Probe,
+    enqueue: unsafe extern "C" fn(*mut c_void, *mut Queue, *const Packet) -> i32,
+    dequeue: unsafe extern "C" fn(*mut c_void, *mut Queue) -> i64,
+    timer: Option<unsafe extern "C" fn(*mut c_void, *mut Queue, u32) -> i32>,
+    object: Object,
+}
+
+impl QueueDisc for LibraryQdisc {
+    fn enqueue(&mut self, packet: &Packet, queue: &mut Queue) -> bool {
+        let now = queue.now();
+        let call = || unsafe { (self.enqueue)(self.object.0, queue, packet) };
+        self.probe.call(now, Call::Enqueue, call) != 0
+    }
+
+    fn dequeue(&mut self, queue: &mut Queue) -> Option<u32> {
+        let now = queue.now();
+        let call = || unsafe { (self.dequeue)(self.object.0, queue) };
+        match self.probe.call(now, Call::Dequeue, call) {
+            ..0 => None,
+            // No packet has such a number, so the adapter refuses it with the rest.
+            id => Some(u32::try_from(id).unwrap_or(u32::MAX)),
+        }
+    }
+
+    fn timer(&mut self, tag: u32, queue: &mut Queue) -> bool {
+        let Some(timer) = self.timer else { return false };
+        let now = queue.now();
+        let call = || unsafe { timer(self.object.0, queue, tag) };
+        self.probe.call(now, Call::Timer, call) != 0
+    }
+}

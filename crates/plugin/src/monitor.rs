@@ -1,0 +1,99 @@
+//! Where user code is, for whoever watches the process that runs it: after a crash or a kill nobody is
+//! left to ask.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ccperf_engine::time::Time;
+use memmap2::MmapMut;
+
+/// A file of 64-bit words, shared with the watcher through memory: simulated time in ns of the last
+/// call, number of calls so far, and the present call (see [`Probe::call`]; 0 between calls).
+#[derive(Debug)]
+pub struct Monitor {
+    words: MmapMut,
+}
+
+const WORDS: usize = 3;
+
+impl Monitor {
+    /// # Errors
+    /// If the file cannot be mapped.
+    pub fn open(path: &Path) -> io::Result<Monitor> {
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        file.set_len((WORDS * size_of::<u64>()) as u64)?;
+        // Nobody truncates it while this process lives, and all accesses are atomic.
+        Ok(Monitor { words: unsafe { MmapMut::map_mut(&file) }? })
+    }
+
+    fn word(&self, index: usize) -> &AtomicU64 {
+        assert!(index < WORDS);
+        // In bounds; a mapping is aligned to a page.
+        unsafe { AtomicU64::from_ptr(self.words.as_ptr().cast::<u64>().cast_mut().add(index)) }
+    }
+}
+
+/// The functions of an algorithm, by their numbers in the monitor's file.
+#[derive(Clone, Copy, Debug)]
+#[repr(u8)]
+pub enum Call {
+    Create = 1,
+    Init,
+    Ssthresh,
+    CongAvoid,
+    PktsAcked,
+    SetState,
+    CwndEvent,
+    CongControl,
+    Enqueue,
+    Dequeue,
+    Timer,
+}
+
+impl Call {
+    /// Its name in `ccperf.h` and in Python.
+    pub fn name(self) -> &'static str {
+        match self {
+            Call::Create => "create",
+            Call::Init => "init",
+            Call::Ssthresh => "ssthresh",
+            Call::CongAvoid => "cong_avoid",
+            Call::PktsAcked => "pkts_acked",
+            Call::SetState => "set_state",
+            Call::CwndEvent => "cwnd_event",
+            Call::CongControl => "cong_control",
+            Call::Enqueue => "enqueue",
+            Call::Dequeue => "dequeue",
+            Call::Timer => "timer",
+        }
+    }
+}
+
+/// Reports the calls of one algorithm.
+#[derive(Clone, Debug)]
+pub struct Probe {
+    monitor: Option<Arc<Monitor>>,
+    algorithm: u64,
+}
+
+impl Probe {
+    /// `algorithm`: its position in [`ccperf_engine::user::names`].
+    pub fn new(monitor: Option<Arc<Monitor>>, algorithm: usize) -> Probe {
+        Probe { monitor, algorithm: algorithm as u64 }
+    }
+
+    /// Makes the call `what`, reported as `256 * (position + 1) + number of the call`.
+    #[inline]
+    pub fn call<T>(&self, now: Time, what: Call, call: impl FnOnce() -> T) -> T {
+        let Some(monitor) = &self.monitor else { return call() };
+        monitor.word(0).store(now.0, Ordering::Relaxed);
+        monitor.word(1).fetch_add(1, Ordering::Relaxed);
+        monitor.word(2).store((self.algorithm + 1) << 8 | what as u64, Ordering::Relaxed);
+        let result = call();
+        monitor.word(2).store(0, Ordering::Relaxed);
+        result
+    }
+}

@@ -1,0 +1,33 @@
+//! The Python binding: conversions only.  `python/ccperf/_native.pyi` is its documentation.
+
+mod quantities;
+mod registry;
+mod scenario;
+mod simulation;
+mod user;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::quantities::{
+        format_queue_size, format_rate, format_size, format_time, parse_queue_size, parse_rate,
+        parse_size, parse_time,
+    };
+    #[pymodule_export]
+    use super::registry::{registry, resolve};
+    #[pymodule_export]
+    use super::scenario::{canonical, lower};
+    #[pymodule_export]
+    use super::simulation::Simulation;
+    #[pymodule_export]
+    use super::user::{
+        congestion::{RateSample, Tcb},
+        is_user_code,
+        queue::{Packet, Queue},
+    };
+
+    #[pymodule_export]
+    const ENGINE_HASH: &str = env!("ENGINE_HASH");
+}

@@ -1,0 +1,65 @@
+//! The tables of algorithms and their parameters.
+
+use ccperf_engine::attributes::{Kind, Param, Spec};
+use ccperf_engine::scenario::names::Registry;
+use ccperf_engine::tcp::socket_params::SOCKET;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+const TABLES: [(&str, Registry); 3] = [
+    ("cc", Registry::CongestionControl),
+    ("qdisc", Registry::Qdisc),
+    ("recovery", Registry::Recovery),
+];
+
+#[pyfunction]
+pub fn registry() -> String {
+    let mut tables = json!({ "socket": spec(&SOCKET) });
+    for (name, table) in TABLES {
+        tables[name] = table.specs().iter().map(|s| spec(s)).collect();
+    }
+    tables.to_string()
+}
+
+#[pyfunction]
+pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
+    let Some((_, registry)) = TABLES.iter().find(|(known, _)| *known == table) else {
+        let message = format!("table is `{table}`, not `cc`, `qdisc` or `recovery`");
+        return Err(PyValueError::new_err(message));
+    };
+    registry.find(name).map(|spec| spec.ns3).map_err(PyValueError::new_err)
+}
+
+fn spec(spec: &Spec) -> Value {
+    let params: Vec<_> = spec.params.iter().map(param).collect();
+    json!({
+        "ns3": spec.ns3, "linux": spec.linux, "doc": spec.doc, "source": spec.source,
+        "params": params,
+    })
+}
+
+fn param(param: &Param) -> Value {
+    let mut value = match param.kind {
+        Kind::Bool => json!({ "kind": "bool" }),
+        Kind::Uint { min, max } => json!({ "kind": "uint", "min": min, "max": max }),
+        Kind::Real { min, max } => {
+            // JSON has no infinity: null is "no bound", as is the largest double.
+            let bound = |b: f64| (b.abs() < f64::MAX).then_some(b);
+            json!({ "kind": "real", "min": bound(min), "max": bound(max) })
+        }
+        Kind::Time => json!({ "kind": "time" }),
+        Kind::Period => json!({ "kind": "period" }),
+        Kind::Rate => json!({ "kind": "rate" }),
+        Kind::OptionalRate => json!({ "kind": "optional_rate" }),
+        Kind::QueueSize => json!({ "kind": "queue_size" }),
+        Kind::PacketLimit => json!({ "kind": "packet_limit" }),
+        Kind::Enum(words) => json!({ "kind": "enum", "words": words }),
+        Kind::Priomap => json!({ "kind": "priomap" }),
+    };
+    value["ns3"] = param.ns3.into();
+    value["linux"] = param.linux.into();
+    value["default"] = param.default.into();
+    value["doc"] = param.doc.into();
+    value
+}

@@ -1,0 +1,104 @@
+//! Running a lowered scenario.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use ccperf_engine::lowered::Lowered;
+use ccperf_engine::recording::{Column, Recording};
+use ccperf_engine::simulate;
+use ccperf_engine::time::Time;
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::user::Loader;
+
+mod errors {
+    pyo3::import_exception!(ccperf.errors, RunError);
+}
+
+/// Other threads run Python while this one simulates; two that share a simulation take turns.
+#[pyclass(frozen, module = "ccperf._native")]
+pub struct Simulation {
+    /// `None` once it has finished; poisoned if it has failed.
+    inner: Mutex<Option<simulate::Simulation>>,
+}
+
+#[pymethods]
+impl Simulation {
+    #[new]
+    #[pyo3(signature = (lowered_json, packets=None, monitor=None))]
+    fn new(
+        py: Python<'_>,
+        lowered_json: &str,
+        packets: Option<PathBuf>,
+        monitor: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let lowered: Lowered = serde_json::from_str(lowered_json)
+            .map_err(|e| PyValueError::new_err(format!("not a lowered scenario: {e}")))?;
+        let user = Loader::new(&lowered, monitor.as_deref())?;
+        let inner = detached(py, || {
+            simulate::Simulation::with_user_code(lowered, packets.as_deref(), &user)
+        })?;
+        Ok(Simulation { inner: Mutex::new(Some(inner.map_err(to_python)?)) })
+    }
+
+    fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<bool> {
+        detached(py, || {
+            let mut inner = self.inner.lock().ok()?;
+            inner.as_mut().map(|simulation| simulation.run_until(Time(time_ns)))
+        })?
+        .ok_or_else(finished)?
+        .map_err(to_python)
+    }
+
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let recording = detached(py, || {
+            let simulation = self.inner.lock().ok()?.take();
+            simulation.map(simulate::Simulation::finish)
+        })?;
+        tables(py, recording.ok_or_else(finished)?.map_err(to_python)?)
+    }
+}
+
+/// Lets other Python threads run meanwhile, and turns a panic of the engine into an error that costs
+/// one run: Python does not catch PyO3's own by `except Exception`.
+fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("unknown reason");
+        errors::RunError::new_err(format!("the engine failed, which is a bug in it: {text}"))
+    })
+}
+
+fn finished() -> PyErr {
+    PyRuntimeError::new_err("the simulation has finished")
+}
+
+fn to_python(error: simulate::Error) -> PyErr {
+    match error {
+        simulate::Error::Scenario(message) => PyValueError::new_err(message),
+        simulate::Error::Trace(_) => PyOSError::new_err(error.to_string()),
+        simulate::Error::UserCode { .. } => errors::RunError::new_err(error.to_string()),
+    }
+}
+
+/// The columns' memory changes hands, it is not copied.
+fn tables(py: Python<'_>, recording: Recording) -> PyResult<Bound<'_, PyDict>> {
+    let tables = PyDict::new(py);
+    for table in recording.tables {
+        let columns = PyDict::new(py);
+        for (name, column) in table.columns {
+            match column {
+                Column::I64(values) => columns.set_item(name, values.into_pyarray(py))?,
+                Column::F64(values) => columns.set_item(name, values.into_pyarray(py))?,
+                Column::Str(values) => columns.set_item(name, values)?,
+            }
+        }
+        tables.set_item(table.name, columns)?;
+    }
+    Ok(tables)
+}

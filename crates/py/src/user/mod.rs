@@ -1,0 +1,106 @@
+//! Algorithms of the user's own: libraries through `ccperf-plugin`, Python classes through here.
+
+pub mod congestion;
+pub mod queue;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use ccperf_engine::congestion::CongestionControl;
+use ccperf_engine::lowered::Lowered;
+use ccperf_engine::qdisc::Qdisc;
+use ccperf_engine::time::Time;
+use ccperf_engine::user::{self, Setup, UserCode};
+use ccperf_plugin::Adapter;
+use ccperf_plugin::library;
+use ccperf_plugin::monitor::{Call, Monitor, Probe};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use congestion::PythonCca;
+use queue::PythonQdisc;
+
+#[pyfunction]
+pub fn is_user_code(name: &str) -> bool {
+    user::is_user_code(name)
+}
+
+/// Makes the user's algorithms of one scenario.
+pub struct Loader {
+    names: Vec<String>,
+    monitor: Option<Arc<Monitor>>,
+}
+
+impl Loader {
+    /// `monitor`: the file through which whoever watches this process learns where user code is.
+    pub fn new(scenario: &Lowered, monitor: Option<&Path>) -> PyResult<Loader> {
+        Ok(Loader {
+            names: user::names(scenario).into_iter().map(str::to_owned).collect(),
+            monitor: monitor.map(Monitor::open).transpose()?.map(Arc::new),
+        })
+    }
+
+    fn probe(&self, name: &str) -> Probe {
+        let position = self.names.iter().position(|known| known == name);
+        Probe::new(self.monitor.clone(), position.expect("the scenario names it"))
+    }
+}
+
+impl UserCode for Loader {
+    fn congestion_control(&self, setup: Setup<'_>) -> Result<Box<dyn CongestionControl>, String> {
+        let probe = self.probe(setup.name);
+        if user::is_library(setup.name) {
+            return library::congestion_control(setup, probe);
+        }
+        let make = || {
+            Python::attach(|py| {
+                let methods = methods(py, "congestion_control", setup)?;
+                PythonCca::new(py, setup.name, probe.clone(), methods)
+            })
+        };
+        Ok(Box::new(probe.call(Time::ZERO, Call::Create, make)?))
+    }
+
+    fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {
+        let probe = self.probe(setup.name);
+        if user::is_library(setup.name) {
+            return library::queue_disc(setup, probe);
+        }
+        let make = || {
+            Python::attach(|py| {
+                // The object gets the queue when it is made, so the queue comes first.
+                let queue = Py::new(py, queue::Queue::default()).map_err(|e| describe(py, &e))?;
+                let methods = methods(py, "queue_disc", setup)?;
+                PythonQdisc::new(py, setup.name, probe.clone(), methods, queue)
+            })
+        };
+        let inner = probe.call(Time::ZERO, Call::Create, make)?;
+        Ok(Box::new(Adapter::new(setup.name, inner)))
+    }
+}
+
+/// The object's methods by name; those that do nothing are left out.
+type Methods = BTreeMap<String, Py<PyAny>>;
+
+/// Makes an object of the class that `setup` names.
+fn methods(py: Python<'_>, kind: &str, setup: Setup<'_>) -> Result<Methods, String> {
+    let made = || -> PyResult<Methods> {
+        let attributes = PyDict::new(py);
+        for (name, value) in setup.attributes {
+            attributes.set_item(name, value)?;
+        }
+        let module = py.import("ccperf.user_code")?;
+        module.call_method1("make", (kind, setup.name, attributes))?.extract()
+    };
+    made().map_err(|error| describe(py, &error))
+}
+
+/// An exception for people: where it was raised, and what it says.
+fn describe(py: Python<'_>, error: &PyErr) -> String {
+    let text = py
+        .import("ccperf.user_code")
+        .and_then(|module| module.call_method1("describe", (error.clone_ref(py).into_value(py),)))
+        .and_then(|text| text.extract());
+    text.unwrap_or_else(|_| error.to_string())
+}

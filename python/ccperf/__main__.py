@@ -1,0 +1,5 @@
+"""``python -m ccperf``."""
+
+from ccperf.cli import main
+
+main()

@@ -1,0 +1,236 @@
+"""The engine: conversions of units, checks and lowering of scenarios, simulation."""
+
+from os import PathLike
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+Column: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64] | list[str]
+
+#: SHA-256 of the engine's sources, in hex.
+ENGINE_HASH: str
+
+# Units. Parsing is exact and case-sensitive; ValueError says what is wrong with the text.
+
+def parse_time(text: str) -> int:
+    """Nanoseconds; 2**63 - 1 for ns-3's largest time, which means "never"."""
+
+def parse_rate(text: str) -> int:
+    """Bit/s."""
+
+def parse_size(text: str) -> int:
+    """Bytes."""
+
+def parse_queue_size(text: str) -> tuple[int, Literal["p", "B"]]:
+    """A limit and its unit, packets or bytes."""
+
+def format_time(ns: int) -> str: ...
+def format_rate(bps: int) -> str: ...
+def format_size(bytes: int) -> str: ...
+def format_queue_size(n: int, unit: Literal["p", "B"]) -> str: ...
+
+# Algorithms.
+
+def registry() -> str:
+    """JSON: the lists ``cc``, ``qdisc`` and ``recovery`` of algorithms, and ``socket`` for TCP's
+    own attributes. Each has ``ns3``, ``linux`` (names), ``doc``, ``source`` and ``params``; a
+    parameter has ``ns3``, ``linux``, ``kind``, ``default``, ``doc``, and ``min`` and ``max`` or
+    ``words``."""
+
+def resolve(table: str, name: str) -> str:
+    """The ns-3 name of an algorithm of the table ``cc``, ``qdisc`` or ``recovery`` given under any
+    of its names; ValueError with the nearest name."""
+
+# Scenarios, as JSON. ccperf.errors.ScenarioError carries everything that is wrong.
+
+def canonical(scenario_json: str) -> str:
+    """Every default filled in, units and names normalised."""
+
+def lower(scenario_json: str) -> str:
+    """The flat form that backends run (``crates/engine/src/lowered.rs``)."""
+
+# Simulation.
+
+@final
+class Simulation:
+    """One run of a lowered scenario on this engine, all at once or step by step."""
+
+    def __new__(
+        cls,
+        lowered_json: str,
+        packets: str | PathLike[str] | None = None,
+        monitor: str | PathLike[str] | None = None,
+    ) -> Simulation:
+        """``packets``: where to write the packet trace; ``monitor``: a file in which to report
+        where user code is. OSError if that cannot be done; RunError, here and below, if user code
+        fails."""
+
+    def run_until(self, time_ns: int) -> bool:
+        """Simulate up to and including a time; false when the scenario's end is reached. Other
+        threads go on meanwhile."""
+
+    def finish(self) -> dict[str, dict[str, Column]]:
+        """Simulate the rest and return the tables by name; OSError if the packet trace could not
+        be written, RunError if the engine fails. The simulation cannot be used after that."""
+
+# Algorithms of the user's own.
+
+def is_user_code(name: str) -> bool:
+    """Whether an algorithm's name stands for a shared library or a Python class."""
+
+@final
+class Tcb:
+    """A connection's state as a congestion control sees it: windows and sizes in bytes, times in
+    nanoseconds of simulated time. What has a setter may be changed."""
+
+    cwnd: int
+    ssthresh: int
+    pacing_rate_bps: int
+    pacing: bool
+    #: Percent of cwnd / sRTT, in slow start and in congestion avoidance.
+    pacing_ss_ratio: int
+    pacing_ca_ratio: int
+    use_ecn: Literal["off", "on", "accept_only"]
+    ecn_mode: Literal["classic", "dctcp"]
+    ecn_state: Literal["disabled", "idle", "ce_rcvd", "sending_ece", "ece_rcvd", "cwr_sent"]
+    #: The code point of data segments.
+    ect: Literal["ect0", "ect1", "not_ect", "ce"]
+    @property
+    def now_ns(self) -> int:
+        """The time of the call."""
+    @property
+    def segment_size(self) -> int: ...
+    @property
+    def initial_cwnd(self) -> int:
+        """In segments."""
+    @property
+    def initial_ssthresh(self) -> int: ...
+    @property
+    def bytes_in_flight(self) -> int:
+        """Sent, neither acknowledged nor SACKed nor deemed lost (RFC 6675's pipe)."""
+    @property
+    def last_acked_sacked(self) -> int:
+        """Newly acknowledged or SACKed by the present ACK."""
+    @property
+    def last_rtt_ns(self) -> int | None: ...
+    @property
+    def srtt_ns(self) -> int | None: ...
+    @property
+    def min_rtt_ns(self) -> int | None:
+        """None before the first sample, as the other two."""
+    @property
+    def max_pacing_rate_bps(self) -> int: ...
+    @property
+    def cong_state(self) -> Literal["open", "disorder", "cwr", "recovery", "loss"]: ...
+    @property
+    def is_cwnd_limited(self) -> bool:
+        """The window, not the application, limited the last transmission."""
+    @property
+    def is_retrans_data_acked(self) -> bool: ...
+    @property
+    def pace_initial_window(self) -> bool: ...
+    @property
+    def last_acked_seq(self) -> int: ...
+    @property
+    def next_tx_seq(self) -> int: ...
+    @property
+    def high_tx_mark(self) -> int: ...
+    @property
+    def next_rx_seq(self) -> int: ...
+    @property
+    def rcv_timestamp(self) -> int:
+        """TSval of the last segment received, in ms."""
+    @property
+    def rcv_timestamp_echo(self) -> int: ...
+
+@final
+class RateSample:
+    """The delivery rate sample of one ACK (draft-cheng-iccrg-delivery-rate-estimation)."""
+
+    @property
+    def delivery_rate_bps(self) -> int: ...
+    @property
+    def interval_ns(self) -> int: ...
+    @property
+    def delivered(self) -> int:
+        """Bytes over the interval; -1 without timing information."""
+    @property
+    def prior_delivered(self) -> int: ...
+    @property
+    def prior_time_ns(self) -> int: ...
+    @property
+    def send_elapsed_ns(self) -> int: ...
+    @property
+    def ack_elapsed_ns(self) -> int: ...
+    @property
+    def bytes_loss(self) -> int: ...
+    @property
+    def prior_in_flight(self) -> int: ...
+    @property
+    def acked_sacked(self) -> int: ...
+    @property
+    def total_delivered(self) -> int:
+        """Bytes delivered since the connection's start."""
+    @property
+    def delivered_time_ns(self) -> int: ...
+    @property
+    def first_sent_time_ns(self) -> int: ...
+    @property
+    def app_limited(self) -> int:
+        """``total_delivered`` at which the application-limited phase ends, or 0."""
+    @property
+    def is_app_limited(self) -> bool: ...
+
+@final
+class Packet:
+    """A packet as a queue discipline sees it."""
+
+    @property
+    def id(self) -> int:
+        """Unique among the packets that are alive."""
+    @property
+    def source(self) -> int:
+        """IPv4 address, as the destination."""
+    @property
+    def destination(self) -> int: ...
+    @property
+    def source_port(self) -> int: ...
+    @property
+    def destination_port(self) -> int: ...
+    @property
+    def bytes(self) -> int:
+        """Size of the IP packet."""
+    @property
+    def payload(self) -> int:
+        """Size of the TCP segment's payload."""
+    @property
+    def enqueued_ns(self) -> int:
+        """When it arrived."""
+    @property
+    def ecn(self) -> Literal["not_ect", "ect1", "ect0", "ce"]: ...
+    @property
+    def protocol(self) -> int: ...
+
+@final
+class Queue:
+    """A device's queue as its queue discipline sees it. What the methods ask for is done when the
+    discipline's method has returned, in the order of the calls."""
+
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def packets(self) -> int:
+        """In the discipline, without the one that arrives."""
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def rate_bps(self) -> int:
+        """Of the link."""
+    def mark(self, packet: Packet, reason: str) -> bool:
+        """Set the CE mark if the packet is ECN capable; whether it is marked now."""
+    def drop(self, packet: Packet, reason: str) -> None:
+        """Drop a packet of the queue; the arriving one, if ``enqueue`` then returns false. A
+        reason is one of a few texts, by which drops are counted."""
+    def set_timer(self, delay_ns: int, tag: int = 0) -> None:
+        """Call the discipline's ``timer(tag)`` once, after this time."""

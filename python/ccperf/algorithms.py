@@ -1,0 +1,111 @@
+"""Base classes for a congestion control or a queue discipline of one's own, in Python.
+
+``docs/bring-your-own.md`` is the tutorial. A class is named ``module:Class`` or ``file.py:Class``
+wherever an algorithm is named, and runs on this project's engine in a process of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ccperf._native import Packet, Queue, RateSample, Tcb
+
+__all__ = ["CongestionControl", "QueueDisc"]
+
+
+class CongestionControl:
+    """A congestion control algorithm; as it stands, NewReno (RFC 5681; ns-3's ``TcpNewReno``).
+
+    Override what is different. The calls, and the order in which they come, are those of Linux's
+    ``struct tcp_congestion_ops`` and ns-3's ``TcpCongestionOps``. Each end of each connection has
+    an object of its own (the receiver's sees little more than ECN events); attributes of the
+    scenario are keyword arguments of ``__init__``. `tcb` is one object that is brought up to date
+    for each call: windows in bytes, times in nanoseconds of simulated time.
+
+    An exception, or a window below one segment, ends the run with an error.
+    """
+
+    def init(self, tcb: Tcb) -> None:
+        """Called once, before the first segment of the connection is sent."""
+
+    def ssthresh(self, tcb: Tcb, bytes_in_flight: int) -> int:
+        """Return the new slow start threshold in bytes, on entering Recovery, CWR or Loss.
+
+        Here: half of what is in flight, at least two segments (RFC 5681 equation 4).
+        """
+        return max(bytes_in_flight // 2, 2 * tcb.segment_size)
+
+    def cong_avoid(self, tcb: Tcb, segments_acked: int) -> None:
+        """Grow ``tcb.cwnd``; called for each ACK of new data in Open and Loss."""
+        if tcb.cwnd < tcb.ssthresh:
+            segments_acked = self.slow_start(tcb, segments_acked)
+        if tcb.cwnd >= tcb.ssthresh:
+            self.congestion_avoidance(tcb, segments_acked)
+
+    def slow_start(self, tcb: Tcb, segments_acked: int) -> int:
+        """Add one segment for the ACK, however many it covers; return the segments left."""
+        if segments_acked == 0:
+            return 0
+        tcb.cwnd += tcb.segment_size
+        return segments_acked - 1
+
+    def congestion_avoidance(self, tcb: Tcb, segments_acked: int) -> None:
+        """Add about one segment per round trip (RFC 5681 equation 3)."""
+        if segments_acked > 0:
+            tcb.cwnd += max(tcb.segment_size * tcb.segment_size // tcb.cwnd, 1)
+
+    def pkts_acked(self, tcb: Tcb, segments_acked: int, rtt_ns: int) -> None:
+        """Called when an ACK has acknowledged `segments_acked` full segments."""
+
+    def set_state(self, tcb: Tcb, state: str) -> None:
+        """Called before the state machine enters `state`; ``tcb.cong_state`` is still the old one.
+
+        States: ``"open"``, ``"disorder"``, ``"cwr"``, ``"recovery"``, ``"loss"``.
+        """
+
+    def cwnd_event(self, tcb: Tcb, event: str) -> tuple[int, bool] | None:
+        """Called for what happens besides ACKs (Linux's ``tcp_ca_event``).
+
+        Events: ``"tx_start"`` (first transmission when nothing was in flight), ``"complete_cwr"``,
+        ``"loss"`` (the retransmission timer fired), ``"ecn_no_ce"``, ``"ecn_is_ce"`` (a segment
+        arrived with ECT, with a CE mark), ``"delayed_ack"``, ``"non_delayed_ack"``.
+
+        A receiver that must acknowledge at once what came before (RFC 8257 section 3.2) returns
+        the acknowledgement number and whether it carries ECE.
+        """
+        return None
+
+    def cong_control(self, tcb: Tcb, sample: RateSample) -> None:
+        """Set ``tcb.cwnd`` and ``tcb.pacing_rate_bps`` on every ACK.
+
+        A class that defines this gets no window management from the socket, neither
+        :meth:`cong_avoid` nor a reduction on loss (as BBR in Linux).
+        """
+        raise NotImplementedError
+
+
+class QueueDisc:
+    """A queue discipline: which packets to keep, in which order they leave, which to drop.
+
+    One object per device; attributes of the scenario are keyword arguments of ``__init__``.
+    Counters and traces are kept for it.
+    """
+
+    #: Time, backlog, link rate, and what can be done to packets. There after ``__init__``.
+    queue: Queue
+
+    def enqueue(self, packet: Packet) -> bool:
+        """Keep the arriving packet (true) or drop it (false).
+
+        To give a reason, call ``self.queue.drop(packet, "reason")`` before returning false.
+        """
+        raise NotImplementedError
+
+    def dequeue(self) -> Packet | None:
+        """Return the packet to send next, or None."""
+        raise NotImplementedError
+
+    def timer(self, tag: int) -> bool:
+        """Called when a timer of ``self.queue.set_timer`` fires; true if there may be a packet."""
+        return False

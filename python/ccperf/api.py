@@ -1,0 +1,89 @@
+"""The Python interface: one call, one result.
+
+>>> import ccperf
+>>> result = ccperf.run("aqm", cc="TcpNewReno", k=5, qdisc="FqCoDelQueueDisc")  # doctest: +SKIP
+>>> result.flow_metrics["flow_1"]["mean_throughput_l4"]  # doctest: +SKIP
+14.91...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ccperf import backends, campaign, catalogue, user_code
+
+if TYPE_CHECKING:
+    from ccperf.result import Result
+    from ccperf.scenario import Scenario
+
+Progress = Callable[[float], None]
+
+
+def run(
+    experiment: str,
+    *,
+    cc: str | type,
+    seed: int | None = None,
+    recovery: str | None = None,
+    stop_time: str | None = None,
+    backend: str = "native",
+    packets: str | Path | None = None,
+    progress: Progress | None = None,
+    **parameters: Any,
+) -> Result:
+    """Run one point of an experiment of the catalogue.
+
+    Args:
+        experiment: its name, e.g. ``"aqm"``; ``ccperf list`` has them all.
+        cc: the algorithm under test, under ns-3's or Linux's name, or one of your own:
+            ``"./libmycca.so"``, ``"my_module:MyCca"``, or the class itself.
+        seed, recovery, stop_time: instead of the experiment's own.
+        backend: ``"native"`` or ``"ns3"``.
+        packets: CSV file for the packet trace.
+        progress: called with the part that is done, from 0 to 1.
+        parameters: of the experiment, e.g. ``k=5``; the published point's values if not given.
+
+    Raises:
+        UsageError: names the argument that is wrong.
+        RunError: if the run fails.
+    """
+    chosen = catalogue.get(experiment)
+    if isinstance(cc, type):
+        cc = user_code.name_of(cc)
+    given = {"recovery": recovery, "stop_time": stop_time}
+    settings = {name: value for name, value in given.items() if value is not None}
+    (point,) = campaign.expand(
+        chosen, cc, grid=[chosen.point(parameters)], seeds=[seed], **settings
+    )
+    return _simulate(point, backend, packets, progress)
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    backend: str = "native",
+    packets: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Run a scenario of your own.
+
+    Raises:
+        ScenarioError: has the path of everything in the scenario that makes no sense.
+        RunError: if the run fails.
+    """
+    return _simulate(campaign.Point(scenario), backend, packets, progress)
+
+
+def _simulate(
+    point: campaign.Point, backend: str, packets: str | Path | None, progress: Progress | None
+) -> Result:
+    made_by = backends.get(backend)
+    if missing := made_by.available():
+        from ccperf.errors import UsageError
+
+        raise UsageError("backend", f"`{backend}` cannot be used here: {missing}")
+    return campaign.simulate(
+        point, made_by, progress, packets=Path(packets) if packets is not None else None
+    )

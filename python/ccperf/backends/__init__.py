@@ -1,0 +1,70 @@
+"""What runs a scenario: this project's engine, real ns-3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol
+
+from ccperf.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
+
+#: Called with the part of the run that is done, from 0 to 1.
+Progress = Callable[[float], None]
+
+
+class Backend(Protocol):
+    """One way of running scenarios."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str:
+        """Part of a run's provenance and id."""
+        ...
+
+    def available(self) -> str | None:
+        """None if it can be used here, or one sentence on what is missing."""
+        ...
+
+    def simulate(
+        self,
+        scenario: Scenario,
+        *,
+        packets: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Recording:
+        """Run a scenario; ``packets`` names a file for the packet trace.
+
+        Raises:
+            ScenarioError: if the scenario makes no sense.
+            RunError: if the run fails.
+        """
+        ...
+
+
+#: Class of each backend, by module, so that one is not loaded for the other's sake.
+_BACKENDS = {
+    "native": ("ccperf.backends.native", "Native"),
+    "ns3": ("ccperf.backends.ns3", "Ns3"),
+}
+NAMES = tuple(_BACKENDS)
+
+
+def get(name: str) -> Backend:
+    """The backend of this name.
+
+    Raises:
+        UsageError: if there is none.
+    """
+    if name not in _BACKENDS:
+        raise UsageError("backend", unknown("backend", name, _BACKENDS))
+    module, cls = _BACKENDS[name]
+    backend: Backend = getattr(import_module(module), cls)()
+    return backend

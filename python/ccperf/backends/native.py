@@ -1,0 +1,64 @@
+"""This project's engine, in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ccperf import __version__, _native
+from ccperf.errors import RunError
+from ccperf.user_code import content
+
+if TYPE_CHECKING:
+    from ccperf.backends import Progress
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
+
+#: The run is handed back to Python this often, for progress and for Ctrl-C.
+STEPS = 100
+
+
+class Native:
+    """Runs scenarios on the engine; other threads go on meanwhile."""
+
+    name = "native"
+
+    @property
+    def version(self) -> str:
+        return f"{__version__}+{_native.ENGINE_HASH[:12]}"
+
+    def available(self) -> str | None:
+        return None
+
+    def simulate(
+        self,
+        scenario: Scenario,
+        *,
+        packets: Path | None = None,
+        progress: Progress | None = None,
+    ) -> Recording:
+        from ccperf.recording import Recording
+
+        lowered = scenario.lowered()
+        if user_code := list(content(scenario, self)):
+            from ccperf.backends import sandbox
+
+            tables = sandbox.simulate(lowered, user_code, packets=packets, progress=progress)
+            if progress:
+                progress(1.0)
+            return Recording(tables)
+        stop_ns: int = json.loads(lowered)["stop_ns"]
+        try:
+            simulation = _native.Simulation(lowered, packets)
+            for step in range(1, STEPS):
+                if not simulation.run_until(stop_ns * step // STEPS):
+                    break
+                if progress:
+                    progress(step / STEPS)
+            tables = simulation.finish()
+        except OSError as error:
+            raise RunError(str(error)) from error
+        if progress:
+            progress(1.0)
+        return Recording(tables)

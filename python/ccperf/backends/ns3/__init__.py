@@ -1,0 +1,222 @@
+"""Real ns-3 3.44: a C++ driver of ours, linked with the wheel `ns3`, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ccperf.backends.ns3 import build
+from ccperf.errors import RunError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
+
+Tables: TypeAlias = dict[str, dict[str, "npt.NDArray[Any] | list[str]"]]
+
+#: Exit status of the driver for a scenario that it cannot run.
+_STATUS_REFUSED = 2
+_DTYPES = {"int": np.dtype("<i8"), "float": np.dtype("<f8"), "str": np.dtype("<i8")}
+#: What ns-3 prints before it gives up: the condition, what it says, when, where.
+_ABORT = re.compile(
+    r'(?:cond="(?P<condition>[^\n]*?)", (?=msg=|\+|file=))?(?:msg="(?P<message>.*?)", )?'
+    r"(?:\+(?P<seconds>[0-9.e-]+)s (?:-?\d+ )?)?file=(?P<file>[^,\n]+), line=(?P<line>\d+)$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class Ns3Aborted(RunError):
+    """ns-3 gave up in the middle of a run: an assertion of its own failed.
+
+    That is not a difference between backends; fidelity checks count it apart.  A packet trace
+    that was asked for holds what happened until then.
+    """
+
+    def __init__(self, text: str) -> None:
+        """`text` is what ns-3 printed on standard error."""
+        found = _ABORT.search(text)
+        self.text = text.strip()
+        self.condition: str | None = found["condition"] if found else None
+        self.message: str | None = found["message"] if found else None
+        self.location: str | None = f"{Path(found['file']).name}:{found['line']}" if found else None
+        self.time_s: float | None = float(found["seconds"]) if found and found["seconds"] else None
+        super().__init__(f"ns-3 aborted: {self._summary()}")
+
+    def _summary(self) -> str:
+        if self.location is None:
+            return self.text or "it printed nothing"
+        what = " ".join(filter(None, (self.condition, self.message and f"({self.message})")))
+        when = "" if self.time_s is None else f" at {self.time_s:.9g} s"
+        return f"{what or 'no condition given'}, {self.location}{when}"
+
+
+class Ns3:
+    """Runs scenarios on ns-3; the driver is compiled when it is first needed.
+
+    An algorithm may be a user's own ns-3 class, a congestion control or a queue discipline, named
+    by its file: `/home/ann/my-cca.cc:TcpMine`.  The file is compiled into the driver; what it
+    includes in quotes is looked for beside it.
+    """
+
+    name = "ns3"
+
+    @property
+    def version(self) -> str:
+        """Part of a run's provenance and id: ns-3's release and a hash of the driver's sources."""
+        return f"{build.NS3_VERSION}+{build.driver_digest()[:12]}"
+
+    def available(self) -> str | None:
+        """None if it can be used here, or one sentence on what is missing."""
+        try:
+            build.toolchain()
+        except build.Unavailable as missing:
+            return str(missing)
+        return None
+
+    def simulate(
+        self,
+        scenario: Scenario,
+        *,
+        packets: Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Recording:
+        """Run a scenario; ``packets`` names a file for the packet trace.
+
+        Raises:
+            ScenarioError: if the scenario makes no sense.
+            UsageError: if it names user code of the native engine.
+            Ns3Aborted: if ns-3 gives up.
+            RunError: if the run fails in another way.
+        """
+        from ccperf import user_code
+        from ccperf.recording import Recording
+
+        user_code.content(scenario, self)  # refuses
+        return Recording(self.run_lowered(scenario.lowered(), packets=packets, progress=progress))
+
+    def run_lowered(
+        self,
+        lowered: str,
+        *,
+        packets: Path | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Tables:
+        """Run a lowered scenario (JSON) and return the recording's tables.
+
+        Raises:
+            Ns3Aborted: if ns-3 gives up.
+            RunError: if the run fails in another way.
+        """
+        lowered, sources = _user_classes(lowered)
+        program = build.driver(sources)
+        with tempfile.TemporaryDirectory(prefix="ccperf-ns3-") as scratch:
+            scenario = Path(scratch) / "scenario.json"
+            tables = Path(scratch) / "tables"
+            scenario.write_text(lowered, encoding="utf-8")
+            command = [str(program), str(scenario), str(tables)]
+            if packets is not None:
+                command += ["--packets", str(packets)]
+            with (Path(scratch) / "output").open("w+b") as output:
+                status = _run(command, output, progress)
+                output.seek(0)
+                _report(status, output.read().decode(errors="replace"))
+            return read_tables(tables)
+
+
+def _user_classes(lowered: str) -> tuple[str, list[Path]]:
+    """Separate the names of a user's classes from the files that they are in."""
+    scenario = json.loads(lowered)
+    directions = [direction for link in scenario["links"] for direction in link["directions"]]
+    algorithms = [direction["qdisc"] for direction in directions if direction["qdisc"]]
+    algorithms += [flow["congestion_control"] for flow in scenario["flows"]]
+    sources: dict[Path, None] = {}
+    for algorithm in algorithms:
+        path, _, name = algorithm["type"].rpartition(":")
+        if build.is_source(path):
+            sources[Path(path)] = None
+            algorithm["type"] = name
+    for source in sources:
+        if not source.is_file():
+            raise RunError(f"there is no file {source}")
+    return (json.dumps(scenario) if sources else lowered), list(sources)
+
+
+def event_loop_seconds(lowered: str) -> float:
+    """Wall time of ns-3's event loop for a lowered scenario, with nothing traced or recorded.
+
+    Raises:
+        RunError: if the run fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="ccperf-ns3-") as scratch:
+        scenario, timing = Path(scratch) / "scenario.json", Path(scratch) / "timing"
+        scenario.write_text(lowered, encoding="utf-8")
+        command = [str(build.driver([])), str(scenario), "-", "--timing", str(timing)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        _report(done.returncode, done.stderr)
+        return float(timing.read_text())
+
+
+def _run(command: list[str], output: IO[bytes], progress: Callable[[float], None] | None) -> int:
+    """Run the driver to its end; whatever interrupts us ends it too."""
+    readable, writable = os.pipe()
+    with os.fdopen(readable) as reader:
+        try:
+            process = subprocess.Popen(
+                [*command, "--progress", str(writable)],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=[writable],
+            )
+        finally:
+            os.close(writable)
+        try:
+            for line in reader:
+                if progress:
+                    progress(float(line))
+            return process.wait()
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+
+
+def _report(status: int, output: str) -> None:
+    """Raise what the driver's exit status means; pass on what user code printed."""
+    if status == 0:
+        sys.stderr.write(output)
+    elif status == -signal.SIGABRT:
+        raise Ns3Aborted(output)
+    elif status == _STATUS_REFUSED:
+        raise RunError(f"ns-3's driver cannot run this: {output.strip()}")
+    elif status < 0:
+        name = signal.Signals(-status).name
+        raise RunError(f"ns-3's driver was ended by {name}. {output.strip()}".strip())
+    else:
+        raise RunError(f"ns-3's driver failed with status {status}: {output.strip()}")
+
+
+def read_tables(path: Path) -> Tables:
+    """Read the driver's tables (the format is described in `driver/table.h`)."""
+    tables: Tables = {}
+    with path.open("rb") as file:
+        for column in json.loads(file.readline()):
+            dtype = _DTYPES[column["kind"]]
+            values = np.frombuffer(file.read(column["rows"] * dtype.itemsize), dtype)
+            words = column["words"]
+            tables.setdefault(column["table"], {})[column["column"]] = (
+                [words[code] for code in values] if column["kind"] == "str" else values
+            )
+    return tables

@@ -1,0 +1,232 @@
+"""Compiles the C++ driver against the wheel of ns-3, once, into the user's cache."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccperf.errors import RunError
+
+#: The release of ns-3 that the driver is written for, and the wheel that has it.
+NS3_VERSION = "3.44"
+NS3_WHEEL = "ns3==3.44.post0"
+
+_DRIVER = Path(__file__).parent / "driver"
+_MODULES = (
+    "point-to-point",
+    "internet",
+    "bridge",
+    "traffic-control",
+    "network",
+    "stats",
+    "core",
+)
+_FLAGS = ("-std=c++20", "-O2")
+#: A user's code is compiled as the wheel is: with assertions and logging.
+_USER_FLAGS = ("-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE")
+_SOURCE_SUFFIXES = (".cc", ".cpp", ".cxx")
+_OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+#: Lines of a compiler's output that an error message repeats.
+_SHOWN_LINES = 20
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What a driver is built with."""
+
+    ns3: Path
+    """Root of the wheel: has `include` and `lib64`."""
+    compiler: str
+    compiler_version: str
+
+
+class Unavailable(RunError):
+    """The driver cannot be built here; the message is one sentence that says what is missing."""
+
+
+def toolchain() -> Toolchain:
+    """Find the wheel and a compiler.
+
+    Raises:
+        Unavailable: if something is missing.
+    """
+    machine = platform.machine()
+    if sys.platform != "linux" or machine not in ("x86_64", "AMD64"):
+        raise Unavailable(
+            f"the backend ns3 needs Linux on x86-64, because the wheel of ns-3 exists for nothing "
+            f"else (this is {sys.platform} on {machine})"
+        )
+    root = _wheel_root()
+    for name in filter(None, (os.environ.get("CXX"), "g++", "c++", "clang++")):
+        if compiler := shutil.which(name):
+            shown = subprocess.run([compiler, "--version"], capture_output=True, text=True)
+            return Toolchain(root, compiler, shown.stdout.partition("\n")[0])
+    raise Unavailable(
+        "the backend ns3 needs a C++ compiler (g++ or clang++): apt-get install g++, or set CXX"
+    )
+
+
+def _wheel_root() -> Path:
+    spec = importlib.util.find_spec("ns3")
+    found = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    for root in found:
+        if (root / "lib64" / f"libns{NS3_VERSION}-core.so").exists():
+            return root
+    for root in found:
+        if other := sorted((root / "lib64").glob("libns3*-core.so")):
+            raise Unavailable(
+                f"the backend ns3 needs ns-3 {NS3_VERSION}, and {other[0]} is another release: "
+                f"pip install {NS3_WHEEL}"
+            )
+    raise Unavailable(f"the backend ns3 needs the wheel of ns-3: pip install {NS3_WHEEL}")
+
+
+def is_source(path: str) -> bool:
+    """Whether this is the name of a C++ file."""
+    return path.endswith(_SOURCE_SUFFIXES)
+
+
+def with_headers(source: Path) -> list[Path]:
+    """A user's file and all that it includes in quotes from beside it, and those in turn."""
+    found = [source]
+    for file in found:
+        for name in _OWN_INCLUDE.findall(file.read_text(encoding="utf-8", errors="replace")):
+            included = (file.parent / name).resolve()
+            if included.is_file() and included not in found:
+                found.append(included)
+    return found
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Hash of the files' names and contents."""
+    hash_ = hashlib.sha256()
+    for path in files:
+        content = path.read_bytes()
+        hash_.update(f"{path.name} {len(content)}\n".encode())
+        hash_.update(content)
+    return hash_.hexdigest()
+
+
+def driver_digest() -> str:
+    """Hash of the driver's sources."""
+    return digest(path for path in sorted(_DRIVER.iterdir()) if path.suffix in (".cc", ".h"))
+
+
+def driver(sources: Sequence[Path] = ()) -> Path:
+    """Return the driver's executable, compiling what has not been compiled yet.
+
+    `sources` are a user's own `.cc` files: classes derived from ns-3's, registered with
+    `NS_OBJECT_ENSURE_REGISTERED`.
+
+    Raises:
+        Unavailable: if the wheel or a compiler is missing.
+        RunError: if something does not compile.
+    """
+    tools = toolchain()
+    own = driver_digest()
+    base = _cached(tools, own, "driver.o", lambda target: _compile_driver(tools, target))
+    if not sources:
+        return _cached(tools, own, "driver", lambda target: _link(tools, [base], target))
+    content = digest(file for source in sources for file in with_headers(source))
+    return _cached(
+        tools,
+        f"{own} {content}",
+        "driver",
+        lambda target: _build_user(tools, base, sources, target),
+    )
+
+
+def cache_directory() -> Path:
+    """Where compiled drivers are kept."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "ccperf" / "ns3"
+
+
+def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], None]) -> Path:
+    # The path of the wheel is in the executable, so it is part of the key.
+    parts = (content, str(tools.ns3), tools.compiler, tools.compiler_version, *_FLAGS, *_USER_FLAGS)
+    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
+    directory = cache_directory() / key
+    target = directory / name
+    if target.exists():
+        return target
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"cannot write the compiled driver to {directory}: {error}; "
+            "XDG_CACHE_HOME names another place"
+        ) from error
+    with _locked(directory / "lock"):
+        if not target.exists():
+            with tempfile.TemporaryDirectory(dir=directory) as scratch:
+                made = Path(scratch) / name
+                build(made)
+                made.replace(target)
+    return target
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Several processes may want the same driver; one compiles, the others wait."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _compile_driver(tools: Toolchain, target: Path) -> None:
+    # ns-3's headers take most of the time, so all files are one translation unit.
+    unit = target.parent / "unit.cc"
+    names = sorted(path.name for path in _DRIVER.glob("*.cc"))
+    unit.write_text("".join(f'#include "{name}"\n' for name in names))
+    _compile(tools, unit, target, [_DRIVER])
+
+
+def _build_user(tools: Toolchain, base: Path, sources: Sequence[Path], target: Path) -> None:
+    objects = [base]
+    for number, source in enumerate(sources):
+        objects.append(target.parent / f"{number}.o")
+        _compile(tools, source, objects[-1], [source.parent], _USER_FLAGS)
+    _link(tools, objects, target)
+
+
+def _compile(
+    tools: Toolchain,
+    source: Path,
+    target: Path,
+    include: Sequence[Path],
+    flags: Sequence[str] = (),
+) -> None:
+    own = [f"-I{path}" for path in include]
+    wheel = ["-isystem", str(tools.ns3 / "include")]
+    files = ["-c", str(source), "-o", str(target)]
+    _run([tools.compiler, *_FLAGS, *flags, *own, *wheel, *files], source)
+
+
+def _link(tools: Toolchain, objects: Sequence[Path], target: Path) -> None:
+    libraries = tools.ns3 / "lib64"
+    names = [f"-lns{NS3_VERSION}-{module}" for module in _MODULES]
+    inputs = [str(path) for path in objects]
+    where = [f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
+    _run([tools.compiler, *inputs, "-o", str(target), *where, *names], target)
+
+
+def _run(command: Sequence[str], what: Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        lines = done.stderr.strip().splitlines()
+        first = next((i for i, line in enumerate(lines) if "error" in line), 0)
+        shown = "\n".join(lines[first : first + _SHOWN_LINES])
+        raise RunError(f"{what.name} does not compile against ns-3 {NS3_VERSION}:\n{shown}")

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "headers.h"
+
+#include "ns3/ipv4-address.h"
+
+#include <array>
+
+namespace ccperf
+{
+
+namespace
+{
+
+constexpr std::uint32_t TCP_BYTES = 20; // without options
+constexpr std::uint32_t MOST_BYTES = PPP_BYTES + IP_BYTES + TCP_BYTES;
+
+template <class T>
+T
+BigEndian(const std::uint8_t* bytes)
+{
+    T value = 0;
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+    {
+        value = static_cast<T>(value << 8 | bytes[i]);
+    }
+    return value;
+}
+
+} // namespace
+
+FourTuple
+FourTuple::Of(const Flow& flow)
+{
+    return {ns3::Ipv4Address(flow.sourceAddress.c_str()).Get(),
+            ns3::Ipv4Address(flow.destinationAddress.c_str()).Get(),
+            flow.sourcePort,
+            flow.destinationPort};
+}
+
+FourTuple
+FourTuple::Reversed() const
+{
+    return {destination, source, destinationPort, sourcePort};
+}
+
+std::size_t
+FourTuple::Hash::operator()(const FourTuple& tuple) const
+{
+    const std::uint64_t addresses = std::uint64_t{tuple.source} << 32 | tuple.destination;
+    const std::uint64_t ports = std::uint64_t{tuple.sourcePort} << 16 | tuple.destinationPort;
+    return (addresses ^ ports << 24) * 0x9e3779b97f4a7c15ULL;
+}
+
+IpFields
+ReadIp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
+{
+    std::array<std::uint8_t, MOST_BYTES> bytes{};
+    packet->CopyData(bytes.data(), offset + IP_BYTES);
+    const std::uint8_t* ip = bytes.data() + offset;
+    return {BigEndian<std::uint32_t>(ip + 12),
+            BigEndian<std::uint32_t>(ip + 16),
+            packet->GetSize() - offset,
+            static_cast<std::uint8_t>(ip[1] & 3)};
+}
+
+TcpFields
+ReadTcp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
+{
+    std::array<std::uint8_t, MOST_BYTES> bytes{};
+    packet->CopyData(bytes.data(), offset + TCP_BYTES);
+    const std::uint8_t* tcp = bytes.data() + offset;
+    return {BigEndian<std::uint16_t>(tcp),
+            BigEndian<std::uint16_t>(tcp + 2),
+            BigEndian<std::uint32_t>(tcp + 4),
+            BigEndian<std::uint32_t>(tcp + 8),
+            4U * (tcp[12] >> 4),
+            tcp[13]};
+}
+
+FourTuple
+TupleOf(const IpFields& ip, const TcpFields& tcp)
+{
+    return {ip.source, ip.destination, tcp.sourcePort, tcp.destinationPort};
+}
+
+} // namespace ccperf

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "loss-model.h"
+
+#include <algorithm>
+
+namespace ccperf
+{
+
+NS_OBJECT_ENSURE_REGISTERED(LossModel);
+
+ns3::TypeId
+LossModel::GetTypeId()
+{
+    static ns3::TypeId tid =
+        ns3::TypeId("ccperf::LossModel").SetParent<ns3::ErrorModel>().AddConstructor<LossModel>();
+    return tid;
+}
+
+void
+LossModel::Configure(std::vector<std::uint64_t> drops, double rate, std::int64_t stream)
+{
+    m_drops = std::move(drops);
+    std::sort(m_drops.begin(), m_drops.end());
+    m_drops.erase(std::unique(m_drops.begin(), m_drops.end()), m_drops.end());
+    m_rate = rate;
+    m_uniform = ns3::CreateObject<ns3::UniformRandomVariable>();
+    m_uniform->SetStream(stream);
+}
+
+void
+LossModel::SetRate(double rate)
+{
+    m_rate = rate;
+}
+
+bool
+LossModel::DoCorrupt(ns3::Ptr<ns3::Packet>)
+{
+    const std::uint64_t number = m_arrivals++;
+    if (m_nextDrop < m_drops.size() && m_drops[m_nextDrop] == number)
+    {
+        ++m_nextDrop;
+        return true;
+    }
+    return m_rate > 0 && m_uniform->GetValue() < m_rate;
+}
+
+void
+LossModel::DoReset()
+{
+    m_arrivals = 0;
+    m_nextDrop = 0;
+}
+
+} // namespace ccperf

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Runs a lowered scenario on ns-3:
+//
+//   driver SCENARIO.json TABLES [--packets FILE.csv] [--progress FD] [--timing FILE]
+//
+// writes the recording's tables to TABLES (format: table.h) and, if asked for, the packet trace to a CSV
+// file and the part of the run that is done (0 to 1, a line each time) to a file descriptor.
+// With --timing nothing is observed or recorded: the wall time of ns-3's event loop alone, in seconds, is
+// written to a file, and no tables.
+// Exit status 0: done; 2: the scenario cannot be run, one line on stderr says why. If ns-3 aborts, its
+// message is on stderr, and the packet trace holds what happened until then.
+
+#include "greedy.h"
+#include "network.h"
+#include "observed-simulator.h"
+#include "packet-trace.h"
+#include "recorder.h"
+#include "scenario.h"
+
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace ccperf
+{
+
+namespace
+{
+
+constexpr std::int64_t PROGRESS_STEPS = 200;
+
+struct Arguments
+{
+    std::string scenario;
+    std::string tables;
+    std::string packets;
+    std::string timing;
+    int progress{-1};
+};
+
+Arguments
+ParseArguments(int count, char** values)
+{
+    Arguments arguments;
+    if (count < 3 || count % 2 == 0)
+    {
+        throw std::runtime_error("usage: driver SCENARIO TABLES [--packets FILE] [--progress FD] "
+                                 "[--timing FILE]");
+    }
+    arguments.scenario = values[1];
+    arguments.tables = values[2];
+    for (int i = 3; i + 1 < count; i += 2)
+    {
+        if (std::strcmp(values[i], "--packets") == 0)
+        {
+            arguments.packets = values[i + 1];
+        }
+        else if (std::strcmp(values[i], "--progress") == 0)
+        {
+            arguments.progress = std::stoi(values[i + 1]);
+        }
+        else if (std::strcmp(values[i], "--timing") == 0)
+        {
+            arguments.timing = values[i + 1];
+        }
+        else
+        {
+            throw std::runtime_error(std::string("unknown option ") + values[i]);
+        }
+    }
+    return arguments;
+}
+
+// Of the run that goes on; ns-3 ends the process without unwinding when an assertion fails.
+PacketTrace* g_trace = nullptr;
+
+[[noreturn]] void
+OnTerminate()
+{
+    if (g_trace)
+    {
+        try
+        {
+            g_trace->Flush();
+        }
+        catch (const std::exception&)
+        {
+        }
+    }
+    std::abort();
+}
+
+class Progress
+{
+  public:
+    Progress(int fd, std::int64_t stop)
+        : m_fd(fd),
+          m_stop(stop)
+    {
+    }
+
+    void Advance(std::int64_t time)
+    {
+        if (m_fd >= 0 && time >= m_next)
+        {
+            const std::string line =
+                std::to_string(static_cast<double>(time) / static_cast<double>(m_stop)) + "\n";
+            if (write(m_fd, line.data(), line.size()) < 0)
+            {
+                m_fd = -1; // nobody reads it
+            }
+            m_next = time + m_stop / PROGRESS_STEPS;
+        }
+    }
+
+  private:
+    int m_fd;
+    std::int64_t m_stop;
+    std::int64_t m_next{0};
+};
+
+// ns-3 as it is, for the benchmark.
+void
+RunUnobserved(const std::string& timing)
+{
+    const auto start = std::chrono::steady_clock::now();
+    ns3::Simulator::Run();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    std::ofstream(timing) << elapsed.count() << "\n";
+}
+
+void
+Run(const Arguments& arguments)
+{
+    const Scenario scenario = ReadScenario(arguments.scenario);
+    const bool isObserved = arguments.timing.empty();
+    if (isObserved)
+    {
+        ObservedSimulator::Install();
+    }
+    ns3::RngSeedManager::SetSeed(1);
+    ns3::RngSeedManager::SetRun(scenario.seed);
+
+    Network network;
+    BuildNetwork(scenario, network);
+    const Ways ways(scenario);
+    Recorder recorder(scenario, network, ways, isObserved);
+    std::unique_ptr<PacketTrace> trace;
+    if (!arguments.packets.empty())
+    {
+        trace = std::make_unique<PacketTrace>(arguments.packets, scenario, network, ways);
+        g_trace = trace.get();
+    }
+    for (std::size_t i = 0; i < scenario.flows.size(); ++i)
+    {
+        const Flow& flow = scenario.flows[i];
+        const auto sink = ns3::CreateObject<Sink>();
+        sink->Configure(flow, recorder.TransferOf(i));
+        network.nodes.Get(flow.destination)->AddApplication(sink);
+        const auto source = ns3::CreateObject<GreedySource>();
+        source->Configure(
+            flow,
+            recorder.TransferOf(i),
+            [&recorder, i](auto socket) { recorder.OnSender(i, socket); },
+            [&recorder, i] { recorder.OnClosed(i); });
+        network.nodes.Get(flow.source)->AddApplication(source);
+    }
+
+    ns3::Simulator::Stop(ns3::NanoSeconds(scenario.stop));
+    if (!isObserved)
+    {
+        RunUnobserved(arguments.timing);
+        return;
+    }
+    Progress progress(arguments.progress, scenario.stop);
+    ObservedSimulator::beforeEvent = [&](std::int64_t time) {
+        recorder.BeforeEvent(time);
+        progress.Advance(time);
+    };
+    ns3::Simulator::Run();
+    recorder.Finish(arguments.tables);
+    if (trace)
+    {
+        trace->Flush();
+    }
+}
+
+} // namespace
+
+} // namespace ccperf
+
+int
+main(int count, char** values)
+{
+    std::set_terminate(ccperf::OnTerminate);
+    // Nobody would read the result of an orphan.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    try
+    {
+        ccperf::Run(ccperf::ParseArguments(count, values));
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << error.what() << std::endl;
+        std::_Exit(2);
+    }
+    // ns-3's objects hold each other; taking them apart one by one would be for nothing.
+    std::_Exit(0);
+}

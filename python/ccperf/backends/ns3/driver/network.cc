@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "network.h"
+
+#include "attributes.h"
+
+#include "ns3/cobalt-queue-disc.h"
+#include "ns3/internet-stack-helper.h"
+#include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/ipv4.h"
+#include "ns3/pie-queue-disc.h"
+#include "ns3/point-to-point-helper.h"
+#include "ns3/red-queue-disc.h"
+#include "ns3/simulator.h"
+#include "ns3/traffic-control-layer.h"
+
+#include <set>
+
+namespace ccperf
+{
+
+namespace
+{
+
+template <class T>
+void
+AssignStream(ns3::Ptr<ns3::QueueDisc> qdisc, std::int64_t stream)
+{
+    if (const auto drawing = ns3::DynamicCast<T>(qdisc))
+    {
+        drawing->AssignStreams(stream);
+    }
+}
+
+void
+AssignStreams(ns3::Ptr<ns3::QueueDisc> qdisc, std::int64_t stream)
+{
+    AssignStream<ns3::RedQueueDisc>(qdisc, stream);
+    AssignStream<ns3::PieQueueDisc>(qdisc, stream);
+    AssignStream<ns3::CobaltQueueDisc>(qdisc, stream);
+}
+
+// A flow-queueing discipline makes a child when a flow's first packet comes. The children draw from streams
+// of their own: `stream` and up, in the order in which they were made. (None draws for its first packet
+// before that packet is in the queue.)
+void
+AssignStreamsOfChildren(ns3::Ptr<ns3::QueueDisc> qdisc, std::int64_t stream)
+{
+    qdisc->TraceConnectWithoutContext(
+        "Enqueue",
+        ns3::Callback<void, ns3::Ptr<const ns3::QueueDiscItem>>(
+            [qdisc = ns3::PeekPointer(qdisc), stream, assigned = std::size_t{0}](auto) mutable {
+                for (; assigned < qdisc->GetNQueueDiscClasses(); ++assigned)
+                {
+                    AssignStreams(qdisc->GetQueueDiscClass(assigned)->GetQueueDisc(),
+                                  stream + static_cast<std::int64_t>(assigned));
+                }
+            }));
+}
+
+ns3::Ptr<ns3::QueueDisc>
+CreateQdisc(const Algorithm& algorithm)
+{
+    const auto qdisc = CreateWithAttributes<ns3::QueueDisc>(algorithm);
+    AssignStreams(qdisc, algorithm.stream);
+    AssignStreamsOfChildren(qdisc, algorithm.stream);
+    return qdisc;
+}
+
+Port
+CreatePort(const Direction& direction,
+           std::size_t index,
+           ns3::Ptr<ns3::PointToPointNetDevice> device,
+           ns3::Ptr<ns3::PointToPointNetDevice> peer)
+{
+    Port port{direction.name,
+              index,
+              device,
+              peer,
+              ns3::DynamicCast<ns3::PointToPointChannel>(device->GetChannel()),
+              nullptr,
+              ns3::CreateObject<LossModel>(),
+              direction.rate};
+    device->SetDataRate(ns3::DataRate(direction.rate));
+    device->SetMtu(direction.mtu);
+    const auto unit =
+        direction.deviceQueue.inBytes ? ns3::QueueSizeUnit::BYTES : ns3::QueueSizeUnit::PACKETS;
+    device->GetQueue()->SetMaxSize(ns3::QueueSize(unit, direction.deviceQueue.limit));
+    port.loss->Configure(direction.drops, direction.loss, direction.lossStream);
+    peer->SetReceiveErrorModel(port.loss);
+    if (direction.qdisc)
+    {
+        port.qdisc = CreateQdisc(*direction.qdisc);
+        device->GetNode()->GetObject<ns3::TrafficControlLayer>()->SetRootQueueDiscOnDevice(
+            device,
+            port.qdisc);
+    }
+    return port;
+}
+
+// By hand, not with ns-3's Ipv4AddressHelper: that one would install FqCoDel where there is no discipline.
+void
+SetAddress(ns3::Ptr<ns3::NetDevice> device, const std::string& address)
+{
+    const auto ipv4 = device->GetNode()->GetObject<ns3::Ipv4>();
+    const auto interface = ipv4->AddInterface(device);
+    ipv4->AddAddress(
+        interface,
+        ns3::Ipv4InterfaceAddress(ns3::Ipv4Address(address.c_str()), ns3::Ipv4Mask("/30")));
+    ipv4->SetMetric(interface, 1);
+    ipv4->SetUp(interface);
+}
+
+void
+CreateLink(const Link& link, Network& network)
+{
+    ns3::PointToPointHelper helper;
+    helper.SetChannelAttribute("Delay", ns3::TimeValue(ns3::NanoSeconds(link.delay)));
+    const auto devices =
+        helper.Install(network.nodes.Get(link.ends[0]), network.nodes.Get(link.ends[1]));
+    for (std::uint32_t side = 0; side < 2; ++side)
+    {
+        const auto device = [&](std::uint32_t i) {
+            return ns3::DynamicCast<ns3::PointToPointNetDevice>(devices.Get(i));
+        };
+        SetAddress(device(side), link.addresses[side]);
+        network.ports.push_back(CreatePort(link.directions[side],
+                                           network.ports.size(),
+                                           device(side),
+                                           device(1 - side)));
+    }
+}
+
+// Host routes along one path.
+void
+AddRoutes(const std::string& destination,
+          const std::vector<Hop>& path,
+          const Network& network,
+          std::set<std::pair<std::string, std::size_t>>& known)
+{
+    ns3::Ipv4StaticRoutingHelper helper;
+    for (const Hop& hop : path)
+    {
+        const std::size_t port = 2 * hop.link + hop.direction;
+        if (known.emplace(destination, port).second)
+        {
+            const auto device = network.ports[port].device;
+            const auto ipv4 = device->GetNode()->GetObject<ns3::Ipv4>();
+            helper.GetStaticRouting(ipv4)->AddHostRouteTo(
+                ns3::Ipv4Address(destination.c_str()),
+                static_cast<std::uint32_t>(ipv4->GetInterfaceForDevice(device)));
+        }
+    }
+}
+
+void
+Apply(const Change& change, Network& network)
+{
+    for (std::size_t side = 0; side < 2; ++side)
+    {
+        Port& port = network.ports[2 * change.link + side];
+        if (change.rate[side])
+        {
+            port.rate = *change.rate[side];
+            port.device->SetDataRate(ns3::DataRate(port.rate));
+        }
+        if (change.loss[side])
+        {
+            port.loss->SetRate(*change.loss[side]);
+        }
+        if (change.delay)
+        {
+            port.channel->SetAttribute("Delay", ns3::TimeValue(ns3::NanoSeconds(*change.delay)));
+        }
+    }
+}
+
+} // namespace
+
+void
+BuildNetwork(const Scenario& scenario, Network& network)
+{
+    network.nodes.Create(static_cast<std::uint32_t>(scenario.nodes.size()));
+    ns3::InternetStackHelper stack;
+    stack.SetIpv6StackInstall(false);
+    stack.SetRoutingHelper(ns3::Ipv4StaticRoutingHelper());
+    stack.Install(network.nodes);
+    for (const Link& link : scenario.links)
+    {
+        CreateLink(link, network);
+    }
+    std::set<std::pair<std::string, std::size_t>> known;
+    for (const Flow& flow : scenario.flows)
+    {
+        AddRoutes(flow.destinationAddress, flow.path, network, known);
+        AddRoutes(flow.sourceAddress, flow.returnPath, network, known);
+    }
+    for (const Change& change : scenario.changes)
+    {
+        ns3::Simulator::Schedule(ns3::NanoSeconds(change.time),
+                                 [&change, &network] { Apply(change, network); });
+    }
+}
+
+} // namespace ccperf

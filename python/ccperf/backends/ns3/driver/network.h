@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef CCPERF_NETWORK_H
+#define CCPERF_NETWORK_H
+
+#include "loss-model.h"
+#include "scenario.h"
+
+#include "ns3/node-container.h"
+#include "ns3/point-to-point-channel.h"
+#include "ns3/point-to-point-net-device.h"
+#include "ns3/queue-disc.h"
+
+#include <string>
+#include <vector>
+
+namespace ccperf
+{
+
+// One direction of a link.
+struct Port
+{
+    std::string name;
+    std::size_t index; // 2 * link + direction
+    ns3::Ptr<ns3::PointToPointNetDevice> device; // sends
+    ns3::Ptr<ns3::PointToPointNetDevice> peer;   // receives
+    ns3::Ptr<ns3::PointToPointChannel> channel;
+    ns3::Ptr<ns3::QueueDisc> qdisc; // null: packets go straight to the device
+    ns3::Ptr<LossModel> loss;
+    std::uint64_t rate; // configured at present
+};
+
+// The nodes and links of a scenario, ready for applications.
+struct Network
+{
+    ns3::NodeContainer nodes;
+    std::vector<Port> ports;
+};
+
+// Creates nodes, links, routes and the events of the scheduled changes, in this order. The network must
+// outlive the simulation.
+void BuildNetwork(const Scenario& scenario, Network& network);
+
+} // namespace ccperf
+
+#endif

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "recorder.h"
+
+#include "sockets.h"
+
+#include "ns3/ipv4-l3-protocol.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace ccperf
+{
+
+namespace
+{
+
+// Weight of the new gap between two departures.
+constexpr double GAP_WEIGHT = 0.05;
+
+// What the table `changes` follows; FlowProbe::lastChanges has the values in this order.
+constexpr std::array<const char*, 7> FOLLOWED =
+    {"cwnd", "ssthresh", "in_flight", "srtt_ns", "cong_state", "ecn_state", "rto_ns"};
+
+std::int64_t
+Now()
+{
+    return ns3::Simulator::Now().GetNanoSeconds();
+}
+
+} // namespace
+
+Recorder::Recorder(const Scenario& scenario,
+                   const Network& network,
+                   const Ways& ways,
+                   bool isObserving)
+    : m_isObserving(isObserving),
+      m_scenario(scenario),
+      m_network(network),
+      m_ways(ways),
+      m_flows(scenario.flows.size()),
+      m_ports(network.ports.size())
+{
+    if (!isObserving)
+    {
+        return;
+    }
+    for (const Port& port : network.ports)
+    {
+        m_ports[port.index].rate = port.rate;
+        ConnectPort(port);
+    }
+    ways.ConnectStoppedDrops(network,
+                             [this](std::size_t port, auto) { ++m_ports[port].deviceDropped; });
+    std::set<std::size_t> destinations;
+    for (const Flow& flow : scenario.flows)
+    {
+        if (destinations.insert(flow.destination).second)
+        {
+            network.nodes.Get(flow.destination)
+                ->GetObject<ns3::Ipv4L3Protocol>()
+                ->TraceConnectWithoutContext("LocalDeliver",
+                                             ns3::MakeCallback(&Recorder::OnDeliver, this));
+        }
+    }
+    m_flowSamples.Add<Integers>(
+        {"time_ns", "flow", "cwnd_bytes", "ssthresh_bytes", "in_flight_bytes"});
+    m_flowSamples.Add<Reals>({"srtt_ns"});
+    m_flowSamples.Add<Integers>(
+        {"sent_bytes", "received_bytes", "acked_bytes", "written_bytes", "read_bytes"});
+    m_flowSamples.Add<Reals>({"idt_ewma_ns", "one_way_delay_ns"});
+    m_flowSamples.Add<Integers>({"retransmissions", "rtos", "pacing_rate_bps"});
+    m_linkSamples.Add<Integers>({"time_ns", "link", "tx_bytes", "qdisc_packets", "qdisc_bytes"});
+    m_linkSamples.Add<Reals>({"sojourn_ns"});
+    m_linkSamples.Add<Integers>({"qdisc_dropped", "qdisc_marked", "rate_bps"});
+    m_changes.Add<Integers>({"time_ns", "flow"});
+    m_changes.Add<Strings>({"name"});
+    m_changes.Add<Reals>({"value"});
+}
+
+Transfer&
+Recorder::TransferOf(std::size_t index)
+{
+    return m_flows[index].transfer;
+}
+
+void
+Recorder::ConnectPort(const Port& port)
+{
+    PortProbe& probe = m_ports[port.index];
+    const auto count = [&probe](std::uint64_t PortProbe::*counter) {
+        return ns3::Callback<void, ns3::Ptr<const ns3::Packet>>(
+            [&probe, counter](auto) { ++(probe.*counter); });
+    };
+    port.device->TraceConnectWithoutContext(
+        "PhyTxBegin",
+        ns3::Callback<void, ns3::Ptr<const ns3::Packet>>([&probe](auto packet) {
+            ++probe.txPackets;
+            probe.txBytes += packet->GetSize();
+        }));
+    port.device->TraceConnectWithoutContext("MacTxDrop", count(&PortProbe::deviceDropped));
+    port.peer->TraceConnectWithoutContext("PhyRxDrop", count(&PortProbe::lossDropped));
+    if (!port.qdisc)
+    {
+        return;
+    }
+    using ItemCallback = ns3::Callback<void, ns3::Ptr<const ns3::QueueDiscItem>>;
+    using VerdictCallback = ns3::Callback<void, ns3::Ptr<const ns3::QueueDiscItem>, const char*>;
+    const auto onVerdict = [this, index = port.index](const char* verdict) {
+        return VerdictCallback([this, index, verdict](auto item, const char* reason) {
+            CountVerdict(index, verdict, item->GetSize(), reason);
+        });
+    };
+    port.qdisc->TraceConnectWithoutContext("Enqueue",
+                                           ItemCallback([&probe](auto) { ++probe.enqueued; }));
+    port.qdisc->TraceConnectWithoutContext("DropBeforeEnqueue", onVerdict("drop_before_enqueue"));
+    port.qdisc->TraceConnectWithoutContext("DropAfterDequeue", onVerdict("drop_after_dequeue"));
+    port.qdisc->TraceConnectWithoutContext("Mark", onVerdict("mark"));
+    port.qdisc->TraceConnectWithoutContext(
+        "SojournTime",
+        ns3::Callback<void, ns3::Time>([&probe](ns3::Time sojourn) { probe.sojourn = sojourn; }));
+}
+
+void
+Recorder::CountVerdict(std::size_t port,
+                       const char* verdict,
+                       std::uint32_t bytes,
+                       const char* reason)
+{
+    PortProbe& probe = m_ports[port];
+    const bool isMark = std::string_view(verdict) == "mark";
+    ++(isMark ? probe.marked : probe.dropped);
+    auto& counts = probe.counts;
+    auto found = std::find_if(counts.begin(), counts.end(), [&](const PortProbe::Count& count) {
+        return std::string_view(count.verdict) == verdict && count.reason == reason;
+    });
+    if (found == counts.end())
+    {
+        found = counts.insert(found, {verdict, reason, 0, 0});
+    }
+    ++found->packets;
+    found->bytes += bytes;
+}
+
+void
+Recorder::OnSender(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket)
+{
+    if (!m_isObserving)
+    {
+        return;
+    }
+    m_flows[index].sender = socket;
+    socket->TraceConnectWithoutContext("Tx",
+                                       ns3::MakeCallback(&Recorder::OnTx, this, index));
+    socket->TraceConnectWithoutContext("HighestRxAck",
+                                       ns3::MakeCallback(&Recorder::OnAck, this, index));
+    socket->TraceConnectWithoutContext(
+        "CongState",
+        ns3::MakeCallback(&Recorder::OnCongestionState, this, index));
+    if (m_scenario.recordChanges)
+    {
+        FollowChanges(index, socket);
+    }
+}
+
+void
+Recorder::OnTx(std::size_t index,
+               ns3::Ptr<const ns3::Packet> packet,
+               const ns3::TcpHeader& header,
+               ns3::Ptr<const ns3::TcpSocketBase>)
+{
+    const std::uint32_t payload = packet->GetSize();
+    if (payload == 0)
+    {
+        return;
+    }
+    FlowProbe& probe = m_flows[index];
+    ++probe.segmentsSent;
+    probe.sentBytes += payload;
+    const auto sequence = header.GetSequenceNumber();
+    if (probe.highestSent && sequence < *probe.highestSent)
+    {
+        ++probe.retransmissions;
+    }
+    const auto end = sequence + payload;
+    probe.highestSent = probe.highestSent ? std::max(*probe.highestSent, end) : end;
+
+    const auto now = ns3::Simulator::Now();
+    if (probe.lastDeparture)
+    {
+        const auto gap = static_cast<double>((now - *probe.lastDeparture).GetNanoSeconds());
+        probe.departureGap = std::isnan(probe.departureGap)
+                                 ? gap
+                                 : probe.departureGap + GAP_WEIGHT * (gap - probe.departureGap);
+    }
+    probe.lastDeparture = now;
+}
+
+void
+Recorder::OnDeliver(const ns3::Ipv4Header& ip, ns3::Ptr<const ns3::Packet> packet, std::uint32_t)
+{
+    const auto tcp = ReadTcp(packet, 0);
+    const Way* way = m_ways.Find(
+        {ip.GetSource().Get(), ip.GetDestination().Get(), tcp.sourcePort, tcp.destinationPort});
+    if (way && !way->isReturn)
+    {
+        m_flows[way->flow].receivedBytes += packet->GetSize() - tcp.headerBytes;
+    }
+}
+
+void
+Recorder::OnAck(std::size_t index, ns3::SequenceNumber32 before, ns3::SequenceNumber32 now)
+{
+    // The SYN takes number 0, so an acknowledgement of no data is 1; that of a FIN is behind the data.
+    FlowProbe& probe = m_flows[index];
+    if (before == ns3::SequenceNumber32(0) && probe.ackedBytes == 0)
+    {
+        before = ns3::SequenceNumber32(1);
+    }
+    if (now > before)
+    {
+        probe.ackedBytes += static_cast<std::uint64_t>(now - before);
+    }
+    probe.ackedBytes = std::min(probe.ackedBytes, probe.transfer.written);
+    CheckCompletion(index);
+}
+
+void
+Recorder::OnClosed(std::size_t index)
+{
+    m_flows[index].isClosed = true;
+    CheckCompletion(index);
+}
+
+void
+Recorder::CheckCompletion(std::size_t index)
+{
+    FlowProbe& probe = m_flows[index];
+    const std::uint64_t written = probe.transfer.written;
+    if (probe.isClosed && written > 0 && probe.ackedBytes == written && !probe.completed)
+    {
+        probe.completed = ns3::Simulator::Now();
+    }
+}
+
+void
+Recorder::OnCongestionState(std::size_t index,
+                            ns3::TcpSocketState::TcpCongState_t,
+                            ns3::TcpSocketState::TcpCongState_t now)
+{
+    FlowProbe& probe = m_flows[index];
+    if (now == ns3::TcpSocketState::CA_LOSS)
+    {
+        ++probe.rtos;
+    }
+    else if (now == ns3::TcpSocketState::CA_RECOVERY)
+    {
+        if (!probe.recoveryStart)
+        {
+            probe.recoveryStart = ns3::Simulator::Now();
+        }
+    }
+    else if (probe.recoveryStart)
+    {
+        ++probe.episodes;
+        probe.recoveryTime += ns3::Simulator::Now() - *probe.recoveryStart;
+        probe.recoveryStart.reset();
+    }
+}
+
+void
+Recorder::FollowChanges(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket)
+{
+    const auto note = [this, index] { m_changed = index; };
+    const auto follow = [&]<class T>(const char* source, T) {
+        socket->TraceConnectWithoutContext(source,
+                                           ns3::Callback<void, T, T>([note](T, T) { note(); }));
+    };
+    follow("CongestionWindow", std::uint32_t{});
+    follow("SlowStartThreshold", std::uint32_t{});
+    follow("BytesInFlight", std::uint32_t{});
+    follow("RTT", ns3::Time{});
+    follow("CongState", ns3::TcpSocketState::TcpCongState_t{});
+    follow("EcnState", ns3::TcpSocketState::EcnState_t{});
+    follow("RTO", ns3::Time{});
+}
+
+// Values after an event, in the order of FOLLOWED: what a variable passes through within one event
+// depends on how the code is written, what it is afterwards does not.
+void
+Recorder::RecordChanges()
+{
+    const std::size_t index = *m_changed;
+    m_changed.reset();
+    FlowProbe& probe = m_flows[index];
+    const auto tcb = StateOf(probe.sender);
+    const std::array<double, FOLLOWED.size()> values = {
+        static_cast<double>(tcb->m_cWnd),
+        static_cast<double>(tcb->m_ssThresh),
+        static_cast<double>(tcb->m_bytesInFlight),
+        static_cast<double>(tcb->m_srtt.Get().GetNanoSeconds()),
+        static_cast<double>(tcb->m_congState.Get()),
+        static_cast<double>(tcb->m_ecnState.Get()),
+        static_cast<double>(RtoOf(probe.sender).GetNanoSeconds()),
+    };
+    for (std::size_t i = 0; i < FOLLOWED.size(); ++i)
+    {
+        if (values[i] != probe.lastChanges[i])
+        {
+            m_changes.Append(Now(), index, std::string(FOLLOWED[i]), values[i]);
+        }
+    }
+    probe.lastChanges = values;
+}
+
+void
+Recorder::BeforeEvent(std::int64_t time)
+{
+    if (m_changed)
+    {
+        RecordChanges();
+    }
+    while (m_nextSample < time && m_nextSample < m_scenario.stop)
+    {
+        Sample();
+        m_nextSample += m_scenario.sampleInterval;
+    }
+}
+
+void
+Recorder::Sample()
+{
+    for (std::size_t i = 0; i < m_flows.size(); ++i)
+    {
+        SampleFlow(i);
+    }
+    for (std::size_t i = 0; i < m_ports.size(); ++i)
+    {
+        SamplePort(i);
+    }
+}
+
+void
+Recorder::SampleFlow(std::size_t index)
+{
+    const FlowProbe& probe = m_flows[index];
+    std::uint32_t cwnd = 0;
+    std::uint32_t ssthresh = 0;
+    std::uint32_t inFlight = 0;
+    double srtt = NAN;
+    std::uint64_t pacingRate = 0;
+    if (probe.sender)
+    {
+        const auto tcb = StateOf(probe.sender);
+        cwnd = tcb->m_cWnd;
+        ssthresh = tcb->m_ssThresh;
+        inFlight = tcb->m_bytesInFlight;
+        if (!tcb->m_srtt.Get().IsZero())
+        {
+            srtt = static_cast<double>(tcb->m_srtt.Get().GetNanoSeconds());
+        }
+        if (tcb->m_pacing && cwnd > 0)
+        {
+            pacingRate = tcb->m_pacingRate.Get().GetBitRate();
+        }
+    }
+    m_flowSamples.Append(m_nextSample,
+                         index,
+                         cwnd,
+                         ssthresh,
+                         inFlight,
+                         srtt,
+                         probe.sentBytes,
+                         probe.receivedBytes,
+                         probe.ackedBytes,
+                         probe.transfer.written,
+                         probe.transfer.read,
+                         probe.departureGap,
+                         NanosecondsOf(probe.transfer.oneWayDelay),
+                         probe.retransmissions,
+                         probe.rtos,
+                         pacingRate);
+}
+
+void
+Recorder::SamplePort(std::size_t index)
+{
+    PortProbe& probe = m_ports[index];
+    const Port& port = m_network.ports[index];
+    m_linkSamples.Append(m_nextSample,
+                         index,
+                         probe.txBytes,
+                         port.qdisc ? port.qdisc->GetNPackets() : 0,
+                         port.qdisc ? port.qdisc->GetNBytes() : 0,
+                         NanosecondsOf(probe.sojourn),
+                         probe.dropped,
+                         probe.marked,
+                         probe.rate);
+    // The next row's: the rate of the interval that ends at its grid point.
+    probe.rate = port.rate;
+}
+
+void
+Recorder::Finish(const std::string& path)
+{
+    BeforeEvent(m_scenario.stop);
+    Table flows{"flows"};
+    Table links{"links"};
+    Table drops{"drops"};
+    FillFlows(flows);
+    FillLinks(links);
+    FillDrops(drops);
+    std::vector<const Table*> tables = {&flows, &links, &drops, &m_flowSamples, &m_linkSamples};
+    if (m_scenario.recordChanges)
+    {
+        tables.push_back(&m_changes);
+    }
+    WriteTables(path, tables);
+}
+
+} // namespace ccperf

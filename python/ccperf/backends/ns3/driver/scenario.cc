@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "scenario.h"
+
+#include "json.h"
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace ccperf
+{
+
+namespace
+{
+
+constexpr int SCHEMA = 1;
+
+template <class T>
+T
+Get(const Json& json, const char* name)
+{
+    return json[name].As<T>();
+}
+
+template <class T, class Read>
+std::vector<T>
+ReadList(const Json& json, Read read)
+{
+    std::vector<T> list;
+    for (const auto& item : json.items)
+    {
+        list.push_back(read(item.second));
+    }
+    return list;
+}
+
+template <class T>
+std::vector<T>
+ReadValues(const Json& json)
+{
+    return ReadList<T>(json, [](const Json& item) { return item.As<T>(); });
+}
+
+template <class T>
+std::array<T, 2>
+ReadPair(const Json& json)
+{
+    const auto values = ReadValues<T>(json);
+    return {values.at(0), values.at(1)};
+}
+
+template <class T>
+std::optional<T>
+ReadOptional(const Json& json)
+{
+    return json.IsNull() ? std::nullopt : std::optional<T>(json.As<T>());
+}
+
+template <class T>
+std::array<std::optional<T>, 2>
+ReadOptionalPair(const Json& json)
+{
+    const auto values = ReadList<std::optional<T>>(json, ReadOptional<T>);
+    return {values.at(0), values.at(1)};
+}
+
+Attributes
+ReadAttributes(const Json& json)
+{
+    Attributes attributes;
+    for (const auto& [name, value] : json.items)
+    {
+        attributes.emplace_back(name, value.As<std::string>());
+    }
+    return attributes;
+}
+
+Algorithm
+ReadAlgorithm(const Json& json)
+{
+    return {Get<std::string>(json, "type"),
+            ReadAttributes(json["attributes"]),
+            Get<std::int64_t>(json, "stream")};
+}
+
+Direction
+ReadDirection(const Json& json)
+{
+    const Json& qdisc = json["qdisc"];
+    const auto& [unit, limit] = json["device_queue"].items.at(0);
+    return {Get<std::string>(json, "name"),
+            Get<std::uint64_t>(json, "rate_bps"),
+            Get<std::uint16_t>(json, "mtu_bytes"),
+            qdisc.IsNull() ? std::nullopt : std::optional(ReadAlgorithm(qdisc)),
+            {unit == "bytes", limit.As<std::uint32_t>()},
+            Get<double>(json, "loss"),
+            Get<std::int64_t>(json, "loss_stream"),
+            ReadValues<std::uint64_t>(json["drops"])};
+}
+
+Link
+ReadLink(const Json& json)
+{
+    const auto directions = ReadList<Direction>(json["directions"], ReadDirection);
+    return {Get<std::string>(json, "name"),
+            ReadPair<std::size_t>(json["ends"]),
+            ReadPair<std::string>(json["addresses"]),
+            Get<std::int64_t>(json, "delay_ns"),
+            {directions.at(0), directions.at(1)}};
+}
+
+Change
+ReadChange(const Json& json)
+{
+    return {Get<std::int64_t>(json, "time_ns"),
+            Get<std::size_t>(json, "link"),
+            ReadOptionalPair<std::uint64_t>(json["rate_bps"]),
+            ReadOptional<std::int64_t>(json["delay_ns"]),
+            ReadOptionalPair<double>(json["loss"])};
+}
+
+std::vector<Hop>
+ReadPath(const Json& json)
+{
+    return ReadList<Hop>(json, [](const Json& item) {
+        const auto hop = ReadPair<std::size_t>(item);
+        return Hop{hop[0], hop[1]};
+    });
+}
+
+Flow
+ReadFlow(const Json& json)
+{
+    const Json& application = json["application"];
+    if (const auto type = Get<std::string>(application, "type"); type != "greedy")
+    {
+        throw std::runtime_error("this driver has no application `" + type + "`");
+    }
+    return {Get<std::string>(json, "name"),
+            Get<std::size_t>(json, "source"),
+            Get<std::size_t>(json, "destination"),
+            Get<std::string>(json, "source_address"),
+            Get<std::string>(json, "destination_address"),
+            Get<std::uint16_t>(json, "source_port"),
+            Get<std::uint16_t>(json, "destination_port"),
+            ReadPath(json["path"]),
+            ReadPath(json["return_path"]),
+            Get<std::int64_t>(json, "start_ns"),
+            Get<std::int64_t>(json, "stop_ns"),
+            Get<std::uint64_t>(application, "bytes"),
+            Get<std::uint32_t>(application, "write_bytes"),
+            ReadAlgorithm(json["congestion_control"]),
+            Get<std::string>(json, "recovery"),
+            ReadAttributes(json["socket"])};
+}
+
+} // namespace
+
+Scenario
+ReadScenario(const std::string& path)
+{
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    if (!file)
+    {
+        throw std::runtime_error("cannot read " + path);
+    }
+    const Json json = ParseJson(text.view());
+    if (const int schema = Get<int>(json, "schema"); schema != SCHEMA)
+    {
+        throw std::runtime_error("the scenario has schema " + std::to_string(schema) +
+                                 ", this driver reads " + std::to_string(SCHEMA));
+    }
+    return {Get<std::int64_t>(json, "stop_ns"),
+            Get<std::uint64_t>(json, "seed"),
+            Get<std::int64_t>(json, "sample_interval_ns"),
+            Get<bool>(json, "record_changes"),
+            ReadValues<std::string>(json["nodes"]),
+            ReadList<Link>(json["links"], ReadLink),
+            ReadList<Change>(json["changes"], ReadChange),
+            ReadList<Flow>(json["flows"], ReadFlow)};
+}
+
+} // namespace ccperf

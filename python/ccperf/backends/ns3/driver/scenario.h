@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// The lowered scenario (crates/engine/src/lowered.rs), field by field.
+
+#ifndef CCPERF_SCENARIO_H
+#define CCPERF_SCENARIO_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ccperf
+{
+
+using Attributes = std::vector<std::pair<std::string, std::string>>;
+
+struct Algorithm
+{
+    std::string type;
+    Attributes attributes;
+    std::int64_t stream;
+};
+
+struct DeviceQueue
+{
+    bool inBytes;
+    std::uint32_t limit;
+};
+
+struct Direction
+{
+    std::string name;
+    std::uint64_t rate;
+    std::uint16_t mtu;
+    std::optional<Algorithm> qdisc;
+    DeviceQueue deviceQueue;
+    double loss;
+    std::int64_t lossStream;
+    std::vector<std::uint64_t> drops;
+};
+
+struct Link
+{
+    std::string name;
+    std::array<std::size_t, 2> ends;
+    std::array<std::string, 2> addresses;
+    std::int64_t delay;
+    std::array<Direction, 2> directions;
+};
+
+struct Change
+{
+    std::int64_t time;
+    std::size_t link;
+    std::array<std::optional<std::uint64_t>, 2> rate;
+    std::optional<std::int64_t> delay;
+    std::array<std::optional<double>, 2> loss;
+};
+
+// Link and direction: 0 forward, 1 reverse.
+struct Hop
+{
+    std::size_t link;
+    std::size_t direction;
+};
+
+struct Flow
+{
+    std::string name;
+    std::size_t source;
+    std::size_t destination;
+    std::string sourceAddress;
+    std::string destinationAddress;
+    std::uint16_t sourcePort;
+    std::uint16_t destinationPort;
+    std::vector<Hop> path;
+    std::vector<Hop> returnPath;
+    std::int64_t start;
+    std::int64_t stop; // 0: never stopped
+    std::uint64_t bytes; // of the transfer; 0: endless
+    std::uint32_t writeBytes;
+    Algorithm congestionControl;
+    std::string recovery;
+    Attributes socket;
+};
+
+struct Scenario
+{
+    std::int64_t stop;
+    std::uint64_t seed;
+    std::int64_t sampleInterval;
+    bool recordChanges;
+    std::vector<std::string> nodes;
+    std::vector<Link> links;
+    std::vector<Change> changes;
+    std::vector<Flow> flows;
+};
+
+// Throws std::runtime_error with the reason.
+Scenario ReadScenario(const std::string& path);
+
+} // namespace ccperf
+
+#endif

@@ -1,0 +1,71 @@
+"""The process that runs a scenario with user code: ``python -m ccperf.backends.worker FOLDER``.
+
+:mod:`ccperf.backends.sandbox` starts it and says what is in the folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import random
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from ccperf import _native
+from ccperf.errors import RunError
+
+
+def main(folder: Path) -> None:
+    """Run the job in `folder`; leave the tables there, or the text of an error."""
+    job = json.loads((folder / "job.json").read_text())
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides
+    _end_with_parent()
+    _limit_resources()
+    sys.path[:] = job["path"]
+    lowered = job["lowered"]
+    random.seed(json.loads(lowered)["seed"])
+    try:
+        simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")
+        tables = simulation.finish()
+    except (RunError, OSError) as error:
+        (folder / "error.json").write_text(json.dumps(str(error)))
+        return
+    with (folder / "tables").open("wb") as file:
+        pickle.dump(tables, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _end_with_parent() -> None:
+    """Leave when the other end of standard input is closed."""
+    pipe = os.dup(0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+
+    def wait() -> None:
+        while os.read(pipe, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _limit_resources() -> None:
+    """No core dumps, and not all of the machine's memory."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        resource.setrlimit(resource.RLIMIT_DATA, (memory // 2, memory // 2))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
+    # Whatever user code has left behind (threads, handlers) must not hold up the end.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

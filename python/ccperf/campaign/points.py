@@ -1,0 +1,53 @@
+"""What a campaign runs: the points of an experiment's grid, each with every seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ccperf.result import title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ccperf.catalogue import Experiment
+    from ccperf.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run to make: a scenario, and the point of an experiment that it is, if it is one."""
+
+    scenario: Scenario
+    experiment: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The experiment with its parameters, or the scenario's label."""
+        return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
+
+
+def expand(
+    experiment: Experiment,
+    cc: str,
+    *,
+    grid: Iterable[Mapping[str, Any]] | None = None,
+    seeds: Iterable[int | None] = (None,),
+    **settings: Any,
+) -> Iterator[Point]:
+    """Yield the points of `experiment` for the algorithm under test `cc`, each with every seed.
+
+    `grid` is the experiment's own by default; seed None stands for the experiment's own.
+    `settings` (recovery, stop_time) hold for all.  Raises `UsageError` for a wrong value.
+    """
+    seeds = list(seeds)
+    for parameters in experiment.grid() if grid is None else grid:
+        for seed in seeds:
+            chosen = settings if seed is None else {**settings, "seed": seed}
+            labels = {"aut": cc, **experiment.point(parameters)}
+            yield Point(
+                experiment.scenario(cc, **chosen, **parameters),
+                experiment.name,
+                {name: str(value) for name, value in labels.items()},
+            )

@@ -1,0 +1,136 @@
+"""Progress of a campaign: what the coordinator and its workers report, and the bar that shows it.
+
+Reports come from several threads at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.progress import TaskID
+    from typing_extensions import Self
+
+    from ccperf.campaign.points import Point
+
+
+class Progress(Protocol):
+    """Something that shows how a campaign goes; a context manager around all its runs."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    def begin(self, runs: int, stored: int) -> None:
+        """`runs` runs are to be made; `stored` more are in the store already."""
+
+    def advance(self, point: Point, fraction: float) -> None:
+        """A run has come this far (0 to 1)."""
+
+    def finish(self, point: Point, error: BaseException | None) -> None:
+        """A run has ended, well or with an error."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        pass
+
+    def begin(self, runs: int, stored: int) -> None:
+        pass
+
+    def advance(self, point: Point, fraction: float) -> None:
+        pass
+
+    def finish(self, point: Point, error: BaseException | None) -> None:
+        pass
+
+
+class Bar:
+    """A bar on stderr over all runs, and one below for each run that takes a while."""
+
+    def __init__(self, title: str = "") -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[note]}"),
+            console=Console(file=sys.stderr),
+        )
+        self._title = title
+        self._lock = threading.Lock()
+        self._running: dict[int, float] = {}
+        self._ended = 0
+        self._failed = 0
+        self._stored = 0
+        self._all: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bars.stop()
+
+    def begin(self, runs: int, stored: int) -> None:
+        self._stored = stored
+        self._all = self._bars.add_task(self._title, total=runs, note="")
+        self._show()
+
+    def advance(self, point: Point, fraction: float) -> None:
+        with self._lock:
+            self._running[id(point)] = fraction
+            self._show()
+
+    def finish(self, point: Point, error: BaseException | None) -> None:
+        with self._lock:
+            self._running.pop(id(point), None)
+            self._ended += 1
+            self._failed += error is not None
+            self._show()
+
+    def _show(self) -> None:
+        notes = [f"{self._stored} stored before"] if self._stored else []
+        if self._failed:
+            notes.append(f"{self._failed} failed")
+        if self._all is not None:
+            self._bars.update(
+                self._all,
+                completed=self._ended + sum(self._running.values()),
+                note=", ".join(notes),
+            )

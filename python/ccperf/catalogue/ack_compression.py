@@ -1,0 +1,40 @@
+"""ACK compression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ccperf.catalogue.experiment import STOP_TIME, Experiment, Parameter, greedy_flows
+from ccperf.commandline.options import ACK_COMPRESSION
+from ccperf.commandline.run import DumbbellRun
+
+
+class AckCompression(Experiment):
+    name = "ack_compression"
+    title = "ACK compression"
+    group = "Network variation"
+    description = (
+        "One flow over a bottleneck of 16 Mbps whose way back lets packets go in bursts only, as "
+        "a shared medium with time slots does: every interval at most quota acknowledgments, at 1 "
+        "Gbps. A good algorithm keeps its operating point: it neither takes the bursts for "
+        "bandwidth nor answers each of them with a burst that overflows the queue."
+    )
+    parameters = (
+        Parameter(
+            "interval", "time", ("1ms", "5ms", "10ms", "20ms"), "5ms", "Time between two slots."
+        ),
+        Parameter("quota", "count", (1, 5, 10, 20), 10, "Most packets that leave in a slot."),
+    )
+
+    def setup(self, cc: str, **values: Any) -> DumbbellRun:
+        interval, quota = values["interval"], values["quota"]
+        return DumbbellRun(
+            program=ACK_COMPRESSION,
+            interval=interval,
+            quota=quota,
+            bw="16Mbps",
+            qlen="20p",
+            qdisc="FifoQueueDisc",
+            flows=greedy_flows(cc),
+            stop_time=STOP_TIME,
+        )

@@ -1,0 +1,67 @@
+"""The commands, and how a command line becomes an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+import cyclopts
+
+from ccperf import __version__
+from ccperf.errors import CcperfError
+
+app = cyclopts.App(
+    name="ccperf",
+    help="Evaluate congestion control: as exact as ns-3, and many times faster.",
+    version=__version__,
+    default_parameter=cyclopts.Parameter(negative=()),
+)
+
+#: In the order of `--help`; each is the function `command` of the module of its name.
+COMMANDS = {
+    "bench": "Run the whole catalogue for algorithms under test, then build the site.",
+    "run": "Run an experiment, a grid of its parameters, a plan or a scenario.",
+    "exec": "Run a published ccperf command line, verbatim.",
+    "list": "List experiments, algorithms, queue disciplines, metrics, figures, backends.",
+    "show": "Explain an experiment, algorithm, queue discipline, metric or run.",
+    "runs": "List the runs in a database.",
+    "compare": "Compare the metrics of several runs.",
+    "plot": "Draw the figures of a run.",
+    "site": "Build the web site of one or more databases.",
+    "export": "Export a database to Parquet, CSV or JSON.",
+    "verify": "Compare with the published tables, or with real ns-3 packet by packet.",
+    "diff": "Tell where two runs differ.",
+    "doctor": "Say what is installed and which backends are usable.",
+}
+for _order, (_name, _help) in enumerate(COMMANDS.items()):
+    app.command(f"ccperf.cli.{_name}:command", name=_name, help=_help, sort_key=_order)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point: run a command line and exit."""
+    sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
+
+
+def invoke(arguments: Sequence[str]) -> int:
+    """Run a command line and return its exit status."""
+    try:
+        status = app(
+            list(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+    except cyclopts.CycloptsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except CcperfError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # `ccperf list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,98 @@
+"""``ccperf diff``: where two runs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import Json, load_runs
+from ccperf.cli.output import print_json, table
+
+
+def command(
+    first: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
+    second: Annotated[str, Parameter(help="Id of another run, or its beginning.")],
+    /,
+    *,
+    db: Annotated[list[Path], Parameter(help="Database; may be repeated.")],
+    json: Json = False,
+) -> int:
+    """Tell where two runs differ: scenario, metrics, and the first sample of each column.
+
+    Exit status 0 if they are alike, 1 if not.
+    """
+    from ccperf.verify.compare import metric_differences, table_differences
+
+    a, b = load_runs([first, second], db)
+    fields = [
+        difference
+        for difference in scenario_differences(a.scenario.canonical(), b.scenario.canonical())
+        if difference[0] != "label"
+    ]
+    metrics = list(metric_differences(a.metrics, b.metrics))
+    samples = list(table_differences(a.recording, b.recording))
+    alike = not (fields or metrics or samples)
+    if json:
+        head = ("path", "first", "second")
+        print_json(
+            {
+                "runs": [a.id, b.id],
+                "alike": alike,
+                "scenario": [dict(zip(head, row, strict=True)) for row in fields],
+                "metrics": [asdict(difference) for difference in metrics],
+                "samples": [_without_nan(asdict(difference)) for difference in samples],
+            }
+        )
+        return 0 if alike else 1
+    if alike:
+        print("alike: same scenario, same metrics, same samples")
+        return 0
+    sections = (
+        ("Scenario", "field", [[path, str(x), str(y)] for path, x, y in fields]),
+        (
+            "Metrics",
+            "metric",
+            [[f"{m.subject} {m.metric}", _text(m.ours), _text(m.theirs)] for m in metrics],
+        ),
+        (
+            "First sample that differs",
+            "column",
+            [
+                [
+                    f"{s.table}.{s.column}, {s.place or f'row {s.row}'}",
+                    _text(s.ours),
+                    _text(s.theirs),
+                ]
+                for s in samples
+            ],
+        ),
+    )
+    for title, what, rows in sections:
+        if rows:
+            print(f"{title}\n{table([what, a.id, b.id], rows)}\n")
+    return 1
+
+
+def scenario_differences(a: Any, b: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """``(path, left, right)`` of every field that differs; None for one that is not there."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        for key in dict.fromkeys((*a, *b)):
+            inner = f"{path}.{key}" if path else str(key)
+            yield from scenario_differences(a.get(key), b.get(key), inner)
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (left, right) in enumerate(zip(a, b, strict=True)):
+            yield from scenario_differences(left, right, f"{path}[{i}]")
+    elif a != b:
+        yield path, a, b
+
+
+def _without_nan(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in fields.items()}
+
+
+def _text(value: object) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

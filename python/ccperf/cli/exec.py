@@ -1,0 +1,81 @@
+"""``ccperf exec -- COMMAND LINE``: a published command line, verbatim."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import Json, Running, writable_file
+from ccperf.cli.output import metric_tables, note, print_json, warn
+from ccperf.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccperf.commandline import DumbbellRun
+
+
+def command(
+    *words: Annotated[
+        str, Parameter(allow_leading_hyphen=True, help="The command line, after --.")
+    ],
+    running: Running | None = None,
+    db: Annotated[Path | None, Parameter(help="Database; wins over the line's --db-path.")] = None,
+    packets: Annotated[Path | None, Parameter(help="Write every packet event to this CSV.")] = None,
+    json: Json = False,
+    dry_run: Annotated[
+        bool, Parameter(name=["--dry-run", "-n"], help="Print the scenario as JSON; run nothing.")
+    ] = False,
+) -> None:
+    """Run a published ccperf command line.
+
+    TcpPrrRecovery in the line means the recovery of the published tables, PrrRfc6937.
+    """
+    from ccperf import commandline
+
+    running = running or Running()
+    line = commandline.parse(words)
+    recovery = running.recovery_name()
+    if recovery:
+        line = line.with_recovery(recovery)
+    scenario, warnings = line.scenario()
+    scenario.lowered()  # every mistake is found before a file is touched
+    for warning in warnings:
+        warn(warning)
+    if dry_run:
+        print_json(scenario.canonical())
+        return
+    target = db or (Path(line.db_path) if line.db_path else None)
+    if target:
+        writable_file(target, "--db" if db else "--db-path")
+    if packets:
+        writable_file(packets, "--packets")
+    backend = running.open_backend()
+
+    from ccperf.campaign import Point, simulate
+    from ccperf.store import Store
+
+    with Store(target) if target else nullcontext() as store:
+        result = simulate(Point(scenario, *labels(line)), backend, packets=packets)
+        if store is not None:
+            store.add(result)
+    if json:
+        print_json({**result.json(), "command": line.reproduce(backend.name)})
+    else:
+        print(metric_tables(result))
+        note(f"run {result.id}" + (f" in {target}" if target else ""))
+        note(f"again: {line.reproduce(backend.name)}")
+
+
+def labels(line: DumbbellRun) -> tuple[str | None, dict[str, str]]:
+    """Experiment and parameters as the catalogue spells them, if it is a point of the catalogue."""
+    from ccperf.catalogue import REGISTRY
+
+    parameters = dict(line.parameters)
+    experiment = REGISTRY.get(line.experiment)
+    if experiment is not None:
+        varied = {name: value for name, value in parameters.items() if name != "aut"}
+        with suppress(UsageError):  # labels are free text
+            parameters |= {name: str(value) for name, value in experiment.point(varied).items()}
+    return line.experiment or None, parameters

@@ -1,0 +1,196 @@
+"""Options that several commands share, and the small languages of their values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ccperf.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccperf import registry
+    from ccperf.backends import Backend
+    from ccperf.result import Result
+
+#: The most values that one list on the command line may expand to.
+LIMIT = 100_000
+
+Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
+Database = Annotated[Path, Parameter(name=["--db"], help="Database file (SQLite).")]
+Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to write to.")]
+
+
+@Parameter(name="*")
+@dataclass
+class Running:
+    """How runs are made."""
+
+    backend: Annotated[str, Parameter(help="Who simulates: native or ns3.")] = "native"
+    jobs: Annotated[
+        int, Parameter(name=["--jobs", "-j"], help="Runs at a time; 0: one a core.")
+    ] = 0
+    recovery: Annotated[
+        str, Parameter(help="Loss recovery of all flows instead of each run's own.")
+    ] = ""
+
+    def open_backend(self) -> Backend:
+        """The backend, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
+        self.job_count()
+        return open_backend(self.backend)
+
+    def job_count(self) -> int | None:
+        """As the campaign takes it: None is one a core."""
+        if self.jobs < 0:
+            raise UsageError("--jobs", f"`{self.jobs}` must be at least 1, or 0 for one a core")
+        return self.jobs or None
+
+    def recovery_name(self) -> str | None:
+        """The ns-3 name, or None if not given."""
+        if not self.recovery:
+            return None
+        return resolve("recovery", "--recovery", self.recovery)
+
+
+def cores() -> int:
+    """The number of cores that this process may use."""
+    from ccperf import campaign
+
+    return campaign.cores()
+
+
+def open_backend(name: str) -> Backend:
+    """The backend of this name, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
+    from ccperf import backends
+
+    try:
+        backend = backends.get(name)
+    except (KeyError, ValueError) as error:
+        message = error.message if isinstance(error, UsageError) else str(error.args[0])
+        raise UsageError("--backend", message) from None
+    missing = backend.available()
+    if missing:
+        raise UsageError("--backend", f"`{name}` cannot be used here: {missing}")
+    return backend
+
+
+def resolve(kind: registry.Kind, option: str, name: str) -> str:
+    """An algorithm's ns-3 name. Raises :class:`~ccperf.errors.UsageError` naming the option."""
+    from ccperf import registry
+
+    try:
+        return registry.resolve(kind, name)
+    except ValueError as error:
+        raise UsageError(option, str(error)) from None
+
+
+def algorithms(text: str, option: str = "cc") -> list[str]:
+    """``newreno,TcpCubic`` as ns-3 names, each once."""
+    names = [resolve("cc", option, word) for word in expand(option, text)]
+    return list(dict.fromkeys(names))
+
+
+def seeds(text: str) -> list[int]:
+    """``1..10`` or ``42`` or ``1,3,5`` as numbers."""
+    numbers = []
+    for word in expand("--seed", text):
+        if not re.fullmatch("[0-9]{1,10}", word, re.ASCII) or not 1 <= int(word) < 2**32:
+            raise UsageError("--seed", f"`{word}` is not a whole number from 1 to 4294967295")
+        numbers.append(int(word))
+    return list(dict.fromkeys(numbers))
+
+
+def expand(option: str, text: str) -> list[str]:
+    """A comma list whose entries may be ranges of whole numbers: ``1,5`` or ``1..4``."""
+    words: list[str] = []
+    for entry in text.split(","):
+        entry = entry.strip()
+        if not entry:
+            raise UsageError(option, f"`{text}` has an empty entry; separate values by one comma")
+        ends = re.fullmatch(r"([0-9]{1,12})\.\.([0-9]{1,12})", entry, re.ASCII)
+        if ends is None:
+            words.append(entry)
+            continue
+        first, last = int(ends[1]), int(ends[2])
+        if last < first or last - first >= LIMIT:
+            raise UsageError(option, f"`{entry}` must ascend, over at most {LIMIT} values")
+        words += map(str, range(first, last + 1))
+    return words
+
+
+def grid_axes(parameters: dict[str, str]) -> dict[str, Sequence[str]]:
+    """Parameters as given on the command line, each a list of values."""
+    return {
+        name.replace("-", "_"): expand(f"--{name.replace('_', '-')}", text)
+        for name, text in parameters.items()
+    }
+
+
+def writable_folder(path: Path, option: str = "--output") -> Path:
+    """The folder itself, after a test that files can be written there; nothing is created.
+
+    Raises :class:`~ccperf.errors.UsageError`.
+    """
+    existing = path.absolute()
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise UsageError(option, f"`{existing}` is a file, not a folder; name another")
+    _try_writing(existing, option)
+    return path
+
+
+def writable_file(path: Path, option: str) -> Path:
+    """The file itself, after a test that it can be written; nothing is created."""
+    import os
+
+    if path.is_dir():
+        raise UsageError(option, f"`{path}` is a folder; name a file")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise UsageError(option, f"`{path}` is not writable; name another file")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise UsageError(option, f"the folder `{folder}` does not exist; create it first")
+    _try_writing(folder, option)
+    return path
+
+
+def _try_writing(folder: Path, option: str) -> None:
+    """A file without a name comes and goes: what permissions say is not the whole truth."""
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        message = f"the folder `{folder}` is not writable ({error.strerror}); name another"
+        raise UsageError(option, message) from None
+
+
+def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:
+    """Runs by id or the beginning of one, each from the first database that has it.
+
+    Raises :class:`~ccperf.errors.UsageError`.
+    """
+    from contextlib import ExitStack
+
+    from ccperf.store import Store
+
+    with ExitStack() as stack:
+        stores = [stack.enter_context(Store(path, "r")) for path in databases]
+        results = []
+        for name in names:
+            problem = ""
+            for store in stores:
+                try:
+                    results.append(store.load(store.resolve(name)))
+                    break
+                except KeyError as error:
+                    problem = str(error.args[0])
+            else:
+                raise UsageError("run", f"{problem}; `ccperf runs --db FILE` lists them")
+        return results

@@ -1,0 +1,128 @@
+"""What commands print."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ccperf.result import Result
+
+
+def warn(message: str) -> None:
+    """Print a warning to stderr."""
+    print(f"warning: {message}", file=sys.stderr)
+
+
+def note(message: str) -> None:
+    """Print to stderr what is not a result."""
+    print(message, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """Print to stdout; a NaN would not be JSON, so it is an error here."""
+    print(json.dumps(value, indent=1, allow_nan=False))
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on stderr; call what it gives with the number done and the number to do.
+
+    Without a call, as when there is nothing to do, there is no bar.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr)) as bar:
+        task = bar.add_task(title, total=None, visible=False)
+        yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Columns aligned by blanks: numbers to the right, texts to the left."""
+    lines = [list(head), *(list(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    numeric = [
+        len(lines) > 1 and all(_is_number(line[i]) for line in lines[1:]) for i in range(len(head))
+    ]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def metric_tables(result: Result) -> str:
+    """The three metric tables of a run, one column a flow or link."""
+    from ccperf.metrics import METRICS
+
+    parts = []
+    for columns in (result.flow_metrics, result.link_metrics, result.network_metrics):
+        names = [name for name in METRICS if any(name in column for column in columns.values())]
+        if not names:
+            continue
+        rows = [
+            [
+                name,
+                METRICS[name].unit,
+                *(number(name, c[name]) if name in c else "" for c in columns.values()),
+            ]
+            for name in names
+        ]
+        parts.append(table(["metric", "unit", *columns], rows))
+    return "\n\n".join(parts)
+
+
+def number(metric: str, value: float) -> str:
+    """A metric's value for people: counts as such, the rest with four decimals."""
+    return f"{value:.0f}" if metric.startswith("total_") else f"{value:.4f}"
+
+
+def parameters_text(parameters: Mapping[str, Any]) -> str:
+    """``aut=TcpNewReno k=5``."""
+    return " ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+def _is_number(text: str) -> bool:
+    if not text:
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def overview(results: Iterable[Result]) -> str:
+    """One line a run: the metrics that tell most, rates and counts summed over the flows."""
+    from statistics import fmean
+
+    def column(result: Result, name: str, reduce: Any) -> str:
+        values = [flow[name] for flow in result.flow_metrics.values() if name in flow]
+        return number(name, reduce(values)) if values else ""
+
+    rows = [
+        [
+            result.id,
+            result.title,
+            str(result.provenance.seed),
+            column(result, "mean_throughput_l4", sum),
+            column(result, "mean_srtt_l4", fmean),
+            column(result, "total_retransmissions_l4", sum),
+            column(result, "total_rtos_l4", sum),
+        ]
+        for result in results
+    ]
+    head = ["run", "what", "seed", "throughput [Mbps]", "sRTT [ms]", "retransmissions", "RTOs"]
+    return table(head, rows)

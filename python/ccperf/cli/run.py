@@ -1,0 +1,277 @@
+"""``ccperf run``: an experiment or a grid of its parameters, a plan, or a scenario of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import (
+    Json,
+    Running,
+    algorithms,
+    grid_axes,
+    resolve,
+    seeds,
+    writable_file,
+)
+from ccperf.cli.output import metric_tables, note, overview, print_json
+from ccperf.errors import RunError, UsageError
+
+#: The algorithm of the published tables.
+DEFAULT_CC = "TcpNewReno"
+
+if TYPE_CHECKING:
+    from ccperf.backends import Backend
+    from ccperf.campaign import Point
+    from ccperf.plan import Plan
+    from ccperf.result import Result
+
+
+def command(
+    what: Annotated[str, Parameter(help="An experiment, or a TOML file: a plan or a scenario.")],
+    /,
+    *,
+    cc: Annotated[
+        str, Parameter(help="Algorithms under test, e.g. cubic,bbr; TcpNewReno if not given.")
+    ] = "",
+    seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
+    stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
+    running: Running | None = None,
+    db: Annotated[
+        Path | None,
+        Parameter(help="Database; for an experiment benchmark_<CC>.db if not given."),
+    ] = None,
+    packets: Annotated[
+        Path | None, Parameter(help="Write every packet event to this CSV (one run only).")
+    ] = None,
+    json: Json = False,
+    dry_run: Annotated[
+        bool, Parameter(name=["--dry-run", "-n"], help="Print what would run; run nothing.")
+    ] = False,
+    **parameters: Annotated[
+        str, Parameter(help="A parameter of the experiment: one value, 1,5 or 1..4.")
+    ],
+) -> int:
+    """Run an experiment, a grid of its parameters, a plan or a scenario.
+
+    A parameter that is not given takes the whole grid of the catalogue. What the database already
+    has is not run again.
+    """
+    from ccperf import user_code
+
+    running = running or Running()
+    file = Path(what)
+    if file.suffix == ".toml" or file.is_file():
+        jobs = _from_file(file, running, cc, seed, stop_time, parameters)
+    else:
+        jobs = _from_catalogue(what, running, cc, seed, stop_time, parameters)
+    for job in jobs:
+        for point in job.points:
+            point.scenario.lowered()
+    if dry_run:
+        _print_plan(jobs, json)
+        return 0
+    backend = running.open_backend()
+    for job in jobs:
+        for point in job.points:
+            user_code.content(point.scenario, backend)
+    if packets:
+        _check_packets(packets, jobs)
+    results: list[tuple[Result, str]] = []
+    failed = False
+    for job in jobs:
+        made, ok = job.run(backend, running, db, packets)
+        results += made
+        failed |= not ok
+    if json:
+        print_json([{**result.json(), "command": again} for result, again in results])
+    elif len(results) == 1:
+        result, again = results[0]
+        print(metric_tables(result))
+        note(f"run {result.id}")
+        note(f"again: {again}")
+    elif results:
+        print(overview(result for result, _ in results))
+        note("each run again: `ccperf show RUN --db FILE` prints its command")
+    return 1 if failed else 0
+
+
+@dataclass(frozen=True)
+class Job:
+    """Points that go to one database, or to none."""
+
+    points: Sequence[Point]
+    default_db: Path | None
+    #: The command that makes a point again, by its position.
+    again: Sequence[str]
+
+    def run(
+        self,
+        backend: Backend,
+        running: Running,
+        db: Path | None,
+        packets: Path | None,
+    ) -> tuple[list[tuple[Result, str]], bool]:
+        """The results in the order of the points, and whether there is one for each."""
+        from ccperf.campaign import simulate
+        from ccperf.store import Store
+
+        target = db or self.default_db
+        if target is None:
+            results = [simulate(point, backend, packets=packets) for point in self.points]
+            return list(zip(results, self.again, strict=True)), True
+        writable_file(target, "--db")
+        with Store(target) as store:
+            if packets:
+                result = simulate(self.points[0], backend, packets=packets)
+                store.add(result)
+                return [(result, self.again[0])], True
+            ok = run_campaign(self.points, store, backend, running)
+            from ccperf.result import run_id
+
+            ids = [run_id(point.scenario, backend) for point in self.points]
+            return [
+                (store.load(identity, point.experiment), again)
+                for identity, point, again in zip(ids, self.points, self.again, strict=True)
+                if store.has(identity)
+            ], ok
+
+
+def run_campaign(
+    points: Iterable[Point], store: Any, backend: Backend, running: Running, title: str = ""
+) -> bool:
+    """Run what the store lacks, with a progress bar. True if every point has its run."""
+    from ccperf import campaign
+
+    report = campaign.run(
+        points, store, backend, jobs=running.job_count(), progress=campaign.Bar(title)
+    )
+    for failure in report.failures:
+        note(f"failed: {failure}")
+    done = f"{len(report.made)} runs made, {len(report.stored_before)} in {store.path} before"
+    note(f"{done}, {report.wall_seconds:.1f} s")
+    if report.interrupted:
+        note("interrupted: what was finished is stored; the same command makes the rest")
+    return report.ok
+
+
+def _from_catalogue(
+    name: str, running: Running, cc: str, seed: str, stop_time: str, parameters: dict[str, str]
+) -> list[Job]:
+    from ccperf import catalogue
+    from ccperf.plan import Plan
+
+    catalogue.get(name)
+    plan = Plan(
+        experiment=name,
+        cc=algorithms(cc or DEFAULT_CC, "--cc"),
+        parameters=grid_axes(parameters),
+        seeds=seeds(seed) if seed else None,
+        recovery=running.recovery_name(),
+        stop_time=stop_time or None,
+    )
+    try:
+        return plan_jobs(plan, running.backend)
+    except UsageError as error:
+        field = error.field if error.field.startswith("--") else _option(error.field)
+        raise UsageError(field, error.message) from None
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def plan_jobs(plan: Plan, backend: str) -> list[Job]:
+    """One job an algorithm, since each has a database of its own."""
+    from dataclasses import replace
+
+    from ccperf.user_code import label
+
+    return [
+        Job(
+            points=list(replace(plan, cc=[cc]).points()),
+            default_db=Path(f"benchmark_{label(cc)}.db"),
+            again=list(replace(plan, cc=[cc]).commands(backend)),
+        )
+        for cc in plan.cc
+    ]
+
+
+def _from_file(
+    path: Path, running: Running, cc: str, seed: str, stop_time: str, parameters: dict[str, str]
+) -> list[Job]:
+    from dataclasses import replace
+
+    from ccperf import plan as plans
+    from ccperf.toml import Document
+
+    for option, value in {"cc": cc, "stop-time": stop_time, **parameters}.items():
+        if value:
+            raise UsageError(f"--{option.replace('_', '-')}", f"belongs into {path}, not here")
+    try:
+        document = Document.read(path)
+    except OSError as error:
+        raise UsageError(str(path), f"cannot be read: {error.strerror}") from None
+    if "experiment" in document.data and "flows" not in document.data:
+        plan = plans.from_document(document)
+        if seed:
+            plan = replace(plan, seeds=seeds(seed))
+        if running.recovery:
+            plan = replace(plan, recovery=running.recovery_name())
+        return plan_jobs(plan, running.backend)
+    return [_scenario_job(path, running, seeds(seed) if seed else None)]
+
+
+def _scenario_job(path: Path, running: Running, numbers: Sequence[int] | None) -> Job:
+    from ccperf.campaign import Point
+    from ccperf.scenario import Scenario
+
+    scenario = Scenario.from_toml(path)
+    if not scenario.label:
+        scenario = scenario.model_copy(update={"label": path.stem})
+    if running.recovery:
+        recovery = resolve("recovery", "--recovery", running.recovery)
+        flows = tuple(f.model_copy(update={"recovery": recovery}) for f in scenario.flows)
+        scenario = scenario.model_copy(update={"flows": flows})
+    scenarios = [
+        scenario.model_copy(update={"seed": number}) for number in numbers or [scenario.seed]
+    ]
+    options = f" --backend {running.backend}" if running.backend != "native" else ""
+    options += f" --recovery {running.recovery}" if running.recovery else ""
+    return Job(
+        points=[Point(one) for one in scenarios],
+        default_db=None,
+        again=[f"ccperf run {path} --seed {one.seed}{options}" for one in scenarios],
+    )
+
+
+def _check_packets(packets: Path, jobs: Sequence[Job]) -> None:
+    count = sum(len(job.points) for job in jobs)
+    if count != 1:
+        raise UsageError("--packets", f"takes one run, but these are {count}; choose one point")
+    writable_file(packets, "--packets")
+
+
+def _print_plan(jobs: Sequence[Job], json: bool) -> None:
+    entries = [
+        {
+            "experiment": point.experiment,
+            "parameters": dict(point.parameters),
+            "seed": point.scenario.seed,
+            "scenario": point.scenario.hash,
+            "command": again,
+        }
+        for job in jobs
+        for point, again in zip(job.points, job.again, strict=True)
+    ]
+    if not entries:
+        raise RunError("nothing to run")
+    if json:
+        print_json(entries)
+        return
+    for entry in entries:
+        print(entry["command"])

@@ -1,0 +1,57 @@
+"""``ccperf runs``: what is in a database."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import Json
+from ccperf.cli.output import parameters_text, print_json, table
+
+if TYPE_CHECKING:
+    from ccperf.store import RunRow
+
+
+def command(
+    *,
+    db: Annotated[Path, Parameter(help="Database.")],
+    experiment: Annotated[str, Parameter(help="Only runs of this experiment.")] = "",
+    cc: Annotated[str, Parameter(help="Only runs with a flow of this algorithm.")] = "",
+    json: Json = False,
+) -> None:
+    """List the runs in a database."""
+    from ccperf.cli.options import resolve
+    from ccperf.store import Store
+
+    with Store(db, "r") as store:
+        rows = store.runs(
+            experiment=experiment or None, cc=resolve("cc", "--cc", cc) if cc else None
+        )
+    if json:
+        print_json([row_json(row) for row in rows])
+        return
+    print(
+        table(
+            ["run", "experiment", "parameters", "seed", "backend", "finished"],
+            [
+                [
+                    row.id,
+                    row.experiment or row.label or "",
+                    parameters_text(row.parameters),
+                    str(row.seed),
+                    row.backend,
+                    row.finished_at,
+                ]
+                for row in rows
+            ],
+        )
+    )
+
+
+def row_json(row: RunRow) -> dict[str, Any]:
+    """One run as an object."""
+    fields = asdict(row)
+    return {"run": fields.pop("id"), **fields, "cc": list(row.cc)}

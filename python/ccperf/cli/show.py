@@ -1,0 +1,214 @@
+"""``ccperf show``: everything there is to know about one thing."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from ccperf import registry
+from ccperf.cli.options import Json
+from ccperf.cli.output import metric_tables, parameters_text, print_json, table
+from ccperf.errors import UsageError, unknown
+
+KINDS = ("experiment", "cc", "qdisc", "recovery", "metric", "run")
+
+
+def command(
+    *words: Annotated[str, Parameter(help="A name; its kind may stand before it: metric NAME.")],
+    db: Annotated[Path | None, Parameter(help="Database, to show a run.")] = None,
+    json: Json = False,
+) -> None:
+    """Explain an experiment, algorithm, queue discipline, loss recovery, metric or run.
+
+    Examples: `ccperf show aqm`, `ccperf show cc cubic`, `ccperf show qdisc fq_codel`,
+    `ccperf show metric mean_srtt_l4`, `ccperf show run 1f3a --db benchmark_TcpNewReno.db`.
+    """
+    kind, name = _named(words, db)
+    facts, text = (
+        {
+            "experiment": _experiment,
+            "cc": _algorithm,
+            "qdisc": _algorithm,
+            "recovery": _algorithm,
+            "metric": _metric,
+        }[kind](kind, name)
+        if kind != "run"
+        else _run(name, db)
+    )
+    if json:
+        print_json(facts)
+    else:
+        print(text)
+
+
+def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
+    """Kind and name; a name alone is looked for in every kind."""
+    if len(words) == 2:
+        kind, name = words
+        if kind not in KINDS:
+            raise UsageError("kind", unknown("kind", kind, KINDS))
+        return kind, name
+    if len(words) != 1:
+        raise UsageError("name", "give one name; `ccperf list` and `ccperf list KIND` have them")
+    (name,) = words
+    from ccperf.catalogue import REGISTRY
+
+    if db is not None:
+        return "run", name
+    if name in REGISTRY:
+        return "experiment", name
+    algorithm_kinds: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery")
+    for kind in algorithm_kinds:
+        try:
+            registry.resolve(kind, name)
+        except ValueError:
+            continue
+        return kind, name
+    from ccperf.metrics import METRICS
+
+    if name in METRICS:
+        return "metric", name
+    known = [
+        *REGISTRY,
+        *METRICS,
+        *(algorithm for kind in algorithm_kinds for algorithm in registry.algorithms(kind)),
+    ]
+    message = unknown("name", name, known).split("; known:")[0]
+    raise UsageError("name", f"{message}; `ccperf list KIND` has what there is")
+
+
+def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
+    from ccperf import catalogue
+
+    experiment = catalogue.get(name)
+    facts = {
+        "name": name,
+        "title": experiment.title,
+        "group": experiment.group,
+        "description": experiment.description,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "unit": parameter.unit,
+                "grid": list(parameter.grid),
+                "default": parameter.default,
+                "doc": parameter.doc,
+            }
+            for parameter in experiment.parameters
+        ],
+        "published": [
+            {"parameters": dict(page.parameters), "url": page.url, "number": page.number}
+            for page in experiment.published
+        ],
+        "command": experiment.command("TcpNewReno"),
+    }
+    rows = [
+        [p.name, p.unit, ", ".join(map(str, p.grid)), str(p.default), p.doc]
+        for p in experiment.parameters
+    ]
+    published = [
+        f"  {parameters_text(page.parameters)}: {page.url} (#{page.number})"
+        for page in experiment.published
+    ]
+    return facts, "\n\n".join(
+        [
+            f"{experiment.title} ({name}; {experiment.group})",
+            _wrapped(experiment.description),
+            table(["parameter", "unit", "grid", "default", "what"], rows),
+            "Published points:\n" + "\n".join(published),
+            f"Run it: ccperf run {name} --cc TcpNewReno",
+        ]
+    )
+
+
+def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
+    try:
+        canonical = registry.resolve(kind, name)
+    except ValueError as error:
+        raise UsageError(kind, str(error)) from None
+    spec = registry.algorithms(kind)[canonical]
+    parts = [
+        canonical + (f" (Linux: {', '.join(spec['linux'])})" if spec["linux"] else ""),
+        _wrapped(spec["doc"]),
+        f"Defined in: {spec['source']}",
+    ]
+    rows = [
+        [p["ns3"], p["linux"] or "-", _values(p), _default(p), p["doc"]] for p in spec["params"]
+    ]
+    if rows:
+        parts.append(table(["ns-3 attribute", "Linux", "values", "default", "what"], rows))
+    return dict(spec), "\n\n".join(parts)
+
+
+def _default(param: Mapping[str, Any]) -> str:
+    # How ns-3 prints its largest time.
+    return "never" if param["default"] == "+9.22337e+18ns" else str(param["default"])
+
+
+def _values(param: Mapping[str, Any]) -> str:
+    kind = param["kind"]
+    if kind == "enum":
+        return "|".join(param["words"])
+    if kind in ("uint", "real"):
+        low, high = param.get("min"), param.get("max")
+        if kind == "uint" and high in (2**8 - 1, 2**16 - 1, 2**32 - 1, 2**64 - 1):
+            high = None
+        low_text = "" if low is None else f"{low:g}"
+        high_text = "" if high is None else f"{high:g}"
+        name = "integer" if kind == "uint" else "real"
+        return f"{name} {low_text}..{high_text}" if low_text or high_text else name
+    return {
+        "bool": "true|false",
+        "time": "time, e.g. 5ms",
+        "rate": "rate, e.g. 16Mbps",
+        "queue_size": "size, e.g. 20p or 30kB",
+        "priomap": "16 band numbers",
+    }.get(str(kind), str(kind))
+
+
+def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
+    from ccperf.metrics import METRICS
+
+    if name not in METRICS:
+        raise UsageError("metric", unknown("metric", name, METRICS))
+    metric = METRICS[name]
+    facts = {
+        "name": name,
+        "scope": metric.scope,
+        "layer": metric.layer,
+        "unit": metric.unit,
+        "better": metric.better,
+        "formula": metric.formula,
+        "definition": metric.definition,
+    }
+    better = {"higher": "higher is better", "lower": "lower is better"}.get(
+        metric.better or "", "neither direction is better"
+    )
+    head = f"{name} [{metric.unit}]: one value a {metric.scope}, layer {metric.layer}; {better}"
+    return facts, f"{head}\n\n{metric.definition}"
+
+
+def _run(name: str, db: Path | None) -> tuple[dict[str, Any], str]:
+    from ccperf.cli.options import load_runs
+    from ccperf.reproduce import reproduce
+
+    if db is None:
+        raise UsageError("--db", "is missing; name the database that has the run")
+    (result,) = load_runs([name], [db])
+    again = reproduce(result)
+    made = result.provenance
+    lines = [
+        f"run {result.id}: {result.title}",
+        f"backend {made.backend} {made.backend_version}, ccperf {made.ccperf_version}, "
+        f"seed {made.seed}, scenario {made.scenario_hash}",
+        f"again: {again}" if again else "again: from the scenario that `--json` prints",
+    ]
+    return {**result.json(), "command": again}, "\n".join(lines) + "\n\n" + metric_tables(result)
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, 96))

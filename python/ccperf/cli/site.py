@@ -1,0 +1,44 @@
+"""``ccperf site build``: the web site of one or more databases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import Folder, writable_folder
+from ccperf.cli.output import progress_bar
+
+
+def command(
+    action: Annotated[Literal["build"], Parameter(help="build")],
+    /,
+    *,
+    db: Annotated[
+        list[Path] | None,
+        Parameter(help="Database; may be repeated. Default: benchmark_*.db here."),
+    ] = None,
+    output: Folder = Path("site"),
+    jobs: Annotated[
+        int, Parameter(name=["--jobs", "-j"], help="Processes that draw; 0: one a core.")
+    ] = 0,
+) -> None:
+    """Build the static site: one page a run and an index, readable offline."""
+    from ccperf.errors import UsageError
+
+    databases = db or sorted(Path().glob("benchmark_*.db"))
+    if not databases:
+        raise UsageError("--db", "is missing, and there is no benchmark_*.db here")
+    assert action == "build"  # the only one there is
+    writable_folder(output)
+    print(build_site(databases, output, jobs or None))
+
+
+def build_site(databases: Sequence[Path], output: Path, jobs: int | None) -> Path:
+    """Build the site with a progress bar and return its index page."""
+    from ccperf.site import build
+
+    with progress_bar("figures of runs") as progress:
+        return build(databases, output, jobs=jobs, progress=progress).index

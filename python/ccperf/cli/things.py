@@ -1,0 +1,119 @@
+"""What ``list`` lists: one function for each kind of thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ccperf import registry
+
+
+@dataclass(frozen=True)
+class Thing:
+    """One line of a list."""
+
+    name: str
+    #: One sentence.
+    summary: str
+    #: Further columns, the same for all of a kind.
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def experiments() -> list[Thing]:
+    from ccperf.catalogue import REGISTRY
+
+    return [
+        Thing(
+            experiment.name,
+            experiment.title,
+            {
+                "parameters": [parameter.name for parameter in experiment.parameters],
+                "points": sum(1 for _ in experiment.grid()),
+                "published": len(experiment.published),
+            },
+        )
+        for experiment in REGISTRY.values()
+    ]
+
+
+def algorithms(kind: registry.Kind) -> Callable[[], list[Thing]]:
+    def entries() -> list[Thing]:
+        from ccperf import registry
+
+        return [
+            Thing(name, spec["doc"], {"linux": spec["linux"]})
+            for name, spec in registry.algorithms(kind).items()
+        ]
+
+    return entries
+
+
+def topologies() -> list[Thing]:
+    import inspect
+
+    from ccperf import topologies as module
+
+    return [
+        Thing(name, (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " "))
+        for name, value in vars(module).items()
+        if inspect.isfunction(value)
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    ]
+
+
+def workloads() -> list[Thing]:
+    from ccperf.scenario import Greedy
+
+    return [
+        Thing(
+            cls.__name__,
+            (cls.__doc__ or "").split("\n\n")[0],
+            {"fields": list(cls.model_fields)[1:]},
+        )
+        for cls in (Greedy,)
+    ]
+
+
+def metrics() -> list[Thing]:
+    from ccperf.metrics import METRICS
+
+    return [
+        Thing(
+            name,
+            metric.definition.split("\n\n")[0].replace("\n", " "),
+            {"scope": metric.scope, "unit": metric.unit, "better": metric.better or "neither"},
+        )
+        for name, metric in METRICS.items()
+    ]
+
+
+def figures() -> list[Thing]:
+    from ccperf.figures import FIGURES
+
+    return [Thing(name, figure.title) for name, figure in FIGURES.items()]
+
+
+def backends() -> list[Thing]:
+    from ccperf import backends as module
+
+    entries = []
+    for name in module.NAMES:
+        missing = module.get(name).available()
+        entries.append(Thing(name, missing or "usable"))
+    return entries
+
+
+KINDS: dict[str, Callable[[], list[Thing]]] = {
+    "experiments": experiments,
+    "cc": algorithms("cc"),
+    "qdisc": algorithms("qdisc"),
+    "recovery": algorithms("recovery"),
+    "topologies": topologies,
+    "workloads": workloads,
+    "metrics": metrics,
+    "figures": figures,
+    "backends": backends,
+}

@@ -1,0 +1,205 @@
+"""``ccperf verify``: the validation, again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import Json, Running, cores, open_backend
+from ccperf.cli.output import note, print_json, progress_bar, table
+from ccperf.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from ccperf.scenario import Scenario
+    from ccperf.verify import Comparison
+    from ccperf.verify.matrix import Case
+
+
+@Parameter(name="*")
+@dataclass
+class Selection:
+    """Which scenarios are compared with ns-3; a representative part if nothing is said."""
+
+    scenario: Annotated[Path | None, Parameter(help="ns3: this scenario only, TOML or JSON.")] = (
+        None
+    )
+    full: Annotated[bool, Parameter(help="ns3: the whole matrix.")] = False
+    pattern: Annotated[str, Parameter(help="ns3: the cases of these names, e.g. losses/*.")] = ""
+    fuzz: Annotated[int, Parameter(help="ns3: this many random scenarios.")] = 0
+    seed: Annotated[int, Parameter(help="ns3: seed of the random scenarios.")] = 1
+
+    def __post_init__(self) -> None:
+        given = [self.scenario is not None, self.full, bool(self.pattern), bool(self.fuzz)]
+        if sum(given) > 1:
+            raise UsageError("verify ns3", "give one of --scenario, --full, --pattern, --fuzz")
+        if self.fuzz < 0 or self.seed < 0:
+            raise UsageError("--fuzz", "and --seed must not be negative")
+
+    def cases(self, recovery: str | None) -> list[Case]:
+        """The cases of the matrix, or the one scenario."""
+        from ccperf.verify import matrix
+
+        if self.scenario is not None:
+            return [matrix.Case(_read(self.scenario, recovery))]
+        if self.pattern or self.full:
+            chosen = matrix.cases(self.pattern or "*")
+            if not chosen:
+                names = [case.name for case in matrix.cases()]
+                raise UsageError("--pattern", unknown("case", self.pattern, names))
+            return chosen
+        return matrix.representative()
+
+
+def command(
+    what: Annotated[
+        Literal["seeds", "ns3"], Parameter(help="seeds: the published tables; ns3: real ns-3.")
+    ] = "seeds",
+    /,
+    *,
+    selection: Selection | None = None,
+    running: Running | None = None,
+    json: Json = False,
+) -> int:
+    """Repeat the validation and print its table; exit status 1 if anything differs.
+
+    seeds runs the published command lines and compares every published value. ns3 runs scenarios on
+    both backends and compares every packet, every table and every metric, without tolerance.
+    """
+    running = running or Running()
+    if what == "seeds":
+        return seeds(running, json)
+    return ns3(selection or Selection(), running, json)
+
+
+def seeds(running: Running, json: bool) -> int:
+    """Compare with the published tables."""
+    from dataclasses import asdict
+
+    from ccperf.verify.seeds import compare
+
+    backend = running.open_backend()
+    rows = list(
+        compare(
+            backend,
+            recovery=running.recovery_name(),
+            jobs=running.job_count(),
+            done=lambda page: note(f"{page.experiment} #{page.number} done"),
+        )
+    )
+    equal = sum(row.equal for row in rows)
+    if json:
+        print_json(
+            [{**asdict(row), "difference": row.difference, "equal": row.equal} for row in rows]
+        )
+    else:
+        head = ["experiment", "column", "metric", "published", "ours", "difference", "verdict"]
+        print(
+            table(
+                head,
+                [
+                    [
+                        f"{row.experiment} #{row.number}",
+                        row.column,
+                        row.metric,
+                        f"{row.published:.2f}",
+                        "" if row.ours is None else f"{row.ours:.4f}",
+                        "" if row.difference is None else f"{row.difference:+.4f}",
+                        "equal" if row.equal else "DIFFERENT",
+                    ]
+                    for row in rows
+                ],
+            )
+        )
+        print(f"\n{equal} of {len(rows)} values equal at the printed digits")
+    return 0 if equal == len(rows) else 1
+
+
+def ns3(selection: Selection, running: Running, json: bool) -> int:
+    """Compare with real ns-3, packet by packet."""
+    from dataclasses import asdict
+
+    from ccperf.verify import many
+
+    ours, theirs = open_backend("native"), open_backend("ns3")
+    jobs = running.job_count() or cores()
+    found: list[Comparison] = []
+    with progress_bar("verify ns3") as progress:
+        if selection.fuzz:
+            progress(0, selection.fuzz)
+            for finding in many.fuzz_all(selection.seed, selection.fuzz, ours, theirs, jobs):
+                found.append(finding.smallest or finding.comparison)
+                progress(len(found), selection.fuzz)
+        else:
+            cases = selection.cases(running.recovery_name())
+            progress(0, len(cases))
+            order = {case.name: i for i, case in enumerate(cases)}
+            for _, comparison in many.compare_all(cases, ours, theirs, jobs):
+                found.append(comparison)
+                progress(len(found), len(cases))
+            found.sort(key=lambda comparison: order[comparison.scenario.label])
+    # ns-3's own assertions end some legal random scenarios: that is no difference.
+    aborted = [c for c in found if selection.fuzz and c.errors and not c.different]
+    different = [c for c in found if not c.identical and c not in aborted]
+    if json:
+        print_json(
+            [
+                {
+                    "scenario": c.scenario.label,
+                    "verdict": c.verdict,
+                    "rows": c.rows,
+                    "seconds": c.seconds,
+                    "tables": [asdict(difference) for difference in c.tables],
+                    "metrics": [asdict(difference) for difference in c.metrics],
+                }
+                for c in found
+            ]
+        )
+    else:
+        if not selection.fuzz:
+            print(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, found)))
+            print()
+        for comparison in different:
+            print(comparison.report() + "\n")
+        if selection.fuzz and different:
+            print(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
+        identical = len(found) - len(different) - len(aborted)
+        print(f"{identical} of {len(found)} scenarios packet-identical", end="")
+        print(f"; in {len(aborted)} ns-3 stopped with an assertion of its own" if aborted else "")
+    return 1 if different else 0
+
+
+def _line(comparison: Comparison) -> list[str]:
+    seconds = comparison.seconds
+    return [
+        comparison.scenario.label,
+        str(comparison.rows),
+        *(f"{seconds[name]:.2f}s" if name in seconds else "" for name in ("ns3", "native")),
+        comparison.verdict,
+    ]
+
+
+def _read(path: Path, recovery: str | None) -> Scenario:
+    """The scenario in a file: TOML, or JSON as ``exec --dry-run`` prints it."""
+    import json
+
+    from ccperf.scenario import Scenario
+
+    try:
+        if path.suffix == ".json":
+            scenario = Scenario.model_validate(json.loads(path.read_text(encoding="utf-8")))
+            scenario.canonical()
+        else:
+            scenario = Scenario.from_toml(path)
+    except OSError as error:
+        raise UsageError("--scenario", f"`{path}` cannot be read: {error.strerror}") from None
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise UsageError("--scenario", f"`{path}` is not JSON: {error}") from None
+    update: dict[str, object] = {"label": scenario.label or path.stem}
+    if recovery:
+        update["flows"] = tuple(
+            flow.model_copy(update={"recovery": recovery}) for flow in scenario.flows
+        )
+    return scenario.model_copy(update=update)

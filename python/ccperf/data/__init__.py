@@ -1,0 +1,1 @@
+"""Data files of the package, read through :mod:`importlib.resources`."""

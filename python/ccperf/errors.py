@@ -1,0 +1,73 @@
+"""The ways in which a request can fail, and their exit statuses.
+
+:class:`UsageError` and :class:`ScenarioError` mean that what was asked for cannot be (exit 2,
+nothing written); :class:`RunError` that it could not be done (exit 1).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+
+class CcperfError(Exception):
+    """Base of the errors that are reported to users without a traceback."""
+
+    exit_status = 1
+
+
+class UsageError(CcperfError, ValueError):
+    """Wrong input. ``field`` names the option or the path of the field that is wrong."""
+
+    exit_status = 2
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+        self.message = message
+
+
+class Problem(NamedTuple):
+    """One thing wrong with a scenario: the field's path (``flows[0].stop``), and what to do."""
+
+    path: str
+    message: str
+    #: Where the field stands, e.g. ``dumbbell.toml:12``, if the scenario came from a file.
+    place: str = ""
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.place, self.path, self.message) if part)
+
+
+class ScenarioError(CcperfError):
+    """A scenario that makes no sense; ``problems`` has everything that is wrong with it.
+
+    Not a :class:`ValueError`: pydantic would take it for one of its own and lose the paths.
+    """
+
+    exit_status = 2
+
+    def __init__(self, problems: Iterable[Sequence[str]]) -> None:
+        self.problems = [Problem(*problem) for problem in problems]
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n".join(str(problem) for problem in self.problems)
+
+
+class RunError(CcperfError):
+    """A run or a check failed."""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """`` (did you mean `x`?)`` for the nearest known word, or an empty text."""
+    by_lower = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f" (did you mean `{by_lower[near[0]]}`?)" if near else ""
+
+
+def unknown(what: str, word: str, known: Iterable[str]) -> str:
+    """The message for a word that is not in a list: the nearest one, then the list."""
+    names = sorted(known)
+    return f"unknown {what} `{word}`{suggestion(word, names)}; known: {', '.join(names)}"

@@ -1,0 +1,84 @@
+"""Figures: what a run looks like, described as data and drawn for papers and pages.
+
+    figure = describe("time_series", result.scenario, result.recording)
+    save(figure, "time_series.pdf")
+
+One file per figure; its function is registered by `@figure` and then known to `ccperf plot`,
+`ccperf list figures` and the site. Only drawing needs matplotlib (`pip install 'ccperf[figures]'`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+# isort: off
+# Imported for what they register, in the order in which pages show the figures.
+from ccperf.figures import time_series, operating_point, distribution, in_flight  # noqa: F401
+
+# isort: on
+from ccperf.errors import UsageError, unknown
+from ccperf.figures.figure import Axis, Figure, Line, Panel, Series
+from ccperf.figures.registry import FIGURES, FigureKind
+from ccperf.metrics import FlowSeries
+
+if TYPE_CHECKING:
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
+
+__all__ = [
+    "FIGURES",
+    "FORMATS",
+    "Axis",
+    "Figure",
+    "FigureKind",
+    "Line",
+    "Panel",
+    "Series",
+    "describe",
+    "save",
+]
+
+#: What `save` writes.
+FORMATS = ("pdf", "svg", "png")
+
+
+def describe(name: str, scenario: Scenario, recording: Recording) -> Figure:
+    """Describe one figure of a run.
+
+    Raises `UsageError` for a name that is no figure's, and for a run without flows or samples.
+    """
+    if name not in FIGURES:
+        raise UsageError("figure", unknown("figure", name, FIGURES))
+    flows = FlowSeries(scenario, recording)
+    if not flows.names:
+        raise UsageError("figure", f"`{name}` shows flows, and this run has none")
+    if not flows.time.size:
+        raise UsageError(
+            "figure", f"`{name}` shows samples, and this run ends before the first interval does"
+        )
+    return FIGURES[name].describe(flows)
+
+
+def save(figure: Figure, *paths: str | Path) -> None:
+    """Draw a figure once and write it to each path, in the format that its suffix names.
+
+    The bytes depend on the figure and on matplotlib's version only. Raises `UsageError` for
+    another suffix, a folder that cannot be written to, or if matplotlib is not installed.
+    """
+    targets = [Path(path) for path in paths]
+    for target in targets:
+        if target.suffix[1:] not in FORMATS:
+            raise UsageError(
+                str(target), f"unknown format `{target.suffix}`; known: .{', .'.join(FORMATS)}"
+            )
+    try:
+        from ccperf.figures import mpl
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "figures", f"{error.name} is not installed: pip install 'ccperf[figures]'"
+        ) from error
+    try:
+        mpl.save(figure, targets)
+    except OSError as error:
+        raise UsageError(str(error.filename), f"cannot be written ({error.strerror})") from error

@@ -1,0 +1,3 @@
+from ccperf.include import get_include
+
+print(get_include())

@@ -1,0 +1,38 @@
+"""Flow metrics of the application layer (l7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.metrics.registry import metric
+from ccperf.metrics.statistics import mean
+
+if TYPE_CHECKING:
+    from ccperf.metrics.series import Floats, FlowSeries
+
+
+@metric("flow", unit="Mbps", better="higher", formula="mean over k of throughput_l7(t_k)")
+def mean_throughput_l7(flows: FlowSeries) -> Floats:
+    """Mean rate of bytes handed to the receiving application, in order and once each."""
+    return mean(flows.throughput_l7)
+
+
+@metric("flow", unit="Mbps", better=None, formula="mean over k of sending_rate_l7(t_k)")
+def mean_sending_rate_l7(flows: FlowSeries) -> Floats:
+    """Mean rate of bytes that the socket accepts from the application.
+
+    Filling the send buffer counts, so it exceeds the throughput in a short run.
+    """
+    return mean(flows.sending_rate_l7)
+
+
+@metric("flow", unit="ms", better="lower", formula="mean over k of one_way_delay_l7(t_k)")
+def mean_one_way_delay_l7(flows: FlowSeries) -> Floats:
+    """Mean age of an application packet when the receiving application has read it.
+
+    For each read that completes an application packet (one write of the sender): time of the read
+    minus the creation stamp of the last packet completed; the latest such value is sampled.  A
+    packet that does not fit in the send buffer keeps its stamp while it waits, so a greedy flow
+    mostly measures the send buffer.
+    """
+    return mean(flows.one_way_delay_l7)

@@ -1,0 +1,47 @@
+"""Link metrics: the wire (l1) and the queue discipline (l2) of the flows' bottleneck directions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ccperf.metrics.registry import metric
+from ccperf.metrics.statistics import mean
+
+if TYPE_CHECKING:
+    from ccperf.metrics.series import Floats, LinkSeries
+
+
+@metric("link", unit="Mbps", better="higher", formula="mean over k of sending_rate_l1(t_k)")
+def mean_sending_rate_l1(links: LinkSeries) -> Floats:
+    """Mean rate of bytes on the wire, PPP headers included, counted at start of transmission."""
+    return mean(links.sending_rate_l1)
+
+
+@metric("link", unit="ms", better="lower", formula="mean over k of floor(sojourn(t_k) [ms])")
+def mean_qdisc_delay_l2(links: LinkSeries) -> Floats:
+    """Mean sojourn time in the queue discipline.
+
+    sojourn(t_k) is that of the packet taken from the queue last, those then dropped by the
+    discipline included, rounded down to whole ms.
+    """
+    return mean(links.qdisc_delay)
+
+
+@metric("link", unit="packets", better="lower", formula="mean over k of qdisc_length(t_k)")
+def mean_qdisc_length_l2(links: LinkSeries) -> Floats:
+    """Mean number of packets in the queue discipline; the device's own queue is not counted."""
+    return mean(links.qdisc_length)
+
+
+@metric(
+    "link",
+    unit="packets",
+    better="lower",
+    formula="count of packets dropped by the queue discipline",
+    sampled=False,
+)
+def total_qdisc_drops_l2(links: LinkSeries) -> Floats:
+    """Packets that the queue discipline dropped in the whole run, for whatever reason."""
+    return np.where(links.has_qdisc, links.counters.array("qdisc_dropped"), np.nan)

@@ -1,0 +1,236 @@
+"""The series that metrics and figures are made of: samples as physical quantities, on the grid.
+
+Rows are the grid points t_1 ... t_(n-1), columns the flows (or link directions) in the scenario's
+order.  NaN stands where there is no value yet.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ccperf.recording import Recording, Table
+    from ccperf.scenario import Scenario
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: What every definition of a sampled metric says about the grid.
+SAMPLING = (
+    "t_k = k x interval, k = 0 ... n-1, is the grid of the recording (30 ms by default) below the "
+    "stop time of the run. A state at t_k is the value after the last change at or before t_k; a "
+    "rate at t_k is the bytes counted in (t_(k-1), t_k] x 8 / interval, rounded down to whole "
+    "bit/s. Means and sample standard deviations (ddof = 1) run over k = 1 ... n-1: over the whole "
+    "run, also for a flow that starts later or ends earlier, and over those values that exist."
+)
+
+_NS3_DEFAULT_SEGMENT_SIZE = 536
+_SECOND_NS = 1_000_000_000
+
+
+class FlowSeries:
+    """What the flows did, on the grid; arrays of shape (n - 1, flows) unless said otherwise."""
+
+    def __init__(self, scenario: Scenario, recording: Recording) -> None:
+        """Read samples and counters of `recording`; segment sizes come from `scenario`."""
+        described = scenario.canonical()["flows"]
+        self.counters = recording.flows
+        self.names = recording.flows.strings("name")
+        if [flow["name"] for flow in described] != self.names:
+            raise ValueError(
+                f"the recording's flows {self.names} are not the scenario's "
+                f"{[flow['name'] for flow in described]}"
+            )
+        #: Payload bytes of a full segment, shape (flows,).
+        self.segment_bytes: Integers = np.array(
+            [_segment_bytes(flow) for flow in described], dtype=np.int64
+        )
+        self._samples = _Grid(recording.flow_samples, len(self.names))
+        self._links = LinkSeries(scenario, recording)
+        #: Index of each flow's bottleneck among the link directions, shape (flows,).
+        self.bottleneck: Integers = np.array(
+            [self._links.names.index(name) for name in recording.flows.strings("bottleneck")],
+            dtype=np.int64,
+        )
+
+    @property
+    def time(self) -> Floats:
+        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
+        return self._samples.time
+
+    @property
+    def base_rtt(self) -> Floats:
+        """Propagation delay there and back as configured at time 0, in ms, shape (flows,)."""
+        return self.counters.array("base_rtt_ns") / 1e6
+
+    @cached_property
+    def bottleneck_rate(self) -> Floats:
+        """Configured rate of the flow's bottleneck in the interval that ends at t_k, in Mbps."""
+        return self._links.rate[:, self.bottleneck]
+
+    @cached_property
+    def cwnd(self) -> Floats:
+        """Congestion window, in segments of the flow's segment size."""
+        return self._samples.state("cwnd_bytes") / self.segment_bytes
+
+    @cached_property
+    def in_flight(self) -> Floats:
+        """Bytes in flight, in segments of the flow's segment size."""
+        return self._samples.state("in_flight_bytes") / self.segment_bytes
+
+    @cached_property
+    def srtt(self) -> Floats:
+        """TCP's smoothed RTT, rounded to whole us, in ms; NaN before the first measurement."""
+        return np.floor(self._samples.state("srtt_ns") / 1e3 + 0.5) / 1e3
+
+    @cached_property
+    def est_qdelay(self) -> Floats:
+        """Smoothed RTT less the configured one, in ms."""
+        return self.srtt - self.base_rtt
+
+    @cached_property
+    def throughput_l4(self) -> Floats:
+        """Payload that reaches the destination's IP layer, duplicates included, in Mbps."""
+        return self._samples.rate("received_bytes")
+
+    @cached_property
+    def throughput_l7(self) -> Floats:
+        """Bytes handed to the receiving application, in Mbps."""
+        return self._samples.rate("read_bytes")
+
+    @cached_property
+    def sending_rate_l4(self) -> Floats:
+        """Payload of the segments emitted, retransmissions included, in Mbps."""
+        return self._samples.rate("sent_bytes")
+
+    @cached_property
+    def sending_rate_l7(self) -> Floats:
+        """Bytes accepted by the socket from the application, in Mbps."""
+        return self._samples.rate("written_bytes")
+
+    @cached_property
+    def delivery_rate_l4(self) -> Floats:
+        """Advance of the highest cumulative ACK at the sender, in Mbps."""
+        return self._samples.rate("acked_bytes")
+
+    @cached_property
+    def idt_ewma(self) -> Floats:
+        """EWMA of the gaps between data segments emitted, in ms; NaN before the second."""
+        return self._samples.state("idt_ewma_ns") / 1e6
+
+    @cached_property
+    def one_way_delay_l7(self) -> Floats:
+        """Delay of the application packet read last, in ms; NaN before the first."""
+        return self._samples.state("one_way_delay_ns") / 1e6
+
+    @cached_property
+    def utility_pf(self) -> Floats:
+        """ln(throughput_l4 in Mbps); NaN in intervals without throughput."""
+        return np.log(_positive(self.throughput_l4))
+
+    @cached_property
+    def utility_mpdf(self) -> Floats:
+        """-1 / throughput_l4, in 1/Mbps; NaN in intervals without throughput."""
+        return -1 / _positive(self.throughput_l4)
+
+    @cached_property
+    def utilization_bw(self) -> Floats:
+        """throughput_l4 over the bottleneck's configured rate."""
+        return self.throughput_l4 / _positive(self.bottleneck_rate)
+
+    @cached_property
+    def utilization_bdp(self) -> Floats:
+        """Segments in flight x (segment size + 112 B) over rate x configured RTT."""
+        bdp_bytes = self.bottleneck_rate * self.base_rtt * (1e3 / 8)
+        return self.in_flight * (self.segment_bytes + 112) / _positive(bdp_bytes)
+
+
+class LinkSeries:
+    """What the link directions did, on the grid; arrays of shape (n - 1, directions)."""
+
+    def __init__(self, scenario: Scenario, recording: Recording) -> None:
+        """Read samples and counters; which directions have a queue discipline: `scenario`."""
+        self.counters = recording.links
+        self.names = recording.links.strings("name")
+        with_qdisc = {
+            f"{link['name']}_{direction}": link[direction]["qdisc"] is not None
+            for link in scenario.canonical()["links"]
+            for direction in ("forward", "reverse")
+        }
+        if list(with_qdisc) != self.names:
+            raise ValueError(
+                f"the recording's directions {self.names} are not the scenario's {list(with_qdisc)}"
+            )
+        #: Whether the direction has a queue discipline, shape (directions,).
+        self.has_qdisc = np.array(list(with_qdisc.values()), dtype=bool)
+        self._samples = _Grid(recording.link_samples, len(self.names))
+
+    @property
+    def time(self) -> Floats:
+        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
+        return self._samples.time
+
+    @cached_property
+    def rate(self) -> Floats:
+        """Configured rate of the interval that ends at t_k, in Mbps."""
+        return self._samples.state("rate_bps") / 1e6
+
+    @cached_property
+    def sending_rate_l1(self) -> Floats:
+        """Bytes (PPP header included) of the transmissions started, in Mbps."""
+        return self._samples.rate("tx_bytes")
+
+    @cached_property
+    def qdisc_delay(self) -> Floats:
+        """Sojourn time of the packet that left last, rounded down to whole ms, in ms."""
+        return np.floor(self._samples.state("sojourn_ns") / 1e6)
+
+    @cached_property
+    def qdisc_length(self) -> Floats:
+        """Packets in the queue discipline; NaN without one."""
+        return np.where(self.has_qdisc, self._samples.state("qdisc_packets"), np.nan)
+
+
+class _Grid:
+    """A table of samples, rows ordered by (time, column), as matrices over time."""
+
+    def __init__(self, table: Table, columns: int) -> None:
+        times = table.array("time_ns").reshape(-1, columns)[:, 0] if columns else np.empty(0)
+        self._table = table
+        self._shape = (len(times), columns)
+        self._interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
+        self.time: Floats = times[1:] / 1e9
+
+    def _matrix(self, column: str) -> npt.NDArray[Any]:
+        return self._table.array(column).reshape(self._shape)
+
+    def state(self, column: str) -> npt.NDArray[Any]:
+        return self._matrix(column)[1:]
+
+    def rate(self, column: str) -> Floats:
+        """Bytes counted in each interval as Mbps, rounded down to whole bit/s."""
+        bits = np.diff(self._matrix(column), axis=0) * 8
+        if not self._interval_ns:
+            return bits.astype(np.float64)
+        # Integers throughout, and split so that no product leaves 64 bits.
+        common = gcd(_SECOND_NS, self._interval_ns)
+        second, interval = _SECOND_NS // common, self._interval_ns // common
+        whole, rest = np.divmod(bits, interval)
+        rate: Floats = (whole * second + rest * second // interval) / 1e6
+        return rate
+
+
+def _segment_bytes(flow: Mapping[str, Any]) -> int:
+    return int(flow["tcp"].get("SegmentSize", _NS3_DEFAULT_SEGMENT_SIZE))
+
+
+def _positive(values: Floats) -> Floats:
+    """Return the values with NaN in place of those that are not above zero."""
+    return np.where(values > 0, values, np.nan)

@@ -1,0 +1,29 @@
+"""The statistics in metrics' names: over time (the first axis), over the values that exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ccperf.metrics.series import Floats
+
+
+def mean(series: Floats) -> Floats:
+    """Return the plain mean of each column; NaN for a column without values."""
+    count = np.count_nonzero(~np.isnan(series), axis=0)
+    return _ratio(np.nansum(series, axis=0), count)
+
+
+def cov(series: Floats) -> Floats:
+    """Return the coefficient of variation of each column: sample deviation (ddof 1) over mean."""
+    count = np.count_nonzero(~np.isnan(series), axis=0)
+    centre = mean(series)
+    deviation = np.sqrt(_ratio(np.nansum((series - centre) ** 2, axis=0), count - 1))
+    return _ratio(deviation, centre)
+
+
+def _ratio(numerator: Floats, denominator: Floats | np.ndarray) -> Floats:
+    """Divide; NaN where the denominator is not above zero."""
+    return numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)

@@ -1,0 +1,147 @@
+"""Plans: TOML files that name experiments of the catalogue with the grid to run.
+
+A plan looks like this; only ``experiment`` and ``cc`` are needed, and a parameter that is left out
+takes the whole grid of the catalogue::
+
+    experiment = "aqm"
+    cc = ["TcpNewReno"]
+    seed = "1..3"
+    recovery = "PrrRfc6937"
+    stop_time = "15s"
+
+    [parameters]
+    k = [1, 5]
+    qdisc = "codel"
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ccperf import catalogue
+from ccperf.catalogue.experiment import SEED, Value
+from ccperf.errors import ScenarioError, UsageError, unknown
+
+if TYPE_CHECKING:
+    from ccperf.campaign import Point
+    from ccperf.toml import Document
+
+_KEYS = ("experiment", "cc", "seed", "recovery", "stop_time", "parameters")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Points of one experiment for several algorithms and seeds."""
+
+    experiment: str
+    cc: Sequence[str]
+    #: Values of each parameter; the catalogue's grid for those not named.
+    parameters: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    #: None: the experiment's own seed.
+    seeds: Sequence[int] | None = None
+    #: None: the experiment's own.
+    recovery: str | None = None
+    stop_time: str | None = None
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What is given beside the parameters and holds for all points."""
+        given = {"recovery": self.recovery, "stop_time": self.stop_time}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def grid(self) -> Iterator[dict[str, Value]]:
+        """The points, each with every parameter in canonical form, the last varying fastest."""
+        experiment = catalogue.get(self.experiment)
+        known = {parameter.name: parameter for parameter in experiment.parameters}
+        for name in self.parameters:
+            if name not in known:
+                raise UsageError(name, unknown(f"parameter of {self.experiment}", name, known))
+        axes = [
+            dict.fromkeys(map(parameter.value, self.parameters.get(name, parameter.grid)))
+            for name, parameter in known.items()
+        ]
+        for values in itertools.product(*axes):
+            yield dict(zip(known, values, strict=True))
+
+    def points(self) -> Iterator[Point]:
+        """What a campaign runs."""
+        from ccperf.campaign import expand
+
+        experiment = catalogue.get(self.experiment)
+        seeds = self.seeds or (None,)
+        for cc in self.cc:
+            yield from expand(experiment, cc, grid=self.grid(), seeds=seeds, **self.settings)
+
+    def commands(self, backend: str) -> Iterator[str]:
+        """The command that makes each point again, in the order of :meth:`points`."""
+        experiment = catalogue.get(self.experiment)
+        for cc in self.cc:
+            for point in self.grid():
+                for seed in self.seeds or [SEED]:
+                    yield experiment.reproduce(cc, backend, seed=seed, **self.settings, **point)
+
+
+def from_document(document: Document) -> Plan:
+    """The plan in a TOML file. Raises :class:`~ccperf.errors.ScenarioError` with file and line."""
+    with document.placing_errors():
+        try:
+            return _plan(document.data)
+        except UsageError as error:
+            raise ScenarioError([(error.field, error.message)]) from None
+
+
+def _plan(data: Mapping[str, Any]) -> Plan:
+    for key in data:
+        if key not in _KEYS:
+            raise UsageError(key, unknown("key of a plan", key, _KEYS))
+    if "cc" not in data:
+        raise UsageError("cc", 'is missing; name an algorithm, e.g. cc = ["TcpNewReno"]')
+    parameters = data.get("parameters", {})
+    if not isinstance(parameters, Mapping):
+        raise UsageError("parameters", "must be a table: [parameters]")
+    plan = Plan(
+        experiment=_text("experiment", data["experiment"]),
+        cc=[_algorithm(_text("cc", word)) for word in _list(data["cc"])],
+        parameters={name: _values(name, value) for name, value in parameters.items()},
+        seeds=_seeds(data["seed"]) if "seed" in data else None,
+        recovery=_text("recovery", data["recovery"]) if "recovery" in data else None,
+        stop_time=_text("stop_time", data["stop_time"]) if "stop_time" in data else None,
+    )
+    for _ in plan.commands("native"):
+        pass  # every value is checked before anything runs
+    return plan
+
+
+def _list(value: object) -> list[object]:
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise UsageError(name, f"`{value}` must be a text")
+    return value
+
+
+def _values(name: str, value: object) -> list[object]:
+    values = _list(value)
+    if not values:
+        raise UsageError(f"parameters.{name}", "is empty; leave it out for the whole grid")
+    return values
+
+
+def _algorithm(name: str) -> str:
+    from ccperf import registry
+
+    try:
+        return registry.resolve("cc", name)
+    except ValueError as error:
+        raise UsageError("cc", str(error)) from None
+
+
+def _seeds(value: object) -> list[int]:
+    from ccperf.cli.options import seeds
+
+    return [number for word in _list(value) for number in seeds(str(word))]

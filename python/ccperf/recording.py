@@ -1,0 +1,389 @@
+"""What a run leaves behind: named tables of NumPy columns, the same from every backend.
+
+`TABLES` is the schema: every column with its kind, unit and meaning.  A backend hands its columns
+to `Recording`, which checks them against the schema; metrics, figures and the store read them.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import arro3.core as arrow
+import numpy as np
+import numpy.typing as npt
+
+ColumnData: TypeAlias = npt.NDArray[Any] | list[str]
+
+_DTYPES = {"int": np.dtype(np.int64), "float": np.dtype(np.float64)}
+_ARROW_TYPES = {
+    "int": arrow.DataType.int64(),
+    "float": arrow.DataType.float64(),
+    "str": arrow.DataType.string(),
+}
+
+
+class RecordingError(ValueError):
+    """A backend's tables do not have the shape that `TABLES` asks for."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the schema.
+
+    `kind` is `int` (int64), `float` (float64, NaN where there is no value yet) or `str`.
+    """
+
+    name: str
+    kind: Literal["int", "float", "str"]
+    unit: str
+    description: str
+
+
+TABLES: dict[str, tuple[Column, ...]] = {
+    "flows": (
+        Column("name", "str", "", "the flow's name"),
+        Column("segments_sent", "int", "segments", "data segments emitted"),
+        Column(
+            "retransmissions",
+            "int",
+            "segments",
+            "data segments emitted below the highest sequence number emitted before",
+        ),
+        Column("rtos", "int", "", "entries into the Loss state"),
+        Column("recovery_episodes", "int", "", "finished recovery episodes"),
+        Column(
+            "recovery_time_ns",
+            "int",
+            "ns",
+            "total length of the finished episodes, each from entering Recovery to leaving "
+            "Recovery or Loss",
+        ),
+        Column("start_ns", "int", "ns", "start of the application"),
+        Column("stop_ns", "int", "ns", "its stop; the run's where the scenario names none"),
+        Column(
+            "completion_ns",
+            "float",
+            "ns",
+            "when all bytes of a finite transfer were acknowledged",
+        ),
+        Column("base_rtt_ns", "int", "ns", "propagation delay there and back at time 0"),
+        Column(
+            "bottleneck",
+            "str",
+            "",
+            "the direction with the smallest configured rate on the forward path at time 0, the "
+            "first of equals",
+        ),
+    ),
+    "links": (
+        Column("name", "str", "", "the direction: `<link>_forward` or `<link>_reverse`"),
+        Column("tx_packets", "int", "packets", "transmissions started"),
+        Column("tx_bytes", "int", "B", "their bytes, PPP header included"),
+        Column("qdisc_enqueued", "int", "packets", "accepted by the queue discipline"),
+        Column("qdisc_dropped", "int", "packets", "dropped by the queue discipline"),
+        Column("qdisc_marked", "int", "packets", "marked CE by the queue discipline"),
+        Column("device_dropped", "int", "packets", "refused by the device queue"),
+        Column("loss_dropped", "int", "packets", "lost at the receiving device"),
+    ),
+    "drops": (
+        Column("link", "str", "", "the direction"),
+        Column("verdict", "str", "", "drop_before_enqueue, drop_after_dequeue or mark"),
+        Column("reason", "str", "", "the queue discipline's reason, in ns-3's words"),
+        Column("packets", "int", "packets", "how many"),
+        Column("bytes", "int", "B", "their IP bytes"),
+    ),
+    "flow_samples": (
+        Column("time_ns", "int", "ns", "grid point"),
+        Column("flow", "int", "", "index into `flows`"),
+        Column("cwnd_bytes", "int", "B", "congestion window; 0 before the connection"),
+        Column("ssthresh_bytes", "int", "B", "slow start threshold; 0 before the connection"),
+        Column("in_flight_bytes", "int", "B", "bytes in flight; 0 before the connection"),
+        Column("srtt_ns", "float", "ns", "TCP's smoothed round-trip time"),
+        Column(
+            "sent_bytes",
+            "int",
+            "B",
+            "payload of all data segments emitted, retransmissions included",
+        ),
+        Column(
+            "received_bytes",
+            "int",
+            "B",
+            "payload of all data segments that reached the destination's IP layer, duplicates "
+            "included",
+        ),
+        Column("acked_bytes", "int", "B", "advance of the highest cumulative ACK at the sender"),
+        Column("written_bytes", "int", "B", "bytes the socket accepted from the application"),
+        Column("read_bytes", "int", "B", "bytes handed to the receiving application"),
+        Column(
+            "idt_ewma_ns",
+            "float",
+            "ns",
+            "EWMA (weight 0.05 for the new gap, started with the first gap) of the gaps between "
+            "data segments emitted",
+        ),
+        Column(
+            "one_way_delay_ns",
+            "float",
+            "ns",
+            "for the last read that completed an application packet: time of the read minus "
+            "creation stamp of the last packet completed",
+        ),
+        Column("retransmissions", "int", "segments", "retransmissions so far"),
+        Column("rtos", "int", "", "entries into the Loss state so far"),
+        Column("pacing_rate_bps", "int", "bit/s", "pacing rate; 0 without pacing"),
+    ),
+    "link_samples": (
+        Column("time_ns", "int", "ns", "grid point"),
+        Column("link", "int", "", "index into `links`"),
+        Column("tx_bytes", "int", "B", "bytes of the transmissions started, PPP included"),
+        Column("qdisc_packets", "int", "packets", "packets in the queue discipline"),
+        Column("qdisc_bytes", "int", "B", "bytes in the queue discipline"),
+        Column(
+            "sojourn_ns",
+            "float",
+            "ns",
+            "sojourn time of the packet taken from the queue last, those then dropped included",
+        ),
+        Column("qdisc_dropped", "int", "packets", "dropped by the queue discipline so far"),
+        Column("qdisc_marked", "int", "packets", "marked by the queue discipline so far"),
+        Column("rate_bps", "int", "bit/s", "configured rate of the interval that ends here"),
+    ),
+    "changes": (
+        Column("time_ns", "int", "ns", "time of the change"),
+        Column("flow", "int", "", "index into `flows`"),
+        Column(
+            "name",
+            "str",
+            "",
+            "cwnd, ssthresh, in_flight, srtt_ns, cong_state, ecn_state or rto_ns",
+        ),
+        Column("value", "float", "", "the new value: bytes, ns or the state's number"),
+    ),
+}
+
+#: Tables that a recording has only if the scenario asked for them.
+OPTIONAL_TABLES = frozenset({"changes"})
+
+
+class Table(Mapping[str, ColumnData]):
+    """Equal-length columns by name; each a read-only NumPy array or a list of strings.
+
+    Implements the Arrow PyCapsule stream interface, so `polars.DataFrame(table)` and
+    `pyarrow.table(table)` work and share the numeric columns' memory.
+    """
+
+    def __init__(self, name: str, columns: Mapping[str, npt.ArrayLike | Sequence[str]]) -> None:
+        """Check `columns` against `TABLES[name]`.
+
+        Raises `RecordingError` for a column that is missing, unknown, of another kind or of
+        another length.
+        """
+        schema = TABLES[name]
+        known = [column.name for column in schema]
+        if unknown := [given for given in columns if given not in known]:
+            raise RecordingError(
+                f"table `{name}`: unknown column `{unknown[0]}`; its columns are {', '.join(known)}"
+            )
+        self.name = name
+        self._columns: dict[str, ColumnData] = {}
+        for column in schema:
+            if column.name not in columns:
+                raise RecordingError(f"table `{name}`: column `{column.name}` is missing")
+            self._columns[column.name] = _column_data(name, column, columns[column.name])
+        lengths = {key: len(data) for key, data in self._columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise RecordingError(f"table `{name}`: columns of unequal length: {lengths}")
+        self.rows = next(iter(lengths.values()))
+
+    def __getitem__(self, column: str) -> ColumnData:
+        return self._columns[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        """Return the number of columns, as for any mapping; `rows` counts the rows."""
+        return len(self._columns)
+
+    def array(self, column: str) -> npt.NDArray[Any]:
+        """Return a numeric column; TypeError for a column of strings."""
+        data = self._columns[column]
+        if isinstance(data, list):
+            raise TypeError(f"column `{column}` of table `{self.name}` holds strings")
+        return data
+
+    def strings(self, column: str) -> list[str]:
+        """Return a column of strings; TypeError for a numeric column."""
+        data = self._columns[column]
+        if not isinstance(data, list):
+            raise TypeError(f"column `{column}` of table `{self.name}` holds numbers")
+        return data
+
+    def equals(self, other: Table) -> bool:
+        """Whether both tables hold the same values; NaN equals NaN."""
+        return (
+            self.name == other.name
+            and self.rows == other.rows
+            and all(_same(self[column], other[column]) for column in self)
+        )
+
+    def arrow(self) -> arrow.Table:
+        """Return the table as Arrow, sharing the numeric columns' memory.
+
+        A NaN stays a NaN (it does not become a null).  Each field's metadata holds its unit.
+        """
+        fields, arrays = [], []
+        for column in TABLES[self.name]:
+            data = self._columns[column.name]
+            kind = _ARROW_TYPES[column.kind]
+            fields.append(
+                arrow.Field(column.name, kind, nullable=False, metadata={"unit": column.unit})
+            )
+            # arro3 before 0.9, the last for Python 3.10, takes no empty NumPy array.
+            if isinstance(data, list) or not len(data):
+                arrays.append(arrow.Array(list(data), kind))
+            else:
+                arrays.append(arrow.Array.from_numpy(data))
+        return arrow.Table.from_arrays(arrays, schema=arrow.Schema(fields))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Export through the Arrow PyCapsule interface."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
+
+    @classmethod
+    def from_arrow(cls, name: str, stream: Any) -> Table:
+        """Build from anything with the Arrow PyCapsule stream interface."""
+        table = arrow.Table(stream)
+        return cls(name, {column: _from_chunks(table[column]) for column in table.column_names})
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name}: {self.rows} rows x {len(self)} columns>"
+
+    def _repr_html_(self) -> str:
+        """Show the first rows, with units."""
+        shown = min(self.rows, 5)
+        head = "".join(
+            f"<th>{html.escape(c.name)}{f'<br><small>{html.escape(c.unit)}</small>' * bool(c.unit)}"
+            "</th>"
+            for c in TABLES[self.name]
+        )
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(self[c][i]))}</td>" for c in self) + "</tr>"
+            for i in range(shown)
+        )
+        return (
+            f"<table><caption>{self.name}: {shown} of {self.rows} rows</caption>"
+            f"<tr>{head}</tr>{body}</table>"
+        )
+
+
+class Recording:
+    """The tables of one run; each is an attribute, `changes` None unless it was recorded."""
+
+    def __init__(self, tables: Mapping[str, Mapping[str, npt.ArrayLike | Sequence[str]]]) -> None:
+        """Check the tables that a backend hands over.
+
+        Raises `RecordingError` where they differ from `TABLES`.
+        """
+        if unknown := [name for name in tables if name not in TABLES]:
+            raise RecordingError(
+                f"unknown table `{unknown[0]}`; a recording has {', '.join(TABLES)}"
+            )
+        for name in TABLES:
+            if name not in tables and name not in OPTIONAL_TABLES:
+                raise RecordingError(f"table `{name}` is missing")
+        self.tables: dict[str, Table] = {
+            name: Table(name, tables[name]) for name in TABLES if name in tables
+        }
+
+    @property
+    def flows(self) -> Table:
+        """One row a flow: counters and what does not change."""
+        return self.tables["flows"]
+
+    @property
+    def links(self) -> Table:
+        """One row a direction: counters."""
+        return self.tables["links"]
+
+    @property
+    def drops(self) -> Table:
+        """One row per direction, verdict and reason."""
+        return self.tables["drops"]
+
+    @property
+    def flow_samples(self) -> Table:
+        """The flows' state on the grid, rows ordered by (time, flow)."""
+        return self.tables["flow_samples"]
+
+    @property
+    def link_samples(self) -> Table:
+        """The directions' state on the grid, rows ordered by (time, direction)."""
+        return self.tables["link_samples"]
+
+    @property
+    def changes(self) -> Table | None:
+        """Every change of the senders' state in order of execution, if it was recorded."""
+        return self.tables.get("changes")
+
+    def arrow(self, table: str) -> arrow.Table:
+        """Return one table as Arrow; KeyError with the tables' names if there is no such table."""
+        if table not in self.tables:
+            raise KeyError(f"no table `{table}`; this recording has {', '.join(self.tables)}")
+        return self.tables[table].arrow()
+
+    def equals(self, other: Recording) -> bool:
+        """Whether both recordings hold the same tables with the same values."""
+        return self.tables.keys() == other.tables.keys() and all(
+            table.equals(other.tables[name]) for name, table in self.tables.items()
+        )
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{name} {table.rows}" for name, table in self.tables.items())
+        return f"<Recording: {shapes} rows>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{table.rows}</td><td>{', '.join(table)}</td></tr>"
+            for name, table in self.tables.items()
+        )
+        return f"<table><tr><th>table</th><th>rows</th><th>columns</th></tr>{rows}</table>"
+
+
+def _column_data(table: str, column: Column, data: Any) -> ColumnData:
+    if column.kind == "str":
+        strings = list(data)
+        if not all(isinstance(item, str) for item in strings):
+            raise RecordingError(f"table `{table}`: column `{column.name}` wants strings")
+        return strings
+    array = np.asarray(data)
+    wanted = _DTYPES[column.kind]
+    if array.ndim != 1:
+        raise RecordingError(
+            f"table `{table}`: column `{column.name}` has {array.ndim} dimensions, wants 1"
+        )
+    # An empty list has no dtype of its own.
+    if array.size and not np.can_cast(array.dtype, wanted, casting="same_kind"):
+        raise RecordingError(
+            f"table `{table}`: column `{column.name}` is {array.dtype}, wants {wanted}"
+        )
+    view: npt.NDArray[Any] = np.ascontiguousarray(array, dtype=wanted).view()
+    view.flags.writeable = False
+    return view
+
+
+def _from_chunks(column: arrow.ChunkedArray) -> Any:
+    # A table without rows has no chunks, and those have no NumPy array.
+    if column.num_chunks == 0:
+        return []
+    return column.to_pylist() if column.type == _ARROW_TYPES["str"] else column.to_numpy()
+
+
+def _same(ours: ColumnData, theirs: ColumnData) -> bool:
+    if isinstance(ours, list) or isinstance(theirs, list):
+        return ours is theirs or list(ours) == list(theirs)
+    return np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f")

@@ -1,0 +1,187 @@
+"""A finished run: what was asked for, what came out, and where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ccperf import __version__, user_code
+from ccperf.metrics import METRICS, compute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ccperf.backends import Backend
+    from ccperf.metrics import MetricTables
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a result comes from: what has to be the same to get the same again.
+
+    Nothing in here depends on the host; how long it took there is `Result.wall_seconds`.
+    """
+
+    ccperf_version: str
+    engine_hash: str
+    backend: str
+    backend_version: str
+    scenario_hash: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run with its metrics and its recording.
+
+    `experiment` and `parameters` say which point of the catalogue it is, if it is one.
+    """
+
+    id: str
+    scenario: Scenario
+    recording: Recording = field(repr=False)
+    metrics: MetricTables = field(repr=False)
+    provenance: Provenance
+    experiment: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    wall_seconds: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        recording: Recording,
+        backend: Backend,
+        *,
+        experiment: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        wall_seconds: float | None = None,
+    ) -> Result:
+        """Compute the metrics of `recording`, which `backend` made of `scenario`."""
+        return cls(
+            id=run_id(scenario, backend),
+            scenario=scenario,
+            recording=recording,
+            metrics=compute(scenario, recording),
+            provenance=provenance(scenario, backend),
+            experiment=experiment,
+            parameters=dict(parameters or {}),
+            wall_seconds=wall_seconds,
+        )
+
+    @property
+    def flow_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of each flow: `{flow: {metric: value}}`."""
+        return self.metrics.flow
+
+    @property
+    def link_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of each bottleneck direction: `{direction: {metric: value}}`."""
+        return self.metrics.link
+
+    @property
+    def network_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of all flows together: `{"net": {metric: value}}`."""
+        return self.metrics.network
+
+    def json(self) -> dict[str, Any]:
+        """Return the run as one JSON object: what `exec --json` prints."""
+        return {
+            "run": self.id,
+            "experiment": self.experiment,
+            "parameters": dict(self.parameters),
+            "scenario": self.scenario.canonical(),
+            "flow_metrics": self.flow_metrics,
+            "link_metrics": self.link_metrics,
+            "network_metrics": self.network_metrics,
+            "provenance": asdict(self.provenance),
+        }
+
+    @property
+    def title(self) -> str:
+        """The experiment with its parameters, or the scenario's label."""
+        return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
+
+    def __repr__(self) -> str:
+        return f"<Result {self.id}: {self.title}, {self.recording.flows.rows} flows>"
+
+    def _repr_html_(self) -> str:
+        """Show the metric tables, one column a flow or link, with units and definitions."""
+        made = self.provenance
+        caption = (
+            f"run {self.id}, {made.backend} {made.backend_version}, seed {made.seed}, "
+            f"scenario {made.scenario_hash[:16]}"
+        )
+        tables = (self.flow_metrics, self.link_metrics, self.network_metrics)
+        return (
+            f"<h4>{html.escape(self.title)}</h4><p><small>{html.escape(caption)}</small></p>"
+            + "".join(map(_metric_table, filter(None, tables)))
+        )
+
+
+def run_id(scenario: Scenario, backend: Backend) -> str:
+    """Return the id of the run of `scenario` on `backend`: 16 hex digits.
+
+    It depends on everything that the outcome depends on: the scenario (its label left out), the
+    backend with its version, the engine's sources, and the content of the user's code if there is
+    some.  Raises what :func:`ccperf.user_code.content` does.
+    """
+    canonical = {key: value for key, value in scenario.canonical().items() if key != "label"}
+    identity = {
+        "scenario": canonical,
+        "backend": [backend.name, backend.version],
+        "engine": _engine_hash(),
+    }
+    if files := user_code.content(scenario, backend):
+        identity["files"] = files
+    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:16]
+
+
+def provenance(scenario: Scenario, backend: Backend) -> Provenance:
+    """Return the provenance of a run of `scenario` on `backend` with this version of ccperf."""
+    return Provenance(
+        ccperf_version=__version__,
+        engine_hash=_engine_hash(),
+        backend=backend.name,
+        backend_version=backend.version,
+        scenario_hash=scenario.hash,
+        seed=scenario.seed,
+    )
+
+
+def canonical_json(value: Any) -> str:
+    """Return `value` as JSON in the one form that is hashed and stored."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def title(experiment: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return `aqm k=5 qdisc=FqCoDelQueueDisc`, or an empty text without experiment."""
+    if not experiment:
+        return ""
+    return " ".join([experiment, *(f"{name}={value}" for name, value in parameters.items())])
+
+
+def _engine_hash() -> str:
+    from ccperf import _native
+
+    return str(_native.ENGINE_HASH)
+
+
+def _metric_table(table: Mapping[str, Mapping[str, float]]) -> str:
+    names = [name for name in METRICS if any(name in values for values in table.values())]
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in table)
+    rows = []
+    for name in names:
+        metric = METRICS[name]
+        cells = "".join(
+            f"<td>{values[name]:,.2f}</td>" if name in values else "<td></td>"
+            for values in table.values()
+        )
+        hint = html.escape(metric.definition, quote=True)
+        rows.append(f'<tr><th title="{hint}">{name} [{metric.unit}]</th>{cells}</tr>')
+    return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"

@@ -1,0 +1,299 @@
+"""A scenario: one run, complete, immutable and serialisable.
+
+These classes check the shape of what is given (types, unknown fields) and make it pleasant to
+write by hand: an algorithm may be a name, an attribute a number. What the values mean is checked by
+the engine when :meth:`Scenario.canonical` or :meth:`Scenario.lowered` is called, and when the
+scenario is simulated. ``docs/design/contract.md`` describes the fields.
+
+>>> s = Scenario(
+...     stop_time="1s",
+...     nodes=["a", "b"],
+...     links=[{"name": "wire", "ends": ["a", "b"], "rate": "16Mbps", "delay": "5ms"}],
+...     flows=[{"source": "a", "destination": "b", "cc": "newreno"}],
+... )
+>>> s.canonical()["flows"][0]["cc"]["type"]
+'TcpNewReno'
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from ccperf import _native, user_code
+from ccperf.errors import Problem, ScenarioError, suggestion
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+
+def _needs_unit(what: str, example: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        if isinstance(value, int | float):
+            raise ValueError(f"{value} has no unit; write a {what} like {example!r}")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _attribute_text(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _algorithm_by_name(value: object, info: ValidationInfo) -> object:
+    """An algorithm may be just its name, or a user's class; paths are made absolute."""
+    if isinstance(value, type) and not issubclass(value, BaseModel):
+        value = user_code.name_of(value)
+    if isinstance(value, str):
+        value = {"type": value}
+    if isinstance(value, dict) and isinstance(value.get("type"), str):
+        folder = (info.context or {}).get("folder")
+        if user_code.is_user_code(value["type"]):
+            return {**value, "type": user_code.resolve(value["type"], folder)}
+    return value
+
+
+Time: TypeAlias = Annotated[str, _needs_unit("time", "15ms")]
+Rate: TypeAlias = Annotated[str, _needs_unit("rate", "16Mbps")]
+Size: TypeAlias = Annotated[str, _needs_unit("size", "512B")]
+QueueSize: TypeAlias = Annotated[str, _needs_unit("queue size", "20p")]
+Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
+#: Attribute values are ns-3's texts; numbers and booleans are taken, too.
+Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Algorithm(_Model):
+    """A congestion control or queue discipline under ns-3's or Linux's name, or a user's own."""
+
+    type: str
+    attributes: Attributes = {}
+
+
+class Greedy(_Model):
+    """Always has data to send: ``bytes`` of it, or without end if that is 0."""
+
+    type: Literal["Greedy"] = "Greedy"
+    bytes: Size = "0B"
+    #: What one call hands to the socket.
+    write: Size = "512B"
+
+
+class Direction(_Model):
+    """One direction of a link and the device that sends into it."""
+
+    #: The link's, if not given.
+    rate: Rate | None = None
+    #: None: no queue discipline, packets go straight to the device.
+    qdisc: Annotated[Algorithm | None, BeforeValidator(_algorithm_by_name)] = Algorithm(
+        type="FifoQueueDisc", attributes={"MaxSize": "1000p"}
+    )
+    device_queue: QueueSize = "100p"
+    mtu: Size = "1500B"
+    #: Probability that the receiving device loses a packet.
+    loss: Probability = 0.0
+    #: Packets that the receiving device loses, by their number in order of arrival, from 0.
+    drop: tuple[Count, ...] = ()
+
+
+class Link(_Model):
+    """A full-duplex point-to-point link; forward is from its first end to its second."""
+
+    name: str
+    ends: tuple[str, str]
+    rate: Rate
+    delay: Time
+    #: Of each end, the two hosts of one /30; counted up from 10.0.0.0/30 if not given.
+    addresses: tuple[str, str] | None = None
+    forward: Direction = Direction()
+    reverse: Direction = Direction()
+
+
+class Change(_Model):
+    """A link's new rate, delay or loss from a time on."""
+
+    time: Time
+    link: str
+    rate: Rate | None = None
+    delay: Time | None = None
+    loss: Probability | None = None
+    direction: Literal["forward", "reverse", "both"] = "both"
+
+
+class Flow(_Model):
+    """A TCP connection and the application on top of it."""
+
+    #: ``flow_1``, ``flow_2``, ... if not given.
+    name: str | None = None
+    source: str
+    destination: str
+    #: The next free from 49152 at the source and from 5001 at the destination, if not given.
+    source_port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = None
+    destination_port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = None
+    start: Time = "0s"
+    #: None: never stopped.
+    stop: Time | None = None
+    application: Annotated[Greedy, BeforeValidator(_algorithm_by_name)] = Greedy()
+    cc: Annotated[Algorithm, BeforeValidator(_algorithm_by_name)]
+    recovery: str = "TcpPrrRecovery"
+    #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
+    tcp: Attributes = {}
+
+
+class RecordingOptions(_Model):
+    """What a run leaves behind besides its counters."""
+
+    #: Distance of the samples.
+    interval: Time = "30ms"
+    #: Whether every change of the senders' state is recorded.
+    changes: bool = False
+
+
+class Scenario(_Model):
+    """A complete description of one run.
+
+    The order of nodes, links, changes and flows is the order of creation, and with it that of
+    events at the same nanosecond.
+
+    Raises:
+        ScenarioError: with the path of each field whose shape is wrong.
+    """
+
+    label: str = ""
+    stop_time: Time
+    seed: Count = 1
+    nodes: tuple[str, ...]
+    links: tuple[Link, ...]
+    changes: tuple[Change, ...] = ()
+    flows: tuple[Flow, ...]
+    recording: RecordingOptions = RecordingOptions()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _own_errors(cls, data: Any, handler: ModelWrapValidatorHandler[Scenario]) -> Scenario:
+        try:
+            return handler(data)
+        except ValidationError as error:
+            raise ScenarioError(_problem(details) for details in error.errors()) from None
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Scenario:
+        """Read a scenario from a TOML file and check its meaning as well as its shape.
+
+        Raises:
+            ScenarioError: each problem with the file and, where it can be told, the line.
+            OSError: if the file cannot be read.
+        """
+        from ccperf.toml import Document
+
+        document = Document.read(Path(path))
+        with document.placing_errors():
+            if "experiment" in document.data and "flows" not in document.data:
+                message = "this is a plan over the catalogue, not a scenario ([[flows]])"
+                raise ScenarioError([("experiment", message)])
+            # Relative paths in a file start where the file is.
+            context = {"folder": Path(path).absolute().parent}
+            scenario = cls.model_validate(document.data, context=context)
+            scenario.canonical()
+            user_code.content(scenario)
+        return scenario
+
+    def canonical(self) -> dict[str, Any]:
+        """The canonical form: every field present, units and names normalised.
+
+        Raises:
+            ScenarioError: with everything that makes no sense.
+        """
+        data: dict[str, Any] = json.loads(_native.canonical(self.model_dump_json()))
+        return data
+
+    def lowered(self) -> str:
+        """The flat form that backends run, as JSON.
+
+        Raises:
+            ScenarioError: with everything that makes no sense.
+        """
+        return _native.lower(self.model_dump_json())
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical form without its label, in hex."""
+        data = self.canonical()
+        del data["label"]
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _problem(details: ErrorDetails) -> Problem:
+    """What pydantic found, in our words."""
+    location, kind, given = details["loc"], details["type"], details["input"]
+    message = details["msg"].removeprefix("Value error, ")
+    if kind == "missing":
+        message = "is missing"
+    elif kind == "extra_forbidden":
+        model = _model_at(location[:-1])
+        known = model.model_fields if model else ()
+        message = f"is not a field here{suggestion(str(location[-1]), known)}"
+    elif kind == "literal_error":
+        words = details["ctx"]["expected"].replace("'", "`")
+        message = f"`{given}` is not {words}"
+    elif kind != "value_error":
+        message = f"{message[:1].lower()}{message[1:]}, not {_shown(given)}"
+    return Problem(_path(location), message)
+
+
+def _shown(given: object) -> str:
+    if isinstance(given, Mapping):
+        return "a table"
+    if isinstance(given, list | tuple):
+        return "a list"
+    return repr(given)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for step in location:
+        # pydantic marks a dictionary's key that is wrong itself.
+        if step != "[key]":
+            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path
+
+
+def _model_at(location: tuple[int | str, ...]) -> type[_Model] | None:
+    """The class whose fields stand at a location."""
+    model: type[_Model] | None = Scenario
+    for step in location:
+        if model is None:
+            return None
+        if isinstance(step, str):
+            field = model.model_fields.get(step)
+            model = _model_in(field.annotation) if field else None
+    return model
+
+
+def _model_in(annotation: Any) -> type[_Model] | None:
+    """The class in an annotation like ``tuple[Link, ...]`` or ``Algorithm | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, _Model):
+        return annotation
+    found = (_model_in(argument) for argument in get_args(annotation))
+    return next((model for model in found if model), None)

@@ -1,0 +1,93 @@
+"""Read stores, write the site's folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ccperf.errors import UsageError
+from ccperf.site.output import Output
+from ccperf.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ccperf.result import Result
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did; counts are files."""
+
+    index: Path
+    runs: int
+    written: int
+    unchanged: int
+    removed: int
+
+
+def build(
+    databases: Sequence[str | Path],
+    output: str | Path,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Built:
+    """Write the site of all runs in `databases` to the folder `output`.
+
+    What is there already and would not change is not written again. Figures are drawn by `jobs`
+    processes (default: one a core); `progress` is called with the number of runs drawn and to draw.
+    Raises `UsageError` for a database or folder that cannot be used, or without jinja2 or
+    matplotlib.
+    """
+    try:
+        from ccperf.site.drawing import Drawing
+        from ccperf.site.pages import render
+        from ccperf.site.views import RunView
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "site", f"{error.name} is not installed: pip install 'ccperf[figures]'"
+        ) from error
+
+    paths = [Path(path) for path in databases]
+    for path in paths:
+        Store(path, "r").close()  # all are databases of ours before anything is written
+    target = Output(Path(output))
+    drawing = Drawing(target)
+    runs = [
+        RunView(result, drawing.add(path, result, f"runs/{result.id}"))
+        for path, result in _results(paths)
+    ]
+    for name, content in render(runs, [path.name for path in paths]):
+        target.write(name, content)
+    for asset in files("ccperf.site").joinpath("static").iterdir():
+        target.write(f"static/{asset.name}", asset.read_bytes())
+    drawing.finish(jobs, progress)
+    target.finish()
+    return Built(
+        Path(output) / "index.html",
+        len({run.id for run in runs}),
+        target.written,
+        target.unchanged,
+        target.removed,
+    )
+
+
+def _results(databases: Sequence[Path]) -> Iterator[tuple[Path, Result]]:
+    """Yield each run once for each experiment that it is a point of; one run at a time is held."""
+    seen: set[str] = set()
+    for path in databases:
+        with Store(path, "r") as store:
+            for run, points in groupby(store.runs(), key=lambda row: row.id):
+                if run in seen:
+                    continue
+                seen.add(run)
+                result = store.load(run)
+                for point in points:
+                    yield (
+                        path,
+                        replace(result, experiment=point.experiment, parameters=point.parameters),
+                    )

@@ -1,0 +1,81 @@
+"use strict";
+
+// Sorting, filtering and copying. Pages say all they have to say without this.
+
+// A column is sorted by its cells' data-order, or by their text; numbers by size, others by locale,
+// cells without a value last. Clicking again turns the order round.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    const text = cell.dataset.order ?? cell.textContent.trim();
+    return { text, number: text === "" ? NaN : Number(text) };
+  };
+  const compare = (a, b, sign) => {
+    if ((a.text === "") !== (b.text === "")) return a.text === "" ? 1 : -1;
+    if (!Number.isNaN(a.number) && !Number.isNaN(b.number)) return sign * (a.number - b.number);
+    return sign * a.text.localeCompare(b.text, undefined, { numeric: true });
+  };
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const ascending = head.getAttribute("aria-sort") !== "ascending";
+      for (const other of heads) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+      const keyed = [...body.rows].map((row) => [key(row, column), row]);
+      keyed.sort(([a], [b]) => compare(a, b, ascending ? 1 : -1));
+      body.append(...keyed.map(([, row]) => row));
+    });
+  });
+}
+
+// A run is shown if it has every word; a section without runs is not.
+const form = document.querySelector("form.filter");
+if (form) {
+  const rows = [...document.querySelectorAll("tr[data-search]")];
+  const sections = [...document.querySelectorAll("section.group")];
+  const apply = () => {
+    const words = form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const published = form.elements.published.checked;
+    let shown = 0;
+    for (const row of rows) {
+      const found = words.every((word) => row.dataset.search.includes(word));
+      row.hidden = !found || (published && !row.classList.contains("published"));
+      shown += !row.hidden;
+    }
+    for (const section of sections) {
+      section.hidden = !section.querySelector("tr[data-search]:not([hidden])");
+    }
+    const all = shown === rows.length;
+    form.querySelector("output").textContent = all
+      ? `${shown} runs`
+      : `${shown} of ${rows.length} runs`;
+  };
+  form.hidden = false;
+  form.addEventListener("input", apply);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  apply(); // a browser may have kept what was typed before
+}
+
+// Clipboards may be denied to pages from a folder; selecting the text works everywhere.
+for (const button of document.querySelectorAll("button.copy")) {
+  const source = document.getElementById(button.dataset.copy);
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    let copied;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      copied = true;
+    } catch {
+      getSelection().selectAllChildren(source);
+      copied = document.execCommand("copy");
+    }
+    const label = button.textContent;
+    button.textContent = copied ? "Copied" : "Press Ctrl+C";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+}

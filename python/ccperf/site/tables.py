@@ -1,0 +1,96 @@
+"""Metric tables as pages show them: one row a metric, one column a flow, link or network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ccperf.metrics import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ccperf.metrics import Metric
+
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value as printed (MISSING without one), in full, and whether it is its row's best."""
+
+    text: str
+    full: str
+    best: bool
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric over all columns."""
+
+    metric: Metric
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A metric table; `columns` are names of flows, of link directions, or `net`."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def compared(self) -> bool:
+        """Whether values are marked as best: there is more than one column."""
+        return len(self.columns) > 1
+
+
+def table(columns: Mapping[str, Mapping[str, float]]) -> Table:
+    """Arrange `{column: {metric: value}}`; metrics in their own order, absent ones left out."""
+    rows = []
+    for name, metric in METRICS.items():
+        values = [values.get(name) for values in columns.values()]
+        if any(value is not None for value in values):
+            rows.append(Row(metric, _cells(metric, values)))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _cells(metric: Metric, values: Sequence[float | None]) -> tuple[Cell, ...]:
+    places = decimals(metric, (value for value in values if value is not None))
+    texts = [MISSING if value is None else number(value, places) for value in values]
+    best = _best(metric, values, texts)
+    return tuple(
+        Cell(text, "no samples" if value is None else repr(value), text == best)
+        for text, value in zip(texts, values, strict=True)
+    )
+
+
+def _best(metric: Metric, values: Sequence[float | None], texts: Sequence[str]) -> str | None:
+    """Return how the best value is printed; None where no value is better than another.
+
+    Values that are printed alike count as alike.
+    """
+    known = [(value, text) for value, text in zip(values, texts, strict=True) if value is not None]
+    if metric.better is None or len({text for _, text in known}) < 2:
+        return None
+    return (max if metric.better == "higher" else min)(known)[1]
+
+
+def decimals(metric: Metric, values: Iterable[float]) -> int:
+    """Return the digits after the point: none for counts, two, more if all values are small."""
+    if metric.name.startswith("total_"):
+        return 0
+    largest = max((abs(value) for value in values), default=0)
+    if largest == 0:
+        return 2
+    # Three digits that say something, as 0.0675.
+    return min(6, max(2, 2 - math.floor(math.log10(largest))))
+
+
+def number(value: float, places: int) -> str:
+    """Return a number with a real minus sign and thousands apart; never -0.00."""
+    text = f"{value:,.{places}f}"
+    if not text.strip("-0.,"):
+        text = text.lstrip("-")
+    return text.replace("-", "−")

@@ -1,0 +1,134 @@
+"""Export of a store to Parquet, CSV or JSON, for tools that do not read SQLite."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import arro3.core as arrow
+from arro3.io import write_csv, write_parquet
+
+from ccperf.errors import UsageError, unknown
+from ccperf.metrics import METRICS
+from ccperf.store.blobs import decode_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from ccperf.store.store import RunRow, Store
+
+Format = Literal["parquet", "csv", "json"]
+
+_RUN_COLUMNS: dict[str, Callable[[RunRow], Any]] = {
+    "run": lambda run: run.id,
+    "experiment": lambda run: run.experiment,
+    "parameters": lambda run: json.dumps(run.parameters, ensure_ascii=False),
+    "label": lambda run: run.label,
+    "cc": lambda run: ",".join(run.cc),
+    "seed": lambda run: run.seed,
+    "backend": lambda run: run.backend,
+    "backend_version": lambda run: run.provenance.backend_version,
+    "engine_hash": lambda run: run.provenance.engine_hash,
+    "ccperf_version": lambda run: run.provenance.ccperf_version,
+    "scenario_hash": lambda run: run.provenance.scenario_hash,
+    "wall_seconds": lambda run: run.wall_seconds,
+    "finished_at": lambda run: run.finished_at,
+}
+_METRIC_COLUMNS = ("run", "scope", "subject", "metric", "unit", "value")
+_TYPES = {
+    "seed": arrow.DataType.int64(),
+    "wall_seconds": arrow.DataType.float64(),
+    "value": arrow.DataType.float64(),
+}
+
+
+def export(
+    store: Store,
+    folder: Path,
+    format: Format,
+    *,
+    runs: Iterable[RunRow] | None = None,
+    series: bool = False,
+) -> list[Path]:
+    """Write `runs` (default: all) to `folder` and return the files written.
+
+    `runs.*` has a row for each run and point, `metrics.*` one for each value, with its unit; join
+    them on `run`.  With `series` every run's recording follows as `series/<run>/<table>.*`.
+    Raises `UsageError` for an unknown format or a folder that cannot be written.
+    """
+    if format not in get_args(Format):
+        raise UsageError("format", unknown("format", format, get_args(Format)))
+    rows = store.runs() if runs is None else list(runs)
+    ids = list(dict.fromkeys(run.id for run in rows))
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, columns in (
+            ("runs", {name: [read(run) for run in rows] for name, read in _RUN_COLUMNS.items()}),
+            ("metrics", _metric_columns(store, ids)),
+        ):
+            path = folder / f"{name}.{format}"
+            _write(path, format, columns)
+            written.append(path)
+        for run_id in ids if series else ():
+            target = folder / "series" / run_id
+            target.mkdir(parents=True, exist_ok=True)
+            for name, blob in store.parquet(run_id).items():
+                path = target / f"{name}.{format}"
+                if format == "parquet":
+                    path.write_bytes(blob)
+                else:
+                    _write_table(path, format, decode_table(name, blob).arrow())
+                written.append(path)
+    except OSError as error:
+        raise UsageError(str(folder), f"cannot be written: {error.strerror or error}") from error
+    return written
+
+
+def _metric_columns(store: Store, ids: Sequence[str]) -> dict[str, list[Any]]:
+    rows = [
+        (run_id, scope, subject, name, METRICS[name].unit if name in METRICS else None, value)
+        for run_id in ids
+        for tables in [store.metrics(run_id)]
+        for scope, table in (
+            ("flow", tables.flow),
+            ("link", tables.link),
+            ("network", tables.network),
+        )
+        for subject, values in table.items()
+        for name, value in values.items()
+    ]
+    return {column: [row[i] for row in rows] for i, column in enumerate(_METRIC_COLUMNS)}
+
+
+def _write(path: Path, format: Format, columns: dict[str, list[Any]]) -> None:
+    text = arrow.DataType.string()
+    kinds = [_TYPES.get(name, text) for name in columns]
+    schema = arrow.Schema(
+        [arrow.Field(name, kind) for name, kind in zip(columns, kinds, strict=True)]
+    )
+    arrays = [
+        arrow.Array(values, kind) for values, kind in zip(columns.values(), kinds, strict=True)
+    ]
+    _write_table(path, format, arrow.Table.from_arrays(arrays, schema=schema))
+
+
+def _write_table(path: Path, format: Format, table: arrow.Table) -> None:
+    if format == "parquet":
+        with path.open("wb") as file:
+            write_parquet(table, file, compression="zstd(3)")
+    elif format == "csv":
+        with path.open("wb") as file:
+            write_csv(table, file, header=True)
+    else:
+        names = table.column_names
+        values = zip(*(_json_values(table[name]) for name in names), strict=True)
+        rows = [dict(zip(names, row, strict=True)) for row in values]
+        with path.open("w", encoding="utf-8") as file:
+            json.dump(rows, file, allow_nan=False, ensure_ascii=False)
+
+
+def _json_values(column: arrow.ChunkedArray) -> list[Any]:
+    """Return the values; JSON has no NaN, so "no value yet" becomes null."""
+    return [None if value != value else value for value in column.to_pylist()]

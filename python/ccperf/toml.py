@@ -1,0 +1,109 @@
+"""TOML files whose errors name the line.
+
+The parser of the standard library forgets where a value stood, so the text is looked through once
+more for table headers and keys; a value that this misses gets the line of what is around it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ccperf.errors import Problem, ScenarioError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+_HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]")
+_KEY = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=""")
+_PART = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*(?:\.|$)""")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'|#.*')
+_STEP = re.compile(r"[.\[]?([^.\[\]]+)\]?")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A TOML file: its data, and the line of each key."""
+
+    name: str
+    data: dict[str, Any]
+    lines: dict[tuple[str, ...], int]
+
+    @classmethod
+    def read(cls, path: Path) -> Document:
+        """Read and parse a file.
+
+        Raises:
+            ScenarioError: if it is no TOML, with the line.
+            OSError: if it cannot be read.
+        """
+        try:
+            text = path.read_bytes().decode()
+            return cls(path.name, tomllib.loads(text), dict(_lines(text)))
+        except UnicodeDecodeError as error:
+            problem = Problem("", f"not UTF-8 at byte {error.start}", path.name)
+            raise ScenarioError([problem]) from None
+        except tomllib.TOMLDecodeError as error:
+            message = str(error)
+            line = re.search(r" \(at line (\d+), column \d+\)", message)
+            place = f"{path.name}:{line[1]}" if line else path.name
+            raise ScenarioError([Problem("", message, place)]) from None
+
+    def place(self, path: str) -> str:
+        """``file.toml:12`` of a field, or of the nearest thing around it that has a line."""
+        steps = tuple(_STEP.findall(path))
+        while steps and steps not in self.lines:
+            steps = steps[:-1]
+        return f"{self.name}:{self.lines[steps]}" if steps else self.name
+
+    @contextmanager
+    def placing_errors(self) -> Iterator[None]:
+        """Adds its place to each problem of a :class:`ScenarioError` raised inside."""
+        try:
+            yield
+        except ScenarioError as error:
+            problems = [p._replace(place=self.place(p.path)) for p in error.problems]
+            raise ScenarioError(problems) from None
+
+
+def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The line of each table header and of each key at the start of a line."""
+    table: tuple[str, ...] = ()
+    elements: dict[tuple[str, ...], int] = {}
+    depth = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        inside, bare = depth > 0, _STRING.sub("", line)
+        depth += sum(map(bare.count, "[{")) - sum(map(bare.count, "]}"))
+        if inside:
+            continue
+        if header := _HEADER.match(line):
+            table = _resolved(_parts(header[2]), elements)
+            if header[1] == "[[":
+                plain = table
+                elements[plain] = elements.get(plain, -1) + 1
+                table = (*plain, str(elements[plain]))
+                yield plain, number
+            yield table, number
+        elif key := _KEY.match(line):
+            yield (*table, *_parts(key[1])), number
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple("".join(match.groups(default="")) for match in _PART.finditer(dotted))
+
+
+def _resolved(path: tuple[str, ...], elements: dict[tuple[str, ...], int]) -> tuple[str, ...]:
+    """Puts the number of the present element behind each array of tables on the way."""
+    resolved: tuple[str, ...] = ()
+    for part in path[:-1]:
+        resolved = (*resolved, part)
+        if resolved in elements:
+            resolved = (*resolved, str(elements[resolved]))
+    return (*resolved, *path[-1:])

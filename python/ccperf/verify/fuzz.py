@@ -1,0 +1,320 @@
+"""Random scenarios, the same for the same seed, and the smallest one that still shows a problem."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from itertools import count, repeat
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from ccperf import _native, registry
+from ccperf.topologies import dumbbell
+from ccperf.verify.compare import Comparison, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ccperf.backends import Backend, Progress
+    from ccperf.scenario import Scenario
+
+# What a drawn path carries at most: six packet-hops each, data and ACK.
+_PACKETS = 8_000
+_HEADER_BYTES = 54
+# Socket attributes for which `dumbbell` has arguments.
+_OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "RcvBufSize"}
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A random dumbbell in a form that can be made smaller: arguments of `dumbbell`."""
+
+    #: What holds for all flows; only what is not `BASE`.
+    path: dict[str, Any] = field(default_factory=dict)
+    #: One entry a flow: its own values of the arguments that are sequences.
+    flows: tuple[dict[str, Any], ...] = ({},)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `dumbbell` that make this scenario."""
+        each = [{**_FLOW, **flow} for flow in self.flows]
+        sequences = {name: [flow[name] for flow in each] for name in _FLOW}
+        return {**BASE, **self.path, **sequences}
+
+    def scenario(self, label: str = "") -> Scenario:
+        """Return the scenario."""
+        return dumbbell(label=label, **self.arguments())
+
+
+BASE: dict[str, Any] = {
+    "rate": "16Mbps",
+    "qlen": "20p",
+    "qdisc": "FifoQueueDisc",
+    "stop_time": "1s",
+    "access_delay": "250us",
+}
+_FLOW: dict[str, Any] = {
+    "rtts": "15ms",
+    "cc": "TcpNewReno",
+    "recovery": "TcpPrrRecovery",
+    "starts": "0s",
+    "applications": "Greedy",
+}
+
+
+def draws(seed: int) -> Iterator[Draw]:
+    """Yield random scenarios without end; the same ones for the same seed."""
+    for number in count():
+        # A stream of its own for each, so that the nth does not depend on those before.
+        rng = random.Random(f"{seed}/{number}")
+        # Attributes may contradict each other.
+        yield next(drawn for drawn in map(draw, repeat(rng)) if _valid(drawn))
+
+
+def draw(rng: random.Random) -> Draw:
+    """Draw one scenario: mostly plain, each peculiarity now and then."""
+    rate = round(10 ** rng.uniform(5.7, 8.7))
+    if _now_and_then(rng, 0.5):
+        # Round rates make ties.
+        rate = rng.choice([1, 2, 4, 8, 16, 32, 100]) * 1_000_000
+    longest_rtt_us = 10 ** rng.uniform(3.3, 5.5)
+    path: dict[str, Any] = {"rate": f"{rate}bps", "seed": rng.randint(1, 1_000_000)}
+    path |= _queue(rng, max(1, round(rate * longest_rtt_us / 12_000e6)))
+    path |= _losses(rng)
+    path |= _socket(rng)
+    new_rates = [
+        round(rate * 10 ** rng.uniform(-0.7, 0.5))
+        for _ in range(rng.randint(1, 4) if _now_and_then(rng) else 0)
+    ]
+    packet_bits = (path.get("mss", 1448) + _HEADER_BYTES) * 8
+    stop_ms = round(min(_PACKETS * packet_bits / max(rate, *new_rates, 0), 20) * 1000)
+    path["stop_time"] = f"{stop_ms}ms"
+    if new_rates:
+        path["changes"] = [_change(rng, new_rate, stop_ms) for new_rate in new_rates]
+    return Draw(path, tuple(_flows(rng, longest_rtt_us, stop_ms)))
+
+
+def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
+    qdisc = rng.choice(list(registry.algorithms("qdisc")))
+    yield "qdisc", qdisc
+    known = registry.parameters("qdisc", qdisc)
+    limit = round(bdp_packets * 10 ** rng.uniform(-1, 0.6))
+    yield "qlen", f"{min(max(1, limit), 2_000)}p" if "MaxSize" in known else None
+    attributes: dict[str, Any] = {}
+    if "Quota" in known:
+        attributes |= {"Interval": f"{rng.randint(1, 20)}ms", "Quota": rng.randint(1, 20)}
+    if "Rate" in known:
+        attributes |= {
+            "Rate": f"{rng.randint(1_000, 100_000)}kbps",
+            "Burst": rng.randint(3_000, 60_000),
+        }
+    if "UseEcn" in known and _now_and_then(rng, 0.5):
+        attributes["UseEcn"] = "true"
+    if _now_and_then(rng, 0.5):
+        specs = registry.algorithms("qdisc")[qdisc]["params"]
+        drawn = _attributes(rng, specs, 0.3)
+        attributes = {**drawn, **attributes}
+    if attributes:
+        yield "qdisc_attributes", attributes
+    if _now_and_then(rng):
+        yield "device_queue", f"{rng.randint(1, 20)}p"
+
+
+def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
+    if _now_and_then(rng):
+        yield "loss", round(10 ** rng.uniform(-3.5, -1), 6)
+    if _now_and_then(rng):
+        yield "drop", sorted(rng.sample(range(200), rng.randint(1, 20)))
+
+
+def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
+    if _now_and_then(rng):
+        yield "mss", rng.choice([200, 536, 1000, 1400])
+    if _now_and_then(rng):
+        yield "initial_cwnd", rng.randint(1, 30)
+    if _now_and_then(rng, 0.3):
+        yield "delayed_ack_count", rng.randint(2, 3)
+    if _now_and_then(rng):
+        yield "buffer", rng.choice([4_000, 16_384, 65_535, 131_072, 1_000_000])
+    params = [
+        param
+        for param in registry.tables()["socket"]["params"]
+        if param["ns3"] not in _OWN_ARGUMENTS
+    ]
+    tcp = _attributes(rng, params, 0.06)
+    for name, values, probability in (
+        ("Sack", ["false"], 0.15),
+        ("UseEcn", ["On", "AcceptOnly"], 0.4),
+    ):
+        if _now_and_then(rng, probability):
+            tcp[name] = rng.choice(values)
+    if tcp:
+        yield "tcp", tcp
+
+
+def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
+    change: dict[str, Any] = {"time": f"{rng.randrange(stop_ms)}ms", "rate": f"{rate}bps"}
+    if _now_and_then(rng, 0.5):
+        change["delay"] = f"{rng.randint(10, 30_000)}us"
+    return change
+
+
+def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[dict[str, Any]]:
+    ccs, recoveries = (list(registry.algorithms(kind)) for kind in ("cc", "recovery"))
+    alike = _now_and_then(rng, 0.5)
+    first_cc = rng.choice(["TcpNewReno", *ccs])
+    for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
+        rtt_us = longest_rtt_us * (1 if alike else rng.uniform(0.2, 1))
+        # Whole us each way, and not shorter than the access links.
+        flow: dict[str, Any] = {"rtts": f"{2 * max(500, round(rtt_us / 2))}us"}
+        cc = rng.choice(ccs) if _now_and_then(rng) else first_cc
+        attributes = _attributes(rng, registry.algorithms("cc")[cc]["params"], 0.1)
+        flow["cc"] = {"type": cc, "attributes": attributes} if attributes else cc
+        flow["recovery"] = rng.choice(recoveries)
+        if _now_and_then(rng, 0.3):
+            flow["starts"] = f"{rng.randrange(stop_ms // 2 + 1)}ms"
+        if _now_and_then(rng):
+            yield flow | {
+                "applications": {
+                    "type": "Greedy",
+                    "bytes": f"{round(10 ** rng.uniform(0, 6))}B",
+                    "write": f"{rng.choice([512, 1448, 4000])}B",
+                }
+            }
+        else:
+            yield flow
+
+
+def _attributes(
+    rng: random.Random, params: Sequence[Mapping[str, Any]], probability: float
+) -> dict[str, Any]:
+    """Draw some of an algorithm's attributes, around their defaults."""
+    return {
+        param["ns3"]: value
+        for param in params
+        if _now_and_then(rng, probability) and (value := _value(rng, param)) is not None
+    }
+
+
+def _value(rng: random.Random, param: Mapping[str, Any]) -> Any:
+    """Draw a value for a parameter of the registry; None for a kind that is drawn elsewhere."""
+    kind, default = param["kind"], param["default"]
+    factor = 10 ** rng.uniform(-0.7, 0.7)
+    if kind == "bool":
+        return "false" if default == "true" else "true"
+    if kind == "enum":
+        return rng.choice(param["words"])
+    if kind in ("time", "period"):
+        ns = _native.parse_time(default)
+        # A default of "never", or none to be around.
+        around = ns if 0 < ns < 10**12 else 5_000_000
+        return f"{max(1, round(around * factor))}ns"
+    if kind in ("uint", "real"):
+        usual = float(default) if 0 < float(default) < 2**31 else 4
+        low, high = param["min"], param["max"]
+        value: float = max(usual * factor, -inf if low is None else low)
+        value = min(value, inf if high is None else high)
+        return round(value) if kind == "uint" else round(value, 6)
+    return None
+
+
+def _now_and_then(rng: random.Random, probability: float = 0.2) -> bool:
+    return rng.random() < probability
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A random scenario, what came of it and, where the backends differ, the smallest that does."""
+
+    number: int
+    comparison: Comparison
+    smallest: Comparison | None = None
+
+
+def examine(
+    number: int, drawn: Draw, ours: Backend, theirs: Backend, progress: Progress | None = None
+) -> Finding:
+    """Compare both backends on a drawn scenario; where they differ, shrink it.
+
+    See `Comparison.different` for failures.
+    """
+
+    def compared(candidate: Draw) -> Comparison:
+        return compare(candidate.scenario(f"fuzz/{number}"), ours, theirs, progress)
+
+    def differs(candidate: Draw) -> bool:
+        return compared(candidate).different
+
+    comparison = compared(drawn)
+    if not comparison.different:
+        return Finding(number, comparison)
+    return Finding(number, comparison, compared(shrink(drawn, differs)))
+
+
+def shrink(found: Draw, shows: Callable[[Draw], bool], effort: int = 200) -> Draw:
+    """Return a smaller draw for which `shows` still holds, trying at most `effort` ones.
+
+    Smaller means: fewer flows, a shorter run, fewer peculiarities, plainer values.  A step that
+    makes no valid scenario is passed over.
+    """
+    tried = 0
+    smaller = True
+    while smaller:
+        smaller = False
+        for candidate in _smaller(found):
+            if tried == effort:
+                return found
+            tried += 1
+            if _valid(candidate) and shows(candidate):
+                found, smaller = candidate, True
+                break
+    return found
+
+
+def _valid(candidate: Draw) -> bool:
+    from ccperf.errors import ScenarioError
+
+    try:
+        candidate.scenario().lowered()
+    except ScenarioError:
+        return False
+    return True
+
+
+def _smaller(found: Draw) -> Iterator[Draw]:
+    """Yield draws that are one step smaller, the largest steps first."""
+    path, flows = found.path, found.flows
+    half = len(flows) // 2
+    if half:
+        yield replace(found, flows=flows[:half])
+        yield replace(found, flows=flows[half:])
+        for i in range(len(flows)):
+            yield replace(found, flows=flows[:i] + flows[i + 1 :])
+    stop = _native.parse_time(path.get("stop_time", BASE["stop_time"]))
+    for part in (2, 8, 10):
+        shorter = stop // 1_000_000 * (part - (part > 2)) // part
+        if 0 < shorter < stop // 1_000_000:
+            yield replace(found, path={**path, "stop_time": f"{shorter}ms"})
+    for name in path:
+        if name != "stop_time":
+            yield replace(found, path={key: path[key] for key in path if key != name})
+    for name in ("drop", "changes"):
+        entries = path.get(name, [])
+        for i in range(len(entries) if len(entries) > 1 else 0):
+            yield replace(found, path={**path, name: entries[:i] + entries[i + 1 :]})
+    for name in ("tcp", "qdisc_attributes"):
+        for key in path.get(name, {}):
+            fewer = {other: value for other, value in path[name].items() if other != key}
+            yield replace(found, path={**path, name: fewer})
+    for i, flow in enumerate(flows):
+        for plainer in _plainer(flow):
+            yield replace(found, flows=(*flows[:i], plainer, *flows[i + 1 :]))
+
+
+def _plainer(flow: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for name in flow:
+        yield {key: value for key, value in flow.items() if key != name}
+    if isinstance(cc := flow.get("cc"), dict):
+        yield flow | {"cc": cc["type"]}
+        for name in cc["attributes"] if len(cc["attributes"]) > 1 else ():
+            fewer = {key: value for key, value in cc["attributes"].items() if key != name}
+            yield flow | {"cc": {"type": cc["type"], "attributes": fewer}}

@@ -1,0 +1,517 @@
+"""The scenarios on which the engine is regularly compared with real ns-3.
+
+Each function yields one group: what it varies, over which values.  To cover something new, add a
+line to a group or write another one; `GROUPS` lists them.  Names are `group/what`, and stable.
+
+A packet-hop is one packet through one queue and link; a data packet and its ACK make six on the
+dumbbell.  Scenarios are cut so that each stays below `MAX_HOPS`, except those marked heavy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from ccperf import _native, catalogue, registry
+from ccperf.catalogue.scalability import STEP_TIME
+from ccperf.topologies import dumbbell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ccperf.scenario import Scenario
+
+MAX_HOPS = 150_000
+
+_HOPS_PER_DATA_PACKET = 6
+_WIRE_BITS = 1502 * 8
+_RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937", "TcpClassicRecovery")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One scenario of the matrix; its label is the case's name."""
+
+    scenario: Scenario
+    heavy: bool = False
+
+    @property
+    def name(self) -> str:
+        """`group/what`."""
+        return self.scenario.label
+
+    @property
+    def group(self) -> str:
+        """What the case is about."""
+        return self.name.partition("/")[0]
+
+
+def cases(pattern: str = "*") -> list[Case]:
+    """Return the cases whose names match `pattern` (`fnmatch`), in order of groups."""
+    from fnmatch import fnmatchcase
+
+    return [case for group in GROUPS for case in group() if fnmatchcase(case.name, pattern)]
+
+
+def representative() -> list[Case]:
+    """Return a representative part for every day: each group's first case and every fourth."""
+    return [case for group in GROUPS for case in islice(group(), 0, None, 4) if not case.heavy]
+
+
+# The published experiments and the rest of the catalogue's grids.
+
+
+def published() -> Iterator[Case]:
+    """The four scenarios whose result tables are published."""
+    for experiment in catalogue.REGISTRY.values():
+        for page in experiment.published:
+            scenario = experiment.scenario("TcpNewReno", **page.parameters)
+            yield Case(_named(f"published/{experiment.name}", scenario), heavy=True)
+
+
+def grids() -> Iterator[Case]:
+    """The catalogue's grids, cut short."""
+    for experiment in catalogue.REGISTRY.values():
+        for point in experiment.grid():
+            scenario = experiment.scenario("TcpNewReno", **point)
+            lead = _native.parse_time(STEP_TIME) if experiment.name == "scalability" else 0
+            fastest = max(
+                [_native.parse_rate(scenario.links[0].rate)]
+                + [_native.parse_rate(change.rate) for change in scenario.changes if change.rate]
+            )
+            stop = _native.format_time(lead + _ns(fastest, 9_000))
+            values = "-".join(str(value) for value in point.values())
+            yield Case(
+                _named(
+                    f"{experiment.name}/{values}",
+                    experiment.scenario("TcpNewReno", stop_time=stop, **point),
+                )
+            )
+
+
+# The path.
+
+
+def rates() -> Iterator[Case]:
+    """From a slow modem to 10 Gbps, with a queue of one bandwidth-delay product."""
+    for rate in ("500kbps", "1Mbps", "2Mbps", "4Mbps", "33Mbps", "100Mbps", "333Mbps", "1Gbps"):
+        yield _case(f"rate/{rate}", rate=rate, qlen=_bdp(rate, "15ms"))
+    for rate, recovery in (("10Gbps", "TcpPrrRecovery"), ("2.5Gbps", "PrrRfc6937")):
+        yield _case(
+            f"rate/{rate}",
+            rate=rate,
+            rtts="1ms",
+            qlen="100p",
+            recovery=recovery,
+            access_rate="40Gbps",
+            access_delay="125us",
+            packets=15_000,
+        )
+
+
+def round_trips() -> Iterator[Case]:
+    """From a rack to a geostationary satellite."""
+    for rtt in ("100us", "1ms", "5ms", "33.333334ms", "100ms", "300ms", "800ms"):
+        access = "25us" if rtt == "100us" else "250us" if rtt == "1ms" else "1ms"
+        yield _case(
+            f"rtt/{rtt}",
+            rate="16Mbps",
+            rtts=rtt,
+            qlen=_bdp("16Mbps", rtt),
+            access_delay=access,
+            packets=12_000,
+        )
+
+
+def queue_lengths() -> Iterator[Case]:
+    """From one packet to four bandwidth-delay products, in packets and in bytes."""
+    for qlen in ("1p", "2p", "3p", "5p", "10p", "40p", "80p", "1500B", "7500B", "30000B", "31000B"):
+        yield _case(f"queue/{qlen}", qlen=qlen)
+    for device_queue in ("2p", "10p", "100p", "4500B"):
+        yield _case(f"queue/device-{device_queue}", qlen="10p", device_queue=device_queue)
+
+
+def changes() -> Iterator[Case]:
+    """Rates and delays that change on schedule; a shorter delay lets packets overtake."""
+    steps: dict[str, list[dict[str, Any]]] = {
+        "rate-up": [{"time": "1s", "rate": "64Mbps"}],
+        "rate-down": [{"time": "1s", "rate": "3Mbps"}],
+        "rate-forward": [{"time": "1s", "rate": "5Mbps", "direction": "forward"}],
+        "rate-reverse": [{"time": "1s", "rate": "100kbps", "direction": "reverse"}],
+        "delay-up": [{"time": "1s", "delay": "50ms"}],
+        "delay-down": [{"time": "1s", "delay": "100us"}],
+        "delay-saw": [
+            {"time": f"{100 * i}ms", "delay": "1ms" if i % 2 else "12ms"} for i in range(1, 20)
+        ],
+        "both": [{"time": "777777777ns", "rate": "8Mbps", "delay": "2ms"}],
+        "same-time": [{"time": "1s", "rate": "8Mbps"}, {"time": "1s", "rate": "24Mbps"}],
+    }
+    for name, series in steps.items():
+        yield _case(f"change/{name}", rtts=["15ms", "25ms"], qlen="20p", changes=series)
+
+
+def losses() -> Iterator[Case]:
+    """Random loss: both sides draw the same numbers."""
+    for loss in (0.001, 0.01, 0.05, 0.2):
+        yield _case(f"loss/{loss}", loss=loss)
+    yield _case("loss/seed", loss=0.02, seed=7)
+    yield _case("loss/two-flows", loss=0.02, rtts=["15ms", "22ms"])
+
+
+# The flows.
+
+
+def collisions() -> Iterator[Case]:
+    """Arrivals in the same nanosecond at a full queue, and on the ends of transmissions.
+
+    A bottleneck spaces what passes it, so flows fall into lockstep only where something lets their
+    packets go together: a way back that releases ACKs in slots, at a rate that takes no time, or a
+    link that is infinitely fast during the handshakes and then slow.
+    """
+    slots = {
+        "rate": "1Tbps",
+        "qdisc": {
+            "type": "BurstReleaseQueueDisc",
+            "attributes": {"Interval": "5ms", "Quota": "60", "MaxSize": "10000p"},
+        },
+        "device_queue": "1000p",
+    }
+    for flows in (2, 3, 5, 10, 20, 50):
+        for qlen in ("5p", "20p"):
+            yield _case(f"collision/slots-{flows}-{qlen}", flows=flows, qlen=qlen, reverse=slots)
+    for recovery in _RECOVERIES:
+        yield _case(f"collision/{recovery}", flows=4, qlen="7p", recovery=recovery, reverse=slots)
+    for qdisc in ("CoDelQueueDisc", "FqCoDelQueueDisc"):
+        yield _case(f"collision/{qdisc}", flows=8, qlen="12p", qdisc=qdisc, reverse=slots)
+    yield _case("collision/delayed-ack", flows=6, qlen="9p", delayed_ack_count=2, reverse=slots)
+    for flows in (3, 10, 30):
+        yield _case(
+            f"collision/start-{flows}",
+            rate="1Tbps",
+            flows=flows,
+            changes=[{"time": "16ms", "rate": "16Mbps"}],
+            stop="4s",
+        )
+    # The SYNs alone: 20 at once, room for four.
+    yield _case("collision/syn", flows=20, qlen="2p", rate="8Mbps", packets=8_000)
+    # Access as fast as the bottleneck.
+    for flows in (1, 2, 4):
+        yield _case(f"collision/access-{flows}", flows=flows, access_rate="16Mbps")
+
+
+def mixtures() -> Iterator[Case]:
+    """Unequal round trips, late starts, early stops, shared hosts."""
+    yield _case("mixture/rtts", rtts=["10ms", "40ms"])
+    yield _case("mixture/many-rtts", rtts=[f"{10 + 7 * i}ms" for i in range(10)], qlen="50p")
+    yield _case("mixture/starts", rtts=["15ms"] * 3, starts=["0s", "500ms", "1.234567s"])
+    yield _case("mixture/stops", rtts=["15ms"] * 3, stops=["1s", "2s", "2.5s"])
+    yield _case(
+        "mixture/in-and-out", rtts=["20ms", "30ms"], starts=["0s", "1s"], stops=["2s", "3s"]
+    )
+    yield _case("mixture/shared-hosts", sources=["a"] * 3, destinations=["b"] * 3, flows=3)
+    yield _case("mixture/shared-source", sources=["a"] * 3, flows=3)
+    yield _case("mixture/recoveries", rtts=["15ms"] * 3, recovery=list(_RECOVERIES))
+    yield _case("mixture/ccs", cc=["TcpNewReno", "TcpCubic", "TcpVegas"], rtts=["15ms"] * 3)
+
+
+def transfers() -> Iterator[Case]:
+    """Finite transfers: lengths around segments, writes and windows."""
+    for size in (1, 511, 512, 513, 1448, 14_480, 14_481, 100_000, 1_000_000):
+        yield _case(f"transfer/{size}B", applications={"type": "Greedy", "bytes": f"{size}B"})
+    for write in (1, 1448, 10_000):
+        greedy = {"type": "Greedy", "bytes": "20000B" if write == 1 else "0B", "write": f"{write}B"}
+        yield _case(f"transfer/write-{write}B", applications=greedy, packets=3_000)
+    yield _case(
+        "transfer/two",
+        applications=[
+            {"type": "Greedy", "bytes": "300000B"},
+            {"type": "Greedy", "bytes": "700000B"},
+        ],
+        rtts=["15ms"] * 2,
+    )
+
+
+# TCP.
+
+
+def recoveries() -> Iterator[Case]:
+    """The three loss recoveries, with SACK and without, over shallow and deep queues."""
+    for recovery in _RECOVERIES:
+        for sack in ("true", "false"):
+            for qlen in ("4p", "20p"):
+                name = f"recovery/{recovery}-{'sack' if sack == 'true' else 'nosack'}-{qlen}"
+                yield _case(name, recovery=recovery, qlen=qlen, tcp={"Sack": sack})
+    for recovery in _RECOVERIES:
+        yield _case(
+            f"recovery/{recovery}-long",
+            rate="50Mbps",
+            rtts="60ms",
+            qlen="100p",
+            recovery=recovery,
+            packets=20_000,
+        )
+
+
+def sockets() -> Iterator[Case]:
+    """Options of the socket, one at a time."""
+    yield _case("socket/delayed-ack", delayed_ack_count=2)
+    yield _case("socket/delayed-ack-nosack", delayed_ack_count=2, tcp={"Sack": "false"})
+    yield _case("socket/delayed-ack-flows", delayed_ack_count=2, flows=5, qlen="10p")
+    yield _case("socket/delayed-ack-4", delayed_ack_count=4)
+    for window in (1, 2, 4, 40):
+        yield _case(f"socket/initial-window-{window}", initial_cwnd=window)
+    for segment in (100, 536, 1000):
+        yield _case(f"socket/segment-{segment}", mss=segment, packets=3_000)
+    for buffer in (3_000, 8_192, 32_768, 65_536, 131_072):
+        yield _case(f"socket/buffer-{buffer}", buffer=buffer)
+    yield _case("socket/small-receiver", tcp={"RcvBufSize": 20_000})
+    yield _case("socket/small-sender", tcp={"SndBufSize": 20_000})
+    yield _case("socket/no-timestamps", tcp={"Timestamp": "false"})
+    yield _case("socket/no-window-scaling", tcp={"WindowScaling": "false"}, rtts="100ms")
+    yield _case("socket/no-limited-transmit", tcp={"LimitedTransmit": "false"}, qlen="3p")
+    yield _case("socket/reordering-threshold", tcp={"ReTxThreshold": 5})
+    yield _case("socket/min-rto", tcp={"MinRto": "200ms"}, qlen="2p")
+    yield _case("socket/defaults", mss=536, delayed_ack_count=2, buffer=131_072)
+
+
+def ecn() -> Iterator[Case]:
+    """Marking by CoDel and FqCoDel, with and without a CE threshold, and a sender that declines."""
+    for qdisc in ("CoDelQueueDisc", "FqCoDelQueueDisc"):
+        for threshold in (None, "500us", "2ms"):
+            attributes = {"UseEcn": "true"}
+            if threshold:
+                attributes["CeThreshold"] = threshold
+            for flows in (1, 4):
+                yield _case(
+                    f"ecn/{qdisc}-{threshold or 'law'}-{flows}",
+                    qdisc=qdisc,
+                    qdisc_attributes=attributes,
+                    flows=flows,
+                    tcp={"UseEcn": "On"},
+                )
+    for setting in ("Off", "AcceptOnly"):
+        yield _case(
+            f"ecn/{setting}",
+            qdisc="CoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true"},
+            tcp={"UseEcn": setting},
+        )
+    for recovery in _RECOVERIES:
+        yield _case(
+            f"ecn/{recovery}",
+            qdisc="CoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true", "CeThreshold": "1ms"},
+            qlen="8p",
+            recovery=recovery,
+            tcp={"UseEcn": "On"},
+        )
+
+
+def queue_disciplines() -> Iterator[Case]:
+    """Every queue discipline: its parameters, its limit, its marks, several flows."""
+    for qdisc in registry.algorithms("qdisc"):
+        known = registry.parameters("qdisc", qdisc)
+        qlen = "100p" if "MaxSize" in known else None
+        for attributes in ({}, *_QDISC_VARIANTS.get(qdisc, ())):
+            values = "-".join(f"{name}-{value}" for name, value in attributes.items())
+            yield _case(
+                f"qdisc/{qdisc}-{values or 'defaults'}",
+                qdisc=qdisc,
+                qlen=qlen,
+                rtts=["15ms", "25ms"],
+                qdisc_attributes=attributes,
+            )
+        if qlen:
+            yield _case(f"qdisc/{qdisc}-tight", qdisc=qdisc, qlen="4p", flows=3)
+        if "UseEcn" in known:
+            yield _case(
+                f"qdisc/{qdisc}-ecn",
+                qdisc=qdisc,
+                qlen="50p",
+                flows=4,
+                qdisc_attributes={"UseEcn": "true"},
+                tcp={"UseEcn": "On"},
+            )
+    for qdisc in ("CoDelQueueDisc", "CobaltQueueDisc", "PieQueueDisc"):
+        yield _case(f"qdisc/{qdisc}-bytes", qdisc=qdisc, qlen="30000B", flows=2)
+    yield _case(
+        "qdisc/RedQueueDisc-bytes",
+        qdisc="RedQueueDisc",
+        qlen="60000B",
+        qdisc_attributes={"MinTh": "10000", "MaxTh": "40000", "MeanPktSize": "1500"},
+        flows=2,
+    )
+
+
+#: What each discipline is run with besides its defaults.
+_QDISC_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
+    "CoDelQueueDisc": (
+        {"Target": "1ms"},
+        {"Target": "20ms"},
+        {"Interval": "20ms"},
+        {"Target": "2ms", "Interval": "10ms"},
+        {"MinBytes": "9000"},
+    ),
+    "FqCoDelQueueDisc": (
+        {"Target": "1ms"},
+        {"Target": "2ms", "Interval": "10ms"},
+        {"Flows": "1"},
+        {"Flows": "2"},
+        {"DropBatchSize": "2"},
+        {"EnableSetAssociativeHash": "true", "Flows": "16"},
+        {"Perturbation": "7"},
+    ),
+    "PieQueueDisc": (
+        {"QueueDelayReference": "5ms"},
+        {"UseDequeueRateEstimator": "true"},
+        {"UseDerandomization": "true"},
+        {"UseCapDropAdjustment": "false"},
+        {"MaxBurstAllowance": "10ms", "Tupdate": "30ms"},
+    ),
+    "FqPieQueueDisc": (
+        {"QueueDelayReference": "5ms"},
+        {"Flows": "1"},
+        {"UseDequeueRateEstimator": "true"},
+        {"UseDerandomization": "true"},
+    ),
+    "CobaltQueueDisc": (
+        {"Target": "1ms", "Interval": "10ms"},
+        {"BlueThreshold": "10ms"},
+        {"Pdrop": "0.02"},
+    ),
+    "FqCobaltQueueDisc": ({"Target": "1ms", "Interval": "10ms"}, {"Flows": "1"}),
+    "RedQueueDisc": (
+        {"MinTh": "10", "MaxTh": "40"},
+        {"Gentle": "false"},
+        {"ARED": "true"},
+        {"FengAdaptive": "true"},
+        {"NLRED": "true"},
+        {"Wait": "false", "QW": "0.02"},
+        {"UseHardDrop": "false", "UseEcn": "true"},
+    ),
+    "TbfQueueDisc": (
+        {"Rate": "12Mbps", "Burst": "15000"},
+        {"Rate": "30Mbps"},
+        {"Rate": "8Mbps", "Burst": "30000", "PeakRate": "14Mbps", "Mtu": "3000"},
+    ),
+    "BurstReleaseQueueDisc": ({"Quota": "3"}, {"Interval": "20ms", "Quota": "20"}),
+}
+
+
+def scripted_losses() -> Iterator[Case]:
+    """Chosen packets lost, so that every branch of recovery and timeout is walked.
+
+    Numbers count the arrivals on the bottleneck: 0 is the SYN, 1 the handshake's ACK.
+    """
+    burst = list(range(60, 75))
+    lost: dict[str, list[int]] = {
+        "syn": [0],
+        "syn-twice": [0, 1],
+        "handshake-ack": [1],
+        "first-data": [2],
+        "initial-window": list(range(2, 12)),
+        "single": [100],
+        "two-apart": [100, 110],
+        "burst": burst,
+        "alternate": list(range(100, 130, 2)),
+        "long-burst": list(range(60, 140)),
+        "two-bursts": [*burst, *range(120, 130)],
+        "every-tenth": list(range(50, 1000, 10)),
+    }
+
+    def case(name: str, **settings: Any) -> Case:
+        # Slow, so that the stop leaves time for three timeouts of the SYN.
+        return _case(f"drop/{name}", rate="8Mbps", qlen="200p", packets=8_000, **settings)
+
+    for recovery in _RECOVERIES:
+        for name, drop in lost.items():
+            if recovery == "TcpPrrRecovery" or name in ("burst", "alternate", "every-tenth"):
+                yield case(f"{name}-{recovery}", drop=drop, recovery=recovery)
+    for name in ("single", "burst", "alternate", "long-burst"):
+        yield case(f"{name}-nosack", drop=lost[name], tcp={"Sack": "false"})
+    # A transfer of 60 segments: its tail, its FIN, and what is sent again.
+    transfer = {"type": "Greedy", "bytes": f"{60 * 1448}B"}
+    tails: dict[str, list[int]] = {
+        "tail-1": [61],
+        "tail-2": [60, 61],
+        "tail-10": list(range(52, 62)),
+        "again": [30, 62],
+        "again-twice": [30, 62, 63, 64],
+    }
+    for name, drop in tails.items():
+        yield case(name, drop=drop, applications=transfer)
+    back = {"qdisc": "FifoQueueDisc", "device_queue": "1p"}
+    for name, drop in (
+        ("syn-ack", [0]),
+        ("ack", [40]),
+        ("acks", list(range(40, 60))),
+        ("most-acks", [i for i in range(20, 600) if i % 5]),
+    ):
+        yield case(name, reverse={**back, "drop": drop})
+
+
+def congestion_controls() -> Iterator[Case]:
+    """Every congestion control of the registry: a shallow queue, a deep one, CoDel, two flows."""
+    for cc in registry.algorithms("cc"):
+        if cc == "TcpNewReno":
+            continue
+        yield _case(f"cc/{cc}-shallow", cc=cc, qlen="8p")
+        yield _case(f"cc/{cc}-deep", cc=cc, rate="40Mbps", rtts="50ms", qlen="330p", packets=15_000)
+        yield _case(
+            f"cc/{cc}-ecn",
+            cc=cc,
+            qdisc="CoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true", "CeThreshold": "1ms"},
+            tcp={"UseEcn": "On"},
+        )
+        yield _case(f"cc/{cc}-fair", cc=[cc, "TcpNewReno"], rtts=["15ms", "30ms"], qlen="30p")
+
+
+GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
+    published,
+    grids,
+    rates,
+    round_trips,
+    queue_lengths,
+    changes,
+    losses,
+    collisions,
+    mixtures,
+    transfers,
+    recoveries,
+    sockets,
+    ecn,
+    queue_disciplines,
+    scripted_losses,
+    congestion_controls,
+)
+
+
+def _case(name: str, *, packets: int = 6_000, stop: str = "", **settings: Any) -> Case:
+    """A dumbbell of 16 Mbps, 15 ms and 20 packets, except for `settings`.
+
+    It stops at `stop`, or when the bottleneck, at its fastest, could have sent `packets`.
+    """
+    common = {"rate": "16Mbps", "qlen": "20p", "cc": "TcpNewReno", "rtts": "15ms"}
+    settings = {**common, **settings}
+    if isinstance(settings["rtts"], str) and not isinstance(settings["cc"], str):
+        settings["flows"] = len(settings["cc"])
+    rates = [settings["rate"], *(c["rate"] for c in settings.get("changes", ()) if "rate" in c)]
+    stop = stop or _native.format_time(_ns(max(map(_native.parse_rate, rates)), packets))
+    return Case(dumbbell(label=name, stop_time=stop, **settings))
+
+
+def _named(name: str, scenario: Scenario) -> Scenario:
+    return scenario.model_copy(update={"label": name})
+
+
+def _ns(rate_bps: int, packets: int) -> int:
+    """The time in which a link sends so many full packets, in whole ms."""
+    return max(1, packets * _WIRE_BITS * 1000 // rate_bps) * 1_000_000
+
+
+def _bdp(rate: str, rtt: str) -> str:
+    """A queue of one bandwidth-delay product, at least two packets."""
+    bits = _native.parse_rate(rate) * _native.parse_time(rtt) // 10**9
+    return f"{max(2, bits // 12_000)}p"

@@ -1,0 +1,175 @@
+"""Comparison of two packet traces: are they the same bytes, and if not, where do they part?
+
+The common part is compared in large blocks, so a trace costs little more than reading it; only the
+neighbourhood of the first difference is taken apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import BinaryIO
+
+#: First line of a packet trace; `crates/engine/src/trace.rs` says what the columns mean.
+HEADER = "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason"
+
+_BLOCK = 1 << 20
+# How much of the common part is searched for rows of the same link and flow.
+_LOOK_BACK = 8 << 20
+
+
+class Row(NamedTuple):
+    """One row of a packet trace, as text."""
+
+    time_ns: str
+    link: str
+    event: str
+    flow: str
+    seq: str
+    ack: str
+    payload_bytes: str
+    wire_bytes: str
+    flags: str
+    ecn: str
+    reason: str
+
+    @classmethod
+    def parse(cls, line: bytes) -> Row:
+        """Split a line; one that is cut short has empty fields at its end."""
+        fields = line.decode(errors="replace").rstrip("\n").split(",", len(cls._fields) - 1)
+        return cls(*fields, *[""] * (len(cls._fields) - len(fields)))
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first row in which two traces differ; None on the side whose trace has ended."""
+
+    #: Number of the row, from 1; the header is not counted.
+    row: int
+    ours: Row | None
+    theirs: Row | None
+    #: The last rows, common to both sides, of the differing rows' links and flows.
+    before: tuple[Row, ...]
+    #: The rows from the differing one on, of all links and flows.
+    ours_after: tuple[Row, ...]
+    theirs_after: tuple[Row, ...]
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of the columns that differ; none if a trace has ended."""
+        if self.ours is None or self.theirs is None:
+            return ()
+        pairs = zip(Row._fields, self.ours, self.theirs, strict=True)
+        return tuple(name for name, ours, theirs in pairs if ours != theirs)
+
+    @property
+    def time_ns(self) -> int:
+        """The time at which the traces part: the earlier one of the two rows'."""
+        return min(int(row.time_ns or 0) for row in (self.ours, self.theirs) if row)
+
+
+def compare(ours: Path, theirs: Path, context: int = 12) -> tuple[int, Divergence | None]:
+    """Compare two packet traces byte by byte.
+
+    Returns the number of rows that both begin with (the header not counted) and the first
+    difference, with `context` rows before and after it, or None if there is none.
+    """
+    with ours.open("rb") as left, theirs.open("rb") as right:
+        offset, lines = _common(left, right)
+        left.seek(offset)
+        right.seek(offset)
+        first, second = left.readline(), right.readline()
+        if not first and not second:
+            return max(lines - 1, 0), None
+        rows = [Row.parse(line) if line else None for line in (first, second)]
+        divergence = Divergence(
+            row=lines,
+            ours=rows[0],
+            theirs=rows[1],
+            before=tuple(_before(left, offset, [row for row in rows if row], context)),
+            ours_after=_rows(left, offset, context),
+            theirs_after=_rows(right, offset, context),
+        )
+        return max(lines - 1, 0), divergence
+
+
+def _common(left: BinaryIO, right: BinaryIO) -> tuple[int, int]:
+    """Return offset and number of the line at which the files part, or the end of both."""
+    offset = lines = 0
+    while True:
+        left.seek(offset)
+        right.seek(offset)
+        ours, theirs = left.read(_BLOCK), right.read(_BLOCK)
+        if ours == theirs and ours:
+            # A line that the block cuts in two is read again.
+            whole = ours.rfind(b"\n") + 1 or len(ours)
+            offset += whole
+            lines += ours.count(b"\n")
+            continue
+        start = ours.rfind(b"\n", 0, _common_length(ours, theirs)) + 1
+        return offset + start, lines + ours.count(b"\n", 0, start)
+
+
+def _common_length(ours: bytes, theirs: bytes) -> int:
+    """Return the number of bytes that both begin with."""
+    low, high = 0, min(len(ours), len(theirs))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if ours[low:middle] == theirs[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _before(file: BinaryIO, offset: int, rows: list[Row], context: int) -> Iterator[Row]:
+    """Yield the last `context` rows before `offset` that belong to a link and flow of `rows`."""
+    wanted = {(row.link, row.flow) for row in rows}
+    start = max(0, offset - _LOOK_BACK)
+    file.seek(start)
+    lines = file.read(offset - start).splitlines()
+    # The first one is the header or cut in two.
+    backwards = map(Row.parse, reversed(lines[1:]))
+    found = (row for row in backwards if (row.link, row.flow) in wanted)
+    yield from reversed(list(islice(found, context)))
+
+
+def _rows(file: BinaryIO, offset: int, count: int) -> tuple[Row, ...]:
+    file.seek(offset)
+    return tuple(Row.parse(line) for line in islice(file, count))
+
+
+def report(divergence: Divergence, ours: str = "ours", theirs: str = "theirs") -> str:
+    """Return the divergence as text: what differs, what came before, what each side goes on with.
+
+    `ours` and `theirs` name the sides.
+    """
+    width = max(len(ours), len(theirs))
+    text = [f"row {divergence.row:,}, {int(divergence.time_ns):,} ns:"]
+    if divergence.fields:
+        text.append("  differs in " + ", ".join(divergence.fields))
+    for side, row in ((ours, divergence.ours), (theirs, divergence.theirs)):
+        text.append(f"  {side:<{width}}  {_line(row) if row else 'has ended'}")
+    if divergence.before:
+        rows_at = filter(None, (divergence.ours, divergence.theirs))
+        subjects = dict.fromkeys(f"{row.flow} on {row.link}" for row in rows_at)
+        text.append(f"before that, on both sides, {' and '.join(subjects)}:")
+        text += [f"  {_line(row)}" for row in divergence.before]
+    for side, rows in ((ours, divergence.ours_after), (theirs, divergence.theirs_after)):
+        if rows:
+            text.append(f"{side} from there on, all links:")
+            text += [f"  {_line(row)}" for row in rows]
+    return "\n".join(text)
+
+
+def _line(row: Row) -> str:
+    time, link, event, flow, seq, ack, payload, wire, flags, ecn, reason = row
+    return (
+        f"{int(time) if time.isdigit() else 0:>15,} {link:<16} {event:<7} {flow:<8} "
+        f"seq {seq:<10} ack {ack:<10} {payload:>5} B ({wire} B) {flags} {ecn} {reason}"
+    ).rstrip()

@@ -1,0 +1,79 @@
+"""The published tables against our own runs of the published command lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ccperf import campaign, commandline
+from ccperf.published import Published, published
+
+if TYPE_CHECKING:
+    from ccperf.backends import Backend
+    from ccperf.result import Result
+
+
+@dataclass(frozen=True)
+class Row:
+    """One published value and ours."""
+
+    experiment: str
+    number: int
+    column: str
+    metric: str
+    published: float
+    #: None if the run has no such value.
+    ours: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the published value."""
+        return None if self.ours is None else self.ours - self.published
+
+    @property
+    def equal(self) -> bool:
+        """Whether both are printed alike: with two decimals, as published; counts must be exact."""
+        if self.ours is None:
+            return False
+        if self.metric.startswith("total_"):
+            return self.ours == self.published
+        return printed(self.ours) == printed(self.published)
+
+
+def printed(value: float) -> str:
+    """A value as the published tables print it."""
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text
+
+
+def compare(
+    backend: Backend,
+    *,
+    pages: Sequence[Published] | None = None,
+    recovery: str | None = None,
+    jobs: int | None = None,
+    done: Callable[[Published], None] = lambda _: None,
+) -> Iterator[Row]:
+    """Run each page's command line and yield a row for each of its values, page by page.
+
+    ``recovery`` replaces the one that the tables were made with.
+
+    Raises:
+        RunError: if a run fails.
+    """
+    pages = published() if pages is None else pages
+
+    def run(page: Published) -> Result:
+        line = commandline.parse([page.command])
+        scenario, _ = (line.with_recovery(recovery) if recovery else line).scenario()
+        result = campaign.simulate(campaign.Point(scenario, page.experiment), backend)
+        done(page)
+        return result
+
+    with ThreadPoolExecutor(jobs or campaign.cores()) as executor:
+        for page, result in zip(pages, executor.map(run, pages), strict=True):
+            for table, column, metric, value in page.values():
+                ours = getattr(result, table).get(column, {}).get(metric)
+                yield Row(page.experiment, page.number, column, metric, value, ours)

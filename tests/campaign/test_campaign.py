@@ -1,0 +1,227 @@
+"""Campaigns: only what is missing is made, and nothing that was finished is lost."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccperf import campaign
+from ccperf.campaign import Point
+from ccperf.store import Store
+from recordings import ScriptedBackend, small_scenario
+
+
+def points(seeds: range) -> list[Point]:
+    return [Point(small_scenario(seed=seed), "aqm", {"seed": str(seed)}) for seed in seeds]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "benchmark.db"
+
+
+def test_a_second_call_makes_only_what_is_missing(path: Path) -> None:
+    backend = ScriptedBackend()
+    with Store(path) as store:
+        first = campaign.run(points(range(3)), store, backend, jobs=2)
+        second = campaign.run(points(range(5)), store, backend, jobs=2)
+    assert sorted(backend.simulated) == [0, 1, 2, 3, 4]
+    assert first.ok
+    assert second.ok
+    assert second.stored_before == first.made
+    assert len(second.made) == 2
+    assert second.run_ids == first.run_ids + second.made
+
+
+def test_another_version_of_the_backend_runs_anew(path: Path) -> None:
+    with Store(path) as store:
+        campaign.run(points(range(2)), store, ScriptedBackend())
+        report = campaign.run(points(range(2)), store, ScriptedBackend(version="2"))
+    assert len(report.made) == 2
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_the_outcome_does_not_depend_on_the_number_of_jobs(
+    path: Path, tmp_path: Path, jobs: int
+) -> None:
+    with Store(path) as ours, Store(tmp_path / "reference.db") as reference:
+        report = campaign.run(points(range(6)), ours, ScriptedBackend(seconds=0.01), jobs=jobs)
+        for point in points(range(6)):
+            reference.add(campaign.simulate(point, ScriptedBackend()))
+        for run_id in report.run_ids:
+            assert ours.parquet(run_id) == reference.parquet(run_id)
+            assert ours.metrics(run_id) == reference.metrics(run_id)
+
+
+def test_a_failing_run_is_reported_and_the_others_go_on(path: Path) -> None:
+    backend = ScriptedBackend(failing_seeds=frozenset({1, 3}))
+    with Store(path) as store:
+        report = campaign.run(points(range(5)), store, backend, jobs=2)
+        assert not report.ok
+        assert len(store.runs()) == len(report.made) == 3
+        assert [str(failure) for failure in report.failures] == [
+            "aqm seed=1: seed 1 fails",
+            "aqm seed=3: seed 3 fails",
+        ]
+        backend.failing_seeds = frozenset()
+        again = campaign.run(points(range(5)), store, backend, jobs=2)
+    assert again.ok
+    assert len(again.made) == 2
+
+
+def test_points_that_are_the_same_run_share_it(path: Path) -> None:
+    backend = ScriptedBackend()
+    same = [
+        Point(small_scenario(), "aqm", {"k": "1"}),
+        Point(small_scenario(label="other"), "single_flow", {}),
+    ]
+    with Store(path) as store:
+        report = campaign.run(same, store, backend)
+        assert len(report.run_ids) == 1
+        assert backend.simulated == [42]
+        assert [run.experiment for run in store.runs()] == ["aqm", "single_flow"]
+        # Also when the run is there already.
+        campaign.run([Point(small_scenario(), "third", {})], store, backend)
+        assert [run.experiment for run in store.runs()] == ["aqm", "single_flow", "third"]
+
+
+def test_runs_go_side_by_side(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Nobody passes the barrier alone: with fewer than four at a time it would break.
+    barrier = threading.Barrier(4, timeout=30)
+    simulate = ScriptedBackend.simulate
+
+    def together(self: ScriptedBackend, *args: Any, **kwargs: Any) -> Any:
+        barrier.wait()
+        return simulate(self, *args, **kwargs)
+
+    monkeypatch.setattr(ScriptedBackend, "simulate", together)
+    with Store(path) as store:
+        assert campaign.run(points(range(8)), store, ScriptedBackend(), jobs=4).ok
+
+
+class Watcher(campaign.Silent):
+    def __init__(self) -> None:
+        self.begun: tuple[int, int] | None = None
+        self.fractions: dict[str, list[float]] = {}
+        self.finished: dict[str, str] = {}
+        self.threads: set[int] = set()
+
+    def begin(self, runs: int, stored: int) -> None:
+        self.begun = (runs, stored)
+
+    def advance(self, point: Point, fraction: float) -> None:
+        self.fractions.setdefault(point.title, []).append(fraction)
+
+    def finish(self, point: Point, error: BaseException | None) -> None:
+        self.threads.add(threading.get_ident())
+        self.finished[point.title] = str(error)
+
+
+def test_progress_is_told(path: Path) -> None:
+    watcher = Watcher()
+    backend = ScriptedBackend(failing_seeds=frozenset({2}))
+    with Store(path) as store:
+        campaign.run(points(range(1)), store, backend)
+        campaign.run(points(range(3)), store, backend, progress=watcher)
+    assert watcher.begun == (2, 1)
+    assert watcher.finished == {"aqm seed=1": "None", "aqm seed=2": "seed 2 fails"}
+    for fractions in watcher.fractions.values():
+        assert fractions == sorted(fractions)
+        assert 0 <= fractions[0] <= fractions[-1] <= 1
+    assert watcher.threads == {threading.main_thread().ident}
+
+
+def test_the_bar_writes_to_stderr_only(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(path) as store:
+        backend = ScriptedBackend(failing_seeds=frozenset({1}))
+        campaign.run(points(range(3)), store, backend, progress=campaign.Bar("bench"))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "bench" in err
+    assert "3/3" in err
+    assert "1 failed" in err
+
+
+# Interrupted campaigns, in a process of their own.
+
+_CAMPAIGN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from recordings import ScriptedBackend, small_scenario
+from ccperf import campaign
+from ccperf.store import Store
+points = [
+    campaign.Point(small_scenario(seed=seed), "aqm", {{"seed": str(seed)}}) for seed in range(40)
+]
+with Store({path!r}) as store:
+    report = campaign.run(points, store, ScriptedBackend(seconds=0.1), jobs=2)
+print(len(report.made), report.interrupted, report.ok, flush=True)
+"""
+
+
+def start(path: Path) -> subprocess.Popen[str]:
+    """Start a campaign of 40 runs and return when it has stored some."""
+    tests = str(Path(__file__).parents[1])
+    process = subprocess.Popen(
+        [sys.executable, "-c", _CAMPAIGN.format(tests=tests, path=str(path))],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while stored(path) < 5:
+        assert process.poll() is None, "the campaign ended early"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
+
+
+def stored(path: Path) -> int:
+    try:
+        with Store(path, "r") as store:
+            return len(store.runs())
+    except Exception:  # not there yet, or just being made
+        return 0
+
+
+def resumed(path: Path, tmp_path: Path) -> tuple[int, Any]:
+    """Finish the campaign; return how many runs were there, and the report."""
+    before = stored(path)
+    backend = ScriptedBackend()
+    with Store(path) as store, Store(tmp_path / "whole.db") as whole:
+        report = campaign.run(points(range(40)), store, backend)
+        campaign.run(points(range(40)), whole, ScriptedBackend())
+        assert len(backend.simulated) == 40 - before
+        assert {run.id for run in store.runs()} == {run.id for run in whole.runs()}
+        for run in whole.runs():
+            assert store.metrics(run.id) == whole.metrics(run.id)
+            assert store.parquet(run.id) == whole.parquet(run.id)
+    return before, report
+
+
+def test_a_killed_campaign_goes_on_where_it_was(path: Path, tmp_path: Path) -> None:
+    process = start(path)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before, report = resumed(path, tmp_path)
+    assert 5 <= before < 40
+    assert report.ok
+
+
+def test_ctrl_c_keeps_what_was_finished(path: Path, tmp_path: Path) -> None:
+    process = start(path)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    made, interrupted, ok = out.split()
+    assert (interrupted, ok) == ("True", "False")
+    before, report = resumed(path, tmp_path)
+    assert before == int(made) < 40
+    assert report.ok

@@ -1,0 +1,484 @@
+"""The command line: what it prints, where it writes, how it ends."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import shlex
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccperf.catalogue import REGISTRY
+from ccperf.cli import things
+from ccperf.cli.app import COMMANDS, invoke
+from ccperf.published import published
+
+ECN = next(page for page in published() if page.experiment == "ecn")
+SHORT = ECN.command.replace("stop-time=15s", "stop-time=1s").replace(
+    "stop-times=15s", "stop-times=1s"
+)
+SCENARIO = """
+stop_time = "1s"
+nodes = ["a", "r", "b"]
+
+[[links]]
+name = "left"
+ends = ["a", "r"]
+rate = "100Mbps"
+delay = "1ms"
+
+[[links]]
+name = "right"
+ends = ["r", "b"]
+rate = "10Mbps"
+delay = "5ms"
+forward = { qdisc = { type = "fifo", attributes = { limit = "20p" } }, device_queue = "1p" }
+
+[[flows]]
+source = "a"
+destination = "b"
+cc = "newreno"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+class Outcome:
+    """What a command line left behind."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def json(self) -> Any:
+        assert self.status == 0, self.err
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def ccperf(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*words: str) -> Outcome:
+        capsys.readouterr()
+        status = invoke(words)
+        captured = capsys.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return run
+
+
+# --- exec ---
+
+
+def test_exec_prints_one_json_object(ccperf: Any) -> None:
+    document = ccperf("exec", "--json", "--", *shlex.split(SHORT)).json
+    assert isinstance(document["run"], str)
+    assert document["scenario"]["flows"][0]["recovery"] == "PrrRfc6937"
+    assert document["flow_metrics"].keys() == {"flow_1"}
+    assert document["link_metrics"].keys() == {"btl_forward"}
+    assert document["network_metrics"].keys() == {"net"}
+    assert document["network_metrics"]["net"]["mean_jains_fairness_throughput_l4"] == 1.0
+    for table in ("flow_metrics", "link_metrics", "network_metrics"):
+        for column in document[table].values():
+            assert all(isinstance(value, float) for value in column.values())
+    # No loss: no episode, so no mean of their length.
+    assert "mean_recovery_time_l4" not in document["flow_metrics"]["flow_1"]
+
+
+def test_exec_writes_to_the_database_of_the_line_or_of_the_option(ccperf: Any) -> None:
+    run = ccperf("exec", "--json", "--", SHORT).json["run"]
+    assert os.listdir() == ["benchmark_TcpNewReno.db"]
+    other = ccperf("exec", "--json", "--db", "other.db", "--", SHORT).json["run"]
+    assert sorted(os.listdir()) == ["benchmark_TcpNewReno.db", "other.db"]
+    assert run == other
+    rows = ccperf("runs", "--db", "other.db", "--json").json
+    assert [row["run"] for row in rows] == [run]
+    assert rows[0]["experiment"] == "ecn"
+    assert rows[0]["parameters"] == {"aut": "TcpNewReno", "k": "1", "ce_threshold": "1ms"}
+
+
+def test_exec_recovery_overrides_the_meaning_of_the_line(ccperf: Any) -> None:
+    for name in ("TcpPrrRecovery", "TcpClassicRecovery"):
+        document = ccperf("exec", "--json", "--recovery", name, "--", SHORT).json
+        assert document["scenario"]["flows"][0]["recovery"] == name
+        assert f"--recovery {name}" in document["command"] or name == "TcpClassicRecovery"
+
+
+def test_the_printed_command_makes_the_same_run(ccperf: Any) -> None:
+    first = ccperf("exec", "--json", "--recovery", "TcpPrrRecovery", "--", SHORT).json
+    again = ccperf(
+        *shlex.split(first["command"])[1:2], "--json", *shlex.split(first["command"])[2:]
+    )
+    assert again.json["run"] == first["run"]
+
+
+def test_packets(ccperf: Any) -> None:
+    assert ccperf("exec", "--packets", "p.csv", "--", SHORT).status == 0
+    with open("p.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == (
+        "time_ns link event flow seq ack payload_bytes wire_bytes flags ecn reason".split()
+    )
+    assert {row["event"] for row in rows} <= {"enqueue", "tx", "rx", "drop", "mark"}
+    assert {"src_0_forward", "btl_forward", "btl_reverse", "dst_0_forward"} <= {
+        row["link"] for row in rows
+    }
+    times = [int(row["time_ns"]) for row in rows]
+    assert times == sorted(times)
+
+
+def test_exec_for_people(ccperf: Any) -> None:
+    outcome = ccperf("exec", "--", SHORT)
+    assert outcome.status == 0
+    assert "mean_srtt_l4" in outcome.out
+    assert "again: ccperf exec -- ns3-dev-" in outcome.err
+
+
+def test_exec_dry_run_touches_nothing(ccperf: Any) -> None:
+    scenario = ccperf("exec", "-n", "--", SHORT).json
+    assert scenario["label"] == "ecn"
+    assert os.listdir() == []
+
+
+# --- wrong usage ---
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["exec", "--", SHORT.replace("bw=16Mbps", "bw=16")], "--bw"),
+        (["exec", "--", SHORT.replace("algs=TcpNewReno", "algs=TcpNewRno")], "TcpNewReno"),
+        (["exec", "--", SHORT + " --ns3::TcpSocketBase::UseEnc=On"], "UseEcn"),
+        (["exec", "--", SHORT.replace("{aut", "aut")], "--parameters"),
+        (["exec", "--recovery", "Pr", "--", SHORT], "--recovery"),
+        (["exec", "--backend", "ns2", "--", SHORT], "--backend"),
+        (["exec", "--db", "no/folder/x.db", "--", SHORT], "no/folder"),
+        (["exec", "--packets", "no/folder/x.csv", "--", SHORT], "--packets"),
+        (["exec"], "command line"),
+        (["run", "aqn", "--cc", "TcpNewReno"], "aqm"),
+        (["run", "aqm", "--cc", "TcpNewRno"], "--cc"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--k", "1,,2"], "--k"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--k", "5..1"], "--k"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--kk", "1"], "--kk"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--seed", "0"], "--seed"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--jobs=-1", "--k", "1"], "--jobs"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--packets", "p.csv"], "--packets"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--stop-time", "1"], "--stop-time"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--k", "1", "--stop-time", "0s"], "stop"),
+        (["run", "nothing.toml"], "nothing.toml"),
+        (["bench", "TcpNewRno"], "TcpNewReno"),
+        (["bench", "TcpNewReno", "--experiments", "aqn"], "aqm"),
+        (["bench", "TcpNewReno", "-o", "/proc/x"], "--output"),
+        (["list", "experiment"], "experiments"),
+        (["show", "cubik"], "TcpCubic"),
+        (["show", "metric", "mean_srtt"], "mean_srtt_l4"),
+        (["show", "run", "1234"], "--db"),
+        (["runs", "--db", "none.db"], "none.db"),
+        (["runs"], "--db"),
+        (["bensh", "TcpNewReno"], "bench"),
+        (["run", "aqm", "--cc", "TcpNewReno", "--k"], "--k"),
+        (["site", "build"], "--db"),
+        (["verify", "sedes"], "seeds"),
+    ],
+    ids=lambda value: " ".join(value)[:60] if isinstance(value, list) else "",
+)
+def test_wrong_usage_exits_2_names_the_field_and_writes_nothing(
+    ccperf: Any, words: list[str], says: str
+) -> None:
+    outcome = ccperf(*words)
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: ")
+    assert says in outcome.err
+    assert "Traceback" not in outcome.err
+    assert os.listdir() == []
+
+
+def test_a_database_of_somebody_else_is_left_alone(ccperf: Any) -> None:
+    with sqlite3.connect("theirs.db") as db:
+        db.execute("CREATE TABLE precious (x)")
+    db.close()
+    Path("text.db").write_text("no database at all")
+    before = {name: Path(name).read_bytes() for name in os.listdir()}
+    for name in before:
+        for words in (
+            ["exec", "--db", name, "--", SHORT],
+            ["run", "aqm", "--cc", "TcpNewReno", "--k", "1", "--stop-time", "1s", "--db", name],
+            ["bench", "TcpNewReno", "--db", name, "--stop-time", "1s"],
+            ["runs", "--db", name],
+        ):
+            outcome = ccperf(*words)
+            assert outcome.status == 2
+            assert name in outcome.err
+    assert {name: Path(name).read_bytes() for name in os.listdir()} == before
+
+
+# --- run ---
+
+AQM = ["run", "aqm", "--cc", "newreno", "--stop-time", "1s"]
+
+
+def test_a_grid_prints_a_list_of_objects_in_its_order(ccperf: Any) -> None:
+    runs = ccperf(*AQM, "--k", "1..2", "--qdisc", "codel,pfifo", "--json").json
+    assert [(run["parameters"]["k"], run["parameters"]["qdisc"]) for run in runs] == [
+        ("1", "CoDelQueueDisc"),
+        ("1", "FifoQueueDisc"),
+        ("2", "CoDelQueueDisc"),
+        ("2", "FifoQueueDisc"),
+    ]
+    assert len({run["run"] for run in runs}) == 4
+    assert all(run["scenario"]["flows"][0]["recovery"] == "PrrRfc6937" for run in runs)
+
+
+def test_a_second_call_makes_only_what_is_missing(ccperf: Any) -> None:
+    first = ccperf(*AQM, "--k", "1", "--qdisc", "codel", "--json")
+    assert "1 runs made, 0 in" in first.err
+    second = ccperf(*AQM, "--k", "1,2", "--qdisc", "codel", "--json")
+    assert "1 runs made, 1 in" in second.err
+    assert second.json[0] == first.json[0]
+
+
+@pytest.mark.parametrize("option", ["--ce-threshold", "--ce_threshold"])
+def test_parameters_are_options_in_both_spellings(ccperf: Any, option: str) -> None:
+    (entry,) = ccperf("run", "ecn", "--cc", "reno", "--k", "2", option, "2ms", "-n", "--json").json
+    assert entry["parameters"] == {"aut": "TcpLinuxReno", "k": "2", "ce_threshold": "2ms"}
+
+
+def test_seeds_and_several_algorithms(ccperf: Any) -> None:
+    runs = ccperf(
+        *["run", "aqm", "--cc", "TcpNewReno,cubic", "--k", "1", "--qdisc", "fifo"],
+        *["--stop-time", "1s", "--seed", "1..2", "--json"],
+    ).json
+    assert [(r["parameters"]["aut"], r["scenario"]["seed"]) for r in runs] == [
+        ("TcpNewReno", 1),
+        ("TcpNewReno", 2),
+        ("TcpCubic", 1),
+        ("TcpCubic", 2),
+    ]
+    assert sorted(os.listdir()) == ["benchmark_TcpCubic.db", "benchmark_TcpNewReno.db"]
+
+
+def test_every_command_of_a_dry_run_makes_its_run(ccperf: Any) -> None:
+    plan = ccperf(*AQM, "--k", "1", "--recovery", "TcpPrrRecovery", "-n", "--json").json
+    assert os.listdir() == []
+    runs = ccperf(*AQM, "--k", "1", "--recovery", "TcpPrrRecovery", "--json").json
+    assert len(plan) == len(runs) == 3
+    for entry, run in zip(plan, runs, strict=True):
+        words = shlex.split(entry["command"])
+        again = ccperf("exec", "--json", "--db", "again.db", *words[2:]).json
+        assert again["run"] == run["run"]
+        assert again["scenario"] == run["scenario"]
+
+
+def test_a_scenario_of_ones_own(ccperf: Any) -> None:
+    Path("my.toml").write_text(SCENARIO)
+    (run,) = ccperf("run", "my.toml", "--json", "--packets", "p.csv").json
+    assert run["scenario"]["label"] == "my"
+    assert run["link_metrics"].keys() == {"right_forward"}
+    assert run["experiment"] is None
+    assert Path("p.csv").read_text().startswith("time_ns,")
+    assert sorted(os.listdir()) == ["my.toml", "p.csv"]
+    (seeded,) = ccperf("run", "my.toml", "--json", "--seed", "5", "--db", "x.db").json
+    assert seeded["scenario"]["seed"] == 5
+    assert ccperf("runs", "--db", "x.db", "--json").json[0]["label"] == "my"
+
+
+def test_a_mistake_in_a_file_has_its_line(ccperf: Any) -> None:
+    Path("my.toml").write_text(SCENARIO.replace('"10Mbps"', '"10mbps"'))
+    outcome = ccperf("run", "my.toml")
+    assert outcome.status == 2
+    assert "my.toml:14: links[1].rate" in outcome.err
+    Path("plan.toml").write_text('experiment = "aqm"\ncc = "newreno"\n[parameters]\nk = 0\n')
+    outcome = ccperf("run", "plan.toml")
+    assert outcome.status == 2
+    assert "plan.toml" in outcome.err
+    assert "at least 1" in outcome.err
+
+
+def test_a_plan(ccperf: Any) -> None:
+    Path("plan.toml").write_text(
+        'experiment = "aqm"\ncc = ["newreno"]\nseed = "1..2"\nstop_time = "1s"\n'
+        '[parameters]\nk = [1, 2]\nqdisc = "codel"\n'
+    )
+    runs = ccperf("run", "plan.toml", "--json").json
+    assert [(r["parameters"]["k"], r["scenario"]["seed"]) for r in runs] == [
+        ("1", 1),
+        ("1", 2),
+        ("2", 1),
+        ("2", 2),
+    ]
+    Path("plan.toml").write_text('experiment = "aqm"\n')
+    assert "cc" in ccperf("run", "plan.toml").err
+    Path("plan.toml").write_text('experiment = "aqm"\ncc = "newreno"\nseeds = 3\n')
+    assert "did you mean `seed`" in ccperf("run", "plan.toml").err
+
+
+# --- what is there ---
+
+
+@pytest.mark.parametrize("kind", list(things.KINDS))
+def test_everything_listed_has_a_name_and_a_summary(ccperf: Any, kind: str) -> None:
+    entries = ccperf("list", kind, "--json").json
+    assert entries
+    assert all(entry["name"] and entry["summary"] for entry in entries)
+    text = ccperf("list", kind)
+    assert len(text.out.splitlines()) == len(entries) + 1
+
+
+@pytest.mark.parametrize("kind", ["cc", "qdisc", "recovery", "metric", "experiment"])
+def test_everything_listed_can_be_shown(ccperf: Any, kind: str) -> None:
+    plural = {"metric": "metrics", "experiment": "experiments"}.get(kind, kind)
+    for entry in ccperf("list", plural, "--json").json:
+        by_kind = ccperf("show", kind, entry["name"])
+        assert by_kind.status == 0
+        assert entry["name"] in by_kind.out
+        assert ccperf("show", entry["name"], "--json").json
+
+
+def test_show_puts_both_names_side_by_side(ccperf: Any) -> None:
+    out = ccperf("show", "qdisc", "fq_codel").out
+    line = next(line for line in out.splitlines() if line.startswith("MaxSize"))
+    assert line.split()[:2] == ["MaxSize", "limit"]
+
+
+def test_compare_diff_and_show_of_stored_runs(ccperf: Any) -> None:
+    fifo, codel = (
+        run["run"] for run in ccperf(*AQM, "--k", "1", "--qdisc", "fifo,codel", "--json").json
+    )
+    db = ["--db", "benchmark_TcpNewReno.db"]
+    compared = ccperf("compare", fifo, codel, *db, "--json").json
+    assert compared["mean_srtt_l4"].keys() == {fifo, codel}
+    assert "*" in ccperf("compare", fifo, codel, *db).out
+    differing = ccperf("diff", fifo, codel, *db)
+    assert differing.status == 1
+    assert "links[0].forward.qdisc.type" in differing.out
+    assert ccperf("diff", fifo, fifo, *db).status == 0
+    shown = ccperf("show", "run", fifo[:6], *db, "--json").json
+    assert shown["run"] == fifo
+    words = shlex.split(shown["command"])
+    assert ccperf("exec", "--json", *words[2:]).json["run"] == fifo
+    assert ccperf("show", "run", "zzzz", *db).status == 2
+
+
+def test_export(ccperf: Any) -> None:
+    ccperf("exec", "--db", "x.db", "--", SHORT)
+    assert ccperf("export", "--db", "x.db", "-o", "out", "--format", "json").status == 0
+    (run,) = json.loads(Path("out/runs.json").read_text())
+    assert run["experiment"] == "ecn"
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["list"], ["bench", "--help"], ["run", "--help"], ["--version"]]
+)
+def test_help_and_list_load_nothing_heavy(words: list[str]) -> None:
+    code = (
+        "import sys\nfrom ccperf.cli.app import invoke\n"
+        f"try:\n    invoke({words!r})\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'matplotlib', 'arro3', 'pydantic', 'jinja2'} & sys.modules.keys()\n"
+        "assert not heavy, heavy"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_every_command_has_help(ccperf: Any) -> None:
+    out = ccperf("--help").out
+    for name, text in COMMANDS.items():
+        assert name in out
+        assert text.split(",")[0][:30] in out
+        assert ccperf(name, "--help").status == 0
+
+
+# --- bench ---
+
+
+def test_bench_does_everything_once(ccperf: Any) -> None:
+    words = ["bench", "TcpNewReno", "--stop-time", "300ms", "--json", "--no-site"]
+    first = ccperf(*words).json
+    points = sum(1 for experiment in REGISTRY.values() for _ in experiment.grid())
+    assert first == {
+        "ok": True,
+        "databases": ["benchmark_TcpNewReno.db"],
+        "runs": points,
+        "site": None,
+    }
+    rows = ccperf("runs", "--db", "benchmark_TcpNewReno.db", "--json").json
+    assert len(rows) == points
+    second = ccperf(*words)
+    assert second.status == 0
+    assert "0 runs made" in second.err
+
+
+def test_bench_ends_with_a_site(ccperf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[Any] = []
+    monkeypatch.setattr(
+        "ccperf.cli.site.build_site", lambda *given: built.append(given) or given[1]
+    )
+    words = ["bench", "newreno,cubic", "--stop-time", "100ms", "--experiments", "scalability"]
+    outcome = ccperf(*words, "-o", "pages", "-j", "1")
+    assert outcome.status == 0
+    databases = [Path("benchmark_TcpNewReno.db"), Path("benchmark_TcpCubic.db")]
+    assert built == [(databases, Path("pages"), 1)]
+    assert "site: pages" in outcome.out
+
+
+def test_site_build(ccperf: Any) -> None:
+    run = ccperf("exec", "--json", "--", SHORT).json["run"]
+    outcome = ccperf("site", "build", "-o", "pages", "-j", "1")
+    assert outcome.status == 0
+    assert outcome.out.strip() == "pages/index.html"
+    assert run in Path("pages/index.html").read_text()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_a_stopped_bench_goes_on_where_it_was(ccperf: Any, sent: signal.Signals) -> None:
+    words = ["bench", "TcpNewReno", "--no-site", "--experiments", "scalability", "-j", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ccperf", *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    database = Path("benchmark_TcpNewReno.db")
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if database.is_file() and len(stored(database)) >= 2:
+            process.send_signal(sent)
+            break
+        time.sleep(0.01)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in ((1, 130) if sent is signal.SIGINT else (-sent,)), err
+    before = stored(database)
+    assert 2 <= len(before) < 10
+    rest = ccperf(*words)
+    assert rest.status == 0
+    assert f"{10 - len(before)} runs made, {len(before)} in" in rest.err
+    # Nothing that was finished is made again, and the numbers are those of an undisturbed bench.
+    uninterrupted = ccperf(*words, "--db", "other.db")
+    assert uninterrupted.status == 0
+    assert stored(database) == stored(Path("other.db"))
+
+
+def stored(path: Path) -> dict[str, Any]:
+    """The metrics of every run in a database."""
+    from ccperf.store import Store, StoreError
+
+    try:
+        with Store(path, "r") as store:
+            return {
+                row.id: (t := store.metrics(row.id)) and (t.flow, t.link, t.network)
+                for row in store.runs()
+            }
+    except StoreError:  # being created
+        return {}

@@ -1,0 +1,100 @@
+"""``ccperf verify``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+
+needs_ns3 = pytest.mark.skipif(
+    importlib.util.find_spec("ns3") is None or shutil.which("c++") is None,
+    reason="needs the wheel ns3 and a C++ compiler",
+)
+SCENARIO = """
+stop_time = "500ms"
+nodes = ["a", "b"]
+links = [{ name = "wire", ends = ["a", "b"], rate = "5Mbps", delay = "5ms" }]
+flows = [{ source = "a", destination = "b", cc = "newreno" }]
+"""
+
+
+def test_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["verify", "seeds"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "196 of 196 values equal at the printed digits"
+    assert lines[0].split() == [
+        "experiment",
+        "column",
+        "metric",
+        "published",
+        "ours",
+        "difference",
+        "verdict",
+    ]
+    assert len(lines) == 196 + 3
+
+
+def test_a_difference_is_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["verify", "seeds", "--recovery", "TcpPrrRecovery", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["equal"] for row in rows} == {True, False}
+
+
+@needs_ns3
+@pytest.mark.ns3
+@pytest.mark.parametrize("recovery", ["", "TcpClassicRecovery"])
+def test_a_scenario_against_real_ns3(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], recovery: str
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(SCENARIO)
+    words = ["verify", "ns3", "--scenario", str(path), "--json"]
+    assert invoke(words + (["--recovery", recovery] if recovery else [])) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry["scenario"] == "mine"
+    assert entry["verdict"] == "identical"
+    assert entry["rows"] > 1000
+
+
+@needs_ns3
+@pytest.mark.ns3
+def test_what_a_dry_run_prints_can_be_verified(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = (
+        "ns3-dev-ccperf-static-dumbbell-default --stop-time=300ms --bw=16Mbps --qlen=20p "
+        "--rtts=15ms --algs=TcpNewReno"
+    )
+    assert invoke(["exec", "-n", "--", line]) == 0
+    Path("line.json").write_text(capsys.readouterr().out)
+    assert invoke(["verify", "ns3", "--scenario", "line.json"]) == 0
+    assert "1 of 1 scenarios packet-identical" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--scenario", "none.toml"], "none.toml"),
+        (["--scenario", "x.json"], "x.json"),
+        (["--full", "--fuzz", "3"], "one of"),
+        (["--pattern", "nothing/*"], "--pattern"),
+        (["--fuzz=-1"], "--fuzz"),
+    ],
+)
+def test_wrong_usage(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    says: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.json").write_text("{")
+    assert invoke(["verify", "ns3", *words]) == 2
+    assert says in capsys.readouterr().err

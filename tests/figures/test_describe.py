@@ -1,0 +1,215 @@
+"""What figures say of a run, from recordings whose values are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ccperf.errors import UsageError
+from ccperf.figures import FIGURES, Figure, Series, describe
+from ccperf.figures.distribution import ecdf
+from ccperf.metrics import compute
+from recordings import Dumbbell
+from sawtooth import Sawtooth
+
+
+def described(name: str, dumbbell: Dumbbell) -> Figure:
+    return describe(name, dumbbell.scenario(), dumbbell.recording())
+
+
+def of_role(figure: Figure, panel: int, role: str) -> list[Series]:
+    return [series for series in figure.panels[panel].series if series.role == role]
+
+
+def ramp(points: int, step: int) -> np.ndarray:
+    return np.arange(points) * step
+
+
+@pytest.fixture
+def steady() -> Dumbbell:
+    """Two flows, 30 and 45 kB an interval (8 and 12 Mbps), 10 and 20 segments, 18 and 24 ms."""
+    return Dumbbell(
+        flows=2,
+        points=5,
+        rate_bps=20_000_000,
+        base_rtt_ns=15_000_000,
+        samples={
+            "received_bytes": np.stack([ramp(5, 30_000), ramp(5, 45_000)], axis=1),
+            "in_flight_bytes": np.broadcast_to([14_480, 28_960], (5, 2)),
+            "srtt_ns": np.broadcast_to([18e6, 24e6], (5, 2)),
+        },
+    )
+
+
+def test_the_four_figures_of_a_page_are_registered_in_its_order() -> None:
+    assert list(FIGURES) == ["time_series", "operating_point", "distribution", "in_flight"]
+    for name, kind in FIGURES.items():
+        assert kind.name == name
+        assert kind.title
+        assert kind.caption.endswith(".")
+
+
+def test_time_series_shows_what_was_sampled(steady: Dumbbell) -> None:
+    figure = described("time_series", steady)
+    assert [panel.y.title for panel in figure.panels] == [
+        "In flight [segments]",
+        "sRTT [ms]",
+        "Throughput [Mbps]",
+    ]
+    assert figure.flows == ("flow_1", "flow_2")
+    for panel, expected in enumerate([(10, 20), (18, 24), (8, 12)]):
+        for series, value in zip(of_role(figure, panel, "flow"), expected, strict=True):
+            np.testing.assert_allclose(series.x, [0.03, 0.06, 0.09, 0.12])
+            np.testing.assert_allclose(series.y, value)
+
+
+def test_throughput_is_a_step_because_it_is_an_interval_s_mean(steady: Dumbbell) -> None:
+    figure = described("time_series", steady)
+    shapes = [{series.shape for series in of_role(figure, panel, "flow")} for panel in range(3)]
+    assert shapes == [{"line"}, {"line"}, {"step"}]
+
+
+def test_the_optimum_follows_a_change_of_rate() -> None:
+    rates = [16_000_000, 16_000_000, 16_000_000, 256_000_000, 256_000_000]
+    figure = described("time_series", Dumbbell(points=5, link_samples={"rate_bps": rates}))
+    (rate,) = of_role(figure, 2, "optimum")
+    np.testing.assert_allclose(rate.y, [16, 16, 256, 256])
+    (segments,) = of_role(figure, 0, "optimum")
+    np.testing.assert_allclose(segments.y[[0, -1]] * 1448 * 8, [16e6 * 0.015, 256e6 * 0.015])
+
+
+def test_flows_with_different_rtts_have_no_common_optimal_rtt() -> None:
+    figure = described(
+        "time_series",
+        Dumbbell(flows=2, points=5, counters={"base_rtt_ns": [15_000_000, 30_000_000]}),
+    )
+    assert [len(of_role(figure, panel, "optimum")) for panel in range(3)] == [0, 0, 1]
+
+
+def test_operating_points_are_the_published_means() -> None:
+    run = Sawtooth(flows=3, rate_bps=48_000_000, queue_packets=60, points=100).dumbbell()
+    tables = compute(run.scenario(), run.recording())
+    for series, metrics in zip(
+        of_role(described("operating_point", run), 0, "flow"), tables.flow.values(), strict=True
+    ):
+        assert series.x.tolist() == [metrics["mean_srtt_l4"]]
+        assert series.y.tolist() == [metrics["mean_throughput_l4"]]
+
+
+def test_the_plane_s_optimum_is_an_equal_share_at_the_propagation_rtt(steady: Dumbbell) -> None:
+    (star,) = of_role(described("operating_point", steady), 0, "optimum")
+    assert (star.x.tolist(), star.y.tolist()) == ([15], [10])
+
+
+def test_a_flow_without_an_rtt_sample_has_no_point(steady: Dumbbell) -> None:
+    silent = np.stack([np.full(5, 18e6), np.full(5, np.nan)], axis=1)
+    steady.samples = {**steady.samples, "srtt_ns": silent}
+    assert [s.flow for s in of_role(described("operating_point", steady), 0, "flow")] == [0]
+    in_flight = described("in_flight", steady)
+    assert [s.flow for s in of_role(in_flight, 0, "flow")] == [0, 1]
+    assert [s.flow for s in of_role(in_flight, 1, "flow")] == [0]
+
+
+def test_ecdf_rises_by_the_share_of_each_value() -> None:
+    values, shares = ecdf(np.array([3.0, 1.0, np.nan, 3.0, 2.0]))
+    assert values.tolist() == [1, 1, 2, 3, 3]
+    assert shares.tolist() == [0, 0.25, 0.5, 0.75, 1]
+    assert ecdf(np.array([np.nan]))[0].size == 0
+
+
+def test_distribution_covers_every_sample() -> None:
+    run = Sawtooth(flows=2, rate_bps=32_000_000, points=60).dumbbell()
+    for panel in described("distribution", run).panels:
+        for series in panel.series:
+            assert series.y[0] == 0
+            assert series.y[-1] == 1
+            assert (np.diff(series.x) >= 0).all()
+
+
+def test_in_flight_relates_each_flow_and_all_of_them_to_the_optimum(steady: Dumbbell) -> None:
+    figure = described("in_flight", steady)
+    throughput, srtt = figure.panels
+    assert throughput.x.title == srtt.x.title == "Mean in flight [segments]"
+    assert [s.x.tolist() for s in of_role(figure, 0, "flow")] == [[10], [20]]
+    assert [s.y.tolist() for s in of_role(figure, 0, "flow")] == [[8], [12]]
+    assert [s.y.tolist() for s in of_role(figure, 1, "flow")] == [[18], [24]]
+    (joint_rate,), (joint_rtt,) = of_role(figure, 0, "joint"), of_role(figure, 1, "joint")
+    assert (joint_rate.x.tolist(), joint_rate.y.tolist()) == ([30], [20])
+    assert (joint_rtt.x.tolist(), joint_rtt.y.tolist()) == ([30], [21])
+    bdp = 20e6 * 0.015 / 8 / 1448
+    (best_rate,), (best_rtt,) = of_role(figure, 0, "optimum"), of_role(figure, 1, "optimum")
+    assert best_rate.x[0] == pytest.approx(bdp)
+    assert best_rate.y.tolist() == [20]
+    assert best_rtt.x[0] == pytest.approx(bdp)
+    assert best_rtt.y.tolist() == [15]
+
+
+def test_the_ideal_network_obeys_little_s_law_everywhere(steady: Dumbbell) -> None:
+    figure = described("in_flight", steady)
+    (rate,), (rtt,) = of_role(figure, 0, "ideal"), of_role(figure, 1, "ideal")
+    np.testing.assert_allclose(rate.y * rtt.y * 1e3, rate.x * 1448 * 8)
+
+
+def test_one_flow_alone_is_not_drawn_twice() -> None:
+    figure = described("in_flight", Sawtooth(points=50).dumbbell())
+    assert not of_role(figure, 0, "joint")
+    assert [role for role, _ in figure.roles] == ["optimum", "ideal"]
+
+
+def test_two_bottlenecks_add_up() -> None:
+    """Flows 1 and 2 share one direction, flow 3 has the other to itself."""
+    run = Dumbbell(
+        flows=3,
+        points=5,
+        link_samples={"rate_bps": np.broadcast_to([10_000_000, 40_000_000], (5, 2))},
+        counters={"bottleneck": ["btl_forward", "btl_forward", "btl_reverse"]},
+    )
+    (star,) = of_role(described("in_flight", run), 0, "optimum")
+    assert star.y.tolist() == [50]
+    stars = of_role(described("operating_point", run), 0, "optimum")
+    assert not stars or stars[0].y.tolist() == [5, 5, 40]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_tells_what_is_to_be_seen(name: str) -> None:
+    figure = described(name, Sawtooth(flows=2, points=50).dumbbell())
+    assert figure.name == name
+    assert figure.title == FIGURES[name].title
+    assert len(figure.alt) > 60
+    roles = {series.role for panel in figure.panels for series in panel.series}
+    roles |= {line.role for panel in figure.panels for line in panel.lines}
+    assert roles - {"flow"} == {role for role, _ in figure.roles}
+    assert all(
+        series.x.shape == series.y.shape for panel in figure.panels for series in panel.series
+    )
+    assert not any(math.isnan(line.value) for panel in figure.panels for line in panel.lines)
+
+
+def test_an_unknown_figure_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(
+        UsageError, match=r"unknown figure `time_serie`.*did you mean `time_series`"
+    ):
+        described("time_serie", Dumbbell(points=5))
+
+
+def test_a_run_without_flows_has_no_figures() -> None:
+    with pytest.raises(UsageError, match="this run has none"):
+        described("time_series", Dumbbell(flows=0, points=5))
+
+
+def test_a_run_that_ends_before_its_first_sample_has_no_figures() -> None:
+    with pytest.raises(UsageError, match="ends before the first interval"):
+        described("time_series", Dumbbell(points=1))
+
+
+def test_many_flows_are_shown_with_their_mean() -> None:
+    run = Sawtooth(flows=12, rate_bps=192_000_000, points=20, stagger_ns=20_000_000).dumbbell()
+    figure = described("time_series", run)
+    for panel in range(3):
+        flows = np.stack([series.y for series in of_role(figure, panel, "flow")])
+        (mean,) = of_role(figure, panel, "mean")
+        np.testing.assert_allclose(mean.y, np.nanmean(flows, axis=0))
+    few = described("time_series", Sawtooth(flows=10, rate_bps=160_000_000, points=20).dumbbell())
+    assert not of_role(few, 0, "mean")

@@ -1,0 +1,193 @@
+"""Drawing: the same bytes every time, embeddable fonts, nothing hidden, nothing lost."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ccperf.errors import UsageError
+from ccperf.figures import FIGURES, Figure, describe, save
+from ccperf.figures.figure import MANY_FLOWS
+from recordings import Dumbbell
+from sawtooth import Sawtooth
+
+pytest.importorskip("matplotlib", reason="figures need matplotlib: pip install 'ccperf[figures]'")
+
+from matplotlib.transforms import Bbox
+
+from ccperf.figures import mpl
+
+RUNS = {
+    1: Sawtooth(points=120),
+    5: Sawtooth(flows=5, rate_bps=80_000_000, queue_packets=100, points=120),
+    50: Sawtooth(flows=50, rate_bps=800_000_000, queue_packets=1000, points=120),
+}
+
+_DRAW = """
+import sys
+from ccperf.figures import describe, save
+from recordings import Dumbbell
+from sawtooth import Sawtooth
+run = Sawtooth(flows=5, rate_bps=80_000_000, queue_packets=100, points=120).dumbbell()
+save(describe(sys.argv[1], run.scenario(), run.recording()), *sys.argv[2:])
+"""
+
+
+def figure(name: str, flows: int) -> Figure:
+    run = RUNS[flows].dumbbell()
+    return describe(name, run.scenario(), run.recording())
+
+
+def digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_same_run_gives_the_same_bytes_in_another_process(name: str, tmp_path: Path) -> None:
+    ours = [tmp_path / f"ours.{suffix}" for suffix in ("svg", "pdf")]
+    save(figure(name, 5), *ours)
+    # Settings of the user's own, another locale, time zone and hash seed must not matter.
+    (tmp_path / "matplotlibrc").write_text("font.size: 20\naxes.grid: False\nsvg.fonttype: none\n")
+    theirs = [tmp_path / f"theirs.{suffix}" for suffix in ("svg", "pdf")]
+    root = Path(__file__).parents[2]
+    environment = os.environ | {
+        "MATPLOTLIBRC": str(tmp_path / "matplotlibrc"),
+        "PYTHONPATH": os.pathsep.join([str(root / "tests"), *sys.path]),
+        "PYTHONHASHSEED": "7",
+        "TZ": "Asia/Tokyo",
+        "SOURCE_DATE_EPOCH": "1",
+    }
+    subprocess.run(
+        [sys.executable, "-c", _DRAW, name, *map(str, theirs)], check=True, env=environment
+    )
+    assert [digest(path) for path in theirs] == [digest(path) for path in ours]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_pdf_embeds_true_type_fonts_and_no_date(name: str, tmp_path: Path) -> None:
+    save(figure(name, 1), tmp_path / "figure.pdf")
+    content = (tmp_path / "figure.pdf").read_bytes()
+    assert b"/Type3" not in content
+    assert b"/FontFile2" in content
+    assert b"CreationDate" not in content
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_svg_is_self_contained(name: str, tmp_path: Path) -> None:
+    save(figure(name, 5), tmp_path / "figure.svg")
+    svg = (tmp_path / "figure.svg").read_text()
+    references = re.findall(r'(?:href|src)="([^"]*)"|url\(([^)]*)\)', svg)
+    assert references
+    assert all((first or second).startswith("#") for first, second in references)
+    assert "<script" not in svg
+    assert "<dc:date>" not in svg
+
+
+@pytest.mark.parametrize("flows", RUNS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_nothing_covers_data_and_everything_is_on_the_page(name: str, flows: int) -> None:
+    described = figure(name, flows)
+    with mpl.settings():
+        canvas = mpl.draw(described)
+        page = Bbox.from_bounds(0, 0, *canvas.canvas.get_width_height())
+        axes = canvas.axes[: len(described.panels)]
+        plots = [one.get_window_extent() for one in axes]
+        outside = [legend.get_window_extent() for legend in canvas.legends]
+        outside += [bar.get_tightbbox() for bar in canvas.axes[len(described.panels) :]]
+        for box in outside:
+            assert not any(box.overlaps(plot) for plot in plots)
+            assert page.x0 <= box.x0 < box.x1 <= page.x1
+            assert page.y0 <= box.y0 < box.y1 <= page.y1
+        for one, plot in zip(axes, plots, strict=True):
+            box = one.get_tightbbox()
+            assert page.x0 - 1 <= box.x0 < box.x1 <= page.x1 + 1
+            assert page.y0 - 1 <= box.y0 < box.y1 <= page.y1 + 1
+            # Neither legend nor labels crowd the data out.
+            assert plot.width > 0.35 * page.width
+            assert plot.height > 0.15 * page.height
+        assert canvas.get_figheight() < 6
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_silent_run_is_drawn_too(name: str, tmp_path: Path) -> None:
+    """No throughput, no RTT sample, nothing in flight, no propagation delay."""
+    run = Dumbbell(flows=2, points=5, counters={"base_rtt_ns": [0, 1000]})
+    save(describe(name, run.scenario(), run.recording()), tmp_path / "silent.svg")
+    run = Dumbbell(points=2, base_rtt_ns=0)
+    save(describe(name, run.scenario(), run.recording()), tmp_path / "short.svg")
+
+
+@pytest.mark.parametrize("flows", [2, 5, MANY_FLOWS])
+def test_flows_differ_in_colour_and_in_marker(flows: int) -> None:
+    styles = [mpl.flow_style(index, flows) for index in range(flows)]
+    assert len({style["color"] for style in styles}) == flows
+    assert len({style["marker"] for style in styles}) == flows
+
+
+def test_many_flows_differ_in_colour_and_are_named_by_a_bar() -> None:
+    assert len({mpl.flow_style(index, 50)["color"] for index in range(50)}) == 50
+    with mpl.settings():
+        canvas = mpl.draw(figure("time_series", 50))
+        labels = [text.get_text() for text in canvas.axes[3].get_xticklabels()]
+    assert labels[0] == "flow_1"
+    assert labels[-1] == "flow_50"
+
+
+def test_svg_of_a_long_run_stays_small(tmp_path: Path) -> None:
+    points = 50_000
+    draw = np.random.default_rng(1)
+    run = Dumbbell(
+        points=points,
+        samples={
+            "in_flight_bytes": draw.integers(0, 100_000, points),
+            "srtt_ns": draw.uniform(15e6, 30e6, points),
+            "received_bytes": np.cumsum(draw.integers(0, 60_000, points)),
+        },
+    )
+    save(describe("time_series", run.scenario(), run.recording()), tmp_path / "long.svg")
+    assert (tmp_path / "long.svg").stat().st_size < 1_000_000
+
+
+@given(
+    st.lists(st.one_of(st.floats(-1e6, 1e6), st.just(float("nan"))), min_size=100, max_size=400),
+    st.integers(1, 8),
+)
+def test_thinning_keeps_extremes_ends_and_order(values: list[float], columns: int) -> None:
+    y = np.array(values)
+    x = np.arange(y.size) / 10
+    thin_x, thin_y = mpl.decimate(x, y, "line", columns)
+    seen = ~np.isnan(y)
+    assert thin_x.size <= 4 * columns or thin_x.size == y.size
+    assert (np.diff(thin_x) > 0).all()
+    if not seen.any():
+        return
+    kept = ~np.isnan(thin_y)
+    assert thin_y[kept].min() == y[seen].min()
+    assert thin_y[kept].max() == y[seen].max()
+    assert thin_x[kept][[0, -1]].tolist() == x[seen][[0, -1]].tolist()
+    assert {*zip(thin_x[kept], thin_y[kept], strict=True)} <= {*zip(x, y, strict=True)}
+
+
+def test_short_series_are_drawn_as_they_are() -> None:
+    x, y = np.arange(500.0), np.sin(np.arange(500.0))
+    assert mpl.decimate(x, y, "line")[1] is y
+
+
+def test_an_unknown_format_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"unknown format `\.jpg`; known: \.pdf, \.svg, \.png"):
+        save(figure("time_series", 1), tmp_path / "a.svg", tmp_path / "a.jpg")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be written"):
+        save(figure("time_series", 1), tmp_path / "absent" / "a.svg")

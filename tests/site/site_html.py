@@ -1,0 +1,70 @@
+"""Pages as a tree that tests can ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_VOID = {"br", "hr", "img", "input", "link", "meta", "wbr"}
+
+
+@dataclass
+class Element:
+    name: str
+    attributes: dict[str, str]
+    parent: Element | None = None
+    children: list[Element | str] = field(default_factory=list)
+
+    def all(self) -> Iterator[Element]:
+        """Yield the element and what is in it, in the order of the document."""
+        yield self
+        for child in self.children:
+            if isinstance(child, Element):
+                yield from child.all()
+
+    def named(self, name: str) -> list[Element]:
+        return [element for element in self.all() if element.name == name]
+
+    def one(self, name: str) -> Element:
+        (element,) = self.named(name)
+        return element
+
+    def inside(self, name: str) -> bool:
+        return self.name == name or (self.parent is not None and self.parent.inside(name))
+
+    @property
+    def text(self) -> str:
+        return "".join(child if isinstance(child, str) else child.text for child in self.children)
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = self._open = Element("", {})
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, {key: value or "" for key, value in attrs}, self._open)
+        self._open.children.append(element)
+        if tag not in _VOID:
+            self._open = element
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.name == tag, f"</{tag}> closes <{self._open.name}>"
+        assert self._open.parent is not None
+        self._open = self._open.parent
+
+    def handle_data(self, data: str) -> None:
+        self._open.children.append(data)
+
+
+def parse(page: Path) -> Element:
+    """Read a page; AssertionError where tags are not closed in order."""
+    reader = _Reader()
+    reader.feed(page.read_text(encoding="utf-8"))
+    assert reader._open is reader.root
+    return reader.root

@@ -1,0 +1,254 @@
+"""The site in a real browser: opened from its folder, looked at, clicked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from site_browser import Browser, executable
+from site_html import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (375, 768, 1280)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    if path is None:
+        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
+    with Browser(path) as browser:
+        yield browser
+
+
+@pytest.fixture
+def opened(browser: Browser, folder: Path) -> Browser:
+    """The index, as wide as a desk, nothing typed."""
+    browser.size(1280)
+    browser.media()
+    browser.open(folder / "index.html")
+    return browser
+
+
+def some_pages(folder: Path, published: Path) -> list[Path]:
+    runs = sorted((folder / "runs").glob("*/index.html"))
+    assert published in runs
+    return [
+        folder / "index.html",
+        folder / "metrics.html",
+        *sorted((folder / "experiments").glob("*.html")),
+        *runs,
+    ]
+
+
+def visible_rows(browser: Browser, table: int = 0) -> list[str]:
+    """The first cells of the rows shown, without white space at the ends."""
+    cells: list[str] = browser.evaluate(
+        f"""[...document.querySelectorAll("table.runs")[{table}].tBodies[0].rows]
+            .filter((row) => row.offsetParent !== null)
+            .map((row) => row.cells[0].querySelector("code").textContent)"""
+    )
+    return cells
+
+
+def press(browser: Browser, key: str, command: str) -> None:
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, commands=[command])
+
+
+def column(browser: Browser, head: str, table: int = 0) -> list[str]:
+    cells: list[str] = browser.evaluate(
+        f"""(() => {{
+          const table = document.querySelectorAll("table.runs")[{table}];
+          const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+          const index = heads.findIndex((text) => text.startsWith({head!r}));
+          return [...table.tBodies[0].rows].map((row) => row.cells[index].textContent.trim());
+        }})()"""
+    )
+    return cells
+
+
+def click_head(browser: Browser, head: str, table: int = 0) -> None:
+    browser.evaluate(
+        f"""[...document.querySelectorAll("table.runs")[{table}].querySelectorAll("th button")]
+            .find((button) => button.textContent.startsWith({head!r})).click()"""
+    )
+
+
+def type_words(browser: Browser, words: str) -> None:
+    browser.evaluate("document.querySelector('input[name=words]').select()")
+    browser.call("Input.insertText", text=words)
+
+
+def test_pages_open_from_a_folder_without_complaints(
+    browser: Browser, folder: Path, published: Path
+) -> None:
+    for page in some_pages(folder, published):
+        browser.open(page)
+        browser.evaluate("document.querySelectorAll('img').forEach((i) => { i.loading = 'eager' })")
+        browser.wait_for("[...document.images].every((image) => image.complete)")
+        assert browser.problems() == [], page
+        assert browser.requested(), page
+        assert all(url.startswith("file://") for url in browser.requested()), page
+        assert browser.evaluate("[...document.images].every((i) => i.naturalWidth > 100)"), page
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_is_wider_than_the_window(
+    browser: Browser, folder: Path, published: Path, width: int
+) -> None:
+    browser.size(width)
+    for page in some_pages(folder, published):
+        browser.open(page)
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width, page
+        # Nothing sticks out of the window unless it can be scrolled to.
+        outside = browser.evaluate(
+            """[...document.querySelectorAll("main *")]
+              .filter((e) => !e.closest(".scroll") && e.getBoundingClientRect().right > innerWidth)
+              .map((e) => e.outerHTML.slice(0, 80))"""
+        )
+        assert outside == [], page
+
+
+def test_a_click_on_a_head_sorts_and_another_turns_round(opened: Browser) -> None:
+    click_head(opened, "Throughput", 1)
+    values = [
+        float(text.replace(",", "")) for text in column(opened, "Throughput", 1) if text != "–"
+    ]
+    assert values == sorted(values)
+    assert len(values) >= 3
+    assert opened.evaluate("document.querySelectorAll('th[aria-sort=ascending]').length") == 1
+    click_head(opened, "Throughput", 1)
+    texts = column(opened, "Throughput", 1)
+    values = [float(text.replace(",", "")) for text in texts if text != "–"]
+    assert values == sorted(values, reverse=True)
+    # What has no value stays at the end.
+    assert "–" not in texts[: len(values)]
+    assert opened.evaluate("document.querySelectorAll('th[aria-sort=descending]').length") == 1
+
+
+def test_rates_are_sorted_by_size_not_by_letter(opened: Browser) -> None:
+    click_head(opened, "bw", 2)
+    assert column(opened, "bw", 2) == ["32Mbps", "256Mbps"]
+    click_head(opened, "bw", 2)
+    assert column(opened, "bw", 2) == ["256Mbps", "32Mbps"]
+
+
+def test_the_filter_keeps_runs_that_have_every_word(opened: Browser) -> None:
+    everything = opened.evaluate("document.querySelectorAll('tr[data-search]').length")
+    assert opened.evaluate("document.querySelector('form.filter output').textContent") == (
+        f"{everything} runs"
+    )
+    type_words(opened, "AQM fifo")
+    assert opened.evaluate("document.querySelector('form.filter output').textContent") == (
+        f"2 of {everything} runs"
+    )
+    assert len(visible_rows(opened, 1)) == 2
+    shown = "[...document.querySelectorAll('section.group')].filter((s) => !s.hidden).length"
+    assert opened.evaluate(shown) == 1
+    type_words(opened, "no such thing")
+    assert opened.evaluate(shown) == 0
+    press(opened, "a", "selectAll")
+    press(opened, "Backspace", "deleteBackward")
+    assert opened.evaluate(shown) == 4
+
+
+def test_published_points_can_be_picked(opened: Browser, published: Path) -> None:
+    opened.evaluate("document.querySelector('input[name=published]').click()")
+    rows = [row for table in range(4) for row in visible_rows(opened, table)]
+    assert rows == [published.parent.name[:8]]
+
+
+def test_the_copy_button_copies_the_command(browser: Browser, published: Path) -> None:
+    browser.open(published)
+    (code,) = [code for code in parse(published).named("code") if "id" in code.attributes]
+    browser.call(
+        "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
+    )
+    browser.call("Page.bringToFront")
+    browser.evaluate("document.querySelector('button.copy').click()")
+    browser.wait_for("document.querySelector('button.copy').textContent === 'Copied'")
+    assert browser.evaluate("navigator.clipboard.readText()") == code.text
+
+
+def test_copying_works_where_the_clipboard_is_denied(browser: Browser, published: Path) -> None:
+    browser.open(published)
+    browser.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))")
+    browser.evaluate("document.querySelector('button.copy').click()")
+    browser.wait_for("document.querySelector('button.copy').textContent !== 'Copy'")
+    (code,) = [code for code in parse(published).named("code") if "id" in code.attributes]
+    assert browser.evaluate("getSelection().toString()") == code.text
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast(browser: Browser, folder: Path, published: Path, scheme: str) -> None:
+    """WCAG 2.2, 1.4.3: 4.5 to 1 between every text and what is behind it."""
+    browser.size(1280)
+    browser.media(prefers_color_scheme=scheme)
+    for page in (folder / "index.html", folder / "metrics.html", published):
+        browser.open(page)
+        assert browser.evaluate(_LOW_CONTRAST) == [], page
+    browser.media()
+
+
+def test_a_print_has_everything_and_no_buttons(browser: Browser, published: Path) -> None:
+    browser.size(700)
+    browser.media("print")
+    browser.open(published)
+    assert browser.evaluate("document.querySelector('button.copy').offsetParent") is None
+    assert browser.evaluate(
+        """[...document.querySelectorAll(".scroll")]
+          .every((e) => e.scrollHeight <= e.clientHeight + 1)"""
+    )
+    browser.media()
+    browser.size(1280)
+
+
+def test_pages_say_everything_without_their_script(
+    browser: Browser, folder: Path, published: Path
+) -> None:
+    browser.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        for page in (folder / "index.html", published):
+            browser.open(page)
+            tree = parse(page)
+            assert all("hidden" in button.attributes for button in tree.named("button")), (
+                "a button that does nothing is shown"
+            )
+            assert all("hidden" in form.attributes for form in tree.named("form"))
+    finally:
+        browser.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+_LOW_CONTRAST = """
+(() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const over = (colours) => {
+    canvas.clearRect(0, 0, 1, 1);
+    for (const colour of colours) { canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1); }
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => rgb
+    .map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const found = new Set();
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    if (!own || element.offsetParent === null || element.closest(".hidden, .skip")) continue;
+    const behind = [];
+    for (let e = element; e; e = e.parentElement)
+      behind.unshift(getComputedStyle(e).backgroundColor);
+    const paper = over(behind);
+    const ink = over([...behind, getComputedStyle(element).color]);
+    const [a, b] = [light(paper), light(ink)].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) found.add(`${ratio.toFixed(2)} ${element.outerHTML.slice(0, 90)}`);
+  }
+  return [...found];
+})()
+"""

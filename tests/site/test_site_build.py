@@ -1,0 +1,198 @@
+"""Building: what is written, what is left alone, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ccperf import backends, catalogue, site
+from ccperf.errors import UsageError
+from ccperf.result import Result
+from ccperf.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def run(seed: int, experiment: str | None = "aqm") -> Result:
+    engine = backends.get("native")
+    scenario = catalogue.get("aqm").scenario("TcpNewReno", stop_time="300ms", k="1", seed=seed)
+    parameters = {"aut": "TcpNewReno", "k": "1", "qdisc": "FqCoDelQueueDisc"}
+    return Result.of(
+        scenario, engine.simulate(scenario), engine, experiment=experiment, parameters=parameters
+    )
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A database with two runs."""
+    path = tmp_path / "benchmark_TcpNewReno.db"
+    with Store(path) as store:
+        store.add(run(1))
+        store.add(run(2))
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def times(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    first = site.build([small], folder)
+    assert first.index == folder / "index.html"
+    assert first.runs == 2
+    assert first.unchanged == first.removed == 0
+    # Pages, static files, and per run: page, two downloads, four figures in two formats.
+    assert first.written == 3 + 3 + 2 * (3 + 4 * 2)
+    before = times(folder)
+    second = site.build([small], folder)
+    assert (second.written, second.removed) == (0, 0)
+    assert second.unchanged == first.written
+    assert times(folder) == before
+
+
+def test_two_builds_give_the_same_bytes(small: Path, tmp_path: Path) -> None:
+    site.build([small], tmp_path / "one", jobs=1)
+    site.build([small], tmp_path / "two", jobs=2)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+
+
+def test_a_new_run_rewrites_only_what_mentions_it(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    site.build([small], folder)
+    before = times(folder)
+    added = run(3)
+    with Store(small) as store:
+        store.add(added)
+    site.build([small], folder)
+    after = times(folder)
+    changed = {
+        path.relative_to(folder).as_posix() for path in before if after[path] != before[path]
+    }
+    assert changed == {"index.html", "experiments/aqm.html"}
+    new = {path.relative_to(folder).parts[:2] for path in after.keys() - before.keys()}
+    assert new == {("runs", added.id)}
+
+
+def test_a_run_that_is_gone_takes_its_page_along(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    site.build([small], folder)
+    gone = run(2).id
+    with Store(small) as store:
+        store.delete(gone)
+    built = site.build([small], folder)
+    assert built.removed == 3 + 4 * 2 + 1
+    assert not (folder / "runs" / gone).exists()
+
+
+def test_damaged_files_are_made_again(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    site.build([small], folder)
+    whole = contents(folder)
+    page = folder / "runs" / run(1).id
+    (page / "time_series.pdf").unlink()
+    (page / "index.html").write_text("half a p")
+    (folder / "static" / "site.css").unlink()
+    site.build([small], folder)
+    assert contents(folder) == whole
+
+
+def test_figures_of_an_interrupted_build_are_drawn_again(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ccperf.figures import mpl
+
+    folder = tmp_path / "site"
+    saved = mpl.save
+    calls = 0
+
+    def interrupted(*arguments: object) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 6:  # in the second run
+            raise KeyboardInterrupt
+        saved(*arguments)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mpl, "save", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            site.build([small], folder)
+    site.build([small], folder)
+    site.build([small], tmp_path / "other")
+    assert contents(folder) == contents(tmp_path / "other")
+
+
+def test_one_run_in_two_databases_has_one_page(small: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    with Store(other) as store:
+        store.add(run(1))
+    assert site.build([small, other], tmp_path / "site").runs == 2
+
+
+def test_a_run_of_two_experiments_is_listed_by_both(tmp_path: Path) -> None:
+    path = tmp_path / "both.db"
+    with Store(path) as store:
+        store.add(run(1))
+        store.add(run(1, experiment="aqm_of_mine"))
+    folder = tmp_path / "site"
+    assert site.build([path], folder).runs == 1
+    page = (folder / "runs" / run(1).id / "index.html").read_text()
+    assert "../../experiments/aqm.html" in page
+    assert "../../experiments/aqm_of_mine.html" in page
+
+
+def test_an_empty_database_gives_an_index_that_says_what_to_do(tmp_path: Path) -> None:
+    Store(tmp_path / "empty.db").close()
+    built = site.build([tmp_path / "empty.db"], tmp_path / "site")
+    assert "ccperf bench" in built.index.read_text()
+
+
+def test_a_folder_of_other_files_is_left_alone(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("years of work")
+    with pytest.raises(UsageError, match="holds files but no ccperf site"):
+        site.build([small], folder)
+    assert contents(folder) == {"thesis.tex": b"years of work"}
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "site").write_text("a file")
+    with pytest.raises(UsageError, match="cannot be written"):
+        site.build([small], tmp_path / "site")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_refused(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o500)
+    with pytest.raises(UsageError, match="cannot be written"):
+        site.build([small], tmp_path / "closed" / "site")
+
+
+def test_a_database_that_is_not_ours_is_refused_before_anything_is_written(
+    small: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "notes.db").write_text("not a database")
+    with pytest.raises(UsageError, match=r"notes\.db"):
+        site.build([small, tmp_path / "notes.db"], tmp_path / "site")
+    assert not (tmp_path / "site").exists()
+
+
+def test_progress_counts_the_runs_to_draw(small: Path, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    site.build([small], tmp_path / "site", progress=lambda *done: seen.append(done))
+    assert seen == [(0, 2), (1, 2), (2, 2)]
+    seen.clear()
+    site.build([small], tmp_path / "site", progress=lambda *done: seen.append(done))
+    assert seen == []

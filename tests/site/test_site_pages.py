@@ -1,0 +1,307 @@
+"""Every page of a built site: valid, linked, self-contained, and true to the store."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from site_html import Element, parse
+
+from ccperf.metrics import METRICS
+from ccperf.published import published as published_pages
+from ccperf.store import Store
+
+
+def pages(folder: Path) -> list[Path]:
+    found = sorted(folder.rglob("*.html"))
+    assert len(found) >= 12
+    return found
+
+
+def test_every_page_is_valid_html(folder: Path) -> None:
+    html5lib = pytest.importorskip("html5lib", reason="needs html5lib (extra `dev`)")
+    for page in pages(folder):
+        html5lib.HTMLParser(strict=True).parse(page.read_text(encoding="utf-8"))
+
+
+def test_ids_are_unique_and_references_to_them_hold(folder: Path) -> None:
+    for page in pages(folder):
+        root = parse(page)
+        ids = [element.attributes["id"] for element in root.all() if "id" in element.attributes]
+        assert len(ids) == len(set(ids)), page
+        for element in root.all():
+            for attribute in ("aria-labelledby", "data-copy", "for"):
+                if attribute in element.attributes:
+                    assert element.attributes[attribute] in ids, page
+
+
+def test_every_link_leads_somewhere(folder: Path) -> None:
+    anchors = {
+        page: {e.attributes["id"] for e in parse(page).all() if "id" in e.attributes}
+        for page in pages(folder)
+    }
+    reached = set()
+    for page in anchors:
+        for element in parse(page).all():
+            for attribute in ("href", "src"):
+                link = element.attributes.get(attribute)
+                if link is None or urlsplit(link).scheme in ("http", "https"):
+                    continue
+                parts = urlsplit(link)
+                target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+                assert target.is_file(), f"{page}: {link}"
+                assert target.is_relative_to(folder.resolve()), f"{page}: {link}"
+                if parts.fragment:
+                    known = {key.resolve(): value for key, value in anchors.items()}
+                    assert parts.fragment in known[target.resolve()], f"{page}: {link}"
+                reached.add(target.resolve())
+    files = {path.resolve() for path in folder.rglob("*") if path.is_file()}
+    unlinked = {path.name for path in files - reached}
+    assert unlinked <= {".ccperf-site", "figures.txt"}
+
+
+def test_nothing_is_loaded_from_elsewhere(folder: Path) -> None:
+    for page in pages(folder):
+        for element in parse(page).all():
+            # What a click opens may be elsewhere; what a page loads may not.
+            for attribute in {"src", "srcset", "data", "poster", "style"} | (
+                {"href"} if element.name == "link" else set()
+            ):
+                assert "//" not in element.attributes.get(attribute, ""), page
+    styles = (folder / "static" / "site.css").read_text()
+    assert "@import" not in styles
+    assert "url(" not in styles
+    script = (folder / "static" / "site.js").read_text()
+    assert "fetch(" not in script
+    assert "XMLHttpRequest" not in script
+    assert "://" not in script
+
+
+def test_pages_can_be_used_without_a_mouse_or_eyes(folder: Path) -> None:
+    for page in pages(folder):
+        root = parse(page)
+        assert root.one("html").attributes["lang"] == "en"
+        assert root.one("title").text.strip()
+        assert len(root.named("h1")) == 1
+        for landmark in ("main", "header", "footer"):
+            assert root.named(landmark), page
+        levels = [int(e.name[1]) for e in root.all() if re.fullmatch("h[1-6]", e.name)]
+        assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+        for image in root.named("img"):
+            assert len(image.attributes["alt"]) > 40
+        for table in root.named("table"):
+            for head in table.named("th"):
+                assert head.attributes.get("scope") in ("col", "row"), page
+        for field in root.named("input"):
+            assert field.inside("label"), page
+
+
+def test_text_of_users_is_text(folder: Path, database: Path) -> None:
+    with Store(database, "r") as store:
+        (run,) = [run for run in store.runs() if run.label and "alert" in run.label]
+    for page in (folder / "index.html", folder / "runs" / run.id / "index.html"):
+        root = parse(page)
+        assert all("alert" not in script.text for script in root.named("script"))
+        assert "<script>alert('x')</script>" in root.text
+
+
+def test_the_index_lists_every_run_by_its_experiment(folder: Path, database: Path) -> None:
+    with Store(database, "r") as store:
+        rows = store.runs()
+    index = parse(folder / "index.html")
+    sections = {
+        section.attributes["aria-labelledby"]: section for section in index.named("section")
+    }
+    assert list(sections) == ["ecn", "aqm", "scalability", "own"]
+    for name, section in sections.items():
+        wanted = {row.id for row in rows if (row.experiment or "own") == name}
+        linked = {
+            link.attributes["href"].split("/")[1]
+            for link in section.named("a")
+            if link.attributes["href"].startswith("runs/")
+        }
+        assert linked == wanted
+
+
+def test_runs_are_listed_by_the_size_of_their_parameters(folder: Path) -> None:
+    section = parse(folder / "experiments" / "aqm.html").named("table")[-1]
+    ks = [row.named("td")[1].text for row in section.named("tr")[1:]]
+    numbers = [int(k) for k in ks if k.isdigit()]
+    assert numbers == sorted(numbers)
+    assert len(numbers) >= 4
+
+
+def test_only_the_published_run_bears_the_mark(folder: Path, published: Path) -> None:
+    rows = [
+        row for row in parse(folder / "index.html").named("tr") if "data-search" in row.attributes
+    ]
+    marked = [row for row in rows if row.attributes.get("class") == "published"]
+    links = [[link.attributes["href"] for link in row.named("a")] for row in marked]
+    assert links == [
+        [f"runs/{published.parent.name}/index.html", "https://ccperf.net/experiments/aqm"]
+    ]
+    assert "run #5" in " ".join(parse(published).text.split())
+
+
+def test_a_run_s_page_prints_the_published_tables(published: Path) -> None:
+    (page,) = [page for page in published_pages() if page.experiment == "aqm"]
+    shown = _metric_tables(published)
+    for table, column, metric, value in page.values():
+        text, full = shown[table.replace("_metrics", "")][metric][column]
+        assert f"{float(full):.2f}" == f"{value:.2f}", metric
+        printed = float(text.replace(",", "").replace("−", "-"))
+        assert printed == pytest.approx(float(full), rel=0.01), metric
+
+
+def test_the_best_of_a_row_is_bold_by_the_metric_s_own_direction(published: Path) -> None:
+    bold = 0
+    for row in _rows(published, "Flow metrics"):
+        metric = METRICS[_name(row)]
+        cells = row.named("td")[1:]
+        values = [float(cell.attributes["title"]) for cell in cells]
+        strong = [value for cell, value in zip(cells, values, strict=True) if cell.named("strong")]
+        if metric.better is None or len({cell.text for cell in cells}) == 1:
+            assert not strong, metric.name
+            continue
+        best = max(values) if metric.better == "higher" else min(values)
+        assert best in strong, metric.name
+        texts = {cell.text for cell in cells if cell.named("strong")}
+        assert len(texts) == 1
+        bold += 1
+    assert bold >= 5
+    # One column alone has no best.
+    assert not any(row.named("strong") for row in _rows(published, "Link metrics"))
+    assert not any(row.named("strong") for row in _rows(published, "Network metrics"))
+
+
+def test_every_metric_links_to_its_definition(folder: Path, published: Path) -> None:
+    definitions = parse(folder / "metrics.html")
+    for caption in ("Flow metrics", "Link metrics", "Network metrics"):
+        for row in _rows(published, caption):
+            link = row.named("a")[0].attributes["href"]
+            assert link == f"../../metrics.html#{_name(row)}"
+    articles = {article.attributes["id"]: article for article in definitions.named("article")}
+    assert set(articles) == set(METRICS)
+    for name, metric in METRICS.items():
+        text = " ".join(articles[name].text.split())
+        assert metric.formula in text
+        assert {"higher": "higher is better", "lower": "lower is better", None: "neither"}[
+            metric.better
+        ] in text
+
+
+def test_a_run_s_page_has_all_its_parts(published: Path, database: Path) -> None:
+    root = parse(published)
+    heads = [" ".join(head.text.split()) for head in root.named("h2")]
+    assert heads == [
+        "Parameters",
+        "Make it again",
+        "Bottleneck",
+        "Flows",
+        "Figures",
+        "Flow metrics",
+        "Link metrics",
+        "Network metrics",
+        "Provenance",
+    ]
+    flows = next(table for table in root.named("table") if "transport_protocol" in table.text)
+    assert [head.text for head in flows.named("thead")[0].named("th")][1:] == [
+        "src",
+        "dst",
+        "transport_protocol",
+        "cca",
+        "cc_recovery_alg",
+        "traffic_model",
+        "start_time",
+        "stop_time",
+    ]
+    assert len(flows.named("tr")) == 6
+    with Store(database, "r") as store:
+        result = store.load(published.parent.name)
+    for part in (
+        result.provenance.engine_hash,
+        result.provenance.scenario_hash,
+        result.provenance.ccperf_version,
+        result.provenance.backend_version,
+        str(result.provenance.seed),
+    ):
+        assert part in root.text
+    stored = json.loads((published.parent / "scenario.json").read_text())
+    assert stored == result.scenario.canonical()
+    downloaded = json.loads((published.parent / "result.json").read_text())
+    assert downloaded["flow_metrics"] == result.flow_metrics
+
+
+def test_the_command_on_the_page_is_the_published_one(published: Path) -> None:
+    (page,) = [page for page in published_pages() if page.experiment == "aqm"]
+    (command,) = [code for code in parse(published).named("code") if "id" in code.attributes]
+    assert command.text == f"ccperf exec -- {page.command}"
+
+
+def test_a_scenario_of_one_s_own_says_how_to_run_it(folder: Path, database: Path) -> None:
+    with Store(database, "r") as store:
+        (run,) = [run for run in store.runs() if not run.experiment]
+    root = parse(folder / "runs" / run.id / "index.html")
+    (command,) = [code for code in root.named("code") if "id" in code.attributes]
+    assert "scenario.json" in command.text
+
+
+def test_figures_are_there_as_svg_and_pdf(published: Path) -> None:
+    figures = parse(published).named("figure")
+    assert len(figures) == 4
+    for figure in figures:
+        sources = [image.attributes["src"] for image in figure.named("img")]
+        downloads = [link.attributes["href"] for link in figure.named("a")]
+        assert downloads == [*sources, sources[0].replace(".svg", ".pdf")]
+        assert (published.parent / downloads[0]).read_bytes().startswith(b"<?xml")
+        assert (published.parent / downloads[1]).read_bytes().startswith(b"%PDF")
+
+
+def test_a_run_without_samples_has_a_page_that_says_so(folder: Path, database: Path) -> None:
+    with Store(database, "r") as store:
+        (run,) = [row for row in store.runs() if store.scenario(row.id)["stop_time"] == "20ms"]
+    page = folder / "runs" / run.id
+    assert "There is nothing to draw" in parse(page / "index.html").text
+    assert not list(page.glob("*.svg"))
+
+
+def _rows(page: Path, caption: str) -> list[Element]:
+    (table,) = [
+        table
+        for table in parse(page).named("table")
+        if any(each.text == caption for each in table.named("caption"))
+    ]
+    return table.named("tbody")[0].named("tr")
+
+
+def _name(row: Element) -> str:
+    return row.named("a")[0].text
+
+
+def _metric_tables(page: Path) -> dict[str, dict[str, dict[str, tuple[str, str]]]]:
+    """`{scope: {metric: {column: (text, all digits)}}}`."""
+    tables: dict[str, dict[str, dict[str, tuple[str, str]]]] = {}
+    for scope, caption in (
+        ("flow", "Flow metrics"),
+        ("link", "Link metrics"),
+        ("network", "Network metrics"),
+    ):
+        rows = _rows(page, caption)
+        (table,) = [
+            table
+            for table in parse(page).named("table")
+            if any(each.text == caption for each in table.named("caption"))
+        ]
+        columns = [head.text for head in table.named("thead")[0].named("th")][2:]
+        tables[scope] = {
+            _name(row): {
+                column: (cell.text, cell.attributes["title"])
+                for column, cell in zip(columns, row.named("td")[1:], strict=True)
+            }
+            for row in rows
+        }
+    return tables

@@ -1,0 +1,90 @@
+"""Export: the same values in every format, with their units."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ccperf.errors import UsageError
+from ccperf.result import Result
+from ccperf.store import Store
+from ccperf.store.export import export
+from recordings import ScriptedBackend, small_scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pq = pytest.importorskip("pyarrow.parquet")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = Store(tmp_path / "benchmark.db")
+    backend = ScriptedBackend()
+    for seed in (1, 2):
+        scenario = small_scenario(flows=2, seed=seed)
+        recording = backend.simulate(scenario)
+        store.add(Result.of(scenario, recording, backend, experiment="aqm", parameters={"k": "2"}))
+    return store
+
+
+def read(path: Path) -> list[dict[str, object]]:
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    with path.open() as file:
+        return json.load(file) if path.suffix == ".json" else list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv", "json"])
+def test_every_value_arrives_with_its_unit(store: Store, tmp_path: Path, format: str) -> None:
+    files = export(store, tmp_path / "out", format)  # type: ignore[arg-type]
+    assert [file.name for file in files] == [f"runs.{format}", f"metrics.{format}"]
+    runs, metrics = map(read, files)
+    assert [run["run"] for run in runs] == [run.id for run in store.runs()]
+    assert json.loads(str(runs[0]["parameters"])) == {"k": "2"}
+    exported = {
+        (row["run"], row["subject"], row["metric"]): float(str(row["value"])) for row in metrics
+    }
+    expected = {
+        (run.id, subject, name): value
+        for run in store.runs()
+        for tables in [store.metrics(run.id)]
+        for table in (tables.flow, tables.link, tables.network)
+        for subject, values in table.items()
+        for name, value in values.items()
+    }
+    assert exported == expected
+    units = {row["metric"]: row["unit"] for row in metrics}
+    assert units["mean_throughput_l4"] == "Mbps"
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv", "json"])
+def test_series_go_to_a_folder_per_run(store: Store, tmp_path: Path, format: str) -> None:
+    files = export(store, tmp_path / "out", format, series=True)  # type: ignore[arg-type]
+    run = store.runs()[1]
+    path = tmp_path / "out" / "series" / run.id / f"flow_samples.{format}"
+    assert path in files
+    rows = read(path)
+    received = [int(str(row["received_bytes"])) for row in rows]
+    samples = store.recording(run.id).flow_samples
+    assert received == samples.array("received_bytes").tolist()
+    if format == "json":
+        assert rows[0]["srtt_ns"] is None
+
+
+def test_a_choice_of_runs(store: Store, tmp_path: Path) -> None:
+    chosen = store.runs(seed=2)
+    files = export(store, tmp_path / "out", "json", runs=chosen)
+    assert {row["run"] for row in read(files[1])} == {chosen[0].id}
+
+
+def test_a_wrong_format_and_an_unwritable_folder(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="did you mean `parquet`"):
+        export(store, tmp_path / "out", "parket")  # type: ignore[arg-type]
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="cannot be written"):
+        export(store, tmp_path / "file" / "out", "csv")

@@ -1,0 +1,263 @@
+"""The store: what goes in comes out, whole runs only, and no other file is touched."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ccperf import backends, campaign
+from ccperf.result import Result, run_id
+from ccperf.store import Store, StoreError, schema
+from ccperf.store.blobs import decode, encode
+from ccperf.topologies import dumbbell
+from recordings import ScriptedBackend, small_scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def result(
+    flows: int = 2, seed: int = 1, experiment: str | None = "aqm", **parameters: str
+) -> Result:
+    scenario, backend = small_scenario(flows, seed), ScriptedBackend()
+    return Result.of(
+        scenario,
+        backend.simulate(scenario),
+        backend,
+        experiment=experiment,
+        parameters=parameters,
+        wall_seconds=0.25,
+    )
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "benchmark_TcpNewReno.db"
+
+
+def test_a_result_comes_back_the_same(path: Path) -> None:
+    made = result(k="2", qdisc="FifoQueueDisc")
+    with Store(path) as store:
+        store.add(made)
+    with Store(path, "r") as store:
+        loaded = store.load(made.id)
+    assert loaded.recording.equals(made.recording)
+    assert loaded.metrics == made.metrics
+    # The order of the tables' rows and columns, too.
+    assert [list(table) for table in loaded.flow_metrics.values()] == [
+        list(table) for table in made.flow_metrics.values()
+    ]
+    assert loaded.scenario.canonical() == made.scenario.canonical()
+    assert loaded.provenance == made.provenance
+    assert (loaded.experiment, loaded.parameters) == ("aqm", {"k": "2", "qdisc": "FifoQueueDisc"})
+    assert loaded.title == "aqm k=2 qdisc=FifoQueueDisc"
+
+
+def test_two_runs_of_a_scenario_give_the_same_bytes() -> None:
+    scenario = small_scenario(flows=3, seed=7)
+    first, second = (encode(ScriptedBackend().simulate(scenario)) for _ in range(2))
+    assert first == second
+    assert decode(first).equals(ScriptedBackend().simulate(scenario))
+    assert encode(ScriptedBackend().simulate(small_scenario(flows=3, seed=8))) != first
+
+
+def test_the_engine_gives_the_same_bytes_on_any_number_of_threads(tmp_path: Path) -> None:
+    native = backends.get("native")
+    scenarios = [
+        dumbbell(rate="16Mbps", rtts=["15ms"] * 3, qlen="20p", cc="TcpNewReno", stop_time="300ms"),
+        dumbbell(rate="8Mbps", rtts="30ms", qlen="9p", cc="TcpNewReno", stop_time="1s"),
+    ]
+    stored = []
+    for jobs in (1, 4):
+        with Store(tmp_path / f"{jobs}.db") as store:
+            report = campaign.run(map(campaign.Point, scenarios), store, native, jobs=jobs)
+            assert report.ok
+            stored.append([store.parquet(run) for run in report.run_ids])
+    assert stored[0] == stored[1]
+
+
+def test_the_id_is_of_what_the_outcome_depends_on() -> None:
+    backend = ScriptedBackend()
+    base = run_id(small_scenario(), backend)
+    assert len(base) == 16
+    assert int(base, 16) >= 0
+    assert run_id(small_scenario(label="another"), backend) == base
+    others = {
+        run_id(small_scenario(seed=43), backend),
+        run_id(small_scenario(flows=2), backend),
+        run_id(small_scenario(), ScriptedBackend(version="2")),
+        run_id(small_scenario(), ScriptedBackend(name="other")),
+    }
+    assert len(others | {base}) == 5
+
+
+def test_runs_are_filtered(path: Path) -> None:
+    with Store(path) as store:
+        for seed in (1, 2):
+            store.add(result(seed=seed, k="2"))
+        store.add(result(flows=1, seed=1, experiment=None))
+        assert [run.seed for run in store.runs()] == [1, 2, 1]
+        assert [run.seed for run in store.runs(experiment="aqm", seed=2)] == [2]
+        assert len(store.runs(parameters={"k": "2"})) == 2
+        assert store.runs(parameters={"k": "3"}) == []
+        assert len(store.runs(cc="TcpNewReno", backend="scripted")) == 3
+        assert store.runs(cc="TcpCubic") == []
+        assert store.runs()[2].experiment is None
+        assert store.runs()[2].title == "small"
+        assert store.runs()[0].cc == ("TcpNewReno",)
+
+
+def test_one_run_may_be_a_point_of_several_experiments(path: Path) -> None:
+    made = result(k="2")
+    with Store(path) as store:
+        store.add(made)
+        store.add(made)
+        store.add_point(made.id, "steady_state_single_flow", {"path": "static.default"})
+        assert [(run.id, run.experiment) for run in store.runs()] == [
+            (made.id, "aqm"),
+            (made.id, "steady_state_single_flow"),
+        ]
+        assert store.load(made.id, "steady_state_single_flow").parameters == {
+            "path": "static.default"
+        }
+
+
+def test_ids_are_found_by_their_beginning(path: Path) -> None:
+    with Store(path) as store:
+        made = [result(seed=seed) for seed in range(20)]
+        for one in made:
+            store.add(one)
+        assert store.resolve(made[3].id) == made[3].id
+        assert store.resolve(made[3].id[:12]) == made[3].id
+        with pytest.raises(KeyError, match="several runs"):
+            store.resolve("")
+        with pytest.raises(KeyError, match="no run `zz`"):
+            store.resolve("zz")
+
+
+def test_deleting_a_run_leaves_nothing_of_it(path: Path) -> None:
+    made = result()
+    with Store(path) as store:
+        store.add(made)
+        store.delete(made.id)
+        assert not store.has(made.id)
+        for read in (store.load, store.metrics, store.scenario, store.recording, store.delete):
+            with pytest.raises(KeyError, match=made.id):
+                read(made.id)
+    with closing(sqlite3.connect(path)) as db:
+        for table in ("run", "point", "flow", "metric", "series"):
+            assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
+def test_a_failed_add_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = result()
+    with Store(path) as store:
+        monkeypatch.setattr(
+            Store, "_insert_point", lambda *_: (_ for _ in ()).throw(RuntimeError("full"))
+        )
+        with pytest.raises(RuntimeError, match="full"):
+            store.add(made)
+        monkeypatch.undo()
+        assert store.runs() == []
+        store.add(made)
+        assert store.has(made.id)
+
+
+def test_readers_read_while_a_writer_writes(path: Path) -> None:
+    with Store(path) as store:
+        store.add(result(seed=0))
+        done = threading.Event()
+        seen: list[int] = []
+
+        def read() -> None:
+            with Store(path, "r") as reader:
+                while not done.is_set():
+                    runs = reader.runs()
+                    seen.append(len(runs))
+                    # Whatever is listed is complete.
+                    reader.load(runs[-1].id)
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        for seed in range(1, 30):
+            store.add(result(seed=seed))
+        done.set()
+        thread.join()
+    assert seen == sorted(seen)
+    assert len(seen) > 1
+
+
+# Files that are not ours.
+
+
+def digest(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_a_file_that_is_no_database_is_refused(path: Path, mode: str) -> None:
+    path.write_text("time,cwnd\n" * 200)
+    before = digest(path)
+    with pytest.raises(StoreError, match="is not a ccperf database"):
+        Store(path, mode)  # type: ignore[arg-type]
+    assert digest(path) == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("mode", ["r", "a"])
+def test_another_program_s_database_is_refused(path: Path, mode: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE run (id)")
+    before = digest(path)
+    with pytest.raises(StoreError, match="another program"):
+        Store(path, mode)  # type: ignore[arg-type]
+    assert digest(path) == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_newer_schema_is_refused(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    with pytest.raises(StoreError, match="use a newer ccperf"):
+        Store(path)
+
+
+def test_an_older_schema_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = result()
+    with Store(path) as store:
+        store.add(made)
+    from ccperf.store import store as module
+
+    migrations = (*schema.MIGRATIONS, "ALTER TABLE run ADD COLUMN note TEXT")
+    monkeypatch.setattr(module, "MIGRATIONS", migrations)
+    monkeypatch.setattr(module, "VERSION", len(migrations))
+    with pytest.raises(StoreError, match="older than this ccperf"):
+        Store(path, "r")
+    with Store(path) as store:
+        assert store.load(made.id).recording.equals(made.recording)
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT note FROM run").fetchall() == [(None,)]
+        assert db.execute("PRAGMA user_version").fetchone() == (len(migrations),)
+
+
+def test_an_empty_file_becomes_a_store(path: Path) -> None:
+    path.touch()
+    with Store(path) as store:
+        assert store.runs() == []
+
+
+def test_reading_a_missing_database_says_so_and_makes_none(path: Path) -> None:
+    with pytest.raises(StoreError, match="no such database"):
+        Store(path, "r")
+    assert not path.exists()
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"missing/x\.db: cannot be opened"):
+        Store(tmp_path / "missing" / "x.db")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,80 @@
+"""The Python interface."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ccperf
+from ccperf.errors import ScenarioError, UsageError
+from ccperf.published import published
+
+AQM = next(page for page in published() if page.experiment == "aqm")
+
+
+def test_a_point_of_the_catalogue() -> None:
+    result = ccperf.run("aqm", cc="TcpNewReno", k=5, qdisc="FqCoDelQueueDisc")
+    assert round(result.flow_metrics["flow_1"]["mean_throughput_l4"], 2) == 14.91
+    assert result.link_metrics["btl_forward"]["total_qdisc_drops_l2"] == 333
+    assert round(result.network_metrics["net"]["mean_agg_throughput_l4"], 2) == 74.54
+    assert result.parameters == {"aut": "TcpNewReno", **AQM.parameters}
+    samples = result.recording.flow_samples
+    assert isinstance(samples["cwnd_bytes"], np.ndarray)
+    assert len(samples["cwnd_bytes"]) == 500 * 5
+    assert "flow_1" in result._repr_html_()
+    assert ccperf.run("aqm", cc="newreno").id == result.id
+
+
+def test_settings_and_packets(tmp_path: Path) -> None:
+    done: list[float] = []
+    result = ccperf.run(
+        "ecn",
+        cc="TcpNewReno",
+        seed=7,
+        recovery="TcpClassicRecovery",
+        stop_time="1s",
+        packets=tmp_path / "p.csv",
+        progress=done.append,
+    )
+    assert result.scenario.seed == 7
+    assert result.scenario.flows[0].recovery == "TcpClassicRecovery"
+    assert result.scenario.stop_time == "1s"
+    assert (tmp_path / "p.csv").read_text().startswith("time_ns,")
+    assert done == sorted(done)
+
+
+def test_a_scenario_of_ones_own() -> None:
+    scenario = ccperf.Scenario(
+        stop_time="1s",
+        nodes=["a", "b"],
+        links=[{"name": "wire", "ends": ["a", "b"], "rate": "16Mbps", "delay": "5ms"}],
+        flows=[{"source": "a", "destination": "b", "cc": "newreno"}],
+    )
+    result = ccperf.simulate(scenario)
+    assert result.link_metrics.keys() == {"wire_forward"}
+    assert result.experiment is None
+    assert ccperf.simulate(scenario).id == result.id
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(UsageError, match="did you mean `aqm`"):
+        ccperf.run("aqn", cc="TcpNewReno")
+    with pytest.raises(UsageError, match="kk"):
+        ccperf.run("aqm", cc="TcpNewReno", kk=1)
+    with pytest.raises(UsageError, match="backend"):
+        ccperf.run("aqm", cc="TcpNewReno", backend="ns2")
+    with pytest.raises(UsageError, match="no unit"):
+        ccperf.run("aqm", cc="TcpNewReno", stop_time="1")
+    with pytest.raises(ScenarioError, match="links"):
+        ccperf.Scenario(stop_time="1s", nodes=["a"], flows=[])
+    with pytest.raises(AttributeError):
+        ccperf.nothing  # noqa: B018
+
+
+def test_the_package_has_what_it_says() -> None:
+    assert ccperf.__version__.count(".") == 2
+    for name in ccperf.__all__:
+        assert getattr(ccperf, name)
+    assert dir(ccperf) == sorted(ccperf.__all__)

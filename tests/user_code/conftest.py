@@ -1,0 +1,49 @@
+"""The examples of the tutorial, built as it says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ccperf.include import get_include
+from user_scenarios import EXAMPLES, ROOT
+
+
+@pytest.fixture(scope="session")
+def compile_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """A function that makes a shared library of a C file."""
+
+    def build(source: Path) -> Path:
+        library = tmp_path_factory.mktemp("c") / f"lib{source.stem}.so"
+        flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O2"]
+        command = ["cc", *flags, f"-I{get_include()}", "-o", str(library), str(source)]
+        subprocess.run(command, check=True)
+        return library
+
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    return build
+
+
+@pytest.fixture(scope="session")
+def c_library(compile_c: Callable[[Path], Path]) -> str:
+    return str(compile_c(EXAMPLES / "c" / "mycca.c"))
+
+
+@pytest.fixture(scope="session")
+def rust_library() -> str:
+    """With the profile of `cargo test`: what that has compiled already is used."""
+    if shutil.which("cargo") is None:
+        pytest.skip("needs cargo")
+    command = ["cargo", "build", "--quiet", "--locked", "--profile", "test", "--package", "mycca"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return str(ROOT / "target" / "debug" / "libmycca.so")
+
+
+@pytest.fixture
+def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CCPERF_CALL_LIMIT", "1")

@@ -1,0 +1,85 @@
+"""The built-in NewReno and FIFO, written again in every way: recordings are equal to the bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from ccperf.backends import get
+from user_scenarios import EXAMPLES, scenario, with_qdisc
+
+if TYPE_CHECKING:
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
+
+
+def assert_same(one: Recording, other: Recording) -> None:
+    assert one.tables.keys() == other.tables.keys()
+    for name, table in one.tables.items():
+        assert table.keys() == other.tables[name].keys()
+        for column, values in table.items():
+            expected, found = (np.asarray(v) for v in (values, other.tables[name][column]))
+            assert expected.dtype == found.dtype, (name, column)
+            assert expected.tobytes() == found.tobytes(), (name, column)
+
+
+def run(scenario: Scenario, folder: Path, name: str) -> tuple[Recording, bytes]:
+    """The recording and the packet trace."""
+    trace = folder / f"{name}.csv"
+    recording = get("native").simulate(scenario, packets=trace)
+    return recording, trace.read_bytes()
+
+
+@pytest.mark.parametrize("way", ["python", "c", "rust"])
+def test_newreno_is_the_built_in_one(
+    way: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    name = (
+        f"{EXAMPLES}/python/mycca.py:MyCca"
+        if way == "python"
+        else request.getfixturevalue(f"{way}_library")
+    )
+    # The examples keep `beta` of what is in flight; RFC 5681 keeps half.
+    mine = scenario({"type": name, "attributes": {"beta": 0.5}})
+    built_in, trace = run(scenario("TcpNewReno"), tmp_path, "built-in")
+    recording, my_trace = run(mine, tmp_path, way)
+    assert_same(built_in, recording)
+    assert my_trace == trace
+    # And the attribute makes a difference.
+    other, _ = run(scenario(name), tmp_path, "other")
+    assert list(other.flows["segments_sent"]) != list(built_in.flows["segments_sent"])
+
+
+@pytest.mark.parametrize("way", ["python", "rust"])
+def test_fifo_is_the_built_in_one(way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    name = (
+        f"{EXAMPLES}/python/myqdisc.py:MyQueue"
+        if way == "python"
+        else request.getfixturevalue("rust_library")
+    )
+    built_in, trace = run(scenario("TcpNewReno"), tmp_path, "built-in")
+    mine = with_qdisc({"type": name, "attributes": {"limit": 20}})
+    recording, my_trace = run(mine, tmp_path, way)
+    assert_same(built_in, recording)
+    assert my_trace == trace
+    assert built_in.links["qdisc_dropped"][2] > 0
+
+
+def test_marks_of_a_python_queue_disc_reach_the_sender(tmp_path: Path) -> None:
+    name = f"{EXAMPLES}/python/myqdisc.py:MyQueue"
+    attributes = {"limit": 20, "threshold": 5}
+    ecn = with_qdisc({"type": name, "attributes": attributes}, tcp={"UseEcn": "On"})
+    recording, trace = run(ecn, tmp_path, "ecn")
+    row = list(recording.links["name"]).index("btl_forward")
+    assert recording.links["qdisc_marked"][row] > 10
+    assert b"Above threshold" in trace
+    assert {"cwr"} <= _states(recording)
+
+
+def _states(recording: Recording) -> set[str]:
+    words = ("open", "disorder", "cwr", "recovery", "loss")
+    rows = np.asarray(recording.changes["name"]) == "cong_state"
+    return {words[int(v)] for v in np.asarray(recording.changes["value"])[rows]}

@@ -1,0 +1,124 @@
+"""Naming user code, and what a run's id depends on."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ccperf
+from ccperf import registry, user_code
+from ccperf.backends import get
+from ccperf.errors import ScenarioError, UsageError
+from ccperf.result import run_id
+from ccperf.scenario import Scenario
+from user_scenarios import EXAMPLES, environment, scenario
+
+
+def test_relative_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES / "python")
+    name = f"{EXAMPLES}/python/mycca.py:MyCca"
+    assert registry.resolve("cc", "./mycca.py:MyCca") == name
+    assert registry.resolve("cc", "mycca.py:MyCca") == name
+    assert scenario("./mycca.py:MyCca").flows[0].cc.type == name
+    assert registry.resolve("cc", "mycca:MyCca") == "mycca:MyCca"
+    assert user_code.file("mycca:MyCca") == EXAMPLES / "python" / "mycca.py"
+    assert user_code.label(name) == "MyCca"
+    assert user_code.label("/a/libmycca.so") == "libmycca"
+
+
+@pytest.mark.parametrize("name", ["./libnone.so", "./none.py:Cls", "none_such_module:Cls"])
+def test_what_is_not_there_is_refused_before_anything_runs(name: str) -> None:
+    with pytest.raises(ValueError, match="there is no"):
+        registry.resolve("cc", name)
+    with pytest.raises(UsageError, match="there is no"):
+        ccperf.run("aqm", cc=name)
+    with pytest.raises(ScenarioError) as error:
+        get("native").simulate(scenario(name))
+    assert error.value.problems[0].path == "flows[0].cc.type"
+
+
+def test_paths_in_a_scenario_file_start_where_it_is(tmp_path: Path) -> None:
+    text = """
+        stop_time = "1s"
+        nodes = ["a", "b"]
+        [[links]]
+        name = "btl"
+        ends = ["a", "b"]
+        rate = "1Mbps"
+        delay = "1ms"
+        [[flows]]
+        source = "a"
+        destination = "b"
+        cc = "./mycca.py:MyCca"
+    """
+    (tmp_path / "s.toml").write_text(text)
+    with pytest.raises(ScenarioError, match=r"s\.toml:12: flows\[0\]\.cc\.type.*there is no file"):
+        Scenario.from_toml(tmp_path / "s.toml")
+    shutil.copy(EXAMPLES / "python" / "mycca.py", tmp_path)
+    assert Scenario.from_toml(tmp_path / "s.toml").flows[0].cc.type == f"{tmp_path}/mycca.py:MyCca"
+
+
+def test_the_id_changes_with_the_code_and_only_then(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    shutil.copy(EXAMPLES / "python" / "mycca.py", path)
+    native = get("native")
+    before = run_id(scenario(f"{path}:MyCca"), native)
+    assert run_id(scenario(f"{path}:MyCca"), native) == before
+    path.write_text(path.read_text() + "# changed\n")
+    assert run_id(scenario(f"{path}:MyCca"), native) != before
+
+
+def test_ns3_refuses() -> None:
+    name = f"{EXAMPLES}/python/mycca.py:MyCca"
+    with pytest.raises(UsageError, match=r"mycca.py:MyCca: it needs the backend `native`"):
+        run_id(scenario(name), get("ns3"))
+
+
+def test_a_class_of_the_running_script(tmp_path: Path) -> None:
+    """As people write it: the class and the call in one file, without a guard."""
+    script = tmp_path / "study.py"
+    script.write_text(
+        "import ccperf\n\n"
+        "class Mine(ccperf.CongestionControl):\n    pass\n\n"
+        "if __name__ == '__main__':\n"
+        "    kind = dict(k=1, qdisc='codel', stop_time='1s')\n"
+        "    mine = ccperf.run('aqm', cc=Mine, **kind)\n"
+        "    theirs = ccperf.run('aqm', cc='newreno', **kind)\n"
+        "    assert mine.flow_metrics == theirs.flow_metrics\n"
+        "    print(mine.scenario.flows[0].cc.type)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == f"{script}:Mine"
+
+
+def test_a_class_without_a_file() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import ccperf\nclass A: pass\nccperf.run('aqm', cc=A)"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert "is defined interactively" in done.stderr
+
+
+def test_prints_of_user_code_do_not_mix_with_results(tmp_path: Path) -> None:
+    (tmp_path / "chatty.py").write_text(
+        "import ccperf\n\nclass Chatty(ccperf.CongestionControl):\n"
+        "    def init(self, tcb):\n        print('hello from init')\n"
+    )
+    command = [sys.executable, "-m", "ccperf", "run", "aqm", "--cc", "chatty:Chatty"]
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "1s", "--json"]
+    done = subprocess.run(
+        command + options, cwd=tmp_path, capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[")
+    assert "hello from init" in done.stderr
+    assert (tmp_path / "benchmark_Chatty.db").exists()

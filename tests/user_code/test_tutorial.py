@@ -1,0 +1,70 @@
+"""The tutorial does what it says: its code and its commands are taken from the page and run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ccperf.store import Store
+from user_scenarios import EXAMPLES, ROOT, environment
+
+PAGE = (ROOT / "docs" / "bring-your-own.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def run(commands: str, folder: Path) -> None:
+    """As typed into a shell where `ccperf` and `python` are those of the tests."""
+    programs = folder / "bin"
+    programs.mkdir()
+    (programs / "python").symlink_to(sys.executable)
+    (programs / "ccperf").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ccperf "$@"\n')
+    (programs / "ccperf").chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    shortened = commands.replace("--db", "--stop-time 1s --db")
+    done = subprocess.run(
+        ["sh", "-e", "-c", shortened],
+        cwd=folder,
+        env={**environment(), "PATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    with Store(folder / "mine.db", "r") as store:
+        assert len(store.runs()) == 2
+
+
+def command(beginning: str) -> str:
+    (found,) = [block for block in blocks("sh") if beginning in block and "--db" in block]
+    return found
+
+
+def test_python(tmp_path: Path) -> None:
+    (source,) = [block for block in blocks("python") if "class MyCca" in block]
+    (tmp_path / "mycca.py").write_text(source)
+    run(command("--cc ./mycca.py:MyCca"), tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_c(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "c" / "mycca.c", tmp_path)
+    run(command("--cc ./libmycca.so"), tmp_path)
+
+
+def test_rust(tmp_path: Path, rust_library: str) -> None:
+    """The crate is built once for all tests, so only the command is the page's."""
+    _, line = command("cargo build").splitlines()
+    run(line.replace("target/release/libmycca.so", rust_library), tmp_path)
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\(\.\./([^)]*)\)", PAGE))
+def test_links(link: str) -> None:
+    assert (ROOT / link).exists()

@@ -1,0 +1,58 @@
+"""Scenarios and places for the tests of user code."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ccperf.scenario import Scenario
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+
+
+def scenario(cc: object, **changes: Any) -> Scenario:
+    """Two flows that share a queue of 20 packets with losses, and a third that starts late."""
+    flows = [
+        {"source": "a", "destination": "d", "cc": cc, "start": start}
+        for start in ("0s", "0s", "1.5s")
+    ]
+    data: dict[str, Any] = {
+        "stop_time": "3s",
+        "seed": 7,
+        "nodes": ["a", "b", "c", "d"],
+        "links": [
+            {"name": "in", "ends": ["a", "b"], "rate": "100Mbps", "delay": "1ms"},
+            {
+                "name": "btl",
+                "ends": ["b", "c"],
+                "rate": "10Mbps",
+                "delay": "10ms",
+                "forward": {
+                    "qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "20p"}},
+                    "device_queue": "1p",
+                    "loss": 0.002,
+                },
+            },
+            {"name": "out", "ends": ["c", "d"], "rate": "100Mbps", "delay": "1ms"},
+        ],
+        "flows": flows,
+        "recording": {"changes": True},
+    }
+    return Scenario.model_validate(data | changes)
+
+
+def with_qdisc(
+    qdisc: object, cc: str = "TcpNewReno", tcp: dict[str, str] | None = None
+) -> Scenario:
+    """`scenario` with another queue discipline at the bottleneck."""
+    data = scenario(cc).model_dump()
+    data["links"][1]["forward"]["qdisc"] = qdisc
+    for flow in data["flows"]:
+        flow["tcp"] = tcp or {}
+    return Scenario.model_validate(data)
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT / "python")}

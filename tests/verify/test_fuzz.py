@@ -1,0 +1,135 @@
+"""Random scenarios are valid and repeatable, and what they find is made small."""
+
+from __future__ import annotations
+
+import threading
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ccperf import backends
+from ccperf.errors import RunError
+from ccperf.verify.fuzz import Draw, draws, examine, shrink
+from ccperf.verify.many import compare_all, fuzz_all
+from ccperf.verify.matrix import MAX_HOPS, cases
+
+if TYPE_CHECKING:
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
+
+NATIVE = backends.get("native")
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    assert list(islice(draws(1), 20)) == list(islice(draws(1), 20))
+    assert list(islice(draws(1), 20)) != list(islice(draws(2), 20))
+
+
+def test_draws_are_valid_small_and_run() -> None:
+    for drawn in islice(draws(3), 60):
+        recording = NATIVE.simulate(drawn.scenario())
+        assert int(recording.links.array("tx_packets").sum()) <= MAX_HOPS
+
+
+def test_draws_are_diverse() -> None:
+    drawn = list(islice(draws(4), 400))
+    keys = {key for one in drawn for key in one.path}
+    assert keys >= {"loss", "drop", "changes", "tcp", "mss", "buffer", "qdisc_attributes"}
+    assert {len(one.flows) for one in drawn} >= {1, 2, 3, 10}
+    ccs = [flow["cc"] for one in drawn for flow in one.flows]
+    assert len({cc["type"] if isinstance(cc, dict) else cc for cc in ccs}) > 10
+    assert any(isinstance(cc, dict) for cc in ccs)
+
+
+def test_shrinking_keeps_only_what_matters() -> None:
+    def shows(candidate: Draw) -> bool:
+        return "loss" in candidate.path and any(
+            flow.get("cc") == "TcpCubic" for flow in candidate.flows
+        )
+
+    found = next(one for one in draws(5) if shows(one) and len(one.flows) > 2)
+    small = shrink(found, shows)
+    assert set(small.path) - {"stop_time"} == {"loss"}
+    assert small.flows == ({"cc": "TcpCubic"},)
+    assert small.scenario().flows[0].cc.type == "TcpCubic"
+
+
+def test_shrinking_stops_when_it_has_tried_enough() -> None:
+    tried: list[Draw] = []
+
+    def shows(candidate: Draw) -> bool:
+        tried.append(candidate)
+        return True
+
+    found = next(one for one in draws(6) if len(one.flows) > 5)
+    shrink(found, shows, effort=3)
+    assert len(tried) <= 3
+
+
+class Mutant:
+    """The engine with a mistake: it takes delayed ACK for granted, or fails altogether."""
+
+    name = "mutant"
+    version = "1"
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+
+    def available(self) -> str | None:
+        return None
+
+    def simulate(
+        self, scenario: Scenario, *, packets: Path | None = None, progress: Any = None
+    ) -> Recording:
+        if self.fails:
+            raise RunError("aborted")
+        flows = tuple(
+            flow.model_copy(update={"tcp": {**flow.tcp, "DelAckCount": "1"}})
+            for flow in scenario.flows
+        )
+        mutated = scenario.model_copy(update={"flows": flows})
+        return NATIVE.simulate(mutated, packets=packets, progress=progress)
+
+
+def test_a_planted_mistake_is_found_and_made_small() -> None:
+    drawn = next(one for one in draws(7) if "delayed_ack_count" in one.path and len(one.flows) > 1)
+    finding = examine(0, drawn, NATIVE, Mutant())
+    assert finding.comparison.verdict == "packets differ"
+    assert finding.smallest is not None
+    assert finding.smallest.divergence is not None
+    scenario = finding.smallest.scenario
+    assert len(scenario.flows) == 1
+    assert scenario.flows[0].tcp["DelAckCount"] != "1"
+    assert scenario.label == "fuzz/0"
+
+
+def test_a_failure_of_the_judge_is_no_finding() -> None:
+    finding = examine(0, next(draws(8)), NATIVE, Mutant(fails=True))
+    assert finding.smallest is None
+    assert list(finding.comparison.errors) == ["mutant"]
+
+
+def test_many_side_by_side() -> None:
+    found = list(fuzz_all(7, 12, NATIVE, Mutant(), jobs=3))
+    assert sorted(finding.number for finding in found) == list(range(12))
+    wrong = {finding.number for finding in found if finding.smallest}
+    delayed = {
+        number for number, one in enumerate(islice(draws(7), 12)) if "delayed_ack_count" in one.path
+    }
+    assert wrong
+    assert wrong <= delayed
+    chosen = cases("transfer/*")[:4]
+    compared = {
+        case.name: comparison.identical
+        for case, comparison in compare_all(chosen, NATIVE, Mutant(), jobs=2)
+    }
+    assert compared == {case.name: True for case in chosen}
+
+
+def test_the_runs_end_when_nobody_listens_any_more() -> None:
+    threads = threading.active_count()
+    outcomes = fuzz_all(9, 500, NATIVE, Mutant(), jobs=2)
+    next(outcomes)
+    assert threading.active_count() > threads
+    outcomes.close()  # type: ignore[attr-defined]
+    assert threading.active_count() == threads

@@ -1,0 +1,81 @@
+"""The matrix: every scenario is valid, within its budget, and varies what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from ccperf import backends, registry
+from ccperf.verify import matrix
+
+NATIVE = backends.get("native")
+CASES = matrix.cases()
+
+
+def test_names_are_unique_and_grouped() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+    assert all(case.group and case.name.startswith(case.group + "/") for case in CASES)
+    # Different names, different runs.
+    assert len({case.scenario.hash for case in CASES}) > 0.97 * len(CASES)
+
+
+def test_there_are_enough() -> None:
+    assert len(CASES) >= 300
+    assert sum(case.heavy for case in CASES) <= 10
+    assert len(matrix.representative()) >= 40
+    groups = Counter(case.group for case in CASES)
+    assert groups["collision"] >= 20
+    assert groups["published"] == 4
+
+
+def test_every_algorithm_occurs() -> None:
+    flows = [flow for case in CASES for flow in case.scenario.flows]
+    assert {flow.cc.type for flow in flows} == set(registry.algorithms("cc"))
+    assert {flow.recovery for flow in flows} == set(registry.algorithms("recovery"))
+    qdiscs = {
+        direction.qdisc.type
+        for case in CASES
+        for direction in (case.scenario.links[0].forward, case.scenario.links[0].reverse)
+        if direction.qdisc
+    }
+    assert qdiscs == set(registry.algorithms("qdisc"))
+
+
+def test_patterns_select() -> None:
+    chosen = matrix.cases("recovery/*-nosack-*")
+    assert [case.group for case in chosen] == ["recovery"] * 6
+    assert matrix.cases("nothing/*") == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_it_runs_within_its_budget(case: matrix.Case) -> None:
+    recording = NATIVE.simulate(case.scenario)
+    hops = int(recording.links.array("tx_packets").sum())
+    assert hops > 0
+    assert case.heavy or hops <= matrix.MAX_HOPS
+    # Whatever was sent was delivered, lost or is still under way: nothing comes from nowhere.
+    samples = recording.flow_samples
+    assert (samples.array("received_bytes") <= samples.array("sent_bytes")).all()
+    assert (samples.array("read_bytes") <= samples.array("written_bytes")).all()
+
+
+def test_flows_collide_at_a_full_queue(tmp_path: Path) -> None:
+    """In 20 cases packets of several sources come in one nanosecond in which one is dropped."""
+    trace = tmp_path / "packets.csv"
+    colliding = 0
+    for case in matrix.cases("collision/*"):
+        NATIVE.simulate(case.scenario, packets=trace)
+        sources: dict[str, set[str]] = {}
+        drops = set()
+        for line in trace.read_text().splitlines()[1:]:
+            time, link, event, _ = line.split(",", 3)
+            if event == "rx" and link.startswith("src_"):
+                sources.setdefault(time, set()).add(link)
+            elif event == "drop" and link == "btl_forward":
+                drops.add(time)
+        together = {time for time, links in sources.items() if len(links) > 1}
+        colliding += len(together & drops) >= 3
+    assert colliding >= 20

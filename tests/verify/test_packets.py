@@ -1,0 +1,135 @@
+"""The comparison of packet traces finds the first row that differs, wherever it is."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ccperf.verify import packets
+from ccperf.verify.packets import HEADER, compare, report
+
+
+def line(number: int, **changed: object) -> str:
+    fields: dict[str, object] = {
+        "time_ns": 1000 * number,
+        "link": ("btl_forward", "btl_reverse")[number % 2],
+        "event": ("tx", "rx")[number // 2 % 2],
+        "flow": f"flow_{1 + number % 3}",
+        "seq": 1448 * number,
+        "ack": 1,
+        "payload_bytes": 1448,
+        "wire_bytes": 1502,
+        "flags": "ACK",
+        "ecn": "NotECT",
+        "reason": "",
+    }
+    return ",".join(str(value) for value in (fields | changed).values())
+
+
+def trace(path: Path, lines: list[str]) -> Path:
+    path.write_text("\n".join([HEADER, *lines, ""]))
+    return path
+
+
+def test_equal_traces(tmp_path: Path) -> None:
+    lines = [line(i) for i in range(1000)]
+    result = compare(trace(tmp_path / "a", lines), trace(tmp_path / "b", lines))
+    assert result == (1000, None)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_the_shortest_traces(tmp_path: Path, rows: int) -> None:
+    lines = [line(i) for i in range(rows)]
+    assert compare(trace(tmp_path / "a", lines), trace(tmp_path / "b", lines)) == (rows, None)
+
+
+# Some of them on the edges of the blocks in which the files are read.
+@pytest.mark.parametrize("position", [0, 1, 499, 13_000, 13_001, 29_999])
+def test_one_field_of_one_row(tmp_path: Path, position: int) -> None:
+    lines = [line(i) for i in range(30_000)]
+    other = [*lines]
+    other[position] = line(position, ecn="CE", seq=7)
+    common, found = compare(trace(tmp_path / "a", lines), trace(tmp_path / "b", other))
+    assert found is not None
+    assert (common, found.row) == (position, position + 1)
+    assert found.fields == ("seq", "ecn")
+    assert found.ours is not None
+    assert found.theirs is not None
+    assert (found.ours.ecn, found.theirs.ecn) == ("NotECT", "CE")
+    assert found.time_ns == 1000 * position
+    # The context before is of this link and flow, in order, and ends right before.
+    assert all(row.link == found.ours.link and row.flow == found.ours.flow for row in found.before)
+    expected = [i for i in range(position) if i % 6 == position % 6][-12:]
+    assert [int(row.time_ns) for row in found.before] == [1000 * i for i in expected]
+    assert found.ours_after[0] == found.ours
+    assert found.theirs_after[0] == found.theirs
+
+
+@pytest.mark.parametrize("shorter", ["ours", "theirs"])
+def test_a_trace_that_ends_early(tmp_path: Path, shorter: str) -> None:
+    lines = [line(i) for i in range(100)]
+    files = [trace(tmp_path / "a", lines[:60]), trace(tmp_path / "b", lines)]
+    if shorter == "theirs":
+        files.reverse()
+    common, found = compare(*files)
+    assert found is not None
+    assert (common, found.row) == (60, 61)
+    assert getattr(found, shorter) is None
+    assert "has ended" in report(found)
+    assert found.fields == ()
+
+
+def test_a_row_cut_short(tmp_path: Path) -> None:
+    whole = trace(tmp_path / "a", [line(i) for i in range(10)])
+    cut = tmp_path / "b"
+    cut.write_bytes(whole.read_bytes()[:-20])
+    _, found = compare(whole, cut)
+    assert found is not None
+    assert found.row == 10
+    assert found.theirs is not None
+    assert found.theirs.reason == ""
+
+
+@given(st.data())
+def test_the_first_of_many_differences(tmp_path_factory: pytest.TempPathFactory, data) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path_factory.mktemp("traces")
+    count = data.draw(st.integers(1, 200))
+    changed = data.draw(st.sets(st.integers(0, count - 1), min_size=1))
+    lines = [line(i) for i in range(count)]
+    other = [line(i, wire_bytes=54) if i in changed else lines[i] for i in range(count)]
+    block = data.draw(st.sampled_from([128, 1000, 1 << 20]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packets, "_BLOCK", block)
+        common, found = compare(trace(folder / "a", lines), trace(folder / "b", other))
+    assert found is not None
+    assert common == min(changed)
+    assert found.fields == ("wire_bytes",)
+
+
+def test_the_report_can_be_read(tmp_path: Path) -> None:
+    lines = [line(i) for i in range(40)]
+    other = [*lines[:30], line(30, event="drop", reason="Queue disc limit exceeded"), *lines[31:]]
+    _, found = compare(trace(tmp_path / "a", lines), trace(tmp_path / "b", other))
+    assert found is not None
+    text = report(found, "native", "ns3")
+    first = text.splitlines()[:4]
+    assert first[0] == "row 31, 30,000 ns:"
+    assert first[1] == "  differs in event, reason"
+    assert first[2].startswith("  native           30,000 btl_forward      rx")
+    assert first[3].endswith("Queue disc limit exceeded")
+    assert "before that, on both sides, flow_1 on btl_forward:" in text
+    assert "ns3 from there on, all links:" in text
+
+
+def test_random_bytes_do_not_break_it(tmp_path: Path) -> None:
+    draw = random.Random(1)
+    for size in (0, 1, 1000):
+        ours, theirs = tmp_path / "a", tmp_path / "b"
+        ours.write_bytes(draw.randbytes(size))
+        theirs.write_bytes(draw.randbytes(size + 1))
+        _, found = compare(ours, theirs)
+        assert found is not None
