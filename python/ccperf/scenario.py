@@ -35,7 +35,7 @@ from pydantic import (
 )
 
 from ccperf import _native, user_code
-from ccperf.errors import Problem, ScenarioError, suggestion
+from ccperf.errors import Problem, ScenarioError, suggestion, unknown
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -99,6 +99,59 @@ class Greedy(_Model):
     write: Size = "512B"
 
 
+class _Paced(_Model):
+    """A source with a rate of its own, whatever TCP can carry.
+
+    A packet that does not fit into the send buffer is tried again when the next one would be due,
+    which is then not made; a finite source closes with the packet that reaches its ``bytes``.
+    """
+
+    #: After which it closes; 0: never.
+    bytes: Size = "0B"
+    rate: Rate
+    #: The size of a packet.
+    write: Size = "512B"
+
+
+class CBR(_Paced):
+    """Sends packets of ``write`` bytes at a constant bit rate."""
+
+    type: Literal["CBR"] = "CBR"
+
+
+class Poisson(_Paced):
+    """Sends packets of ``write`` bytes at the times of a Poisson process of mean ``rate``."""
+
+    type: Literal["Poisson"] = "Poisson"
+
+
+class OnOff(_Paced):
+    """Sends at a constant bit rate while it is on: ns-3's ``OnOffApplication``; off at first."""
+
+    type: Literal["OnOff"] = "OnOff"
+    rate: Rate = "500kbps"
+    #: ``1s``, ``Exponential(mean=1s)`` or ``Uniform(min=0s,max=2s)``.
+    on_time: Time = "1s"
+    off_time: Time = "1s"
+
+
+#: What produces a flow's data.
+APPLICATIONS: tuple[type[_Model], ...] = (Greedy, CBR, Poisson, OnOff)
+
+
+def _application_by_name(value: object, info: ValidationInfo) -> object:
+    """An application may be just its name; one without a name is greedy."""
+    value = _algorithm_by_name(value, info)
+    return {"type": "Greedy", **value} if isinstance(value, dict) else value
+
+
+Application: TypeAlias = Annotated[
+    Greedy | CBR | Poisson | OnOff,
+    Field(discriminator="type"),
+    BeforeValidator(_application_by_name),
+]
+
+
 class Direction(_Model):
     """One direction of a link and the device that sends into it."""
 
@@ -153,7 +206,7 @@ class Flow(_Model):
     start: Time = "0s"
     #: None: never stopped.
     stop: Time | None = None
-    application: Annotated[Greedy, BeforeValidator(_algorithm_by_name)] = Greedy()
+    application: Application = Greedy()
     cc: Annotated[Algorithm, BeforeValidator(_algorithm_by_name)]
     recovery: str = "TcpPrrRecovery"
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
@@ -254,6 +307,9 @@ def _problem(details: ErrorDetails) -> Problem:
         model = _model_at(location[:-1])
         known = model.model_fields if model else ()
         message = f"is not a field here{suggestion(str(location[-1]), known)}"
+    elif kind == "union_tag_invalid":
+        location = (*location, "type")
+        message = unknown("application", str(details["ctx"]["tag"]), _TAGS)
     elif kind == "literal_error":
         words = details["ctx"]["expected"].replace("'", "`")
         message = f"`{given}` is not {words}"
@@ -273,10 +329,13 @@ def _shown(given: object) -> str:
 def _path(location: tuple[int | str, ...]) -> str:
     path = ""
     for step in location:
-        # pydantic marks a dictionary's key that is wrong itself.
-        if step != "[key]":
+        # pydantic marks a dictionary's key that is wrong itself, and which application it read.
+        if step != "[key]" and not (step in _TAGS and path.endswith(".application")):
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
+
+
+_TAGS = {cls.__name__: cls for cls in APPLICATIONS}
 
 
 def _model_at(location: tuple[int | str, ...]) -> type[_Model] | None:
@@ -287,7 +346,7 @@ def _model_at(location: tuple[int | str, ...]) -> type[_Model] | None:
             return None
         if isinstance(step, str):
             field = model.model_fields.get(step)
-            model = _model_in(field.annotation) if field else None
+            model = _TAGS.get(step) or (_model_in(field.annotation) if field else None)
     return model
 
 

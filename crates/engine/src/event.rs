@@ -40,6 +40,8 @@ pub enum Event {
     Qdisc(u32),
     /// A socket's timer: `Timer::COUNT` per socket.
     Socket(u32),
+    /// Something is due in the application of flow `n`.
+    Application(u32),
 }
 
 const KIND_SHIFT: u32 = 28;
@@ -57,6 +59,7 @@ impl Event {
             Event::Wake(n) => (7, n),
             Event::Qdisc(n) => (8, n),
             Event::Socket(n) => (9, n),
+            Event::Application(n) => (10, n),
         };
         debug_assert!(n < 1 << KIND_SHIFT);
         kind << KIND_SHIFT | n
@@ -74,7 +77,8 @@ impl Event {
             6 => Event::TxComplete(n),
             7 => Event::Wake(n),
             8 => Event::Qdisc(n),
-            _ => Event::Socket(n),
+            9 => Event::Socket(n),
+            _ => Event::Application(n),
         }
     }
 }

@@ -130,5 +130,54 @@ pub enum Application {
     /// Always has data: writes of `write_bytes`, each stamped when it is created; one that does not
     /// fit keeps its stamp and waits.  `bytes` 0: without end, never closes.  Otherwise closes
     /// after that many bytes.
-    Greedy { bytes: u64, write_bytes: u32 },
+    Greedy {
+        bytes: u64,
+        write_bytes: u32,
+    },
+    OnOff(OnOff),
+    Poisson(Poisson),
+}
+
+/// Sends at a constant rate while it is on (ns-3's `OnOffApplication`); a constant bit rate is one
+/// that is always on.  A packet that does not fit waits for the time of the next one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Closes with the packet that reaches this; 0: never.
+    pub bytes: u64,
+    pub write_bytes: u32,
+    pub rate_bps: u64,
+    /// Lengths of its periods in seconds.  The first one is off, from the connection on.
+    pub on_s: Distribution,
+    pub off_s: Distribution,
+    /// Stream number of `on_s`; that of `off_s` is the next one.
+    pub stream: u64,
+}
+
+/// Sends packets at the times of a Poisson process, from the connection on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    /// Closes with the packet that reaches this; 0: never.
+    pub bytes: u64,
+    pub write_bytes: u32,
+    /// Mean rate: the mean gap is that of `write_bytes` at this rate.
+    pub rate_bps: u64,
+    pub stream: u64,
+}
+
+/// What a random number is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Distribution {
+    Constant(f64),
+    Uniform {
+        min: f64,
+        max: f64,
+    },
+    /// Numbers above `bound` are drawn again; 0: no bound.
+    Exponential {
+        mean: f64,
+        bound: f64,
+    },
 }

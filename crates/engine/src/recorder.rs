@@ -226,9 +226,9 @@ impl Recorder {
             s.received_bytes.push(connection.receiver.statistics.received_bytes as i64);
             s.acked_bytes.push(sent.acked_bytes as i64);
             s.written_bytes.push(sent.written_bytes as i64);
-            s.read_bytes.push(connection.application.read as i64);
+            s.read_bytes.push(connection.application.transfer().read as i64);
             s.idt_ewma_ns.push(sent.departure_gap.unwrap_or(f64::NAN));
-            s.one_way_delay_ns.push(optional(connection.application.one_way_delay));
+            s.one_way_delay_ns.push(optional(connection.application.transfer().one_way_delay));
             s.retransmissions.push(sent.retransmissions as i64);
             s.rtos.push(sent.rtos as i64);
             // As with the other states, 0 before the connection.

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
-use crate::application::Greedy;
+use crate::application::{Application, Due};
 use crate::attributes::{Attributes, Spec};
 use crate::congestion;
 use crate::event::Event;
@@ -44,7 +44,7 @@ pub enum Error {
 pub(crate) struct Connection {
     pub(crate) sender: Socket,
     pub(crate) receiver: Socket,
-    pub(crate) application: Greedy,
+    pub(crate) application: Application,
     timers: [SocketTimers; 2],
 }
 
@@ -188,6 +188,7 @@ impl Simulation {
             Event::TxComplete(port) => self.network.on_tx_complete(port),
             Event::Wake(port) => self.network.on_wake(port),
             Event::Socket(index) => self.on_socket_timer(index),
+            Event::Application(flow) => self.on_application(flow),
             Event::Qdisc(index) => self.network.on_qdisc_timer(index),
             Event::Open(flow) => self.with_socket(flow as usize, false, |s, now, env| {
                 s.connect(now, env);
@@ -226,11 +227,31 @@ impl Simulation {
     }
 
     fn close(&mut self, flow: usize) {
-        self.connections[flow].application.stop();
+        self.connections[flow].application.stop(self.network.now());
         self.with_socket(flow, false, |socket, now, env| {
             socket.tcb.now = now;
             socket.close(env);
         });
+    }
+
+    /// A source switches on or off, or writes the packet that is due.
+    fn on_application(&mut self, flow: u32) {
+        let events = &mut self.network.events;
+        let connection = &mut self.connections[flow as usize];
+        let Application::Source(source) = &mut connection.application else { return };
+        match source.take_due(events.now()) {
+            Some(Due::Switch) => source.switch(flow, events),
+            Some(Due::Send) => {
+                let size = source.write_size();
+                self.with_socket(flow as usize, false, |socket, now, host| {
+                    let accepted = socket.send(size, now, host);
+                    if host.on_sent(accepted) {
+                        socket.close(host);
+                    }
+                });
+            }
+            None => {}
+        }
     }
 
     fn change(&mut self, index: usize) {
@@ -309,10 +330,18 @@ impl Simulation {
 struct Host<'a> {
     network: &'a mut Network,
     timers: &'a mut SocketTimers,
-    application: &'a mut Greedy,
+    application: &'a mut Application,
     first_timer: u32,
     flow: u16,
     is_receiver: bool,
+}
+
+impl Host<'_> {
+    /// Returns whether the source closes.
+    fn on_sent(&mut self, accepted: bool) -> bool {
+        let Application::Source(source) = &mut *self.application else { return false };
+        source.on_sent(accepted, u32::from(self.flow), &mut self.network.events)
+    }
 }
 
 impl Environment for Host<'_> {
@@ -344,8 +373,18 @@ impl Environment for Host<'_> {
         self.timers.deadline[timer as usize] = None;
     }
 
+    fn connected(&mut self) {
+        if let Application::Source(source) = &mut *self.application {
+            source.on_connected(u32::from(self.flow), &mut self.network.events);
+        }
+    }
+
+    #[inline]
     fn writable(&mut self, free: u32) -> Write {
-        self.application.writable(self.network.now(), free)
+        match &mut *self.application {
+            Application::Greedy(greedy) => greedy.writable(self.network.now(), free),
+            Application::Source(_) => Write::default(),
+        }
     }
 
     fn readable(&mut self, bytes: u32) {
@@ -404,7 +443,7 @@ fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Conne
     Ok(Connection {
         sender: build_socket(flow, seed, user)?,
         receiver,
-        application: Greedy::new(&flow.application),
+        application: Application::new(&flow.application, seed),
         timers: std::array::from_fn(|_| SocketTimers {
             deadline: [None; Timer::COUNT],
             queued: [None; Timer::COUNT],

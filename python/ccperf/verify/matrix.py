@@ -232,6 +232,53 @@ def transfers() -> Iterator[Case]:
     )
 
 
+def sources() -> Iterator[Case]:
+    """Sources with a rate of their own: below, at and above what the path carries."""
+
+    def case(name: str, *applications: dict[str, Any], **settings: Any) -> Case:
+        return _case(f"source/{name}", applications=list(applications), **settings)
+
+    poisson = {"type": "Poisson", "rate": "5Mbps"}
+    cbr = {"type": "CBR", "rate": "2Mbps"}
+    on_off = {"type": "OnOff", "rate": "20Mbps", "on_time": "200ms", "off_time": "300ms"}
+    random = {
+        "on_time": "Exponential(mean=100ms)",
+        "off_time": "Exponential(mean=150ms,bound=400ms)",
+    }
+    uniform = {"on_time": "Uniform(min=10ms,max=90ms)", "off_time": "Uniform(max=100ms)"}
+    yield case("poisson", poisson)
+    yield case("poisson-excess", poisson | {"rate": "30Mbps"}, buffer=20_000)
+    yield case("poisson-segments", poisson | {"write": "1448B", "rate": "14Mbps"}, packets=12_000)
+    yield case("poisson-large", poisson | {"write": "10000B", "rate": "10Mbps"})
+    yield case("poisson-finite", poisson | {"bytes": "300000B"})
+    yield case("poisson-loss", poisson, loss=0.02)
+    yield case("poisson-many", *[poisson | {"rate": "2.5Mbps"}] * 8, qlen="10p")
+    yield case("cbr", cbr)
+    yield case("cbr-full", cbr | {"rate": "16Mbps", "write": "1448B"})
+    yield case("cbr-excess", cbr | {"rate": "40Mbps"}, buffer=10_000)
+    yield case("cbr-finite", cbr | {"bytes": "1000000B"})
+    yield case("cbr-odd", cbr | {"rate": "3333333bps", "write": "777B"}, rtts="33.333334ms")
+    yield case("cbr-delayed-ack", cbr | {"rate": "300kbps"}, delayed_ack_count=2)
+    yield case("cbr-nagle", cbr | {"rate": "500kbps", "write": "100B"}, tcp={"TcpNoDelay": "false"})
+    yield case("on-off", on_off)
+    yield case("on-off-residual", on_off | {"on_time": "3.3333ms", "off_time": "1.7ms"})
+    yield case("on-off-short", on_off | {"rate": "1Mbps", "on_time": "1ms", "off_time": "1ms"})
+    yield case("on-off-ties", on_off | {"write": "1000B", "on_time": "1s", "off_time": "0s"})
+    yield case("on-off-excess", on_off | {"rate": "100Mbps"}, buffer=30_000)
+    yield case("on-off-random", on_off | random, seed=5)
+    yield case("on-off-uniform", on_off | uniform)
+    yield case("on-off-finite", on_off | random | {"bytes": "200000B"})
+    yield case("on-off-ecn", on_off, qdisc="CoDelQueueDisc", tcp={"UseEcn": "On"})
+    yield case("on-off-cubic", on_off | random, cc="TcpCubic")
+    yield case("on-off-bbr", on_off | random, cc="TcpBbr")
+    yield case("stops", poisson, cbr, on_off, stops=["1s", "1.5s", "2s"], starts=["0s"] * 3)
+    yield case("lost-syn", poisson, drop=[0], rate="8Mbps", packets=8_000)
+    yield case("mixture", {"type": "Greedy"}, poisson, cbr, on_off, rtts=["15ms"] * 4)
+    yield case("mixture-red", {"type": "Greedy"}, poisson, on_off | random, qdisc="RedQueueDisc")
+    shared = {"sources": ["a"] * 3, "destinations": ["b"] * 3}
+    yield case("shared-hosts", poisson, cbr, on_off, **shared)
+
+
 # TCP.
 
 
@@ -479,6 +526,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     collisions,
     mixtures,
     transfers,
+    sources,
     recoveries,
     sockets,
     ecn,

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use super::names::{self, Registry};
 use super::routing::Routes;
-use super::spec::{Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Scenario};
+use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, QueueSize, Spec};
 use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
@@ -40,7 +40,7 @@ pub fn check(mut scenario: Scenario) -> Result<Scenario, ScenarioError> {
 }
 
 #[derive(Default)]
-struct Report {
+pub(super) struct Report {
     problems: Vec<Problem>,
 }
 
@@ -52,11 +52,11 @@ struct CheckedLink {
 }
 
 impl Report {
-    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    pub(super) fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem { path: path.into(), message: message.into() });
     }
 
-    fn keep<T>(&mut self, path: &str, result: Result<T, String>) -> Option<T> {
+    pub(super) fn keep<T>(&mut self, path: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|message| self.add(path, message)).ok()
     }
 
@@ -102,7 +102,7 @@ impl Report {
         Some(time)
     }
 
-    fn rate(&mut self, path: &str, text: &mut String) -> Option<Rate> {
+    pub(super) fn rate(&mut self, path: &str, text: &mut String) -> Option<Rate> {
         let rate = self.keep(path, units::parse_rate(text))?;
         if rate == Rate(0) {
             self.add(path, format!("{text} would never send a packet; write a rate above 0"));
@@ -112,7 +112,7 @@ impl Report {
         Some(rate)
     }
 
-    fn size(&mut self, path: &str, text: &mut String) -> Option<u64> {
+    pub(super) fn size(&mut self, path: &str, text: &mut String) -> Option<u64> {
         let bytes = self.keep(path, units::parse_size(text))?;
         *text = units::format_size(bytes);
         Some(bytes)
@@ -375,6 +375,7 @@ impl Report {
         for (i, flow) in flows.iter_mut().enumerate() {
             let path = format!("flows[{i}]");
             self.flow_times(&path, flow, stop);
+            self.attributes(&format!("{path}.tcp"), &mut flow.tcp, &SOCKET);
             self.application(&path, flow);
             self.algorithm(&format!("{path}.cc"), &mut flow.cc, Registry::CongestionControl);
             let recovery = Registry::Recovery.find(&flow.recovery);
@@ -407,27 +408,6 @@ impl Report {
                 format!("{path}.stop"),
                 format!(
                     "{stop} is not after start ({start}); leave stop out for a flow that never stops"
-                ),
-            );
-        }
-    }
-
-    /// The application, with the socket attributes that it depends on.
-    fn application(&mut self, path: &str, flow: &mut Flow) {
-        self.attributes(&format!("{path}.tcp"), &mut flow.tcp, &SOCKET);
-        let Application::Greedy { bytes, write } = &mut flow.application;
-        self.size(&format!("{path}.application.bytes"), bytes);
-        let write_path = format!("{path}.application.write");
-        let Some(size) = self.size(&write_path, write) else { return };
-        let buffer = Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize");
-        if size == 0 {
-            self.add(write_path, "0B would never send; write a size above 0");
-        } else if size > u64::from(buffer) {
-            self.add(
-                write_path,
-                format!(
-                    "{write} never fits in the send buffer of {buffer}B; lower it or raise \
-                     tcp.SndBufSize"
                 ),
             );
         }

@@ -3,19 +3,24 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::distribution::Times;
 use super::names::{self, Registry};
 use super::routing::Routes;
 use super::spec::{self, DirectionName, Scenario};
 use super::{attributes, streams};
 use crate::attributes::{QueueSize, Spec};
 use crate::lowered::{
-    Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, SCHEMA,
+    Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Poisson,
+    SCHEMA,
 };
 use crate::tcp::socket_params::SOCKET;
+use crate::time::Time;
 use crate::units;
 use crate::user::is_user_code;
 
 const CHECKED: &str = "the scenario has been checked";
+/// Longer than any run may take.
+const ALWAYS: Time = Time::from_secs(1_000_000_000);
 
 pub fn lower(s: &Scenario) -> Lowered {
     let nodes = index(s.nodes.iter().map(String::as_str));
@@ -143,7 +148,7 @@ fn flow(
         return_path,
         start_ns: ns(&flow.start),
         stop_ns: flow.stop.as_deref().map_or(0, ns),
-        application: application(&flow.application),
+        application: application(&flow.application, &format!("flows/{name}/application")),
         congestion_control: algorithm(
             &flow.cc,
             Registry::CongestionControl,
@@ -155,10 +160,34 @@ fn flow(
     }
 }
 
-fn application(application: &spec::Application) -> Application {
+fn application(application: &spec::Application, path: &str) -> Application {
+    let stream = streams::first_stream(path);
+    let on_off = |total: &str, rate: &str, write: &str, on: Times, off: Times| {
+        Application::OnOff(OnOff {
+            bytes: bytes(total),
+            write_bytes: small_bytes(write),
+            rate_bps: bps(rate),
+            on_s: on.in_seconds(),
+            off_s: off.in_seconds(),
+            stream,
+        })
+    };
+    let times = |text: &str| Times::parse(text).expect(CHECKED);
     match application {
         spec::Application::Greedy { bytes: total, write } => {
             Application::Greedy { bytes: bytes(total), write_bytes: small_bytes(write) }
         }
+        spec::Application::Cbr { bytes: total, rate, write } => {
+            on_off(total, rate, write, Times::Constant(ALWAYS), Times::Constant(Time::ZERO))
+        }
+        spec::Application::OnOff { bytes: total, rate, write, on_time, off_time } => {
+            on_off(total, rate, write, times(on_time), times(off_time))
+        }
+        spec::Application::Poisson { bytes: total, rate, write } => Application::Poisson(Poisson {
+            bytes: bytes(total),
+            write_bytes: small_bytes(write),
+            rate_bps: bps(rate),
+            stream,
+        }),
     }
 }

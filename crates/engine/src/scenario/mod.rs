@@ -4,8 +4,10 @@
 //! reports everything that makes no sense, `lower` turns what is left into integers and routes and
 //! cannot fail.
 
+mod application;
 mod attributes;
 mod check;
+mod distribution;
 mod lower;
 pub mod names;
 mod routing;

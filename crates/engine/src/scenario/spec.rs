@@ -138,6 +138,33 @@ pub enum Application {
         #[serde(default = "default_write")]
         write: String,
     },
+    #[serde(rename = "CBR")]
+    Cbr {
+        #[serde(default = "zero_bytes")]
+        bytes: String,
+        rate: String,
+        #[serde(default = "default_write")]
+        write: String,
+    },
+    OnOff {
+        #[serde(default = "zero_bytes")]
+        bytes: String,
+        #[serde(default = "default_rate")]
+        rate: String,
+        #[serde(default = "default_write")]
+        write: String,
+        #[serde(default = "one_second")]
+        on_time: String,
+        #[serde(default = "one_second")]
+        off_time: String,
+    },
+    Poisson {
+        #[serde(default = "zero_bytes")]
+        bytes: String,
+        rate: String,
+        #[serde(default = "default_write")]
+        write: String,
+    },
 }
 
 impl Default for Application {
@@ -171,7 +198,17 @@ fn zero_bytes() -> String {
     "0B".to_owned()
 }
 
-/// ns-3's `BulkSendApplication::SendSize`.
+/// ns-3's `OnOffApplication::DataRate`.
+fn default_rate() -> String {
+    "500kbps".to_owned()
+}
+
+/// ns-3's `OnOffApplication::OnTime` and `OffTime`.
+fn one_second() -> String {
+    "1s".to_owned()
+}
+
+/// ns-3's `BulkSendApplication::SendSize` and `OnOffApplication::PacketSize`.
 fn default_write() -> String {
     "512B".to_owned()
 }

@@ -7,6 +7,9 @@ use crate::time::Time;
 impl Socket {
     /// The application closes: at once, or when its data is sent.
     pub fn close<E: Environment>(&mut self, env: &mut E) {
+        if self.scoreboard.size() == 0 && self.statistics.written_bytes > 0 {
+            self.statistics.completed.get_or_insert(self.tcb.now);
+        }
         if self.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
             self.close_on_empty = true;
             return;

@@ -77,6 +77,9 @@ pub trait Environment {
     /// The timer will not fire.
     fn disarm(&mut self, timer: Timer);
 
+    /// The connection is established.
+    fn connected(&mut self) {}
+
     /// The application may write up to `free` bytes; says what it does.
     fn writable(&mut self, free: u32) -> Write;
 

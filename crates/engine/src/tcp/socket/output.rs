@@ -28,6 +28,18 @@ impl Socket {
         self.write(write, env);
     }
 
+    /// The application writes at a time of its own; returns whether the write is accepted.
+    pub fn send<E: Environment>(&mut self, bytes: u32, now: Time, env: &mut E) -> bool {
+        self.tcb.now = now;
+        let may_write =
+            matches!(self.state, State::SynSent | State::Established | State::CloseWait);
+        if !may_write || self.scoreboard.available() < bytes {
+            return false;
+        }
+        self.write(Write { bytes, size: bytes, close: false }, env);
+        true
+    }
+
     /// Accepts a write that fits.  It leaves in the next nanosecond, so that writes of the same
     /// instant go out together.
     pub fn write<E: Environment>(&mut self, write: Write, env: &mut E) {

@@ -29,7 +29,10 @@ impl Socket {
             Timer::TimeWait => self.close_and_notify(env),
             Timer::SendPending | Timer::Pacing => self.send_pending(env),
             Timer::CompleteFork => self.complete_fork(env),
-            Timer::Connected => self.offer_space(env),
+            Timer::Connected => {
+                env.connected();
+                self.offer_space(env);
+            }
         }
     }
 

@@ -11,12 +11,14 @@
 // Exit status 0: done; 2: the scenario cannot be run, one line on stderr says why. If ns-3 aborts, its
 // message is on stderr, and the packet trace holds what happened until then.
 
+#include "flow-socket.h"
 #include "greedy.h"
 #include "network.h"
 #include "observed-simulator.h"
 #include "packet-trace.h"
 #include "recorder.h"
 #include "scenario.h"
+#include "sources.h"
 
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -168,13 +170,12 @@ Run(const Arguments& arguments)
         const auto sink = ns3::CreateObject<Sink>();
         sink->Configure(flow, recorder.TransferOf(i));
         network.nodes.Get(flow.destination)->AddApplication(sink);
-        const auto source = ns3::CreateObject<GreedySource>();
-        source->Configure(
-            flow,
-            recorder.TransferOf(i),
-            [&recorder, i](auto socket) { recorder.OnSender(i, socket); },
-            [&recorder, i] { recorder.OnClosed(i); });
-        network.nodes.Get(flow.source)->AddApplication(source);
+        const auto node = network.nodes.Get(flow.source);
+        const SocketObserver observer{[&recorder, i](auto socket) { recorder.OnSender(i, socket); },
+                                      [&recorder, i] { recorder.OnClosed(i); }};
+        const auto factory =
+            FlowSocketFactory::Install(node, flow, recorder.TransferOf(i), observer);
+        node->AddApplication(CreateSource(flow, factory));
     }
 
     ns3::Simulator::Stop(ns3::NanoSeconds(scenario.stop));

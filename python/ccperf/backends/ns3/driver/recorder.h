@@ -3,7 +3,7 @@
 #ifndef CCPERF_RECORDER_H
 #define CCPERF_RECORDER_H
 
-#include "greedy.h"
+#include "flow-socket.h"
 #include "network.h"
 #include "scenario.h"
 #include "table.h"

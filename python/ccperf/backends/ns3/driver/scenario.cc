@@ -4,6 +4,7 @@
 
 #include "json.h"
 
+#include <cctype>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -129,14 +130,58 @@ ReadPath(const Json& json)
     });
 }
 
+// `{"exponential": {"mean": 1.0, "bound": 0.0}}`, `{"constant": 1.0}`: ns-3's names begin with a capital.
+Distribution
+ReadDistribution(const Json& json)
+{
+    const auto capital = [](std::string name) {
+        name.at(0) = static_cast<char>(std::toupper(name.at(0)));
+        return name;
+    };
+    const auto& [name, parameters] = json.items.at(0);
+    Distribution distribution{capital(name), {}};
+    if (parameters.kind == Json::Kind::NUMBER)
+    {
+        distribution.attributes.emplace_back(distribution.type, parameters.As<double>());
+    }
+    for (const auto& [parameter, value] : parameters.items)
+    {
+        distribution.attributes.emplace_back(capital(parameter), value.As<double>());
+    }
+    return distribution;
+}
+
+Traffic
+ReadTraffic(const Json& json)
+{
+    const auto type = Get<std::string>(json, "type");
+    const auto bytes = Get<std::uint64_t>(json, "bytes");
+    const auto writeBytes = Get<std::uint32_t>(json, "write_bytes");
+    if (type == "greedy")
+    {
+        return GreedyTraffic{bytes, writeBytes};
+    }
+    const auto rate = Get<std::uint64_t>(json, "rate_bps");
+    const auto stream = Get<std::int64_t>(json, "stream");
+    if (type == "on_off")
+    {
+        return OnOffTraffic{bytes,
+                            writeBytes,
+                            rate,
+                            ReadDistribution(json["on_s"]),
+                            ReadDistribution(json["off_s"]),
+                            stream};
+    }
+    if (type == "poisson")
+    {
+        return PoissonTraffic{bytes, writeBytes, rate, stream};
+    }
+    throw std::runtime_error("this driver has no application `" + type + "`");
+}
+
 Flow
 ReadFlow(const Json& json)
 {
-    const Json& application = json["application"];
-    if (const auto type = Get<std::string>(application, "type"); type != "greedy")
-    {
-        throw std::runtime_error("this driver has no application `" + type + "`");
-    }
     return {Get<std::string>(json, "name"),
             Get<std::size_t>(json, "source"),
             Get<std::size_t>(json, "destination"),
@@ -148,8 +193,7 @@ ReadFlow(const Json& json)
             ReadPath(json["return_path"]),
             Get<std::int64_t>(json, "start_ns"),
             Get<std::int64_t>(json, "stop_ns"),
-            Get<std::uint64_t>(application, "bytes"),
-            Get<std::uint32_t>(application, "write_bytes"),
+            ReadTraffic(json["application"]),
             ReadAlgorithm(json["congestion_control"]),
             Get<std::string>(json, "recovery"),
             ReadAttributes(json["socket"])};

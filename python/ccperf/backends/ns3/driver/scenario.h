@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace ccperf
@@ -67,6 +68,39 @@ struct Hop
     std::size_t direction;
 };
 
+// What a random number is drawn from: ns-3's `type`RandomVariable with these attributes.
+struct Distribution
+{
+    std::string type;
+    std::vector<std::pair<std::string, double>> attributes;
+};
+
+struct GreedyTraffic
+{
+    std::uint64_t bytes; // of the transfer; 0: endless
+    std::uint32_t writeBytes;
+};
+
+struct OnOffTraffic
+{
+    std::uint64_t bytes;
+    std::uint32_t writeBytes;
+    std::uint64_t rate;
+    Distribution on; // s
+    Distribution off;
+    std::int64_t stream;
+};
+
+struct PoissonTraffic
+{
+    std::uint64_t bytes;
+    std::uint32_t writeBytes;
+    std::uint64_t rate;
+    std::int64_t stream;
+};
+
+using Traffic = std::variant<GreedyTraffic, OnOffTraffic, PoissonTraffic>;
+
 struct Flow
 {
     std::string name;
@@ -80,8 +114,7 @@ struct Flow
     std::vector<Hop> returnPath;
     std::int64_t start;
     std::int64_t stop; // 0: never stopped
-    std::uint64_t bytes; // of the transfer; 0: endless
-    std::uint32_t writeBytes;
+    Traffic traffic;
     Algorithm congestionControl;
     std::string recovery;
     Attributes socket;
