@@ -5,8 +5,7 @@
 //! because mostly nobody would notice them; and the two commonest kinds, "now" and "in one
 //! nanosecond", wait in lists of their own, as they come in order anyway.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::time::Time;
 
@@ -105,14 +104,98 @@ impl Entry {
     }
 }
 
+const NEVER: Entry = Entry(u128::MAX);
+
+/// A binary heap with the smallest entry first.
+///
+/// What has been taken leaves a hole at the root until the next call: nearly every event queues
+/// another one, which is sifted down from there, in place of two walks through the heap.
+#[derive(Debug, Default)]
+struct Heap {
+    entries: Vec<Entry>,
+    has_hole: bool,
+}
+
+impl Heap {
+    /// The smallest entry; `NEVER` if there is none.
+    #[inline]
+    fn first(&mut self) -> Entry {
+        if self.has_hole {
+            self.close_hole();
+        }
+        self.entries.first().copied().unwrap_or(NEVER)
+    }
+
+    /// Takes what [`Heap::first`] has just returned.
+    #[inline]
+    fn take_first(&mut self) {
+        self.has_hole = true;
+    }
+
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        if self.has_hole {
+            self.has_hole = false;
+            self.sift_down(entry);
+            return;
+        }
+        let mut at = self.entries.len();
+        self.entries.push(entry);
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if self.entries[parent] <= entry {
+                break;
+            }
+            self.entries[at] = self.entries[parent];
+            at = parent;
+        }
+        self.entries[at] = entry;
+    }
+
+    fn close_hole(&mut self) {
+        self.has_hole = false;
+        if let Some(last) = self.entries.pop()
+            && !self.entries.is_empty()
+        {
+            self.sift_down(last);
+        }
+    }
+
+    /// Puts `entry` in place of the root.
+    #[inline]
+    fn sift_down(&mut self, entry: Entry) {
+        let entries = &mut self.entries[..];
+        let mut at = 0;
+        // Which child is the smaller one is anybody's guess, so it is computed, not branched on.
+        while let [left, right] = entries.get(2 * at + 1..2 * at + 3).unwrap_or(&[]) {
+            let child = 2 * at + 1 + usize::from(right < left);
+            if entry <= entries[child] {
+                entries[at] = entry;
+                return;
+            }
+            entries[at] = entries[child];
+            at = child;
+        }
+        if let Some(&only) = entries.get(2 * at + 1)
+            && only < entry
+        {
+            entries[at] = only;
+            at = 2 * at + 1;
+        }
+        entries[at] = entry;
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct EventQueue {
     now: Key,
     next_number: u64,
-    heap: BinaryHeap<Reverse<Entry>>,
+    heap: Heap,
     /// Events of this nanosecond, and of the next one.
     now_list: VecDeque<Entry>,
     next_list: VecDeque<Entry>,
+    /// How many there are in both.
+    near: usize,
 }
 
 impl EventQueue {
@@ -130,43 +213,62 @@ impl EventQueue {
 
     pub fn schedule(&mut self, delay: Time, event: Event) -> Key {
         let key = self.reserve(delay);
-        let entry = Entry::new(key, event);
         match delay {
-            Time(0) => self.now_list.push_back(entry),
-            Time(1) => self.next_list.push_back(entry),
-            _ => self.heap.push(Reverse(entry)),
+            Time(0) => self.insert_now(key, event),
+            Time(1) => {
+                self.next_list.push_back(Entry::new(key, event));
+                self.near += 1;
+            }
+            _ => self.insert(key, event),
         }
         key
     }
 
     /// Queues an event under a key that was reserved before.
+    #[inline]
     pub fn insert(&mut self, key: Key, event: Event) {
-        self.heap.push(Reverse(Entry::new(key, event)));
+        self.heap.push(Entry::new(key, event));
     }
 
-    /// When the next event runs.
-    pub fn peek(&self) -> Option<Key> {
-        let heap = self.heap.peek().map(|entry| entry.0);
-        let lists = [heap, self.now_list.front().copied(), self.next_list.front().copied()];
-        lists.into_iter().flatten().min().map(Entry::key)
+    /// The same for the key that was reserved last, with delay 0.
+    pub fn insert_now(&mut self, key: Key, event: Event) {
+        self.now_list.push_back(Entry::new(key, event));
+        self.near += 1;
     }
 
-    /// Takes the next event and advances the clock to it.
-    pub fn pop(&mut self) -> Option<Event> {
-        let heap = self.heap.peek().map_or(Entry(u128::MAX), |entry| entry.0);
-        let now = self.now_list.front().copied().unwrap_or(Entry(u128::MAX));
-        let next = self.next_list.front().copied().unwrap_or(Entry(u128::MAX));
-        let entry = if now < heap && now < next {
-            self.now_list.pop_front()
-        } else if next < heap {
-            self.next_list.pop_front()
-        } else {
-            self.heap.pop().map(|entry| entry.0)
-        }?;
+    /// Takes the next event if it is due by `until`, and advances the clock to it.
+    #[inline]
+    pub fn pop(&mut self, until: Time) -> Option<Event> {
+        let mut entry = self.heap.first();
+        let mut list = None;
+        if self.near > 0 {
+            for near in [&mut self.now_list, &mut self.next_list] {
+                if let Some(&first) = near.front()
+                    && first < entry
+                {
+                    entry = first;
+                    list = Some(near);
+                }
+            }
+        }
         let key = entry.key();
+        if entry == NEVER || key.time > until {
+            return None;
+        }
+        match list {
+            Some(list) => {
+                list.pop_front();
+                self.near -= 1;
+            }
+            None => self.heap.take_first(),
+        }
         debug_assert!(key >= self.now, "time goes back");
         self.now = key;
         Some(Event::unpack(entry.0 as u32))
+    }
+
+    pub fn is_empty(&mut self) -> bool {
+        self.near == 0 && self.heap.first() == NEVER
     }
 }
 
@@ -183,7 +285,7 @@ mod tests {
         queue.schedule(Time(1), Event::Start(3));
         queue.schedule(Time(0), Event::Start(4));
         queue.insert(late, Event::Start(1));
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(HORIZON)).collect();
         assert_eq!(order, [4, 3, 0, 1, 2].map(Event::Start));
     }
 }
