@@ -88,6 +88,9 @@ class Algorithm(_Model):
 
     type: str
     attributes: Attributes = {}
+    #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
+    #: assigns by itself, in a program that assigns none.
+    stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
 
 
 class Greedy(_Model):
@@ -152,6 +155,13 @@ Application: TypeAlias = Annotated[
 ]
 
 
+class QueueLimits(_Model):
+    """Byte queue limits on a device queue: ns-3's ``DynamicQueueLimits``."""
+
+    #: How long there must have been slack before the limit goes down.
+    hold_time: Time = "1s"
+
+
 class Direction(_Model):
     """One direction of a link and the device that sends into it."""
 
@@ -162,9 +172,14 @@ class Direction(_Model):
         type="FifoQueueDisc", attributes={"MaxSize": "1000p"}
     )
     device_queue: QueueSize = "100p"
+    #: None: the device queue takes packets until it is full.
+    queue_limits: QueueLimits | None = None
     mtu: Size = "1500B"
     #: Probability that the receiving device loses a packet.
     loss: Probability = 0.0
+    #: Number of the random stream of losses; directions that give the same one draw from it in
+    #: turn. None: a stream of its own.
+    loss_stream: Count | None = None
     #: Packets that the receiving device loses, by their number in order of arrival, from 0.
     drop: tuple[Count, ...] = ()
 
@@ -206,11 +221,28 @@ class Flow(_Model):
     start: Time = "0s"
     #: None: never stopped.
     stop: Time | None = None
+    #: When the receiving application closes, too; None: never.
+    receiver_stop: Time | None = None
     application: Application = Greedy()
     cc: Annotated[Algorithm, BeforeValidator(_algorithm_by_name)]
     recovery: str = "TcpPrrRecovery"
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
     tcp: Attributes = {}
+
+
+class Ping(_Model):
+    """ICMP echo requests at equal distances, which the destination answers: ns-3's ``Ping``."""
+
+    #: ``ping_1``, ``ping_2``, ... if not given.
+    name: str | None = None
+    source: str
+    destination: str
+    start: Time = "0s"
+    #: None: never stopped.
+    stop: Time | None = None
+    interval: Time = "1s"
+    #: Without the headers.
+    size: Size = "56B"
 
 
 class RecordingOptions(_Model):
@@ -239,6 +271,7 @@ class Scenario(_Model):
     links: tuple[Link, ...]
     changes: tuple[Change, ...] = ()
     flows: tuple[Flow, ...]
+    pings: tuple[Ping, ...] = ()
     recording: RecordingOptions = RecordingOptions()
 
     @model_validator(mode="wrap")

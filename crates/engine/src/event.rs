@@ -39,6 +39,8 @@ pub enum Event {
     Qdisc(u32),
     /// A socket's timer: `Timer::COUNT` per socket.
     Socket(u32),
+    /// The receiving application of flow `n` closes.
+    CloseReceiver(u32),
     /// Something is due in the application of flow `n`.
     Application(u32),
 }
@@ -59,6 +61,7 @@ impl Event {
             Event::Qdisc(n) => (8, n),
             Event::Socket(n) => (9, n),
             Event::Application(n) => (10, n),
+            Event::CloseReceiver(n) => (11, n),
         };
         debug_assert!(n < 1 << KIND_SHIFT);
         kind << KIND_SHIFT | n
@@ -77,7 +80,8 @@ impl Event {
             7 => Event::Wake(n),
             8 => Event::Qdisc(n),
             9 => Event::Socket(n),
-            _ => Event::Application(n),
+            10 => Event::Application(n),
+            _ => Event::CloseReceiver(n),
         }
     }
 }

@@ -28,6 +28,8 @@ pub struct Lowered {
     pub changes: Vec<Change>,
     /// In creation order.
     pub flows: Vec<Flow>,
+    /// In creation order, after the flows.
+    pub pings: Vec<Ping>,
 }
 
 /// A full-duplex point-to-point link.
@@ -55,9 +57,11 @@ pub struct Direction {
     /// `None`: packets go straight to the device.
     pub qdisc: Option<Algorithm>,
     pub device_queue: DeviceQueue,
+    /// Hold time of ns-3's `DynamicQueueLimits` on the device queue, if it has them.
+    pub queue_limits_hold_ns: Option<u64>,
     /// Probability that the receiving device loses a packet, each packet alike.
     pub loss: f64,
-    /// Stream number of the loss draws.
+    /// Stream number of the loss draws; directions with the same number share the stream.
     pub loss_stream: u64,
     /// Packets lost at the receiving device, by their number in order of arrival, from 0.
     pub drops: Vec<u64>,
@@ -79,7 +83,7 @@ pub struct Algorithm {
     #[serde(rename = "type")]
     pub kind: String,
     pub attributes: BTreeMap<String, String>,
-    /// First stream number of its random draws.
+    /// First stream number of its random draws; 2^63 + n is the nth that ns-3 assigns by itself.
     pub stream: u64,
 }
 
@@ -114,6 +118,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// Zero: never stopped.
     pub stop_ns: u64,
+    /// When the receiving application closes; zero: never.
+    pub receiver_stop_ns: u64,
     pub application: Application,
     pub congestion_control: Algorithm,
     /// `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
@@ -121,6 +127,26 @@ pub struct Flow {
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,
+}
+
+/// ICMP echo requests at equal distances, answered by the destination (ns-3's `Ping`).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ping {
+    pub name: String,
+    pub source: usize,
+    pub destination: usize,
+    pub source_address: String,
+    pub destination_address: String,
+    /// As a flow's.
+    pub path: Vec<[usize; 2]>,
+    pub return_path: Vec<[usize; 2]>,
+    pub start_ns: u64,
+    /// Zero: never stopped.
+    pub stop_ns: u64,
+    pub interval_ns: u64,
+    /// Without the ICMP header.
+    pub size_bytes: u32,
 }
 
 /// What produces a flow's data.

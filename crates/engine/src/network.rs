@@ -15,7 +15,8 @@ use crate::event::{Event, EventQueue, Key};
 use crate::lowered::DeviceQueue;
 use crate::packet::{PPP_HEADER, Packet, PacketId, PacketPool};
 use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, Reason};
-use crate::rng::RngStream;
+use crate::queue_limits::DynamicQueueLimits;
+use crate::rng::SharedStream;
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
 
@@ -39,6 +40,8 @@ pub struct Port {
     queue_bytes: u32,
     /// The device has told the queue discipline to wait.
     stopped: bool,
+    /// Byte queue limits, with which it waits as well.
+    limits: Option<Box<ByteLimits>>,
     /// When the device looks whether it may say "go on", if that event is not queued: see
     /// [`Network::start_transmission`].
     wake: Option<Key>,
@@ -49,7 +52,7 @@ pub struct Port {
     wire: VecDeque<InFlight>,
 
     loss: f64,
-    loss_rng: RngStream,
+    loss_rng: SharedStream,
     /// Arrivals to lose, by number, in increasing order.
     drops: VecDeque<u64>,
     arrivals: u64,
@@ -62,6 +65,16 @@ pub struct Port {
     pub loss_dropped: u64,
 }
 
+/// Byte queue limits of a port.
+#[derive(Debug)]
+struct ByteLimits {
+    limits: DynamicQueueLimits,
+    /// They have told the queue discipline to wait.
+    stopped: bool,
+    /// What left the device queue and has not been reported yet.
+    left: u32,
+}
+
 /// What is needed to make a port.
 #[derive(Debug)]
 pub struct PortSetup {
@@ -70,8 +83,10 @@ pub struct PortSetup {
     pub mtu: u32,
     pub qdisc: Option<AnyQdisc>,
     pub queue_limit: DeviceQueue,
+    /// The hold time of byte queue limits, if there are any.
+    pub byte_limits: Option<Time>,
     pub loss: f64,
-    pub loss_rng: RngStream,
+    pub loss_rng: SharedStream,
     pub drops: Vec<u64>,
 }
 
@@ -90,6 +105,10 @@ impl Port {
             queue: VecDeque::new(),
             queue_bytes: 0,
             stopped: false,
+            limits: setup.byte_limits.map(|hold_time| {
+                let limits = DynamicQueueLimits::new(hold_time);
+                Box::new(ByteLimits { limits, stopped: false, left: 0 })
+            }),
             wake: None,
             busy_until: Key::default(),
             is_completion_queued: false,
@@ -117,6 +136,11 @@ impl Port {
         let time = self.rate.tx_time(bytes);
         self.tx_times = [(bytes, time), first];
         time
+    }
+
+    /// Whether the queue discipline has been told to wait, by the device or by byte queue limits.
+    fn is_stopped(&self) -> bool {
+        self.stopped || self.limits.as_ref().is_some_and(|limits| limits.stopped)
     }
 
     /// Whether the device queue would overflow with another packet of `bytes`.
@@ -290,6 +314,14 @@ impl Network {
     /// The device looks whether its queue has room, and lets the queue discipline go on.
     pub fn on_wake(&mut self, index: u32) {
         let port = &mut self.ports[index as usize];
+        if let Some(limits) = &mut port.limits {
+            limits.limits.on_completed(limits.left, self.events.now().time);
+            if limits.stopped && limits.limits.is_available() {
+                limits.stopped = false;
+                self.run(index);
+            }
+        }
+        let port = &mut self.ports[index as usize];
         if !port.is_full() && port.stopped {
             port.stopped = false;
             self.run(index);
@@ -313,7 +345,7 @@ impl Network {
         }
         // Most ports are idle, and all their disciplines do is count.
         let packet = &mut self.packets[id];
-        if now >= port.busy_until && !port.stopped && !self.plain {
+        if now >= port.busy_until && !port.stopped && port.limits.is_none() && !self.plain {
             let (fits, fills) = port.takes_one(packet.wire_bytes());
             if fits && port.passes_qdisc(packet.ip_bytes) {
                 packet.enqueued = now.time;
@@ -330,7 +362,7 @@ impl Network {
         if self.ports[index as usize].qdisc.is_some() {
             self.with_qdisc(index, |qdisc, cx| qdisc.enqueue(id, cx));
             self.run(index);
-        } else if self.ports[index as usize].stopped {
+        } else if self.ports[index as usize].is_stopped() {
             self.drop_at_device(index, id, "Device stopped");
         } else {
             self.give_to_device(index, id);
@@ -341,7 +373,7 @@ impl Network {
     fn run(&mut self, index: u32) {
         let quota = self.ports[index as usize].qdisc.as_ref().map_or(0, Qdisc::run_quota);
         for _ in 0..quota {
-            if self.ports[index as usize].stopped {
+            if self.ports[index as usize].is_stopped() {
                 return;
             }
             let next = self.with_qdisc(index, |qdisc, cx| qdisc.dequeue(cx)).flatten();
@@ -362,6 +394,10 @@ impl Network {
             Self::stop(&mut self.events, port, index);
             self.drop_at_device(index, id, "Device queue full");
             return;
+        }
+        if let Some(limits) = &mut port.limits {
+            limits.limits.on_queued(bytes);
+            limits.stopped |= !limits.limits.is_available();
         }
         if now < port.busy_until {
             port.queue.push_back(id);
@@ -403,7 +439,10 @@ impl Network {
         let port = &mut self.ports[index as usize];
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
         let wake = self.events.reserve(Time::ZERO);
-        if self.plain || port.stopped {
+        if let Some(limits) = &mut port.limits {
+            limits.left = bytes;
+        }
+        if self.plain || port.stopped || port.limits.is_some() {
             self.events.insert_now(wake, Event::Wake(index));
         } else {
             // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.

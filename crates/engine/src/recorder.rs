@@ -1,5 +1,6 @@
 //! Samples on the grid and counters at the end: the tables of `docs/design/contract.md`.
 
+use crate::application::Ping;
 use crate::lowered::Lowered;
 use crate::network::Network;
 use crate::qdisc::Verdict;
@@ -105,6 +106,14 @@ columns! {
 }
 
 columns! {
+    Echoes {
+        time_ns: I64,
+        ping: I64,
+        rtt_ns: F64,
+    }
+}
+
+columns! {
     Changes {
         time_ns: I64,
         flow: I64,
@@ -197,6 +206,7 @@ impl Recorder {
         scenario: &Lowered,
         network: &Network,
         connections: &[Connection],
+        pings: &[Ping],
     ) -> Recording {
         let mut tables = vec![
             flows(scenario, connections),
@@ -205,6 +215,9 @@ impl Recorder {
             self.flow_samples.into_table("flow_samples"),
             self.link_samples.into_table("link_samples"),
         ];
+        if !pings.is_empty() {
+            tables.push(echoes(pings));
+        }
         if scenario.record_changes {
             tables.push(self.changes.into_table("changes"));
         }
@@ -295,6 +308,18 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
         t.loss_dropped.push(port.loss_dropped as i64);
     }
     t.into_table("links")
+}
+
+fn echoes(pings: &[Ping]) -> Table {
+    let mut t = Echoes::default();
+    for (i, ping) in pings.iter().enumerate() {
+        for &(sent, rtt) in &ping.requests {
+            t.time_ns.push(sent.ns());
+            t.ping.push(i as i64);
+            t.rtt_ns.push(optional(rtt));
+        }
+    }
+    t.into_table("pings")
 }
 
 fn drops(scenario: &Lowered, network: &Network) -> Table {

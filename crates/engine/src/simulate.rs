@@ -1,29 +1,31 @@
 //! Runs a lowered scenario.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
-use crate::application::{Application, Due};
+use crate::application::{Application, Due, Ping};
 use crate::attributes::{Attributes, Spec};
 use crate::congestion;
-use crate::event::Event;
-use crate::lowered::{Algorithm, Direction, Flow, Lowered};
+use crate::event::{Event, EventQueue};
+use crate::lowered::{self, Algorithm, Direction, Flow, Lowered};
 use crate::network::{Network, Port, PortSetup};
 use crate::packet::Packet;
 use crate::qdisc::{self, AnyQdisc, FlowKey};
 use crate::recorder::Recorder;
 use crate::recording::Recording;
 use crate::recovery;
-use crate::rng::RngStream;
+use crate::rng::{RngStream, SharedStream};
 use crate::tcp::{Config, Environment, Socket, Timer, Write};
 use crate::time::{Rate, Time};
 use crate::trace::PacketTrace;
 use crate::user::{Failure, NoUserCode, Setup, UserCode, is_user_code};
 
-/// IP protocol number of TCP, part of what flow queueing hashes.
+/// IP protocol numbers, part of what flow queueing hashes.
+const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
 /// ns-3's estimate of the RTT before the first sample.
 const INITIAL_RTT: Time = Time::from_secs(1);
@@ -62,6 +64,8 @@ pub struct Simulation {
     scenario: Lowered,
     network: Network,
     connections: Vec<Connection>,
+    /// Their packets have the flow numbers behind those of the connections.
+    pings: Vec<Ping>,
     recorder: Recorder,
     finished: bool,
 }
@@ -98,25 +102,40 @@ impl Simulation {
                 let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
                 let directions = scenario.links.iter().flat_map(|link| &link.directions);
                 let ports = directions.map(|direction| direction.name.clone()).collect();
-                let flows = scenario.flows.iter().map(|flow| flow.name.clone()).collect();
+                let flows = scenario.flows.iter().map(|flow| &flow.name);
+                let pings = scenario.pings.iter().map(|ping| &ping.name);
+                let flows = flows.chain(pings).cloned().collect();
                 Some(PacketTrace::new(Box::new(out), ports, flows))
             }
         };
         let mut ports = Vec::new();
+        let mut loss_streams = HashMap::new();
         for link in &scenario.links {
             for direction in &link.directions {
-                ports.push(build_port(direction, Time(link.delay_ns), scenario.seed, user)?);
+                ports.push(build_port(
+                    direction,
+                    Time(link.delay_ns),
+                    scenario.seed,
+                    user,
+                    &mut loss_streams,
+                )?);
             }
         }
-        let routes = scenario.flows.iter().map(|flow| [hops(&flow.path), hops(&flow.return_path)]);
+        let flow_routes = scenario.flows.iter().map(|flow| [&flow.path, &flow.return_path]);
+        let ping_routes = scenario.pings.iter().map(|ping| [&ping.path, &ping.return_path]);
+        let routes = flow_routes.chain(ping_routes).map(|ways| ways.map(|path| hops(path)));
         let keys = scenario.flows.iter().map(flow_keys);
+        let keys = keys.chain(scenario.pings.iter().map(ping_keys));
         let network = Network::new(ports, routes.collect(), keys.collect::<Result<_, _>>()?, trace);
         let seed = scenario.seed;
         let connections = scenario.flows.iter().map(|flow| build_connection(flow, seed, user));
         let connections = connections.collect::<Result<Vec<_>, _>>()?;
+        let first_ping = scenario.flows.len();
+        let pings = scenario.pings.iter().enumerate();
+        let pings = pings.map(|(i, ping)| Ping::new(ping, (first_ping + i) as u16)).collect();
         let recorder = Recorder::new(&scenario);
         let mut simulation =
-            Simulation { scenario, network, connections, recorder, finished: false };
+            Simulation { scenario, network, connections, pings, recorder, finished: false };
         simulation.set_up();
         Ok(simulation)
     }
@@ -147,7 +166,7 @@ impl Simulation {
         if let Some(trace) = self.network.trace.take() {
             trace.finish()?;
         }
-        Ok(self.recorder.finish(&self.scenario, &self.network, &self.connections))
+        Ok(self.recorder.finish(&self.scenario, &self.network, &self.connections, &self.pings))
     }
 
     pub fn now(&self) -> Time {
@@ -185,10 +204,11 @@ impl Simulation {
             Event::Wake(port) => self.network.on_wake(port),
             Event::Socket(index) => self.on_socket_timer(index),
             Event::Application(flow) => self.on_application(flow),
-            Event::Qdisc(index) => self.network.on_qdisc_timer(index),
-            Event::Open(flow) => self.with_socket(flow as usize, false, |s, now, env| {
-                s.connect(now, env);
+            Event::CloseReceiver(flow) => self.with_socket(flow as usize, true, |s, now, host| {
+                s.close_sink(now, host);
             }),
+            Event::Qdisc(index) => self.network.on_qdisc_timer(index),
+            Event::Open(flow) => self.open(flow as usize),
             Event::Close(flow) => self.close(flow as usize),
             Event::Change(index) => self.change(index as usize),
             Event::Start(node) => self.start_node(node as usize),
@@ -212,17 +232,59 @@ impl Simulation {
                 }
             }
         }
+        let events = &mut self.network.events;
+        let begin = |events: &mut EventQueue, i: usize, start: u64, stop: u64| {
+            events.schedule(Time(start), Event::Open(i as u32));
+            if stop > 0 {
+                events.schedule(Time(stop), Event::Close(i as u32));
+            }
+        };
         for (i, flow) in self.scenario.flows.iter().enumerate() {
+            if flow.destination == node && flow.receiver_stop_ns > 0 {
+                events.schedule(Time(flow.receiver_stop_ns), Event::CloseReceiver(i as u32));
+            }
             if flow.source == node {
-                self.network.events.schedule(Time(flow.start_ns), Event::Open(i as u32));
-                if flow.stop_ns > 0 {
-                    self.network.events.schedule(Time(flow.stop_ns), Event::Close(i as u32));
-                }
+                begin(events, i, flow.start_ns, flow.stop_ns);
+            }
+        }
+        for (i, ping) in self.scenario.pings.iter().enumerate() {
+            if ping.source == node {
+                begin(events, self.connections.len() + i, ping.start_ns, ping.stop_ns);
             }
         }
     }
 
+    fn open(&mut self, flow: usize) {
+        if flow < self.connections.len() {
+            self.with_socket(flow, false, |socket, now, env| socket.connect(now, env));
+        } else {
+            self.ping(flow - self.connections.len());
+        }
+    }
+
+    /// Sends a request; the next one is due an interval later.
+    fn ping(&mut self, index: usize) {
+        let ping = &mut self.pings[index];
+        self.network.send(ping.request(self.network.now()));
+        ping.schedule_next(&mut self.network.events);
+    }
+
+    /// A request or a reply has arrived.
+    #[cold]
+    fn deliver_echo(&mut self, packet: &Packet) {
+        if packet.backward {
+            let index = packet.flow as usize - self.connections.len();
+            self.pings[index].on_reply(packet, self.network.now());
+        } else {
+            self.network.send(Ping::reply(packet));
+        }
+    }
+
     fn close(&mut self, flow: usize) {
+        if flow >= self.connections.len() {
+            self.pings[flow - self.connections.len()].stop();
+            return;
+        }
         self.connections[flow].application.stop(self.network.now());
         self.with_socket(flow, false, |socket, now, env| {
             socket.tcb.now = now;
@@ -230,8 +292,14 @@ impl Simulation {
         });
     }
 
-    /// A source switches on or off, or writes the packet that is due.
+    /// A source switches on or off, or writes the packet that is due; or a ping is due.
     fn on_application(&mut self, flow: u32) {
+        if let Some(index) = (flow as usize).checked_sub(self.connections.len()) {
+            if self.pings[index].take_due(self.network.events.now()) {
+                self.ping(index);
+            }
+            return;
+        }
         let events = &mut self.network.events;
         let connection = &mut self.connections[flow as usize];
         let Application::Source(source) = &mut connection.application else { return };
@@ -268,6 +336,9 @@ impl Simulation {
 
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
+        if packet.flow as usize >= self.connections.len() {
+            return self.deliver_echo(packet);
+        }
         self.with_socket(packet.flow as usize, !packet.backward, |socket, now, env| {
             socket.on_segment(packet, now, env);
         });
@@ -405,6 +476,7 @@ fn build_port(
     delay: Time,
     seed: u64,
     user: &dyn UserCode,
+    loss_streams: &mut HashMap<u64, SharedStream>,
 ) -> Result<Port, Error> {
     let mut qdisc = None;
     if let Some(algorithm) = direction.qdisc.as_ref().filter(|q| is_user_code(&q.kind)) {
@@ -421,14 +493,20 @@ fn build_port(
         };
         qdisc = qdisc::build(&algorithm.kind, &cx);
     }
+    // Directions that name the same stream draw from it in turn.
+    let stream = direction.loss_stream;
+    let loss_rng = loss_streams
+        .entry(stream)
+        .or_insert_with(|| SharedStream::new(RngStream::fixed(seed, stream)));
     Ok(Port::new(PortSetup {
         rate: Rate(direction.rate_bps),
         delay,
         mtu: direction.mtu_bytes,
         qdisc,
         queue_limit: direction.device_queue,
+        byte_limits: direction.queue_limits_hold_ns.map(Time),
         loss: direction.loss,
-        loss_rng: RngStream::fixed(seed, direction.loss_stream),
+        loss_rng: loss_rng.clone(),
         drops: direction.drops.clone(),
     }))
 }
@@ -479,16 +557,26 @@ fn hops(path: &[[usize; 2]]) -> Vec<u32> {
 }
 
 fn flow_keys(flow: &Flow) -> Result<[FlowKey; 2], Error> {
+    let addresses = [&*flow.source_address, &*flow.destination_address];
+    keys(addresses, [flow.source_port, flow.destination_port], PROTOCOL_TCP)
+}
+
+fn ping_keys(ping: &lowered::Ping) -> Result<[FlowKey; 2], Error> {
+    keys([&ping.source_address, &ping.destination_address], [0, 0], PROTOCOL_ICMP)
+}
+
+/// What flow queueing sees of the packets there and back.
+fn keys(addresses: [&str; 2], ports: [u16; 2], protocol: u8) -> Result<[FlowKey; 2], Error> {
     let address = |text: &str| {
         let parsed = text.parse::<std::net::Ipv4Addr>();
         parsed.map(u32::from).map_err(|_| Error::Scenario(format!("not an IPv4 address: {text}")))
     };
     let forward = FlowKey {
-        source: address(&flow.source_address)?,
-        destination: address(&flow.destination_address)?,
-        source_port: flow.source_port,
-        destination_port: flow.destination_port,
-        protocol: PROTOCOL_TCP,
+        source: address(addresses[0])?,
+        destination: address(addresses[1])?,
+        source_port: ports[0],
+        destination_port: ports[1],
+        protocol,
         priority: 0,
     };
     let backward = FlowKey {

@@ -185,7 +185,7 @@ mod tests {
         let mut events = EventQueue::default();
         let mut times = Vec::new();
         source.on_connected(0, &mut events);
-        while times.len() < count && events.pop().is_some() {
+        while times.len() < count && events.pop(Time::MAX).is_some() {
             match source.take_due(events.now()) {
                 Some(Due::Switch) => source.switch(0, &mut events),
                 Some(Due::Send) => {
@@ -268,7 +268,7 @@ mod tests {
         let mut events = EventQueue::default();
         source.on_connected(0, &mut events);
         let mut due = 0;
-        while due < 3 && events.pop().is_some() {
+        while due < 3 && events.pop(Time::MAX).is_some() {
             match source.take_due(events.now()) {
                 Some(Due::Switch) => source.switch(0, &mut events),
                 Some(Due::Send) => {

@@ -10,6 +10,7 @@ mod check;
 mod distribution;
 mod lower;
 pub mod names;
+mod ping;
 mod routing;
 mod spec;
 mod streams;
@@ -17,7 +18,7 @@ mod streams;
 use std::fmt;
 
 pub use spec::{
-    Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Recording, Scenario,
+    Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Ping, Recording, Scenario,
 };
 
 use crate::lowered::Lowered;

@@ -23,6 +23,8 @@ pub struct Scenario {
     pub changes: Vec<Change>,
     pub flows: Vec<Flow>,
     #[serde(default)]
+    pub pings: Vec<Ping>,
+    #[serde(default)]
     pub recording: Recording,
 }
 
@@ -49,8 +51,11 @@ pub struct Direction {
     /// `None`: packets go straight to the device.
     pub qdisc: Option<Algorithm>,
     pub device_queue: String,
+    pub queue_limits: Option<QueueLimits>,
     pub mtu: String,
     pub loss: f64,
+    /// `None`: one of the direction's own.
+    pub loss_stream: Option<u64>,
     pub drop: Vec<u64>,
 }
 
@@ -62,13 +67,24 @@ impl Default for Direction {
             qdisc: Some(Algorithm {
                 kind: "FifoQueueDisc".to_owned(),
                 attributes: BTreeMap::from([max_size]),
+                stream: None,
             }),
             device_queue: "100p".to_owned(),
+            queue_limits: None,
             mtu: "1500B".to_owned(),
             loss: 0.0,
+            loss_stream: None,
             drop: Vec::new(),
         }
     }
+}
+
+/// Byte queue limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueLimits {
+    #[serde(default = "one_second")]
+    pub hold_time: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +94,10 @@ pub struct Algorithm {
     pub kind: String,
     #[serde(default, deserialize_with = "attributes")]
     pub attributes: BTreeMap<String, String>,
+    /// Of its random numbers; `None`: one of its own.  From 0 on as ns-3's `SetStream`; -1 - n is the
+    /// nth of those that ns-3 assigns by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<i64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,6 +140,9 @@ pub struct Flow {
     /// `None`: never stopped.
     #[serde(default)]
     pub stop: Option<String>,
+    /// `None`: never stopped.
+    #[serde(default)]
+    pub receiver_stop: Option<String>,
     #[serde(default)]
     pub application: Application,
     pub cc: Algorithm,
@@ -127,6 +150,24 @@ pub struct Flow {
     pub recovery: String,
     #[serde(default, deserialize_with = "attributes")]
     pub tcp: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ping {
+    #[serde(default)]
+    pub name: Option<String>,
+    pub source: String,
+    pub destination: String,
+    #[serde(default = "zero_time")]
+    pub start: String,
+    /// `None`: never stopped.
+    #[serde(default)]
+    pub stop: Option<String>,
+    #[serde(default = "one_second")]
+    pub interval: String,
+    #[serde(default = "default_ping")]
+    pub size: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -203,7 +244,13 @@ fn default_rate() -> String {
     "500kbps".to_owned()
 }
 
-/// ns-3's `OnOffApplication::OnTime` and `OffTime`.
+/// ns-3's `Ping::Size`.
+fn default_ping() -> String {
+    "56B".to_owned()
+}
+
+/// ns-3's `OnOffApplication::OnTime` and `OffTime`, `Ping::Interval` and
+/// `DynamicQueueLimits::HoldTime`.
 fn one_second() -> String {
     "1s".to_owned()
 }

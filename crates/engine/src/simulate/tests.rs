@@ -58,11 +58,16 @@ fn random_scenario(seed: u64) -> Value {
         "FifoQueueDisc" => json!({"type": qdisc, "attributes": {"MaxSize": limit}}),
         _ => json!({"type": qdisc, "attributes": {"MaxSize": limit, "UseEcn": ecn == "On"}}),
     };
+    let limits = match dice.roll(4) {
+        0 => json!({"hold_time": "5ms"}),
+        _ => Value::Null,
+    };
+    let mut pings = Vec::new();
     let mut nodes = Vec::new();
     let mut links = vec![json!({
         "name": "btl", "ends": ["left", "right"], "rate": rate,
         "delay": dice.pick(&["100us", "3ms", "10ms"]),
-        "forward": {"qdisc": discipline, "device_queue": dice.pick(&["1p", "2p", "10p"]),
+        "forward": {"qdisc": discipline, "queue_limits": limits, "device_queue": dice.pick(&["1p", "2p", "10p"]),
                     "loss": if dice.roll(3) == 0 { 0.02 } else { 0.0 }},
         "reverse": {"device_queue": dice.pick(&["1p", "5p"])},
     })];
@@ -87,9 +92,13 @@ fn random_scenario(seed: u64) -> Value {
         } else {
             json!({"type": "Greedy", "bytes": bytes})
         };
+        if dice.roll(4) == 0 {
+            pings.push(json!({"source": source, "destination": destination, "interval": "11ms"}));
+        }
         flows.push(json!({
             "source": source, "destination": destination,
             "start": dice.pick(&["0s", "0s", "100ms"]), "stop": dice.pick(&["3s", "1.5s"]),
+            "receiver_stop": if dice.roll(6) == 0 { json!("2s") } else { Value::Null },
             "application": application,
             "cc": {"type": dice.pick(&algorithms())},
             "recovery": dice.pick(&["TcpPrrRecovery", "PrrRfc6937", "TcpClassicRecovery"]),
@@ -106,6 +115,7 @@ fn random_scenario(seed: u64) -> Value {
     nodes.extend(["left".to_string(), "right".to_string()]);
     json!({
         "stop_time": "3s", "seed": 1 + dice.roll(5), "nodes": nodes, "links": links, "flows": flows,
+        "pings": pings,
         "changes": [
             {"time": "1s", "link": "btl", "rate": dice.pick(&["1Mbps", "30Mbps"])},
             {"time": "1.2s", "link": "btl", "delay": dice.pick(&["10us", "20ms"])},
@@ -118,7 +128,8 @@ fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
     let lowered = canonical.lower();
     let directions = lowered.links.iter().flat_map(|link| &link.directions);
     let ports = directions.map(|direction| direction.name.clone()).collect();
-    let flows = lowered.flows.iter().map(|flow| flow.name.clone()).collect();
+    let flows = lowered.flows.iter().map(|flow| flow.name.clone());
+    let flows = flows.chain(lowered.pings.iter().map(|ping| ping.name.clone())).collect();
     let buffer = Buffer::default();
     let mut simulation = Simulation::new(lowered, None).unwrap();
     simulation.network.plain = plain;
@@ -167,11 +178,10 @@ fn windows_and_bytes_stay_in_bounds() {
         for (row, &flow) in values("flow").iter().enumerate() {
             let size: i64 =
                 flows[flow as usize]["tcp"]["SegmentSize"].as_str().unwrap().parse().unwrap();
-            let application = &flows[flow as usize]["application"]["type"];
             let (cwnd, sent) = (values("cwnd_bytes")[row], values("sent_bytes")[row]);
-            // What a source with a rate of its own has in flight may be less than a segment, and
-            // proportional rate reduction sets the window to that.
-            let least = if application == "Greedy" { size } else { 1 };
+            // Proportional rate reduction sets the window to what is in flight, which may be less than
+            // a segment.
+            let least = size.min(values("in_flight_bytes")[row].max(1));
             assert!(cwnd == 0 || cwnd >= least, "seed {seed}: cwnd {cwnd} of {size}");
             assert!(values("read_bytes")[row] <= values("received_bytes")[row], "seed {seed}");
             assert!(values("received_bytes")[row] <= sent, "seed {seed}: made up data");

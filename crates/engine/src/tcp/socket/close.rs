@@ -7,9 +7,8 @@ use crate::time::Time;
 impl Socket {
     /// The application closes: at once, or when its data is sent.
     pub fn close<E: Environment>(&mut self, env: &mut E) {
-        if self.scoreboard.size() == 0 && self.statistics.written_bytes > 0 {
-            self.statistics.completed.get_or_insert(self.tcb.now);
-        }
+        self.application_closed = true;
+        self.count_acked(0);
         if self.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
             self.close_on_empty = true;
             return;
@@ -29,6 +28,18 @@ impl Socket {
             }
             State::Listen => self.close_and_notify(env),
             _ => {}
+        }
+    }
+
+    /// The receiving application closes its connection and stops listening.  Data that it has not been
+    /// given yet is lost, which resets the connection (RFC 9293 section 3.6.1).
+    pub fn close_sink<E: Environment>(&mut self, now: Time, env: &mut E) {
+        self.tcb.now = now;
+        self.is_listening = false;
+        if self.open && self.reassembly.has_gap() {
+            self.reset(env);
+        } else if self.open {
+            self.close(env);
         }
     }
 

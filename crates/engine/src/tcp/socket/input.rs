@@ -59,7 +59,7 @@ impl Socket {
     /// No end point: reset whoever sends (RFC 9293 section 3.10.7.1).  The port of a sink still listens,
     /// and a listening socket ignores everything but a SYN.
     fn refuse<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if self.is_sink || packet.flags.has(Flags::RST) {
+        if self.is_listening || packet.flags.has(Flags::RST) {
             return;
         }
         let mut reset = Packet {
@@ -176,6 +176,7 @@ impl Socket {
         }
         let mut update = packet.ack == self.highest_ack_received && window > self.peer_window;
         if packet.ack > self.highest_ack_received {
+            self.count_acked((packet.ack - self.highest_ack_received) as u64);
             self.highest_ack_received = packet.ack;
             update = true;
         }

@@ -179,6 +179,7 @@ pub struct Socket {
     highest_ack_received: Seq,
     highest_seq_received: Seq,
     close_on_empty: bool,
+    application_closed: bool,
     connected: bool,
 
     // Receiving half.
@@ -188,6 +189,8 @@ pub struct Socket {
     advertised: u32,
     persist_timeout: Time,
     is_sink: bool,
+    /// The port accepts connections, besides the one that there is.
+    is_listening: bool,
     shutdown_send: bool,
     close_notified: bool,
 
@@ -276,6 +279,7 @@ impl Socket {
             highest_ack_received: Seq(0),
             highest_seq_received: Seq(0),
             close_on_empty: false,
+            application_closed: false,
             connected: false,
             reassembly: Reassembly::new(config.receive_buffer),
             delayed_acks: 0,
@@ -283,6 +287,7 @@ impl Socket {
             advertised: 0,
             persist_timeout: config.persist_timeout,
             is_sink: false,
+            is_listening: false,
             shutdown_send: false,
             close_notified: false,
             sack: config.sack,
@@ -305,6 +310,7 @@ impl Socket {
     pub fn listen(&mut self) {
         self.state = State::Listen;
         self.is_sink = true;
+        self.is_listening = true;
         self.shutdown_send = true;
         self.close_on_empty = true;
     }
@@ -318,6 +324,18 @@ impl Socket {
         self.send_syn(env);
         self.state = State::SynSent;
         self.tcb.ecn_state = EcnState::Disabled; // until the peer has agreed
+    }
+
+    /// The peer has acknowledged more than ever before.  A closed transfer may be complete by that.
+    fn count_acked(&mut self, bytes: u64) {
+        let statistics = &mut self.statistics;
+        // A FIN has a sequence number, too, but is no data.
+        statistics.acked_bytes = (statistics.acked_bytes + bytes).min(statistics.written_bytes);
+        let all =
+            statistics.written_bytes > 0 && statistics.acked_bytes == statistics.written_bytes;
+        if self.application_closed && all {
+            statistics.completed.get_or_insert(self.tcb.now);
+        }
     }
 
     /// Whether the connection's end point exists (if not, whoever sends to it is reset).

@@ -126,6 +126,7 @@ Sink::Configure(const Flow& flow, Transfer& transfer)
     m_flow = &flow;
     m_transfer = &transfer;
     SetStartTime(ns3::Seconds(0));
+    SetStopTime(ns3::NanoSeconds(flow.receiverStop));
 }
 
 void
@@ -137,6 +138,16 @@ Sink::StartApplication()
     m_listener->ShutdownSend();
     m_listener->SetAcceptCallback(ns3::MakeCallback(&Sink::OnRequest, this),
                                   ns3::MakeCallback(&Sink::OnAccept, this));
+}
+
+void
+Sink::StopApplication()
+{
+    if (m_connection)
+    {
+        m_connection->Close();
+    }
+    m_listener->Close();
 }
 
 void

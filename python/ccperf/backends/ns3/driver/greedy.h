@@ -52,6 +52,7 @@ class Sink : public ns3::Application
 
   private:
     void StartApplication() override;
+    void StopApplication() override;
     void DoDispose() override;
 
     bool OnRequest(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);

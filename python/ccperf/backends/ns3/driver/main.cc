@@ -177,6 +177,12 @@ Run(const Arguments& arguments)
             FlowSocketFactory::Install(node, flow, recorder.TransferOf(i), observer);
         node->AddApplication(CreateSource(flow, factory));
     }
+    for (std::size_t i = 0; i < scenario.pings.size(); ++i)
+    {
+        const auto ping = CreatePing(scenario.pings[i], scenario.stop);
+        recorder.OnPing(i, ping);
+        network.nodes.Get(scenario.pings[i].source)->AddApplication(ping);
+    }
 
     ns3::Simulator::Stop(ns3::NanoSeconds(scenario.stop));
     if (!isObserved)

@@ -82,7 +82,7 @@ ReadAlgorithm(const Json& json)
 {
     return {Get<std::string>(json, "type"),
             ReadAttributes(json["attributes"]),
-            Get<std::int64_t>(json, "stream")};
+            static_cast<std::int64_t>(Get<std::uint64_t>(json, "stream"))};
 }
 
 Direction
@@ -95,6 +95,7 @@ ReadDirection(const Json& json)
             Get<std::uint16_t>(json, "mtu_bytes"),
             qdisc.IsNull() ? std::nullopt : std::optional(ReadAlgorithm(qdisc)),
             {unit == "bytes", limit.As<std::uint32_t>()},
+            ReadOptional<std::int64_t>(json["queue_limits_hold_ns"]),
             Get<double>(json, "loss"),
             Get<std::int64_t>(json, "loss_stream"),
             ReadValues<std::uint64_t>(json["drops"])};
@@ -193,10 +194,27 @@ ReadFlow(const Json& json)
             ReadPath(json["return_path"]),
             Get<std::int64_t>(json, "start_ns"),
             Get<std::int64_t>(json, "stop_ns"),
+            Get<std::int64_t>(json, "receiver_stop_ns"),
             ReadTraffic(json["application"]),
             ReadAlgorithm(json["congestion_control"]),
             Get<std::string>(json, "recovery"),
             ReadAttributes(json["socket"])};
+}
+
+PingFlow
+ReadPing(const Json& json)
+{
+    return {Get<std::string>(json, "name"),
+            Get<std::size_t>(json, "source"),
+            Get<std::size_t>(json, "destination"),
+            Get<std::string>(json, "source_address"),
+            Get<std::string>(json, "destination_address"),
+            ReadPath(json["path"]),
+            ReadPath(json["return_path"]),
+            Get<std::int64_t>(json, "start_ns"),
+            Get<std::int64_t>(json, "stop_ns"),
+            Get<std::int64_t>(json, "interval_ns"),
+            Get<std::uint32_t>(json, "size_bytes")};
 }
 
 } // namespace
@@ -224,7 +242,8 @@ ReadScenario(const std::string& path)
             ReadValues<std::string>(json["nodes"]),
             ReadList<Link>(json["links"], ReadLink),
             ReadList<Change>(json["changes"], ReadChange),
-            ReadList<Flow>(json["flows"], ReadFlow)};
+            ReadList<Flow>(json["flows"], ReadFlow),
+            ReadList<PingFlow>(json["pings"], ReadPing)};
 }
 
 } // namespace ccperf

@@ -22,7 +22,7 @@ struct Algorithm
 {
     std::string type;
     Attributes attributes;
-    std::int64_t stream;
+    std::int64_t stream; // below 0: the one that ns-3 assigns by itself, counted from the lowest number
 };
 
 struct DeviceQueue
@@ -38,6 +38,7 @@ struct Direction
     std::uint16_t mtu;
     std::optional<Algorithm> qdisc;
     DeviceQueue deviceQueue;
+    std::optional<std::int64_t> queueLimitsHold;
     double loss;
     std::int64_t lossStream;
     std::vector<std::uint64_t> drops;
@@ -114,10 +115,27 @@ struct Flow
     std::vector<Hop> returnPath;
     std::int64_t start;
     std::int64_t stop; // 0: never stopped
+    std::int64_t receiverStop;
     Traffic traffic;
     Algorithm congestionControl;
     std::string recovery;
     Attributes socket;
+};
+
+// ICMP echo requests.
+struct PingFlow
+{
+    std::string name;
+    std::size_t source;
+    std::size_t destination;
+    std::string sourceAddress;
+    std::string destinationAddress;
+    std::vector<Hop> path;
+    std::vector<Hop> returnPath;
+    std::int64_t start;
+    std::int64_t stop; // 0: never stopped
+    std::int64_t interval;
+    std::uint32_t bytes;
 };
 
 struct Scenario
@@ -130,6 +148,7 @@ struct Scenario
     std::vector<Link> links;
     std::vector<Change> changes;
     std::vector<Flow> flows;
+    std::vector<PingFlow> pings;
 };
 
 // Throws std::runtime_error with the reason.

@@ -6,6 +6,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
+#include "ns3/enum.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/onoff-application.h"
 #include "ns3/pointer.h"
@@ -89,6 +90,22 @@ CreateSource(const Flow& flow, ns3::TypeId socketFactory)
     source->SetStartTime(ns3::NanoSeconds(flow.start));
     source->SetStopTime(ns3::NanoSeconds(flow.stop));
     return source;
+}
+
+ns3::Ptr<ns3::Ping>
+CreatePing(const PingFlow& ping, std::int64_t end)
+{
+    const auto application = ns3::CreateObject<ns3::Ping>();
+    application->SetAttribute(
+        "Destination",
+        ns3::AddressValue(ns3::Ipv4Address(ping.destinationAddress.c_str())));
+    application->SetAttribute("Interval", ns3::TimeValue(ns3::NanoSeconds(ping.interval)));
+    application->SetAttribute("Size", ns3::UintegerValue(ping.bytes));
+    application->SetAttribute("VerboseMode", ns3::EnumValue(ns3::Ping::SILENT));
+    application->SetStartTime(ns3::NanoSeconds(ping.start));
+    // Without a stop time ns-3's class makes room for a negative number of requests.
+    application->SetStopTime(ns3::NanoSeconds(ping.stop > 0 ? ping.stop : end + 1));
+    return application;
 }
 
 ns3::TypeId

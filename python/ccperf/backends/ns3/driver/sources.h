@@ -8,6 +8,7 @@
 #include "ns3/application.h"
 #include "ns3/event-id.h"
 #include "ns3/packet.h"
+#include "ns3/ping.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/socket.h"
 
@@ -17,6 +18,9 @@ namespace ccperf
 // The application that sends a flow's data, through a socket of this factory: ns-3's own
 // OnOffApplication, or one of ours. Start and stop are set.
 ns3::Ptr<ns3::Application> CreateSource(const Flow& flow, ns3::TypeId socketFactory);
+
+// ns-3's own Ping. `end`: of the run.
+ns3::Ptr<ns3::Ping> CreatePing(const PingFlow& ping, std::int64_t end);
 
 // Sends packets of one size with exponentially distributed gaps, from the connection on. As with
 // ns3::OnOffApplication, a packet that the socket refuses is tried again when the next one would be due,
