@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, catalogue, registry
+from ccperf import _native, catalogue, commandline, registry
 from ccperf.catalogue.scalability import STEP_TIME
+from ccperf.scenario import Scenario
 from ccperf.topologies import dumbbell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from ccperf.scenario import Scenario
 
 MAX_HOPS = 150_000
 
@@ -279,6 +278,73 @@ def sources() -> Iterator[Case]:
     yield case("shared-hosts", poisson, cbr, on_off, **shared)
 
 
+def hosts() -> Iterator[Case]:
+    """Pings beside TCP, byte queue limits, receivers that close, streams that are shared."""
+
+    def case(name: str, own: dict[str, Any] | None = None, **settings: Any) -> Case:
+        scenario = _case(f"host/{name}", **settings).scenario
+        return Case(Scenario.model_validate({**scenario.model_dump(), **(own or {})}))
+
+    def limited(hold_time: str, device_queue: str, qdisc: str = "FifoQueueDisc") -> Case:
+        direction = {"device_queue": device_queue, "queue_limits": {"hold_time": hold_time}}
+        changed = case(f"limits-{hold_time}-{device_queue}-{qdisc}", qdisc=qdisc).scenario
+        links = [
+            {
+                **link,
+                "forward": {**link["forward"], **direction},
+                "reverse": {**link["reverse"], **direction},
+            }
+            for link in changed.model_dump()["links"]
+        ]
+        return Case(Scenario.model_validate({**changed.model_dump(), "links": links}))
+
+    def closing(name: str, time: str, **settings: Any) -> Case:
+        scenario = _case(f"host/receiver-{name}", stop="4s", **settings).scenario
+        flows = [{**flow, "receiver_stop": time} for flow in scenario.model_dump()["flows"]]
+        return Case(Scenario.model_validate({**scenario.model_dump(), "flows": flows}))
+
+    ping = {"source": "src_0", "destination": "dst_0", "interval": "20ms"}
+    back = {"source": "dst_0", "destination": "src_0", "interval": "7ms", "size": "1000B"}
+    late = {"start": "500ms", "stop": "1.5s"}
+    yield case("ping", {"pings": [ping]})
+    yield case("ping-both-ways", {"pings": [ping | late, back]}, qdisc="FqCoDelQueueDisc")
+    yield case("ping-loss", {"pings": [ping | {"size": "16B"}, back]}, loss=0.05)
+    yield case("ping-priority", {"pings": [ping]}, qdisc="PfifoFastQueueDisc", qlen="30p")
+    yield limited("1s", "50p")
+    yield limited("1ms", "3p", "CoDelQueueDisc")
+    yield limited("1ms", "100p", "FqCoDelQueueDisc")
+    yield limited("10ms", "1p")
+    yield closing("early", "1s")
+    yield closing("after-sender", "2.2s", stops=["2s"], qlen="200p")
+    yield closing("with-gap", "1s", loss=0.2)
+    yield closing("idle", "2s", applications=[{"type": "CBR", "rate": "100kbps"}])
+    yield closing("finished", "3s", applications=[{"type": "Greedy", "bytes": "100000B"}])
+    shared = case("shared-loss", loss=0.02, rtts=["15ms", "20ms"]).scenario.model_dump()
+    for link in shared["links"]:
+        link["forward"] |= {"loss": 0.01, "loss_stream": 50}
+        link["reverse"] |= {"loss": 0.01, "loss_stream": 50}
+    yield Case(Scenario.model_validate(shared))
+    red = case("automatic-stream", qdisc="RedQueueDisc", qlen="60p").scenario.model_dump()
+    red["links"][0]["forward"]["qdisc"]["stream"] = -1 - 27
+    yield Case(Scenario.model_validate(red))
+
+
+def examples() -> Iterator[Case]:
+    """ns-3's own example programs."""
+    for line in (
+        "tcp-variants-comparison --duration=10",
+        "tcp-variants-comparison --duration=10 --num_flows=3 --error_p=0.01",
+        "tcp-validation --stopTime=7s",
+        "tcp-validation --stopTime=7s --firstTcpType=dctcp --queueUseEcn=1 --baseRtt=10ms",
+        "tcp-validation --stopTime=17s --secondTcpType=reno --queueType=pie --linkRate=5Mbps",
+        "queue-discs-benchmark --simDuration=4",
+        "queue-discs-benchmark --simDuration=4 --queueDiscType=ARED --queueDiscSize=40",
+        "queue-discs-benchmark --simDuration=4 --queueDiscType=FqCoDel --bql",
+    ):
+        scenario, _ = commandline.parse([line]).scenario()
+        yield Case(_named(f"example/{line.replace(' --', '-')}", scenario))
+
+
 # TCP.
 
 
@@ -527,6 +593,8 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     mixtures,
     transfers,
     sources,
+    hosts,
+    examples,
     recoveries,
     sockets,
     ecn,
