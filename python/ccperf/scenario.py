@@ -64,8 +64,9 @@ def _algorithm_by_name(value: object, info: ValidationInfo) -> object:
         value = {"type": value}
     if isinstance(value, dict) and isinstance(value.get("type"), str):
         folder = (info.context or {}).get("folder")
-        if user_code.is_user_code(value["type"]):
-            return {**value, "type": user_code.resolve(value["type"], folder)}
+        name = user_code.declared(info.field_name or "", value["type"])
+        if user_code.is_user_code(name):
+            return {**value, "type": user_code.resolve(name, folder)}
     return value
 
 
