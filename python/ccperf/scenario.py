@@ -76,6 +76,7 @@ Size: TypeAlias = Annotated[str, _needs_unit("size", "512B")]
 QueueSize: TypeAlias = Annotated[str, _needs_unit("queue size", "20p")]
 Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
+TypeOfService: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=255)]
 #: Attribute values are ns-3's texts; numbers and booleans are taken, too.
 Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
 
@@ -157,6 +158,10 @@ class Flow(_Model):
     application: Annotated[Greedy, BeforeValidator(_algorithm_by_name)] = Greedy()
     cc: Annotated[Algorithm, BeforeValidator(_algorithm_by_name)]
     recovery: str = "TcpPrrRecovery"
+    #: Type of service of the source's packets (ns-3's ``Socket::SetIpTos``) and of the
+    #: destination's: what priority queues look at.
+    tos: TypeOfService = 0
+    return_tos: TypeOfService = 0
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
     tcp: Attributes = {}
 

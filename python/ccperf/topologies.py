@@ -33,6 +33,8 @@ def dumbbell(
     starts: PerFlow = "0s",
     stops: PerFlow | None = None,
     applications: Application | Sequence[Application] = "Greedy",
+    tos: int | Sequence[int] = 0,
+    return_tos: int | Sequence[int] = 0,
     sources: Sequence[str] | None = None,
     destinations: Sequence[str] | None = None,
     stop_time: str = "15s",
@@ -71,6 +73,8 @@ def dumbbell(
             ``device_queue``.
         cc: congestion control, by name or with attributes.
         stops: ``stop_time``, if not given.
+        tos: type of service of the data, a multiple of 4.
+        return_tos: of the acknowledgements.
         sources: names of the senders, which flows may share; ``src_0``, ... if not given.
         destinations: likewise; ``dst_0``, ...
         loss: random loss on the bottleneck's forward direction.
@@ -97,6 +101,8 @@ def dumbbell(
         "starts": starts,
         "stops": stop_time if stops is None else stops,
         "applications": applications,
+        "tos": tos,
+        "return_tos": return_tos,
         "sources": sources,
         "destinations": destinations,
     }
@@ -183,6 +189,8 @@ def dumbbell(
                     "application": each["applications"][i],
                     "cc": each["cc"][i],
                     "recovery": each["recovery"][i],
+                    "tos": each["tos"][i],
+                    "return_tos": each["return_tos"][i],
                     "tcp": socket,
                 }
                 for i in range(count)

@@ -118,6 +118,9 @@ pub struct Flow {
     pub congestion_control: Algorithm,
     /// `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
     pub recovery: String,
+    /// Type of service of the source's and of the destination's packets; the two ECN bits are 0.
+    pub tos: u8,
+    pub return_tos: u8,
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,

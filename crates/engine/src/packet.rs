@@ -22,6 +22,18 @@ pub enum Ecn {
     Ce = 3,
 }
 
+/// The priority that the type of service asks for (RFC 1349's bits, as read by ns-3's
+/// `Socket::IpTos2Priority` and by Linux's `rt_tos2priority`): 0 best effort, 2 bulk, 6 interactive, 4
+/// interactive bulk.
+pub const fn priority(tos: u8) -> u8 {
+    match tos >> 3 & 3 {
+        0 => 0,
+        1 => 2,
+        2 => 6,
+        _ => 4,
+    }
+}
+
 /// The flag bits of the TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
@@ -85,6 +97,8 @@ pub struct Packet {
     pub window_shift: u8,
     pub sack_permitted: bool,
     pub sacks: u8,
+    /// Of the socket that sent it, from its type of service: what priority queues look at.
+    pub priority: u8,
     pub sack: [SackBlock; 3],
 }
 
@@ -160,5 +174,29 @@ impl std::ops::IndexMut<PacketId> for PacketPool {
     #[inline]
     fn index_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.slots[id.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of Linux's tc-prio(8), which ns-3 repeats: types of service in hex and priorities.
+    #[test]
+    fn types_of_service_ask_for_priorities() {
+        for (tos, expected) in [
+            (0x00, 0),
+            (0x04, 0),
+            (0x08, 2),
+            (0x0c, 2),
+            (0x10, 6),
+            (0x14, 6),
+            (0x18, 4),
+            (0x1c, 4),
+            (0xe0, 0),
+            (0xb8, 4),
+        ] {
+            assert_eq!(priority(tos), expected, "{tos:#x}");
+        }
     }
 }

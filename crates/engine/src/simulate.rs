@@ -399,10 +399,10 @@ fn build_port(
 }
 
 fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Connection, Error> {
-    let mut receiver = build_socket(flow, seed, user)?;
+    let mut receiver = build_socket(flow, flow.return_tos, seed, user)?;
     receiver.listen();
     Ok(Connection {
-        sender: build_socket(flow, seed, user)?,
+        sender: build_socket(flow, flow.tos, seed, user)?,
         receiver,
         application: Greedy::new(&flow.application),
         timers: std::array::from_fn(|_| SocketTimers {
@@ -412,7 +412,7 @@ fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Conne
     })
 }
 
-fn build_socket(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Socket, Error> {
+fn build_socket(flow: &Flow, tos: u8, seed: u64, user: &dyn UserCode) -> Result<Socket, Error> {
     let algorithm = &flow.congestion_control;
     let unknown = || Error::Scenario(format!("unknown algorithm in flow {}", flow.name));
     let cc = if is_user_code(&algorithm.kind) {
@@ -425,7 +425,7 @@ fn build_socket(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Socket, E
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
     };
     let recovery = recovery::build(&flow.recovery).ok_or_else(unknown)?;
-    Ok(Socket::new(Config::new(&flow.socket), cc, recovery, INITIAL_RTT))
+    Ok(Socket::new(Config::new(&flow.socket, tos), cc, recovery, INITIAL_RTT))
 }
 
 fn find<'a>(specs: &'a [&'a Spec], algorithm: &Algorithm) -> Result<&'a Spec, Error> {
@@ -454,7 +454,6 @@ fn flow_keys(flow: &Flow) -> Result<[FlowKey; 2], Error> {
         source_port: flow.source_port,
         destination_port: flow.destination_port,
         protocol: PROTOCOL_TCP,
-        priority: 0,
     };
     let backward = FlowKey {
         source: forward.destination,

@@ -69,6 +69,8 @@ def command(
     both backends and compares every packet, every table and every metric, without tolerance.
     """
     running = running or Running()
+    if running.ns3_source:
+        raise UsageError("--ns3-source", "classes of your own run on ns-3 only: nothing to compare")
     if what == "seeds":
         return seeds(running, json)
     return ns3(selection or Selection(), running, json)

@@ -58,6 +58,8 @@ _FLOW: dict[str, Any] = {
     "recovery": "TcpPrrRecovery",
     "starts": "0s",
     "applications": "Greedy",
+    "tos": 0,
+    "return_tos": 0,
 }
 
 
@@ -107,6 +109,9 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
             "Rate": f"{rng.randint(1_000, 100_000)}kbps",
             "Burst": rng.randint(3_000, 60_000),
         }
+    if "Priomap" in known and _now_and_then(rng, 0.9):
+        # ns-3 makes two bands, and aborts at a packet for a third, which the default map names.
+        attributes["Priomap"] = " ".join(rng.choice("01") for _ in range(16))
     if "UseEcn" in known and _now_and_then(rng, 0.5):
         attributes["UseEcn"] = "true"
     if _now_and_then(rng, 0.5):
@@ -161,6 +166,7 @@ def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
 def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[dict[str, Any]]:
     ccs, recoveries = (list(registry.algorithms(kind)) for kind in ("cc", "recovery"))
     alike = _now_and_then(rng, 0.5)
+    services = _now_and_then(rng, 0.3)
     first_cc = rng.choice(["TcpNewReno", *ccs])
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
         rtt_us = longest_rtt_us * (1 if alike else rng.uniform(0.2, 1))
@@ -172,6 +178,9 @@ def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[
         flow["recovery"] = rng.choice(recoveries)
         if _now_and_then(rng, 0.3):
             flow["starts"] = f"{rng.randrange(stop_ms // 2 + 1)}ms"
+        if services:
+            flow["tos"] = rng.choice([0, 0, 8, 16, 24, 184])
+            flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
         if _now_and_then(rng):
             yield flow | {
                 "applications": {

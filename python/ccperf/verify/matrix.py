@@ -344,6 +344,66 @@ def queue_disciplines() -> Iterator[Case]:
     )
 
 
+def priorities() -> Iterator[Case]:
+    """Types of service: bands of the priority queues, and no effect elsewhere.
+
+    16 asks for interactive traffic (priority 6), 24 for interactive bulk (4), 8 for bulk (2).
+    ns-3's PrioQueueDisc has two bands, so its map has to name these two.
+    """
+    two_bands = {"Priomap": "1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1"}
+    disciplines: dict[str, dict[str, str]] = {
+        "PfifoFastQueueDisc": {},
+        "PrioQueueDisc": two_bands,
+        "CoDelQueueDisc": {},
+        "FqCoDelQueueDisc": {},
+        "RedQueueDisc": {},
+    }
+    for qdisc, attributes in disciplines.items():
+        settings: dict[str, Any] = {
+            "qdisc": qdisc,
+            "qdisc_attributes": attributes,
+            "qlen": None if qdisc == "PrioQueueDisc" else "30p",
+            "rtts": ["15ms", "20ms", "25ms"],
+        }
+        yield _case(f"priority/{qdisc}", tos=[16, 0, 24], **settings)
+        yield _case(f"priority/{qdisc}-ecn", tos=[16, 0, 0], tcp={"UseEcn": "On"}, **settings)
+    fast: dict[str, Any] = {"qdisc": "PfifoFastQueueDisc", "rtts": ["15ms"] * 4}
+    yield _case("priority/all", tos=[0, 8, 16, 24], **fast)
+    yield _case("priority/all-tight", tos=[0, 8, 16, 24], **{**fast, "qlen": "5p"})
+    yield _case(
+        "priority/starved", tos=[16, 8], starts=["1s", "0s"], **{**fast, "rtts": ["15ms"] * 2}
+    )
+    yield _case("priority/late", tos=[0, 8, 252, 4], starts=["0s", "1s", "2s", "0s"], **fast)
+    yield _case(
+        "priority/transfers",
+        tos=[16, 8],
+        applications=[{"type": "Greedy", "bytes": "300000B"}, "Greedy"],
+        **{**fast, "rtts": ["15ms"] * 2},
+    )
+    yield _case(
+        "priority/losses",
+        tos=[16, 8, 0],
+        loss=0.02,
+        tcp={"UseEcn": "On"},
+        **{**fast, "rtts": ["15ms"] * 3},
+    )
+    # The acknowledgements compete on the way back.
+    back = {"rate": "300kbps", "qdisc": {"type": "PfifoFastQueueDisc"}, "device_queue": "1p"}
+    yield _case(
+        "priority/acks", return_tos=[16, 0, 8], reverse=back, **{**fast, "rtts": ["15ms"] * 3}
+    )
+    for cc in ("TcpDctcp", "TcpBbr"):
+        yield _case(
+            f"priority/{cc}",
+            cc=[cc, "TcpNewReno"],
+            tos=[16, 0],
+            qdisc="FqCoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true", "CeThreshold": "1ms"},
+            rtts=["15ms"] * 2,
+            tcp={"UseEcn": "On"},
+        )
+
+
 #: What each discipline is run with besides its defaults.
 _QDISC_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "CoDelQueueDisc": (
@@ -483,6 +543,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     sockets,
     ecn,
     queue_disciplines,
+    priorities,
     scripted_losses,
     congestion_controls,
 )

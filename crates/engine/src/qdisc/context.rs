@@ -49,9 +49,6 @@ pub struct FlowKey {
     pub source_port: u16,
     pub destination_port: u16,
     pub protocol: u8,
-    /// The socket's priority (ns-3's `SocketPriorityTag`, Linux's `skb->priority`): 0 unless the
-    /// flow sets its type of service.
-    pub priority: u8,
 }
 
 /// Backlog and statistics of one root discipline (ns-3's `QueueDisc::Stats`).

@@ -381,6 +381,8 @@ impl Report {
             if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
                 flow.recovery = spec.ns3.to_owned();
             }
+            self.type_of_service(&format!("{path}.tos"), flow.tos);
+            self.type_of_service(&format!("{path}.return_tos"), flow.return_tos);
             self.way(&path, flow, nodes, ways.as_deref_mut());
         }
         self.ports(flows);
@@ -430,6 +432,12 @@ impl Report {
                      tcp.SndBufSize"
                 ),
             );
+        }
+    }
+
+    fn type_of_service(&mut self, path: &str, tos: u8) {
+        if tos & 3 != 0 {
+            self.add(path, format!("{tos} sets the two ECN bits; write a multiple of 4, like 16"));
         }
     }
 

@@ -150,6 +150,8 @@ fn flow(
             &format!("flows/{name}/cc"),
         ),
         recovery: flow.recovery.clone(),
+        tos: flow.tos,
+        return_tos: flow.return_tos,
         socket: base_units(&SOCKET, &flow.tcp),
         name,
     }

@@ -125,6 +125,11 @@ pub struct Flow {
     pub cc: Algorithm,
     #[serde(default = "default_recovery")]
     pub recovery: String,
+    /// Type of service of the source's packets (ns-3's `Socket::SetIpTos`), and of the destination's.
+    #[serde(default)]
+    pub tos: u8,
+    #[serde(default)]
+    pub return_tos: u8,
     #[serde(default, deserialize_with = "attributes")]
     pub tcp: BTreeMap<String, String>,
 }

@@ -69,7 +69,7 @@ fn defaults_are_filled_in() {
                 "source_port": 49152, "destination_port": 5001, "start": "0s", "stop": null,
                 "application": {"type": "Greedy", "bytes": "0B", "write": "512B"},
                 "cc": {"type": "TcpNewReno", "attributes": {}},
-                "recovery": "TcpPrrRecovery", "tcp": {}
+                "recovery": "TcpPrrRecovery", "tos": 0, "return_tos": 0, "tcp": {}
             }],
             "recording": {"interval": "30ms", "changes": false}
         })
@@ -201,6 +201,8 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0/cc", json!({"type": "TcpNewRen"}), "flows[0].cc.type", "did you mean `TcpNewReno`?"),
         ("/flows/0/cc", json!({"type": "zzz"}), "flows[0].cc.type", "there are TcpNewReno"),
         ("/flows/0/cc", json!({"type": "newreno", "attributes": {"Beta": 1}}), "flows[0].cc.attributes.Beta", "it has none"),
+        ("/flows/0/tos", json!(17), "flows[0].tos", "17 sets the two ECN bits; write a multiple of 4"),
+        ("/flows/0/return_tos", json!(3), "flows[0].return_tos", "a multiple of 4"),
         ("/flows/0/recovery", json!("TcpPrrRecovry"), "flows[0].recovery", "did you mean `TcpPrrRecovery`?"),
         ("/flows/0/application", json!({"type": "Greedy", "write": "0B"}), "flows[0].application.write", "never send"),
         ("/flows/0/application", json!({"type": "Greedy", "write": "200kB"}), "flows[0].application.write", "send buffer"),

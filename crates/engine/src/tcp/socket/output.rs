@@ -2,7 +2,7 @@
 
 use super::{Environment, RetransmitAction, RttHistory, Socket, State, Timer, Write};
 use crate::congestion::CaEvent;
-use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
+use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER, priority};
 use crate::seq::Seq;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
 use crate::time::Time;
@@ -152,7 +152,7 @@ impl Socket {
         }
         let window = self.window_field(true);
         let mut packet = self.segment(seq, flags, window, len);
-        packet.ecn = if is_ect { self.tcb.ect } else { Ecn::NotEct };
+        packet.ecn = self.ecn_field(is_ect);
         if !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
@@ -221,9 +221,7 @@ impl Socket {
         }
         let mut packet = self.segment(seq, flags, window, 0);
         // RFC 8257 section 3: DCTCP sets ECT on everything.
-        if self.tcb.ecn_mode == EcnMode::Dctcp {
-            packet.ecn = self.tcb.ect;
-        }
+        packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
         if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
             self.delayed_acks = 0;
@@ -277,8 +275,15 @@ impl Socket {
             window_scale: flags.has(Flags::SYN) && self.window_scaling,
             window_shift: self.receive_shift,
             sack_permitted: flags.has(Flags::SYN) && self.sack,
+            priority: priority(self.config.tos),
             ..Packet::default()
         }
+    }
+
+    /// The ECN bits of a segment that may be ECT.  A socket with a type of service sends no ECT in ns-3,
+    /// which takes the ECN bits of that type, 0, as a wish not to (against RFC 3168 section 5).
+    pub(super) fn ecn_field(&self, is_ect: bool) -> Ecn {
+        if is_ect && self.config.tos == 0 { self.tcb.ect } else { Ecn::NotEct }
     }
 
     /// TCP header bytes: options padded to whole words.

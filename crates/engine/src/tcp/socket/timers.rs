@@ -2,7 +2,7 @@
 
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::congestion::CaEvent;
-use crate::packet::{Ecn, Flags};
+use crate::packet::Flags;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState};
 use crate::time::Time;
 
@@ -86,10 +86,10 @@ impl Socket {
             let window = self.window_field(true);
             let mut packet = self.segment(seq, Flags::default(), window, 1);
             let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
-            if dctcp && self.tcb.ecn_state != EcnState::Disabled {
-                packet.ecn = self.tcb.ect;
+            if self.tcb.ecn_state == EcnState::Disabled {
+                packet.priority = 0; // ns-3 marks a probe for the sake of ECN, or not at all
             } else {
-                packet.ecn = Ecn::NotEct;
+                packet.ecn = self.ecn_field(dctcp);
             }
             env.transmit(packet);
         }

@@ -152,6 +152,8 @@ ReadFlow(const Json& json)
             Get<std::uint32_t>(application, "write_bytes"),
             ReadAlgorithm(json["congestion_control"]),
             Get<std::string>(json, "recovery"),
+            Get<std::uint8_t>(json, "tos"),
+            Get<std::uint8_t>(json, "return_tos"),
             ReadAttributes(json["socket"])};
 }
 

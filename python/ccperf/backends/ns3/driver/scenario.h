@@ -84,6 +84,8 @@ struct Flow
     std::uint32_t writeBytes;
     Algorithm congestionControl;
     std::string recovery;
+    std::uint8_t tos;       // of the source's packets
+    std::uint8_t returnTos; // of the destination's
     Attributes socket;
 };
 

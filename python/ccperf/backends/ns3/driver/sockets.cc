@@ -78,6 +78,7 @@ BindSender(ns3::Ptr<ns3::TcpSocketBase> socket, const Flow& flow)
          flow.sourcePort,
          flow.destinationAddress,
          flow.destinationPort);
+    socket->SetIpTos(flow.tos);
 }
 
 void
@@ -88,6 +89,7 @@ BindListener(ns3::Ptr<ns3::TcpSocketBase> socket, const Flow& flow)
          flow.destinationPort,
          flow.sourceAddress,
          flow.sourcePort);
+    socket->SetIpTos(flow.returnTos);
 }
 
 void
