@@ -5,7 +5,8 @@
 //! because mostly nobody would notice them; and the two commonest kinds, "now" and "in one
 //! nanosecond", wait in lists of their own, as they come in order anyway.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::time::Time;
 
@@ -102,83 +103,64 @@ impl Entry {
 
 const NEVER: Entry = Entry(u128::MAX);
 
-/// A binary heap with the smallest entry first.
+/// How many of the soonest events are kept sorted.
+const SOON: usize = 32;
+
+/// Entries by their order: the soonest in a sorted array, the rest in a heap.
 ///
-/// What has been taken leaves a hole at the root until the next call: nearly every event queues
-/// another one, which is sifted down from there, in place of two walks through the heap.
+/// A dumbbell has a dozen pending events, and then all of them are in the array, where taking one costs
+/// nothing and placing one costs a single branch that cannot be predicted, in place of one a level.
 #[derive(Debug, Default)]
-struct Heap {
-    entries: Vec<Entry>,
-    has_hole: bool,
+struct Pending {
+    /// Descending, so that the soonest is the last.
+    soon: Vec<Entry>,
+    /// Nothing in here is sooner than anything in `soon`.
+    rest: BinaryHeap<Reverse<Entry>>,
 }
 
-impl Heap {
-    /// The smallest entry; `NEVER` if there is none.
-    #[inline]
-    fn first(&mut self) -> Entry {
-        if self.has_hole {
-            self.close_hole();
-        }
-        self.entries.first().copied().unwrap_or(NEVER)
-    }
-
-    /// Takes what [`Heap::first`] has just returned.
-    #[inline]
-    fn take_first(&mut self) {
-        self.has_hole = true;
-    }
-
+impl Pending {
     #[inline]
     fn push(&mut self, entry: Entry) {
-        if self.has_hole {
-            self.has_hole = false;
-            self.sift_down(entry);
+        if self.rest.peek().is_some_and(|first| first.0 < entry) {
+            self.rest.push(Reverse(entry));
             return;
         }
-        let mut at = self.entries.len();
-        self.entries.push(entry);
-        while at > 0 {
-            let parent = (at - 1) / 2;
-            if self.entries[parent] <= entry {
-                break;
-            }
-            self.entries[at] = self.entries[parent];
-            at = parent;
+        let mut at = self.soon.len();
+        self.soon.push(entry);
+        while at > 0 && self.soon[at - 1] < entry {
+            self.soon[at] = self.soon[at - 1];
+            at -= 1;
         }
-        self.entries[at] = entry;
-    }
-
-    fn close_hole(&mut self) {
-        self.has_hole = false;
-        if let Some(last) = self.entries.pop()
-            && !self.entries.is_empty()
-        {
-            self.sift_down(last);
+        self.soon[at] = entry;
+        if self.soon.len() == SOON {
+            self.rest.extend(self.soon.drain(..SOON / 2).map(Reverse));
         }
     }
 
-    /// Puts `entry` in place of the root.
+    /// The soonest entry; `NEVER` if there is none.
     #[inline]
-    fn sift_down(&mut self, entry: Entry) {
-        let entries = &mut self.entries[..];
-        let mut at = 0;
-        // Which child is the smaller one is anybody's guess, so it is computed, not branched on.
-        while let [left, right] = entries.get(2 * at + 1..2 * at + 3).unwrap_or(&[]) {
-            let child = 2 * at + 1 + usize::from(right < left);
-            if entry <= entries[child] {
-                entries[at] = entry;
-                return;
-            }
-            entries[at] = entries[child];
-            at = child;
+    fn first(&mut self) -> Entry {
+        if let Some(&entry) = self.soon.last() {
+            return entry;
         }
-        if let Some(&only) = entries.get(2 * at + 1)
-            && only < entry
+        self.refill()
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Entry {
+        while self.soon.len() < SOON / 2
+            && let Some(entry) = self.rest.pop()
         {
-            entries[at] = only;
-            at = 2 * at + 1;
+            self.soon.push(entry.0);
         }
-        entries[at] = entry;
+        self.soon.reverse();
+        self.soon.last().copied().unwrap_or(NEVER)
+    }
+
+    /// Takes what [`Pending::first`] has just returned.
+    #[inline]
+    fn take_first(&mut self) {
+        self.soon.pop();
     }
 }
 
@@ -186,7 +168,7 @@ impl Heap {
 pub struct EventQueue {
     now: Key,
     next_number: u64,
-    heap: Heap,
+    pending: Pending,
     /// Events of this nanosecond, and of the next one.
     now_list: VecDeque<Entry>,
     next_list: VecDeque<Entry>,
@@ -223,7 +205,7 @@ impl EventQueue {
     /// Queues an event under a key that was reserved before.
     #[inline]
     pub fn insert(&mut self, key: Key, event: Event) {
-        self.heap.push(Entry::new(key, event));
+        self.pending.push(Entry::new(key, event));
     }
 
     /// The same for the key that was reserved last, with delay 0.
@@ -235,7 +217,7 @@ impl EventQueue {
     /// Takes the next event if it is due by `until`, and advances the clock to it.
     #[inline]
     pub fn pop(&mut self, until: Time) -> Option<Event> {
-        let mut entry = self.heap.first();
+        let mut entry = self.pending.first();
         let mut list = None;
         if self.near > 0 {
             for near in [&mut self.now_list, &mut self.next_list] {
@@ -256,7 +238,7 @@ impl EventQueue {
                 list.pop_front();
                 self.near -= 1;
             }
-            None => self.heap.take_first(),
+            None => self.pending.take_first(),
         }
         debug_assert!(key >= self.now, "time goes back");
         self.now = key;
@@ -264,7 +246,7 @@ impl EventQueue {
     }
 
     pub fn is_empty(&mut self) -> bool {
-        self.near == 0 && self.heap.first() == NEVER
+        self.near == 0 && self.pending.first() == NEVER
     }
 }
 
