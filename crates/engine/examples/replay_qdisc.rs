@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
 use ccperf_engine::attributes::Attributes;
-use ccperf_engine::packet::{Ecn, Packet, PacketId, PacketPool};
+use ccperf_engine::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use ccperf_engine::qdisc::{
     self, AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState, Verdict,
 };
@@ -38,7 +38,6 @@ struct Replay {
     packets: PacketPool,
     state: QdiscState,
     flow_keys: Vec<[FlowKey; 2]>,
-    priorities: Vec<u8>,
     trace: PacketTrace,
     now: u64,
     scheduled: u64,
@@ -97,7 +96,7 @@ impl Replay {
                     backward,
                     ip_bytes: bytes,
                     ecn,
-                    priority: self.priorities[usize::from(flow)],
+                    options: Options::new(true),
                     ..Packet::default()
                 });
                 self.call(|q, cx| q.enqueue(id, cx));
@@ -182,7 +181,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut given = BTreeMap::new();
     let (mut mtu, mut stream, mut run) = (1500, 0, 1);
     let mut flow_keys = Vec::new();
-    let mut priorities = Vec::new();
     let mut events = Vec::new();
     let mut number = 0;
     for line in script.lines() {
@@ -204,6 +202,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     source_port: words[2].parse()?,
                     destination_port: words[3].parse()?,
                     protocol: words[4].parse()?,
+                    priority: words[5].parse()?,
                 };
                 let backward = FlowKey {
                     source: forward.destination,
@@ -213,7 +212,6 @@ fn main() -> Result<(), Box<dyn Error>> {
                     ..forward
                 };
                 flow_keys.push([forward, backward]);
-                priorities.push(words[5].parse()?);
             }
             "at" => {
                 let event = match words[1] {
@@ -245,7 +243,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         packets: PacketPool::default(),
         state: QdiscState::default(),
         flow_keys,
-        priorities,
         trace: PacketTrace::new(out, vec!["port".to_owned()], flows),
         now: 0,
         scheduled: 0,

@@ -101,14 +101,79 @@ impl Entry {
     }
 }
 
+const NEVER: Entry = Entry(u128::MAX);
+
+/// How many of the soonest events are kept sorted.
+const SOON: usize = 32;
+
+/// Entries by their order: the soonest in a sorted array, the rest in a heap.
+///
+/// A dumbbell has a dozen pending events, and then all of them are in the array, where taking one costs
+/// nothing and placing one costs a single branch that cannot be predicted, in place of one a level.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Descending, so that the soonest is the last.
+    soon: Vec<Entry>,
+    /// Nothing in here is sooner than anything in `soon`.
+    rest: BinaryHeap<Reverse<Entry>>,
+}
+
+impl Pending {
+    #[inline]
+    fn push(&mut self, entry: Entry) {
+        if self.rest.peek().is_some_and(|first| first.0 < entry) {
+            self.rest.push(Reverse(entry));
+            return;
+        }
+        let mut at = self.soon.len();
+        self.soon.push(entry);
+        while at > 0 && self.soon[at - 1] < entry {
+            self.soon[at] = self.soon[at - 1];
+            at -= 1;
+        }
+        self.soon[at] = entry;
+        if self.soon.len() == SOON {
+            self.rest.extend(self.soon.drain(..SOON / 2).map(Reverse));
+        }
+    }
+
+    /// The soonest entry; `NEVER` if there is none.
+    #[inline]
+    fn first(&mut self) -> Entry {
+        if let Some(&entry) = self.soon.last() {
+            return entry;
+        }
+        self.refill()
+    }
+
+    #[cold]
+    fn refill(&mut self) -> Entry {
+        while self.soon.len() < SOON / 2
+            && let Some(entry) = self.rest.pop()
+        {
+            self.soon.push(entry.0);
+        }
+        self.soon.reverse();
+        self.soon.last().copied().unwrap_or(NEVER)
+    }
+
+    /// Takes what [`Pending::first`] has just returned.
+    #[inline]
+    fn take_first(&mut self) {
+        self.soon.pop();
+    }
+}
+
 #[derive(Debug, Default)]
 pub struct EventQueue {
     now: Key,
     next_number: u64,
-    heap: BinaryHeap<Reverse<Entry>>,
+    pending: Pending,
     /// Events of this nanosecond, and of the next one.
     now_list: VecDeque<Entry>,
     next_list: VecDeque<Entry>,
+    /// How many there are in both.
+    near: usize,
 }
 
 impl EventQueue {
@@ -126,43 +191,62 @@ impl EventQueue {
 
     pub fn schedule(&mut self, delay: Time, event: Event) -> Key {
         let key = self.reserve(delay);
-        let entry = Entry::new(key, event);
         match delay {
-            Time(0) => self.now_list.push_back(entry),
-            Time(1) => self.next_list.push_back(entry),
-            _ => self.heap.push(Reverse(entry)),
+            Time(0) => self.insert_now(key, event),
+            Time(1) => {
+                self.next_list.push_back(Entry::new(key, event));
+                self.near += 1;
+            }
+            _ => self.insert(key, event),
         }
         key
     }
 
     /// Queues an event under a key that was reserved before.
+    #[inline]
     pub fn insert(&mut self, key: Key, event: Event) {
-        self.heap.push(Reverse(Entry::new(key, event)));
+        self.pending.push(Entry::new(key, event));
     }
 
-    /// When the next event runs.
-    pub fn peek(&self) -> Option<Key> {
-        let heap = self.heap.peek().map(|entry| entry.0);
-        let lists = [heap, self.now_list.front().copied(), self.next_list.front().copied()];
-        lists.into_iter().flatten().min().map(Entry::key)
+    /// The same for the key that was reserved last, with delay 0.
+    pub fn insert_now(&mut self, key: Key, event: Event) {
+        self.now_list.push_back(Entry::new(key, event));
+        self.near += 1;
     }
 
-    /// Takes the next event and advances the clock to it.
-    pub fn pop(&mut self) -> Option<Event> {
-        let heap = self.heap.peek().map_or(Entry(u128::MAX), |entry| entry.0);
-        let now = self.now_list.front().copied().unwrap_or(Entry(u128::MAX));
-        let next = self.next_list.front().copied().unwrap_or(Entry(u128::MAX));
-        let entry = if now < heap && now < next {
-            self.now_list.pop_front()
-        } else if next < heap {
-            self.next_list.pop_front()
-        } else {
-            self.heap.pop().map(|entry| entry.0)
-        }?;
+    /// Takes the next event if it is due by `until`, and advances the clock to it.
+    #[inline]
+    pub fn pop(&mut self, until: Time) -> Option<Event> {
+        let mut entry = self.pending.first();
+        let mut list = None;
+        if self.near > 0 {
+            for near in [&mut self.now_list, &mut self.next_list] {
+                if let Some(&first) = near.front()
+                    && first < entry
+                {
+                    entry = first;
+                    list = Some(near);
+                }
+            }
+        }
         let key = entry.key();
+        if entry == NEVER || key.time > until {
+            return None;
+        }
+        match list {
+            Some(list) => {
+                list.pop_front();
+                self.near -= 1;
+            }
+            None => self.pending.take_first(),
+        }
         debug_assert!(key >= self.now, "time goes back");
         self.now = key;
         Some(Event::unpack(entry.0 as u32))
+    }
+
+    pub fn is_empty(&mut self) -> bool {
+        self.near == 0 && self.pending.first() == NEVER
     }
 }
 
@@ -179,7 +263,7 @@ mod tests {
         queue.schedule(Time(1), Event::Start(3));
         queue.schedule(Time(0), Event::Start(4));
         queue.insert(late, Event::Start(1));
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).collect();
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(HORIZON)).collect();
         assert_eq!(order, [4, 3, 0, 1, 2].map(Event::Start));
     }
 }

@@ -39,7 +39,8 @@ pub struct Port {
     queue_bytes: u32,
     /// The device has told the queue discipline to wait.
     stopped: bool,
-    /// When the device looks whether it may say "go on", if that event is not queued.
+    /// When the device looks whether it may say "go on", if that event is not queued: see
+    /// [`Network::start_transmission`].
     wake: Option<Key>,
     /// When the present transmission ends; in the past if the transmitter is idle.
     busy_until: Key,
@@ -47,11 +48,13 @@ pub struct Port {
     is_completion_queued: bool,
     wire: VecDeque<InFlight>,
 
-    pub loss: f64,
-    pub loss_rng: RngStream,
+    loss: f64,
+    loss_rng: RngStream,
     /// Arrivals to lose, by number, in increasing order.
     drops: VecDeque<u64>,
     arrivals: u64,
+    /// There is or was a loss rate above 0, or a list.
+    is_lossy: bool,
 
     pub tx_packets: u64,
     pub tx_bytes: u64,
@@ -91,6 +94,7 @@ impl Port {
             busy_until: Key::default(),
             is_completion_queued: false,
             wire: VecDeque::new(),
+            is_lossy: setup.loss > 0.0 || !drops.is_empty(),
             loss: setup.loss,
             loss_rng: setup.loss_rng,
             drops: drops.into(),
@@ -126,6 +130,47 @@ impl Port {
     /// The same for a packet of the largest size: the test of the flow control.
     fn is_full(&self) -> bool {
         self.is_full_for(self.mtu)
+    }
+
+    /// Whether the empty device queue can take a packet of `bytes`, and if it then is full.
+    fn takes_one(&self, bytes: u32) -> (bool, bool) {
+        match self.queue_limit {
+            DeviceQueue::Packets(limit) => (limit > 0, limit <= 1),
+            DeviceQueue::Bytes(limit) => (bytes <= limit, bytes + self.mtu > limit),
+        }
+    }
+
+    /// Whether an arriving packet goes straight through the empty discipline, which has then seen it.
+    #[inline]
+    fn passes_qdisc(&mut self, ip_bytes: u32) -> bool {
+        let Some(qdisc) = &mut self.qdisc else { return false };
+        let state = &mut self.qdisc_state;
+        if state.packets > 0 || !qdisc.passes(ip_bytes) {
+            return false;
+        }
+        state.enqueued_packets += 1;
+        state.dequeued_packets += 1;
+        state.last_sojourn = Some(Time::ZERO);
+        true
+    }
+
+    /// Random loss and listed loss at the receiving device.
+    fn loses_next(&mut self) -> bool {
+        if !self.is_lossy {
+            return false;
+        }
+        let number = self.arrivals;
+        self.arrivals += 1;
+        if self.drops.front() == Some(&number) {
+            self.drops.pop_front();
+            return true;
+        }
+        self.loss > 0.0 && self.loss_rng.unit() < self.loss
+    }
+
+    pub fn set_loss(&mut self, loss: f64) {
+        self.loss = loss;
+        self.is_lossy |= loss > 0.0;
     }
 }
 
@@ -203,20 +248,22 @@ impl Network {
     }
 
     /// The head of the wire arrives.  Returns the packet if this was its last hop.
-    pub fn on_arrival(&mut self, index: u32) -> Option<Packet> {
+    #[inline]
+    pub fn on_arrival(&mut self, index: u32) -> Option<PacketId> {
         let now = self.events.now();
         let port = &mut self.ports[index as usize];
         // A delay that was lowered lets packets overtake: the event may belong to one that has
         // already been taken, or has been pushed back.
-        if port.wire.front().is_none_or(|&(key, _)| key != now) {
+        let &(key, id) = port.wire.front()?;
+        if key != now {
             return None;
         }
-        let (_, id) = port.wire.pop_front()?;
+        port.wire.pop_front();
         if let Some(&(key, _)) = port.wire.front() {
             self.events.insert(key, Event::Arrival(index));
         }
-        if self.is_lost(index) {
-            self.ports[index as usize].loss_dropped += 1;
+        if port.loses_next() {
+            port.loss_dropped += 1;
             self.record(index, PacketEvent::Drop, id, "Link loss");
             self.packets.remove(id);
             return None;
@@ -225,17 +272,9 @@ impl Network {
         let packet = &mut self.packets[id];
         packet.hop += 1;
         let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
-        match route.get(packet.hop as usize) {
-            Some(&next) => {
-                self.enter(next, id);
-                None
-            }
-            None => {
-                let packet = *packet;
-                self.packets.remove(id);
-                Some(packet)
-            }
-        }
+        let Some(&next) = route.get(packet.hop as usize) else { return Some(id) };
+        self.enter(next, id);
+        None
     }
 
     /// The transmitter of a port is free again.
@@ -257,20 +296,37 @@ impl Network {
         }
     }
 
-    /// Random loss and listed loss at the receiving device.
-    fn is_lost(&mut self, index: u32) -> bool {
+    /// A packet comes to a port: into the queue discipline, or straight to the device.
+    #[inline]
+    fn enter(&mut self, index: u32, id: PacketId) {
+        let now = self.events.now();
         let port = &mut self.ports[index as usize];
-        let number = port.arrivals;
-        port.arrivals += 1;
-        if port.drops.front() == Some(&number) {
-            port.drops.pop_front();
-            return true;
+        if port.stopped
+            && let Some(wake) = port.wake.take()
+        {
+            // The packet before went straight through and filled the device for a moment.
+            if wake > now {
+                self.events.insert(wake, Event::Wake(index));
+            } else {
+                port.stopped = false;
+            }
         }
-        port.loss > 0.0 && port.loss_rng.unit() < port.loss
+        // Most ports are idle, and all their disciplines do is count.
+        let packet = &mut self.packets[id];
+        if now >= port.busy_until && !port.stopped && !self.plain {
+            let (fits, fills) = port.takes_one(packet.wire_bytes());
+            if fits && port.passes_qdisc(packet.ip_bytes) {
+                packet.enqueued = now.time;
+                self.record(index, PacketEvent::Enqueue, id, "");
+                self.start_transmission(index, id);
+                self.ports[index as usize].stopped = fills;
+                return;
+            }
+        }
+        self.enter_queue(index, id);
     }
 
-    /// A packet comes to a port: into the queue discipline, or straight to the device.
-    fn enter(&mut self, index: u32, id: PacketId) {
+    fn enter_queue(&mut self, index: u32, id: PacketId) {
         if self.ports[index as usize].qdisc.is_some() {
             self.with_qdisc(index, |qdisc, cx| qdisc.enqueue(id, cx));
             self.run(index);
@@ -303,7 +359,7 @@ impl Network {
         let bytes = self.packets[id].wire_bytes();
         let port = &mut self.ports[index as usize];
         if port.is_full_for(bytes) {
-            port.stopped = true;
+            Self::stop(&mut self.events, port, index);
             self.drop_at_device(index, id, "Device queue full");
             return;
         }
@@ -346,10 +402,12 @@ impl Network {
         let bytes = self.packets[id].wire_bytes();
         let port = &mut self.ports[index as usize];
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
-        if port.stopped || self.plain {
-            self.events.schedule(Time::ZERO, Event::Wake(index));
+        let wake = self.events.reserve(Time::ZERO);
+        if self.plain || port.stopped {
+            self.events.insert_now(wake, Event::Wake(index));
         } else {
-            port.wake = Some(self.events.reserve(Time::ZERO));
+            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
+            port.wake = Some(wake);
         }
         let tx_time = port.tx_time(bytes);
         port.busy_until = self.events.reserve(tx_time);

@@ -61,6 +61,52 @@ impl Flags {
     }
 }
 
+/// The TCP options of a packet besides SACK blocks, and which of them are there at all; and whether it
+/// carries its flow's type of service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options(u8);
+
+impl Options {
+    const TIMESTAMPS: u8 = 1;
+    const SACK_PERMITTED: u8 = 2;
+    const WINDOW_SCALE: u8 = 4;
+    const SERVICE: u8 = 8;
+    /// The window shift, at most 14 (RFC 7323 section 2.3), in the upper half.
+    const SHIFT: u32 = 4;
+
+    /// Those of a socket's usual segment.
+    pub const fn new(timestamps: bool) -> Options {
+        Options(Options::SERVICE | if timestamps { Options::TIMESTAMPS } else { 0 })
+    }
+
+    pub const fn without_service(self) -> Options {
+        Options(self.0 & !Options::SERVICE)
+    }
+
+    pub const fn has_service(self) -> bool {
+        self.0 & Options::SERVICE != 0
+    }
+
+    /// Those of a SYN, too.
+    pub fn with_syn(self, sack_permitted: bool, window_shift: Option<u8>) -> Options {
+        let sack = if sack_permitted { Options::SACK_PERMITTED } else { 0 };
+        let scale = window_shift.map_or(0, |n| Options::WINDOW_SCALE | n << Options::SHIFT);
+        Options(self.0 | sack | scale)
+    }
+
+    pub const fn has_timestamps(self) -> bool {
+        self.0 & Options::TIMESTAMPS != 0
+    }
+
+    pub const fn has_sack_permitted(self) -> bool {
+        self.0 & Options::SACK_PERMITTED != 0
+    }
+
+    pub fn window_shift(self) -> Option<u8> {
+        (self.0 & Options::WINDOW_SCALE != 0).then_some(self.0 >> Options::SHIFT)
+    }
+}
+
 /// Which packet of the pool; valid until the packet is freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketId(pub u32);
@@ -76,7 +122,7 @@ pub struct Packet {
     pub enqueued: Time,
     pub seq: Seq,
     pub ack: Seq,
-    /// TSval and TSecr in ms (RFC 7323); meaningful if `timestamps`.
+    /// TSval and TSecr in ms (RFC 7323); meaningful if `options` has timestamps.
     pub ts_val: u32,
     pub ts_ecr: u32,
     /// IP packet size in bytes: IP and TCP headers, options and payload.
@@ -91,16 +137,13 @@ pub struct Packet {
     pub backward: bool,
     pub flags: Flags,
     pub ecn: Ecn,
-    pub timestamps: bool,
-    /// On a SYN: the window scale option is present, with this shift; SACK is permitted.
-    pub window_scale: bool,
-    pub window_shift: u8,
-    pub sack_permitted: bool,
+    pub options: Options,
     pub sacks: u8,
-    /// Of the socket that sent it, from its type of service: what priority queues look at.
-    pub priority: u8,
     pub sack: [SackBlock; 3],
 }
+
+// One cache line.
+const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
     /// The SACK blocks; a fourth one fits a header, and this struct, only in place of timestamps.
@@ -111,7 +154,7 @@ impl Packet {
 
     /// Adds as many of `blocks` as the header has room for.
     pub fn set_sack_blocks(&mut self, blocks: &[SackBlock]) {
-        let room = if self.timestamps { 3 } else { 4 };
+        let room = if self.options.has_timestamps() { 3 } else { 4 };
         self.sacks = blocks.len().min(room) as u8;
         for (i, &block) in blocks.iter().take(room).enumerate() {
             match self.sack.get_mut(i) {

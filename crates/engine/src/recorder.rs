@@ -211,6 +211,7 @@ impl Recorder {
         Recording { tables }
     }
 
+    #[cold]
     fn sample(&mut self, network: &Network, connections: &[Connection]) {
         let time = self.next.ns();
         let s = &mut self.flow_samples;

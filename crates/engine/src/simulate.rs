@@ -12,7 +12,7 @@ use crate::congestion;
 use crate::event::Event;
 use crate::lowered::{Algorithm, Direction, Flow, Lowered};
 use crate::network::{Network, Port, PortSetup};
-use crate::packet::Packet;
+use crate::packet::{Packet, priority};
 use crate::qdisc::{self, AnyQdisc, FlowKey};
 use crate::recorder::Recorder;
 use crate::recording::Recording;
@@ -131,14 +131,12 @@ impl Simulation {
 
     fn advance(&mut self, until: Time) -> bool {
         while !self.finished {
-            let Some(next) = self.network.events.peek() else {
+            if !self.step(until) {
+                if !self.network.events.is_empty() {
+                    return true;
+                }
                 self.finish_recording();
-                break;
-            };
-            if next.time > until {
-                return true;
             }
-            self.step();
         }
         false
     }
@@ -171,17 +169,15 @@ impl Simulation {
         events.schedule(Time(self.scenario.stop_ns), Event::Stop);
     }
 
-    /// Runs one event; returns false if there is none.
-    fn step(&mut self) -> bool {
-        let before = self.network.now();
-        let Some(event) = self.network.events.pop() else { return false };
-        let now = self.network.now();
-        if now > before {
-            self.recorder.advance(now, &self.network, &self.connections);
-        }
+    /// Runs one event; returns false if none is due by `until`.
+    fn step(&mut self, until: Time) -> bool {
+        let Some(event) = self.network.events.pop(until) else { return false };
+        self.recorder.advance(self.network.now(), &self.network, &self.connections);
         match event {
             Event::Arrival(port) => {
-                if let Some(packet) = self.network.on_arrival(port) {
+                if let Some(id) = self.network.on_arrival(port) {
+                    let packet = self.network.packets[id];
+                    self.network.packets.remove(id);
                     self.deliver(&packet);
                 }
             }
@@ -241,7 +237,7 @@ impl Simulation {
                 self.network.set_rate(port as u32, Rate(rate));
             }
             if let Some(loss) = change.loss[side] {
-                self.network.ports[port].loss = loss;
+                self.network.ports[port].set_loss(loss);
             }
             if let Some(delay) = change.delay_ns {
                 self.network.ports[port].delay = Time(delay);
@@ -454,12 +450,14 @@ fn flow_keys(flow: &Flow) -> Result<[FlowKey; 2], Error> {
         source_port: flow.source_port,
         destination_port: flow.destination_port,
         protocol: PROTOCOL_TCP,
+        priority: priority(flow.tos),
     };
     let backward = FlowKey {
         source: forward.destination,
         destination: forward.source,
         source_port: forward.destination_port,
         destination_port: forward.source_port,
+        priority: priority(flow.return_tos),
         ..forward
     };
     Ok([forward, backward])

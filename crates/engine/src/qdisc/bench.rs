@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState, SPECS, build};
 use crate::attributes::Attributes;
-use crate::packet::{Ecn, Packet, PacketId, PacketPool};
+use crate::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use crate::seq::Seq;
 use crate::time::{Rate, Time};
 
@@ -35,6 +35,7 @@ impl Bench {
             source_port: 49152,
             destination_port: 5001,
             protocol: 6,
+            priority: i as u8,
         };
         let mut bench = Bench {
             qdisc: build(ns3, &cx).unwrap(),
@@ -78,7 +79,7 @@ impl Bench {
             flow,
             ip_bytes,
             ecn,
-            priority: flow as u8,
+            options: Options::new(true),
             ..Packet::default()
         });
         self.call(|q, cx| q.enqueue(id, cx))

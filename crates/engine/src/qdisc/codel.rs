@@ -291,6 +291,16 @@ impl Qdisc for CoDel {
         }
         packet
     }
+
+    /// Without a sojourn time the queue is not standing, and nothing is marked.
+    fn passes(&mut self, ip_bytes: u32) -> bool {
+        if self.use_l4s || self.target == 0 || !self.queue.has_room(self.limit, ip_bytes) {
+            return false;
+        }
+        self.first_above = 0;
+        self.dropping = false;
+        true
+    }
 }
 
 impl Child for CoDel {

@@ -49,6 +49,8 @@ pub struct FlowKey {
     pub source_port: u16,
     pub destination_port: u16,
     pub protocol: u8,
+    /// What the type of service asks for (ns-3's `SocketPriorityTag`, Linux's `skb->priority`).
+    pub priority: u8,
 }
 
 /// Backlog and statistics of one root discipline (ns-3's `QueueDisc::Stats`).
@@ -154,6 +156,11 @@ impl QdiscContext<'_> {
     pub fn flow_key(&self, id: PacketId) -> FlowKey {
         let packet = &self.packets[id];
         self.flow_keys[packet.flow as usize][usize::from(packet.backward)]
+    }
+
+    /// The packet's priority: its flow's, if it carries the flow's type of service.
+    pub fn priority(&self, id: PacketId) -> u8 {
+        if self.packets[id].options.has_service() { self.flow_key(id).priority } else { 0 }
     }
 
     /// Calls a child discipline: what it drops and marks is counted as a child's decision.

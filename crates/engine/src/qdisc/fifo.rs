@@ -55,4 +55,8 @@ impl Qdisc for Fifo {
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
         self.queue.pop(cx)
     }
+
+    fn passes(&mut self, ip_bytes: u32) -> bool {
+        self.queue.has_room(self.limit, ip_bytes)
+    }
 }

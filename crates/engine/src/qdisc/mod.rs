@@ -42,6 +42,14 @@ pub trait Qdisc: fmt::Debug + Send {
     /// and [`QdiscContext::drop_after_dequeue`] for those it then drops.
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId>;
 
+    /// A packet of `ip_bytes` comes to the empty discipline while the device is idle, so that it would
+    /// be enqueued, dequeued at once, and nothing be found by another `dequeue` at the same time.
+    /// Returns true if all that only counts the packet; what else it does has then been done.
+    /// False: the calls are made.
+    fn passes(&mut self, _ip_bytes: u32) -> bool {
+        false
+    }
+
     /// A timer set with [`QdiscContext::set_timer`] has fired.  Returns true if the discipline may
     /// now have a packet to send (the caller then runs it, as ns-3's `QueueDisc::Run`).
     fn timer(&mut self, _tag: u32, _cx: &mut QdiscContext<'_>) -> bool {
@@ -118,6 +126,14 @@ macro_rules! registry {
                 match self {
                     $(AnyQdisc::$variant(q) => q.dequeue(cx),)*
                     AnyQdisc::Dyn(q) => q.dequeue(cx),
+                }
+            }
+
+            #[inline]
+            fn passes(&mut self, ip_bytes: u32) -> bool {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.passes(ip_bytes),)*
+                    AnyQdisc::Dyn(q) => q.passes(ip_bytes),
                 }
             }
 

@@ -125,12 +125,13 @@ impl Socket {
     fn process_options(&mut self, packet: &Packet) -> bool {
         if packet.flags.has(Flags::SYN) {
             self.peer_window = u32::from(packet.window); // never scaled
-            self.window_scaling &= packet.window_scale;
-            if self.window_scaling {
-                self.send_shift = packet.window_shift.min(14);
+            let options = packet.options;
+            match options.window_shift() {
+                Some(shift) if self.window_scaling => self.send_shift = shift.min(14),
+                _ => self.window_scaling = false,
             }
-            self.sack &= packet.sack_permitted;
-            self.timestamps &= packet.timestamps;
+            self.sack &= options.has_sack_permitted();
+            self.timestamps &= options.has_timestamps();
             if self.timestamps {
                 self.process_timestamp(packet);
             }
@@ -142,7 +143,7 @@ impl Socket {
             }
         } else if packet.flags.has(Flags::ACK) {
             if self.timestamps {
-                if !packet.timestamps {
+                if !packet.options.has_timestamps() {
                     return false;
                 }
                 self.process_timestamp(packet);
@@ -217,7 +218,7 @@ impl Socket {
         if packet.ack < entry.seq + entry.len {
             return None;
         }
-        if self.timestamps && packet.timestamps {
+        if self.timestamps && packet.options.has_timestamps() {
             let now = self.tcb.now.ms() as u32;
             let elapsed = now.saturating_sub(packet.ts_ecr);
             return Some(Time::from_ms(u64::from(elapsed)).max(Time(1_000)));

@@ -2,7 +2,7 @@
 
 use super::{Environment, RetransmitAction, RttHistory, Socket, State, Timer, Write};
 use crate::congestion::CaEvent;
-use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER, priority};
+use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, TCP_HEADER};
 use crate::seq::Seq;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
 use crate::time::Time;
@@ -267,15 +267,11 @@ impl Socket {
             ack: self.reassembly.next_rx(),
             ts_val: if self.timestamps { self.tcb.now.ms() as u32 } else { 0 },
             ts_ecr: if self.timestamps { self.timestamp_to_echo } else { 0 },
-            timestamps: self.timestamps,
+            options: self.options(flags),
             ip_bytes: IP_HEADER + header + len,
             payload: len as u16,
             window,
             flags,
-            window_scale: flags.has(Flags::SYN) && self.window_scaling,
-            window_shift: self.receive_shift,
-            sack_permitted: flags.has(Flags::SYN) && self.sack,
-            priority: priority(self.config.tos),
             ..Packet::default()
         }
     }
@@ -284,6 +280,14 @@ impl Socket {
     /// which takes the ECN bits of that type, 0, as a wish not to (against RFC 3168 section 5).
     pub(super) fn ecn_field(&self, is_ect: bool) -> Ecn {
         if is_ect && self.config.tos == 0 { self.tcb.ect } else { Ecn::NotEct }
+    }
+
+    fn options(&self, flags: Flags) -> Options {
+        let options = Options::new(self.timestamps);
+        if !flags.has(Flags::SYN) {
+            return options;
+        }
+        options.with_syn(self.sack, self.window_scaling.then_some(self.receive_shift))
     }
 
     /// TCP header bytes: options padded to whole words.

@@ -87,7 +87,8 @@ impl Socket {
             let mut packet = self.segment(seq, Flags::default(), window, 1);
             let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
             if self.tcb.ecn_state == EcnState::Disabled {
-                packet.priority = 0; // ns-3 marks a probe for the sake of ECN, or not at all
+                // ns-3 marks a probe for the sake of ECN, or not at all.
+                packet.options = packet.options.without_service();
             } else {
                 packet.ecn = self.ecn_field(dctcp);
             }
