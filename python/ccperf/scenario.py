@@ -29,8 +29,10 @@ from pydantic import (
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
+    model_serializer,
     model_validator,
 )
 
@@ -90,6 +92,16 @@ class Algorithm(_Model):
 
     type: str
     attributes: Attributes = {}
+    #: Of ``MqQueueDisc``: one discipline for all of the device's queues, or one each.
+    children: tuple[Annotated[Algorithm, BeforeValidator(_algorithm_by_name)], ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_empty_children(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Most algorithms cannot have any."""
+        fields: dict[str, Any] = plain(self)
+        if not self.children:
+            fields.pop("children", None)
+        return fields
 
 
 class Greedy(_Model):
@@ -110,7 +122,13 @@ class Direction(_Model):
     qdisc: Annotated[Algorithm | None, BeforeValidator(_algorithm_by_name)] = Algorithm(
         type="FifoQueueDisc", attributes={"MaxSize": "1000p"}
     )
+    #: The size of each of the device's transmit queues.
     device_queue: QueueSize = "100p"
+    #: How many transmit queues the device has.
+    device_queues: Annotated[int, Field(strict=True, ge=1, le=65535)] = 1
+    #: How it chooses one for a packet, and serves them: by a hash of the flow, in turn; or by the
+    #: packet's priority, the most urgent first.
+    device_select: Literal["flow", "priority"] = "flow"
     mtu: Size = "1500B"
     #: Probability that the receiving device loses a packet.
     loss: Probability = 0.0

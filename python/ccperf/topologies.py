@@ -48,6 +48,7 @@ def dumbbell(
     access_delay: str = "1ms",
     access_queue: str = "100000p",
     access_device_queue: str = "100p",
+    forward: Mapping[str, Any] | None = None,
     reverse: Direction | Mapping[str, Any] | None = None,
     mss: int = 1448,
     initial_cwnd: int = 10,
@@ -81,6 +82,7 @@ def dumbbell(
         drop: packets lost there by number.
         changes: of the bottleneck, if they name no other link.
         access_queue: of the FIFO on every access link, over ``access_device_queue``.
+        forward: further fields of the bottleneck's forward direction, over those.
         reverse: the bottleneck's way back; a FIFO of 10,000 packets over a device queue of one, if
             not given.
         mss: segment size in bytes.
@@ -138,6 +140,7 @@ def dumbbell(
                 "device_queue": device_queue,
                 "loss": loss,
                 "drop": tuple(drop),
+                **(forward or {}),
             },
             "reverse": fifo("10000p", "1p") if reverse is None else reverse,
         }

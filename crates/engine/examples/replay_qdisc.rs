@@ -59,7 +59,7 @@ impl Replay {
             rate: Rate(1_000_000),
             port: 0,
             trace: Some(&mut self.trace),
-            in_child: false,
+            depth: 0,
         };
         let result = call(&mut self.qdisc, &mut cx);
         for (delay, tag) in std::mem::take(&mut self.state.timers) {

@@ -54,7 +54,11 @@ pub struct Direction {
     pub mtu_bytes: u32,
     /// `None`: packets go straight to the device.
     pub qdisc: Option<Algorithm>,
+    /// The size of each of the device's queues.
     pub device_queue: DeviceQueue,
+    /// How many transmit queues the device has, and which one a packet enters.
+    pub device_queues: u16,
+    pub device_select: DeviceSelect,
     /// Probability that the receiving device loses a packet, each packet alike.
     pub loss: f64,
     /// Stream number of the loss draws.
@@ -71,6 +75,19 @@ pub enum DeviceQueue {
     Bytes(u32),
 }
 
+/// How a device with several transmit queues chooses one for a packet, and serves them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceSelect {
+    /// By a hash of addresses and ports (ns-3's `Ipv4QueueDiscItem::Hash`, modulo the number of
+    /// queues); served one packet each in turn.
+    #[default]
+    Flow,
+    /// By the packet's priority: interactive, interactive bulk, best effort, bulk; the last queue takes
+    /// what has none of its own.  A queue is served when those before it are empty.
+    Priority,
+}
+
 /// An algorithm by ns-3's class name, with the attributes that were given, under ns-3's names and in
 /// ns-3's spelling.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -81,6 +98,9 @@ pub struct Algorithm {
     pub attributes: BTreeMap<String, String>,
     /// First stream number of its random draws.
     pub stream: u64,
+    /// The disciplines of the device's queues, if this is `MqQueueDisc`.
+    #[serde(default)]
+    pub children: Vec<Algorithm>,
 }
 
 /// A scheduled change of a link.  Rates change per direction, the delay for both at once.

@@ -9,6 +9,8 @@
 //! somebody has come to wait for them; until then their [`Key`] is kept, so that they take their place
 //! in the order that ns-3 would have given them.
 
+mod transmit_queues;
+
 use std::collections::VecDeque;
 
 use crate::event::{Event, EventQueue, Key};
@@ -18,6 +20,8 @@ use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, Reason};
 use crate::rng::RngStream;
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
+
+pub use transmit_queues::TransmitQueues;
 
 /// The time when a packet arrives, and which.
 type InFlight = (Key, PacketId);
@@ -33,6 +37,8 @@ pub struct Port {
     pub mtu: u32,
     pub qdisc: Option<AnyQdisc>,
     pub qdisc_state: QdiscState,
+    /// In place of `qdisc` and `queue`, if the device has several transmit queues.
+    queues: Option<Box<TransmitQueues>>,
 
     queue_limit: DeviceQueue,
     queue: VecDeque<PacketId>,
@@ -69,6 +75,7 @@ pub struct PortSetup {
     pub delay: Time,
     pub mtu: u32,
     pub qdisc: Option<AnyQdisc>,
+    pub queues: Option<TransmitQueues>,
     pub queue_limit: DeviceQueue,
     pub loss: f64,
     pub loss_rng: RngStream,
@@ -86,6 +93,7 @@ impl Port {
             mtu: setup.mtu,
             qdisc: setup.qdisc,
             qdisc_state: QdiscState::default(),
+            queues: setup.queues.map(Box::new),
             queue_limit: setup.queue_limit,
             queue: VecDeque::new(),
             queue_bytes: 0,
@@ -188,8 +196,8 @@ pub struct Network {
     pub trace: Option<PacketTrace>,
     /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
     pub plain: bool,
-    /// Timers of queue disciplines that are set: port and tag.
-    qdisc_timers: Vec<Option<(u32, u32)>>,
+    /// Timers of queue disciplines that are set: port, which of its disciplines, tag.
+    qdisc_timers: Vec<Option<(u32, u32, u32)>>,
 }
 
 impl Network {
@@ -225,17 +233,27 @@ impl Network {
 
     /// The queue discipline of a port has been made.
     pub fn attach_qdisc(&mut self, port: u32) {
+        if self.ports[port as usize].queues.is_some() {
+            self.each_discipline(port, |qdisc, cx| qdisc.attach(cx));
+        }
         self.with_qdisc(port, |qdisc, cx| qdisc.attach(cx));
     }
 
     /// The queue discipline of a port starts.
     pub fn start_qdisc(&mut self, port: u32) {
+        if self.ports[port as usize].queues.is_some() {
+            self.each_discipline(port, |qdisc, cx| qdisc.start(cx));
+        }
         self.with_qdisc(port, |qdisc, cx| qdisc.start(cx));
     }
 
     /// A queue discipline's timer fires.
     pub fn on_qdisc_timer(&mut self, index: u32) {
-        let Some((port, tag)) = self.qdisc_timers[index as usize].take() else { return };
+        let timer = self.qdisc_timers[index as usize].take();
+        let Some((port, discipline, tag)) = timer else { return };
+        if self.ports[port as usize].queues.is_some() {
+            return self.on_timer_of_several(port, discipline as usize, tag);
+        }
         let may_send = self.with_qdisc(port, |qdisc, cx| qdisc.timer(tag, cx));
         if may_send == Some(true) {
             self.run(port);
@@ -284,6 +302,8 @@ impl Network {
         if let Some(id) = port.queue.pop_front() {
             port.queue_bytes -= self.packets[id].wire_bytes();
             self.start_transmission(index, id);
+        } else if port.queues.is_some() {
+            self.transmit_from_several(index);
         }
     }
 
@@ -293,6 +313,8 @@ impl Network {
         if !port.is_full() && port.stopped {
             port.stopped = false;
             self.run(index);
+        } else if port.queues.is_some() {
+            self.on_wake_of_several(index);
         }
     }
 
@@ -330,6 +352,8 @@ impl Network {
         if self.ports[index as usize].qdisc.is_some() {
             self.with_qdisc(index, |qdisc, cx| qdisc.enqueue(id, cx));
             self.run(index);
+        } else if self.ports[index as usize].queues.is_some() {
+            self.enter_several(index, id);
         } else if self.ports[index as usize].stopped {
             self.drop_at_device(index, id, "Device stopped");
         } else {
@@ -387,6 +411,15 @@ impl Network {
         self.start_transmission(index, id);
     }
 
+    /// The end of the present transmission is waited for.
+    fn queue_completion(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        if !port.is_completion_queued {
+            port.is_completion_queued = true;
+            self.events.insert(port.busy_until, Event::TxComplete(index));
+        }
+    }
+
     /// The device queue has no room for another packet.
     fn stop(events: &mut EventQueue, port: &mut Port, index: u32) {
         port.stopped = true;
@@ -399,7 +432,6 @@ impl Network {
     }
 
     fn start_transmission(&mut self, index: u32, id: PacketId) {
-        let bytes = self.packets[id].wire_bytes();
         let port = &mut self.ports[index as usize];
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
         let wake = self.events.reserve(Time::ZERO);
@@ -409,6 +441,14 @@ impl Network {
             // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
             port.wake = Some(wake);
         }
+        self.occupy(index, id);
+    }
+
+    /// The packet goes onto the wire, and the transmitter is busy until its end has left.
+    #[inline]
+    fn occupy(&mut self, index: u32, id: PacketId) {
+        let bytes = self.packets[id].wire_bytes();
+        let port = &mut self.ports[index as usize];
         let tx_time = port.tx_time(bytes);
         port.busy_until = self.events.reserve(tx_time);
         let arrival = self.events.reserve(tx_time + port.delay);
@@ -461,24 +501,24 @@ impl Network {
             rate: port.rate,
             port: index as u16,
             trace: self.trace.as_mut(),
-            in_child: false,
+            depth: 0,
         };
         let result = call(qdisc, &mut cx);
         if !port.qdisc_state.timers.is_empty() {
-            self.queue_timers(index);
+            let timers = std::mem::take(&mut port.qdisc_state.timers);
+            self.queue_timers(index, 0, timers);
         }
         Some(result)
     }
 
-    fn queue_timers(&mut self, index: u32) {
-        let timers = std::mem::take(&mut self.ports[index as usize].qdisc_state.timers);
+    fn queue_timers(&mut self, index: u32, discipline: u32, timers: Vec<(Time, u32)>) {
         for (delay, tag) in timers {
             let free = self.qdisc_timers.iter().position(Option::is_none);
             let slot = free.unwrap_or_else(|| {
                 self.qdisc_timers.push(None);
                 self.qdisc_timers.len() - 1
             });
-            self.qdisc_timers[slot] = Some((index, tag));
+            self.qdisc_timers[slot] = Some((index, discipline, tag));
             self.events.schedule(delay, Event::Qdisc(slot as u32));
         }
     }
@@ -486,7 +526,7 @@ impl Network {
     #[inline]
     fn record(&mut self, index: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
         if let Some(trace) = &mut self.trace {
-            let why = Reason { text: reason, child: false };
+            let why = Reason { text: reason, depth: 0 };
             trace.push(self.events.now().time, index as u16, event, &self.packets[id], why);
         }
     }

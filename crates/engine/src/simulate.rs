@@ -11,7 +11,7 @@ use crate::attributes::{Attributes, Spec};
 use crate::congestion;
 use crate::event::Event;
 use crate::lowered::{Algorithm, Direction, Flow, Lowered};
-use crate::network::{Network, Port, PortSetup};
+use crate::network::{Network, Port, PortSetup, TransmitQueues};
 use crate::packet::{Packet, priority};
 use crate::qdisc::{self, AnyQdisc, FlowKey};
 use crate::recorder::Recorder;
@@ -367,31 +367,47 @@ fn build_port(
     seed: u64,
     user: &dyn UserCode,
 ) -> Result<Port, Error> {
+    let build = |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user);
     let mut qdisc = None;
-    if let Some(algorithm) = direction.qdisc.as_ref().filter(|q| is_user_code(&q.kind)) {
-        let made = user.queue_disc(Setup::new(algorithm, seed));
-        qdisc = Some(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
-    } else if let Some(algorithm) = &direction.qdisc {
-        let spec = find(qdisc::SPECS, algorithm)?;
-        let attributes = Attributes::new(spec, &algorithm.attributes);
-        let cx = qdisc::BuildContext {
-            attributes,
-            mtu: direction.mtu_bytes,
-            stream: algorithm.stream,
-            run: seed,
-        };
-        qdisc = qdisc::build(&algorithm.kind, &cx);
+    let mut queues = None;
+    if direction.device_queues == 1 {
+        qdisc = direction.qdisc.as_ref().map(build).transpose()?;
+    } else {
+        let root = direction.qdisc.as_slice();
+        let is_mq = direction.qdisc.as_ref().is_some_and(|root| root.kind == qdisc::MQ);
+        let each = if is_mq { &root[0].children[..] } else { root };
+        let each = each.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+        let (count, size) = (usize::from(direction.device_queues), direction.device_queue);
+        queues = Some(TransmitQueues::new(count, size, direction.device_select, each, is_mq));
     }
     Ok(Port::new(PortSetup {
         rate: Rate(direction.rate_bps),
         delay,
         mtu: direction.mtu_bytes,
         qdisc,
+        queues,
         queue_limit: direction.device_queue,
         loss: direction.loss,
         loss_rng: RngStream::fixed(seed, direction.loss_stream),
         drops: direction.drops.clone(),
     }))
+}
+
+fn build_qdisc(
+    algorithm: &Algorithm,
+    mtu: u32,
+    seed: u64,
+    user: &dyn UserCode,
+) -> Result<AnyQdisc, Error> {
+    if is_user_code(&algorithm.kind) {
+        let made = user.queue_disc(Setup::new(algorithm, seed));
+        return Ok(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
+    }
+    let spec = find(qdisc::SPECS, algorithm)?;
+    let attributes = Attributes::new(spec, &algorithm.attributes);
+    let cx = qdisc::BuildContext { attributes, mtu, stream: algorithm.stream, run: seed };
+    let unknown = || Error::Scenario(format!("{} cannot be used here", algorithm.kind));
+    qdisc::build(&algorithm.kind, &cx).ok_or_else(unknown)
 }
 
 fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Connection, Error> {

@@ -96,11 +96,12 @@ def draw(rng: random.Random) -> Draw:
 
 
 def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
-    qdisc = rng.choice(list(registry.algorithms("qdisc")))
+    qdisc = rng.choice([name for name in registry.algorithms("qdisc") if name != "MqQueueDisc"])
     yield "qdisc", qdisc
     known = registry.parameters("qdisc", qdisc)
     limit = round(bdp_packets * 10 ** rng.uniform(-1, 0.6))
-    yield "qlen", f"{min(max(1, limit), 2_000)}p" if "MaxSize" in known else None
+    qlen = f"{min(max(1, limit), 2_000)}p" if "MaxSize" in known else None
+    yield "qlen", qlen
     attributes: dict[str, Any] = {}
     if "Quota" in known:
         attributes |= {"Interval": f"{rng.randint(1, 20)}ms", "Quota": rng.randint(1, 20)}
@@ -122,6 +123,16 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
         yield "qdisc_attributes", attributes
     if _now_and_then(rng):
         yield "device_queue", f"{rng.randint(1, 20)}p"
+    if _now_and_then(rng):
+        several: dict[str, Any] = {
+            "device_queues": rng.randint(2, 4),
+            "device_select": rng.choice(["flow", "priority"]),
+        }
+        if _now_and_then(rng, 0.7):
+            limit_of_each = {"MaxSize": qlen} if qlen else {}
+            child = {"type": qdisc, "attributes": {**limit_of_each, **attributes}}
+            several["qdisc"] = {"type": "MqQueueDisc", "children": [child]}
+        yield "forward", several
 
 
 def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:

@@ -311,6 +311,8 @@ def ecn() -> Iterator[Case]:
 def queue_disciplines() -> Iterator[Case]:
     """Every queue discipline: its parameters, its limit, its marks, several flows."""
     for qdisc in registry.algorithms("qdisc"):
+        if qdisc == "MqQueueDisc":
+            continue  # see `device_queues`
         known = registry.parameters("qdisc", qdisc)
         qlen = "100p" if "MaxSize" in known else None
         for attributes in ({}, *_QDISC_VARIANTS.get(qdisc, ())):
@@ -402,6 +404,61 @@ def priorities() -> Iterator[Case]:
             rtts=["15ms"] * 2,
             tcp={"UseEcn": "On"},
         )
+
+
+def device_queues() -> Iterator[Case]:
+    """Devices with several transmit queues, under a discipline for each, one for all, or none."""
+
+    def case(name: str, qdisc: Any, count: int = 4, **settings: Any) -> Case:
+        forward = {
+            "qdisc": qdisc,
+            "device_queues": count,
+            "device_select": settings.pop("select", "flow"),
+        }
+        common = {"rtts": ["15ms", "20ms", "25ms", "30ms", "17ms"]}
+        return _case(f"mq/{name}", forward=forward, **{**common, **settings})
+
+    def mq(*children: Any) -> dict[str, Any]:
+        return {"type": "MqQueueDisc", "children": children}
+
+    fifo = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "15p"}}
+    marking = {"UseEcn": "true"}
+    for child in registry.algorithms("qdisc"):
+        if child not in ("MqQueueDisc", "BurstReleaseQueueDisc"):
+            known = registry.parameters("qdisc", child)
+            attributes = {"MaxSize": "25p"} if "MaxSize" in known else {}
+            yield case(child, mq({"type": child, "attributes": attributes}), 3)
+    yield case("fifo", mq(fifo))
+    yield case("two", mq(fifo), 2)
+    yield case("sixteen", mq(fifo), 16)
+    yield case("unlike", mq(fifo, "CoDelQueueDisc", "PieQueueDisc", "FqCoDelQueueDisc"))
+    yield case("deep", mq(fifo), device_queue="5p")
+    yield case("bytes", mq(fifo), device_queue="4000B")
+    yield case("delayed-ack", mq(fifo), delayed_ack_count=2)
+    yield case("loss", mq("CobaltQueueDisc"), loss=0.01)
+    for child in ("CoDelQueueDisc", "FqCoDelQueueDisc", "RedQueueDisc"):
+        ecn = {"type": child, "attributes": {**marking, "MaxSize": "40p"}}
+        yield case(f"ecn-{child}", mq(ecn), 2, tcp={"UseEcn": "On"})
+    classes = [16, 24, 0, 8, 0]
+    for count in (2, 3, 4):
+        yield case(f"priority-{count}", mq(fifo), count, select="priority", tos=classes)
+    yield case("priority-codel", mq("CoDelQueueDisc"), select="priority", tos=classes)
+    yield case(
+        "priority-deep", mq(fifo), select="priority", tos=classes, device_queue="8p", qlen="40p"
+    )
+    # One discipline over all queues: a stopped queue holds up what is behind its packet.
+    yield case("one-fifo", fifo)
+    yield case("one-fq", "FqCoDelQueueDisc", 3)
+    yield case("one-tbf", {"type": "TbfQueueDisc", "attributes": {"Rate": "12Mbps"}}, 2)
+    yield case("one-priority", fifo, select="priority", tos=classes)
+    yield case("one-pie", "PieQueueDisc", 2)
+    yield case("one-red", {"type": "RedQueueDisc", "attributes": {"MaxSize": "30p"}}, 2)
+    yield case("none", None, device_queue="10p")
+    yield case("none-tight", None, device_queue="1p")
+    yield case("none-priority", None, device_queue="6p", select="priority", tos=classes)
+    back = {"rate": "300kbps", "qdisc": mq(fifo), "device_queues": 2, "device_queue": "1p"}
+    yield _case("mq/acks", rtts=["15ms", "20ms", "25ms"], reverse=back)
+    yield case("change", mq(fifo), changes=[{"time": "1s", "rate": "4Mbps"}])
 
 
 #: What each discipline is run with besides its defaults.
@@ -544,6 +601,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     ecn,
     queue_disciplines,
     priorities,
+    device_queues,
     scripted_losses,
     congestion_controls,
 )

@@ -61,7 +61,7 @@ impl Bench {
             rate: Rate(1_000_000_000),
             port: 0,
             trace: None,
-            in_child: false,
+            depth: 0,
         };
         let result = call(&mut self.qdisc, &mut cx);
         for (delay, tag) in self.state.timers.drain(..) {

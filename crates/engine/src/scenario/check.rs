@@ -9,6 +9,7 @@ use super::routing::Routes;
 use super::spec::{Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, QueueSize, Spec};
+use crate::lowered::DeviceSelect;
 use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
 use crate::qdisc;
 use crate::tcp::socket_params::SOCKET;
@@ -26,6 +27,9 @@ const MAX_FLOWS: usize = 1 << 16;
 const MAX_HOPS: usize = 64;
 /// Rows of a table of samples that still fit in memory.
 const MAX_SAMPLES: u64 = 200_000_000;
+const MAX_DEVICE_QUEUES: u16 = 256;
+/// What ns-3's `TrafficControlHelper::Default` gives each queue of a multi-queue device.
+const DEFAULT_CHILD: &str = "FqCoDelQueueDisc";
 /// A pure ACK with three SACK blocks: IP 20, TCP 20, options 36.
 const LARGEST_ACK: u32 = 76;
 /// Timestamps, padded (RFC 7323 appendix A).
@@ -178,9 +182,10 @@ impl Report {
 
     fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
         if is_user_code(&algorithm.kind) && registry != Registry::Recovery {
-            return; // the algorithm itself has to judge its attributes
-        }
-        if let Some(spec) = self.keep(&format!("{path}.type"), registry.find(&algorithm.kind)) {
+            // The algorithm itself has to judge its attributes.
+        } else if let Some(spec) =
+            self.keep(&format!("{path}.type"), registry.find(&algorithm.kind))
+        {
             algorithm.kind = spec.ns3.to_owned();
             self.attributes(&format!("{path}.attributes"), &mut algorithm.attributes, spec);
             if registry == Registry::Qdisc {
@@ -189,6 +194,13 @@ impl Report {
                     self.add(format!("{path}.attributes.{name}"), message);
                 }
             }
+        }
+        if !algorithm.children.is_empty() && algorithm.kind != qdisc::MQ {
+            let kind = &algorithm.kind;
+            self.add(
+                format!("{path}.children"),
+                format!("{kind} has none; only {} has", qdisc::MQ),
+            );
         }
     }
 
@@ -230,14 +242,62 @@ impl Report {
         Some(CheckedLink { ends: [a?, b?], mtu })
     }
 
+    /// The children of an `MqQueueDisc`, over a device with `queues` queues.
+    fn children(&mut self, path: &str, mq: &mut Algorithm, queues: u16) {
+        if queues < 2 {
+            let message = format!("{} needs a device with at least 2 device_queues", qdisc::MQ);
+            self.add(format!("{path}.type"), message);
+        }
+        if mq.children.is_empty() {
+            mq.children.push(Algorithm::named(DEFAULT_CHILD));
+        }
+        let count = mq.children.len();
+        if count != 1 && count != usize::from(queues) {
+            let message =
+                format!("are {count} for {queues} device_queues; give one for all, or one each");
+            self.add(format!("{path}.children"), message);
+        }
+        for (i, child) in mq.children.iter_mut().enumerate() {
+            let path = format!("{path}.children[{i}]");
+            if is_user_code(&child.kind) {
+                let message = format!("{} cannot be a child; only ccperf's own can", child.kind);
+                self.add(format!("{path}.type"), message);
+            }
+            self.algorithm(&path, child, Registry::Qdisc);
+            if child.kind == qdisc::MQ {
+                let message = format!("{} can only be the root discipline", qdisc::MQ);
+                self.add(format!("{path}.type"), message);
+            }
+        }
+    }
+
+    fn device_queues(&mut self, path: &str, direction: &Direction) {
+        let count = direction.device_queues;
+        let (most, why) = match direction.device_select {
+            DeviceSelect::Flow => (MAX_DEVICE_QUEUES, ""),
+            DeviceSelect::Priority => (4, " for device_select `priority`, which tells 4 apart"),
+        };
+        if !(1..=most).contains(&count) {
+            self.add(
+                format!("{path}.device_queues"),
+                format!("{count} is not from 1 to {most}{why}"),
+            );
+        }
+    }
+
     /// Returns the MTU.
     fn direction(&mut self, path: &str, direction: &mut Direction) -> Option<u32> {
         if let Some(rate) = &mut direction.rate {
             self.rate(&format!("{path}.rate"), rate);
         }
-        if let Some(qdisc) = &mut direction.qdisc {
-            self.algorithm(&format!("{path}.qdisc"), qdisc, Registry::Qdisc);
+        if let Some(root) = &mut direction.qdisc {
+            let path = format!("{path}.qdisc");
+            self.algorithm(&path, root, Registry::Qdisc);
+            if root.kind == qdisc::MQ {
+                self.children(&path, root, direction.device_queues);
+            }
         }
+        self.device_queues(path, direction);
         self.probability(&format!("{path}.loss"), &mut direction.loss);
         let mtu_path = format!("{path}.mtu");
         let mtu = self.size(&mtu_path, &mut direction.mtu).and_then(|bytes| {

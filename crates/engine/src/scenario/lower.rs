@@ -64,14 +64,13 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
             name: format!("{}_{word}", link.name),
             rate_bps: bps(d.rate.as_ref().unwrap_or(&link.rate)),
             mtu_bytes: small_bytes(&d.mtu),
-            qdisc: d
-                .qdisc
-                .as_ref()
-                .map(|q| algorithm(q, Registry::Qdisc, &format!("{path}/qdisc"))),
+            qdisc: d.qdisc.as_ref().map(|q| qdisc(q, d.device_queues, &format!("{path}/qdisc"))),
             device_queue: match units::parse_queue_size(&d.device_queue).expect(CHECKED) {
                 QueueSize::Packets(n) => DeviceQueue::Packets(n),
                 QueueSize::Bytes(n) => DeviceQueue::Bytes(n),
             },
+            device_queues: d.device_queues,
+            device_select: d.device_select,
             loss: d.loss,
             loss_stream: streams::first_stream(&format!("{path}/loss")),
             drops: d.drop.clone(),
@@ -93,7 +92,16 @@ fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &str) -> Alg
         let spec = registry.find(&algorithm.kind).expect(CHECKED);
         (spec.ns3.to_owned(), base_units(spec, &algorithm.attributes))
     };
-    Algorithm { kind, attributes, stream: streams::first_stream(path) }
+    let stream = streams::first_stream(path);
+    Algorithm { kind, attributes, stream, children: Vec::new() }
+}
+
+/// One child stands for as many as the device has queues.
+fn qdisc(spec: &spec::Algorithm, device_queues: u16, path: &str) -> Algorithm {
+    let children = spec.children.iter().cycle().take(usize::from(device_queues));
+    let child = |(i, child)| algorithm(child, Registry::Qdisc, &format!("{path}/children/{i}"));
+    let children = children.enumerate().map(child).collect();
+    Algorithm { children, ..algorithm(spec, Registry::Qdisc, path) }
 }
 
 fn base_units(spec: &Spec, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {

@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, ScenarioError};
+use crate::lowered::DeviceSelect;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +49,11 @@ pub struct Direction {
     pub rate: Option<String>,
     /// `None`: packets go straight to the device.
     pub qdisc: Option<Algorithm>,
+    /// The size of each of the device's queues.
     pub device_queue: String,
+    /// How many transmit queues the device has.
+    pub device_queues: u16,
+    pub device_select: DeviceSelect,
     pub mtu: String,
     pub loss: f64,
     pub drop: Vec<u64>,
@@ -62,8 +67,11 @@ impl Default for Direction {
             qdisc: Some(Algorithm {
                 kind: "FifoQueueDisc".to_owned(),
                 attributes: BTreeMap::from([max_size]),
+                children: Vec::new(),
             }),
             device_queue: "100p".to_owned(),
+            device_queues: 1,
+            device_select: DeviceSelect::Flow,
             mtu: "1500B".to_owned(),
             loss: 0.0,
             drop: Vec::new(),
@@ -78,6 +86,16 @@ pub struct Algorithm {
     pub kind: String,
     #[serde(default, deserialize_with = "attributes")]
     pub attributes: BTreeMap<String, String>,
+    /// Of `MqQueueDisc`: one for all of the device's queues, or one each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<Algorithm>,
+}
+
+impl Algorithm {
+    /// With its defaults.
+    pub fn named(kind: &str) -> Algorithm {
+        Algorithm { kind: kind.to_owned(), attributes: BTreeMap::new(), children: Vec::new() }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

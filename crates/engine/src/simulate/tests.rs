@@ -61,7 +61,7 @@ fn random_scenario(seed: u64) -> Value {
     let mut links = vec![json!({
         "name": "btl", "ends": ["left", "right"], "rate": rate,
         "delay": dice.pick(&["100us", "3ms", "10ms"]),
-        "forward": {"qdisc": discipline, "device_queue": dice.pick(&["1p", "2p", "10p"]),
+        "forward": {"qdisc": discipline.clone(), "device_queue": dice.pick(&["1p", "2p", "10p"]),
                     "loss": if dice.roll(3) == 0 { 0.02 } else { 0.0 }},
         "reverse": {"device_queue": dice.pick(&["1p", "5p"])},
     })];
@@ -92,6 +92,19 @@ fn random_scenario(seed: u64) -> Value {
         }));
     }
     nodes.extend(["left".to_string(), "right".to_string()]);
+    if dice.roll(3) == 0 {
+        let forward = links[0]["forward"].as_object_mut().unwrap();
+        let select = dice.pick(&["flow", "priority"]);
+        forward.insert("device_queues".into(), json!(2 + dice.roll(3)));
+        forward.insert("device_select".into(), json!(select));
+        if !discipline.is_null() && dice.roll(3) > 0 {
+            let mq = json!({"type": "MqQueueDisc", "children": [discipline]});
+            forward.insert("qdisc".into(), mq);
+        }
+        for flow in &mut flows {
+            flow["tos"] = json!(8 * dice.roll(4));
+        }
+    }
     json!({
         "stop_time": "3s", "seed": 1 + dice.roll(5), "nodes": nodes, "links": links, "flows": flows,
         "changes": [

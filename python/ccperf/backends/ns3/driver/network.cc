@@ -3,11 +3,13 @@
 #include "network.h"
 
 #include "attributes.h"
+#include "transmit-queues.h"
 
 #include "ns3/cobalt-queue-disc.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
+#include "ns3/net-device-queue-interface.h"
 #include "ns3/pie-queue-disc.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/red-queue-disc.h"
@@ -62,6 +64,16 @@ ns3::Ptr<ns3::QueueDisc>
 CreateQdisc(const Algorithm& algorithm)
 {
     const auto qdisc = CreateWithAttributes<ns3::QueueDisc>(algorithm);
+    if (!algorithm.children.empty()) // each with streams of its own
+    {
+        for (const Algorithm& child : algorithm.children)
+        {
+            const auto queueClass = ns3::CreateObject<ns3::QueueDiscClass>();
+            queueClass->SetQueueDisc(CreateQdisc(child));
+            qdisc->AddQueueDiscClass(queueClass);
+        }
+        return qdisc;
+    }
     AssignStreams(qdisc, algorithm.stream);
     AssignStreamsOfChildren(qdisc, algorithm.stream);
     return qdisc;
@@ -83,9 +95,14 @@ CreatePort(const Direction& direction,
               direction.rate};
     device->SetDataRate(ns3::DataRate(direction.rate));
     device->SetMtu(direction.mtu);
-    const auto unit =
-        direction.deviceQueue.inBytes ? ns3::QueueSizeUnit::BYTES : ns3::QueueSizeUnit::PACKETS;
-    device->GetQueue()->SetMaxSize(ns3::QueueSize(unit, direction.deviceQueue.limit));
+    if (direction.deviceQueues > 1)
+    {
+        TransmitQueues::Install(device, direction);
+    }
+    else
+    {
+        device->GetQueue()->SetMaxSize(SizeOf(direction.deviceQueue));
+    }
     port.loss->Configure(direction.drops, direction.loss, direction.lossStream);
     peer->SetReceiveErrorModel(port.loss);
     if (direction.qdisc)
@@ -111,10 +128,25 @@ SetAddress(ns3::Ptr<ns3::NetDevice> device, const std::string& address)
     ipv4->SetUp(interface);
 }
 
+// As ns-3's PointToPointHelper does it.
+void
+AddFlowControl(ns3::Ptr<ns3::PointToPointNetDevice> device)
+{
+    const auto interface = ns3::CreateObject<ns3::NetDeviceQueueInterface>();
+    interface->GetTxQueue(0)->ConnectQueueTraces(device->GetQueue());
+    device->AggregateObject(interface);
+}
+
 void
 CreateLink(const Link& link, Network& network)
 {
     ns3::PointToPointHelper helper;
+    const bool hasSeveral =
+        link.directions[0].deviceQueues > 1 || link.directions[1].deviceQueues > 1;
+    if (hasSeveral)
+    {
+        helper.DisableFlowControl(); // it would be that of a single queue
+    }
     helper.SetChannelAttribute("Delay", ns3::TimeValue(ns3::NanoSeconds(link.delay)));
     const auto devices =
         helper.Install(network.nodes.Get(link.ends[0]), network.nodes.Get(link.ends[1]));
@@ -123,6 +155,10 @@ CreateLink(const Link& link, Network& network)
         const auto device = [&](std::uint32_t i) {
             return ns3::DynamicCast<ns3::PointToPointNetDevice>(devices.Get(i));
         };
+        if (hasSeveral && link.directions[side].deviceQueues == 1)
+        {
+            AddFlowControl(device(side));
+        }
         SetAddress(device(side), link.addresses[side]);
         network.ports.push_back(CreatePort(link.directions[side],
                                            network.ports.size(),

@@ -79,9 +79,15 @@ ReadAttributes(const Json& json)
 Algorithm
 ReadAlgorithm(const Json& json)
 {
-    return {Get<std::string>(json, "type"),
-            ReadAttributes(json["attributes"]),
-            Get<std::int64_t>(json, "stream")};
+    Algorithm algorithm{Get<std::string>(json, "type"),
+                        ReadAttributes(json["attributes"]),
+                        Get<std::int64_t>(json, "stream"),
+                        {}};
+    if (algorithm.type == "MqQueueDisc")
+    {
+        algorithm.children = ReadList<Algorithm>(json["children"], ReadAlgorithm);
+    }
+    return algorithm;
 }
 
 Direction
@@ -94,6 +100,9 @@ ReadDirection(const Json& json)
             Get<std::uint16_t>(json, "mtu_bytes"),
             qdisc.IsNull() ? std::nullopt : std::optional(ReadAlgorithm(qdisc)),
             {unit == "bytes", limit.As<std::uint32_t>()},
+            Get<std::size_t>(json, "device_queues"),
+            Get<std::string>(json, "device_select") == "flow" ? DeviceSelect::FLOW
+                                                              : DeviceSelect::PRIORITY,
             Get<double>(json, "loss"),
             Get<std::int64_t>(json, "loss_stream"),
             ReadValues<std::uint64_t>(json["drops"])};

@@ -22,6 +22,7 @@ struct Algorithm
     std::string type;
     Attributes attributes;
     std::int64_t stream;
+    std::vector<Algorithm> children; // of an MqQueueDisc
 };
 
 struct DeviceQueue
@@ -30,13 +31,22 @@ struct DeviceQueue
     std::uint32_t limit;
 };
 
+// How a device with several transmit queues chooses one for a packet, and serves them.
+enum class DeviceSelect
+{
+    FLOW,
+    PRIORITY
+};
+
 struct Direction
 {
     std::string name;
     std::uint64_t rate;
     std::uint16_t mtu;
     std::optional<Algorithm> qdisc;
-    DeviceQueue deviceQueue;
+    DeviceQueue deviceQueue; // each
+    std::size_t deviceQueues;
+    DeviceSelect deviceSelect;
     double loss;
     std::int64_t lossStream;
     std::vector<std::uint64_t> drops;
