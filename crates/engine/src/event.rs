@@ -174,6 +174,8 @@ pub struct EventQueue {
     next_list: VecDeque<Entry>,
     /// How many there are in both.
     near: usize,
+    /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
+    pub plain: bool,
 }
 
 impl EventQueue {

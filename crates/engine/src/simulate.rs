@@ -312,6 +312,7 @@ struct Host<'a> {
 }
 
 impl Environment for Host<'_> {
+    #[inline(always)]
     fn transmit(&mut self, mut segment: Packet) {
         segment.flow = self.flow;
         segment.backward = self.is_receiver;
@@ -330,7 +331,7 @@ impl Environment for Host<'_> {
         }
         let key = self.network.events.reserve(delay);
         self.timers.deadline[i] = Some(key);
-        if self.network.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
+        if self.network.events.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
             self.timers.queued[i] = Some(key);
             self.network.events.insert(key, event);
         }
