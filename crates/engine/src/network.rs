@@ -174,7 +174,7 @@ impl Port {
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
         let wake = events.reserve(Time::ZERO);
         if self.stopped || events.plain {
-            events.insert_now(wake, Event::Wake(index));
+            events.insert(wake, Event::Wake(index));
         } else {
             // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
             self.wake = Some(wake);

@@ -160,6 +160,7 @@ impl Recorder {
 
     #[cold]
     fn sample_before(&mut self, now: Time, network: &Network, connections: &[Connection]) {
+        network.events.check_numbers();
         while self.next < now {
             self.sample(network, connections);
             self.next += self.interval;
