@@ -154,12 +154,12 @@ impl Default for Pending {
 impl Pending {
     #[inline]
     fn push(&mut self, entry: Entry) {
+        if self.len == SOON && entry < self.rest_first {
+            self.overflow();
+        }
         if self.rest_first < entry {
             self.rest.push(Reverse(entry));
             return;
-        }
-        if self.len == SOON {
-            self.overflow();
         }
         let mut at = self.len;
         while at > 0 && self.soon[(at - 1) % SOON] < entry {
