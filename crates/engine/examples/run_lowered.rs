@@ -25,6 +25,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         )
     });
     let hops = hops.unwrap_or(0);
-    println!("{wall:.3} s, {hops} packet-hops, {:.2} M/s", hops as f64 / wall / 1e6);
+    println!("{wall:.6} s, {hops} packet-hops, {:.2} M/s", hops as f64 / wall / 1e6);
     Ok(())
 }

@@ -22,6 +22,8 @@ pub struct Greedy {
     /// Creation stamps of writes that have not been read completely: (stamp, end offset).
     stamps: VecDeque<(Time, u64)>,
     pub read: u64,
+    /// Of these, bytes of a write that has not been read completely.
+    incomplete: u32,
     /// For the read that last completed a write: its time minus that write's stamp.
     pub one_way_delay: Option<Time>,
 }
@@ -37,6 +39,7 @@ impl Greedy {
             waiting: None,
             stamps: VecDeque::new(),
             read: 0,
+            incomplete: 0,
             one_way_delay: None,
         }
     }
@@ -53,7 +56,7 @@ impl Greedy {
         if left <= room {
             room = left; // the last write may be a short one
         } else {
-            room -= room % size;
+            room -= u64::from(free % self.write_size);
         }
         let mut rest = room;
         if rest > 0
@@ -82,12 +85,12 @@ impl Greedy {
     pub fn on_read(&mut self, now: Time, bytes: u32) {
         let before = self.read;
         self.read += u64::from(bytes);
-        let size = u64::from(self.write_size);
+        self.incomplete = (self.incomplete + bytes) % self.write_size;
         // The last write that is complete now.
         let complete = if self.bytes > 0 && self.read == self.bytes {
             self.read
         } else {
-            self.read - self.read % size
+            self.read - u64::from(self.incomplete)
         };
         while self.stamps.front().is_some_and(|&(_, end)| end < complete) {
             self.stamps.pop_front();

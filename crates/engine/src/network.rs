@@ -176,6 +176,81 @@ impl Port {
         self.loss > 0.0 && self.loss_rng.unit() < self.loss
     }
 
+    /// Puts a packet on the wire; the transmitter is idle.
+    #[inline]
+    fn transmit(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+        // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
+        let wake = events.reserve(Time::ZERO);
+        if self.stopped || events.plain {
+            events.insert(wake, Event::Wake(index));
+        } else {
+            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
+            self.wake = Some(wake);
+        }
+        self.occupy(events, index, id, bytes);
+    }
+
+    /// The packet goes onto the wire, and the transmitter is busy until its end has left.
+    #[inline]
+    fn occupy(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+        let tx_time = self.tx_time(bytes);
+        self.busy_until = events.reserve(tx_time);
+        let arrival = events.reserve(tx_time + self.delay);
+        self.tx_packets += 1;
+        self.tx_bytes += u64::from(bytes);
+        if !self.queue.is_empty() || events.plain {
+            self.is_completion_queued = true;
+            events.insert(self.busy_until, Event::TxComplete(index));
+        }
+        let last = self.wire.back().map(|&(key, _)| key);
+        if last.is_none_or(|last| last < arrival) {
+            self.wire.push_back((arrival, id));
+        } else {
+            self.overtake(arrival, id);
+        }
+        if last.is_none() || events.plain || self.wire.front() == Some(&(arrival, id)) {
+            events.insert(arrival, Event::Arrival(index));
+        }
+    }
+
+    /// A delay that was lowered: the packet arrives before some that were sent before it.
+    #[cold]
+    fn overtake(&mut self, arrival: Key, id: PacketId) {
+        let at = self.wire.partition_point(|&(key, _)| key < arrival);
+        self.wire.insert(at, (arrival, id));
+    }
+
+    /// The end of the present transmission is waited for.
+    fn await_completion(&mut self, events: &mut EventQueue, index: u32) {
+        if !self.is_completion_queued {
+            self.is_completion_queued = true;
+            events.insert(self.busy_until, Event::TxComplete(index));
+        }
+    }
+
+    /// The device queue has no room for another packet.
+    fn stop(&mut self, events: &mut EventQueue, index: u32) {
+        self.stopped = true;
+        // A look at the queue is due in this nanosecond, and now matters.
+        if let Some(key) = self.wake.take()
+            && key > events.now()
+        {
+            events.insert(key, Event::Wake(index));
+        }
+    }
+
+    /// The packet before went straight through and filled the device for a moment; the look at the
+    /// queue that ends it was not queued.
+    fn catch_up(&mut self, events: &mut EventQueue, index: u32) {
+        if let Some(key) = self.wake.take() {
+            if key > events.now() {
+                events.insert(key, Event::Wake(index));
+            } else {
+                self.stopped = false;
+            }
+        }
+    }
+
     pub fn set_loss(&mut self, loss: f64) {
         self.loss = loss;
         self.is_lossy |= loss > 0.0;
@@ -194,8 +269,6 @@ pub struct Network {
     pub routes: Routes,
     pub flow_keys: Vec<[FlowKey; 2]>,
     pub trace: Option<PacketTrace>,
-    /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
-    pub plain: bool,
     /// Timers of queue disciplines that are set: port, which of its disciplines, tag.
     qdisc_timers: Vec<Option<(u32, u32, u32)>>,
 }
@@ -214,7 +287,6 @@ impl Network {
             routes,
             flow_keys,
             trace,
-            plain: false,
             qdisc_timers: Vec::new(),
         }
     }
@@ -224,6 +296,7 @@ impl Network {
     }
 
     /// A host sends a packet; flow and direction are set.
+    #[inline(always)] // so that it is written where it stays, not copied there
     pub fn send(&mut self, packet: Packet) {
         let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
         let port = route[0];
@@ -288,9 +361,11 @@ impl Network {
         }
         self.record(index, PacketEvent::Rx, id, "");
         let packet = &mut self.packets[id];
-        packet.hop += 1;
+        let hop = packet.hop + 1;
         let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
-        let Some(&next) = route.get(packet.hop as usize) else { return Some(id) };
+        // The packet of a last hop is copied next: a byte written to it now would hold that up.
+        let Some(&next) = route.get(hop as usize) else { return Some(id) };
+        packet.hop = hop;
         self.enter(next, id);
         None
     }
@@ -323,25 +398,22 @@ impl Network {
     fn enter(&mut self, index: u32, id: PacketId) {
         let now = self.events.now();
         let port = &mut self.ports[index as usize];
-        if port.stopped
-            && let Some(wake) = port.wake.take()
-        {
-            // The packet before went straight through and filled the device for a moment.
-            if wake > now {
-                self.events.insert(wake, Event::Wake(index));
-            } else {
-                port.stopped = false;
-            }
+        if port.stopped {
+            port.catch_up(&mut self.events, index);
         }
         // Most ports are idle, and all their disciplines do is count.
-        let packet = &mut self.packets[id];
-        if now >= port.busy_until && !port.stopped && !self.plain {
-            let (fits, fills) = port.takes_one(packet.wire_bytes());
+        if now >= port.busy_until && !port.stopped && !self.events.plain {
+            let packet = &mut self.packets[id];
+            let bytes = packet.wire_bytes();
+            let (fits, fills) = port.takes_one(bytes);
             if fits && port.passes_qdisc(packet.ip_bytes) {
                 packet.enqueued = now.time;
-                self.record(index, PacketEvent::Enqueue, id, "");
-                self.start_transmission(index, id);
-                self.ports[index as usize].stopped = fills;
+                port.transmit(&mut self.events, index, id, bytes);
+                port.stopped = fills;
+                if self.trace.is_some() {
+                    self.record(index, PacketEvent::Enqueue, id, "");
+                    self.record(index, PacketEvent::Tx, id, "");
+                }
                 return;
             }
         }
@@ -383,19 +455,16 @@ impl Network {
         let bytes = self.packets[id].wire_bytes();
         let port = &mut self.ports[index as usize];
         if port.is_full_for(bytes) {
-            Self::stop(&mut self.events, port, index);
+            port.stop(&mut self.events, index);
             self.drop_at_device(index, id, "Device queue full");
             return;
         }
         if now < port.busy_until {
             port.queue.push_back(id);
             port.queue_bytes += bytes;
-            if !port.is_completion_queued {
-                port.is_completion_queued = true;
-                self.events.insert(port.busy_until, Event::TxComplete(index));
-            }
+            port.await_completion(&mut self.events, index);
             if port.is_full() {
-                Self::stop(&mut self.events, port, index);
+                port.stop(&mut self.events, index);
             }
             return;
         }
@@ -403,7 +472,7 @@ impl Network {
         port.queue_bytes += bytes;
         port.queue.push_back(id);
         if port.is_full() {
-            Self::stop(&mut self.events, port, index);
+            port.stop(&mut self.events, index);
         }
         let port = &mut self.ports[index as usize];
         port.queue.pop_back();
@@ -411,70 +480,9 @@ impl Network {
         self.start_transmission(index, id);
     }
 
-    /// The end of the present transmission is waited for.
-    fn queue_completion(&mut self, index: u32) {
-        let port = &mut self.ports[index as usize];
-        if !port.is_completion_queued {
-            port.is_completion_queued = true;
-            self.events.insert(port.busy_until, Event::TxComplete(index));
-        }
-    }
-
-    /// The device queue has no room for another packet.
-    fn stop(events: &mut EventQueue, port: &mut Port, index: u32) {
-        port.stopped = true;
-        // A look at the queue is due in this nanosecond, and now matters.
-        if let Some(key) = port.wake.take()
-            && key > events.now()
-        {
-            events.insert(key, Event::Wake(index));
-        }
-    }
-
     fn start_transmission(&mut self, index: u32, id: PacketId) {
-        let port = &mut self.ports[index as usize];
-        // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
-        let wake = self.events.reserve(Time::ZERO);
-        if self.plain || port.stopped {
-            self.events.insert_now(wake, Event::Wake(index));
-        } else {
-            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
-            port.wake = Some(wake);
-        }
-        self.occupy(index, id);
-    }
-
-    /// The packet goes onto the wire, and the transmitter is busy until its end has left.
-    #[inline]
-    fn occupy(&mut self, index: u32, id: PacketId) {
         let bytes = self.packets[id].wire_bytes();
-        let port = &mut self.ports[index as usize];
-        let tx_time = port.tx_time(bytes);
-        port.busy_until = self.events.reserve(tx_time);
-        let arrival = self.events.reserve(tx_time + port.delay);
-        port.tx_packets += 1;
-        port.tx_bytes += u64::from(bytes);
-        if !port.queue.is_empty() || self.plain {
-            port.is_completion_queued = true;
-            self.events.insert(port.busy_until, Event::TxComplete(index));
-        }
-        match port.wire.back() {
-            None => {
-                port.wire.push_back((arrival, id));
-                self.events.insert(arrival, Event::Arrival(index));
-            }
-            Some(&(last, _)) if last < arrival => port.wire.push_back((arrival, id)),
-            Some(_) => {
-                let at = port.wire.partition_point(|&(key, _)| key < arrival);
-                port.wire.insert(at, (arrival, id));
-                if at == 0 {
-                    self.events.insert(arrival, Event::Arrival(index));
-                }
-            }
-        }
-        if self.plain {
-            self.events.insert(arrival, Event::Arrival(index));
-        }
+        self.ports[index as usize].transmit(&mut self.events, index, id, bytes);
         self.record(index, PacketEvent::Tx, id, "");
     }
 

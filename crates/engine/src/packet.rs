@@ -177,6 +177,7 @@ pub struct PacketPool {
 }
 
 impl PacketPool {
+    #[inline(always)]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         match self.free.pop() {
             Some(id) => {

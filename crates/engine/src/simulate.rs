@@ -126,7 +126,7 @@ impl Simulation {
     /// # Errors
     /// [`Error::UserCode`]; the simulation cannot go on then.
     pub fn run_until(&mut self, until: Time) -> Result<bool, Error> {
-        guarded(|| self.advance(until)).map_err(|failure| failure.at(self.now()))
+        guarded(|| self.advance(until.min(Time::MAX))).map_err(|failure| failure.at(self.now()))
     }
 
     fn advance(&mut self, until: Time) -> bool {
@@ -312,6 +312,7 @@ struct Host<'a> {
 }
 
 impl Environment for Host<'_> {
+    #[inline(always)]
     fn transmit(&mut self, mut segment: Packet) {
         segment.flow = self.flow;
         segment.backward = self.is_receiver;
@@ -322,15 +323,9 @@ impl Environment for Host<'_> {
         let i = timer as usize;
         let event = Event::Socket(self.first_timer + i as u32);
         let delay = at - self.network.now();
-        if delay <= Time(1) {
-            let key = self.network.events.schedule(delay, event);
-            self.timers.deadline[i] = Some(key);
-            self.timers.queued[i] = Some(key);
-            return;
-        }
         let key = self.network.events.reserve(delay);
         self.timers.deadline[i] = Some(key);
-        if self.network.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
+        if self.network.events.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
             self.timers.queued[i] = Some(key);
             self.network.events.insert(key, event);
         }

@@ -12,6 +12,7 @@ use crate::lowered::{DeviceQueue, DeviceSelect};
 use crate::packet::{PacketId, PacketPool};
 use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, flow_hash};
 use crate::time::Time;
+use crate::trace::PacketEvent;
 
 /// The urgency of each priority, 0 first: interactive, interactive bulk, best effort, bulk.
 const CLASSES: [usize; 8] = [2, 2, 3, 3, 1, 1, 0, 0];
@@ -190,16 +191,17 @@ impl Network {
 
     /// The transmitter is free: the next packet.
     pub(super) fn transmit_from_several(&mut self, index: u32) {
-        let packets = &self.packets;
-        let queues = self.ports[index as usize].several();
-        let Some((queue, id)) = queues.take(packets) else { return };
+        let port = &mut self.ports[index as usize];
+        let queues = port.several();
+        let Some((queue, id)) = queues.take(&self.packets) else { return };
         let waits = queues.is_waiting();
         queues.wakes.push_back(queue);
         self.events.schedule(Time::ZERO, Event::Wake(index));
-        self.occupy(index, id);
+        port.occupy(&mut self.events, index, id, self.packets[id].wire_bytes());
         if waits {
-            self.queue_completion(index);
+            port.await_completion(&mut self.events, index);
         }
+        self.record(index, PacketEvent::Tx, id, "");
     }
 
     /// A timer of a discipline fires.
@@ -264,7 +266,7 @@ impl Network {
         if is_idle {
             self.transmit_from_several(index);
         } else {
-            self.queue_completion(index);
+            port.await_completion(&mut self.events, index);
         }
     }
 

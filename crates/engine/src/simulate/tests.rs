@@ -122,7 +122,7 @@ fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
     let flows = lowered.flows.iter().map(|flow| flow.name.clone()).collect();
     let buffer = Buffer::default();
     let mut simulation = Simulation::new(lowered, None).unwrap();
-    simulation.network.plain = plain;
+    simulation.network.events.plain = plain;
     simulation.network.trace = Some(PacketTrace::new(Box::new(buffer.clone()), ports, flows));
     let recording = simulation.finish().unwrap();
     let trace = std::mem::take(&mut *buffer.0.lock().unwrap());

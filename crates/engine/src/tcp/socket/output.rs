@@ -260,6 +260,7 @@ impl Socket {
     }
 
     /// Headers with the options of the moment; no SACK blocks.
+    #[inline(always)]
     pub(super) fn segment(&self, seq: Seq, flags: Flags, window: u16, len: u32) -> Packet {
         let header = self.tcp_header(flags.has(Flags::SYN), 0);
         Packet {
