@@ -123,8 +123,10 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
 
     from ccperf.verify import many
 
-    ours, theirs = open_backend("native"), open_backend("ns3")
+    # What is asked for is checked before what is installed.
     jobs = running.job_count() or cores()
+    cases = [] if selection.fuzz else selection.cases(running.recovery_name())
+    ours, theirs = open_backend("native"), open_backend("ns3")
     found: list[Comparison] = []
     with progress_bar("verify ns3") as progress:
         if selection.fuzz:
@@ -133,7 +135,6 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
                 found.append(finding.smallest or finding.comparison)
                 progress(len(found), selection.fuzz)
         else:
-            cases = selection.cases(running.recovery_name())
             progress(0, len(cases))
             order = {case.name: i for i, case in enumerate(cases)}
             for _, comparison in many.compare_all(cases, ours, theirs, jobs):
