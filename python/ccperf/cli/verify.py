@@ -15,7 +15,7 @@ from ccperf.errors import UsageError, unknown
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
     from ccperf.verify import Comparison
-    from ccperf.verify.matrix import Case
+    from ccperf.verify.case import Case
 
 
 @Parameter(name="*")
