@@ -1,7 +1,7 @@
 """How much of the TCP and queue discipline code the verification matrix reaches.
 
 ``make coverage``: runs every scenario of the matrix on an engine built with LLVM's instrumentation
-and prints region coverage by file, then what no scenario reached, each with the reason that
+and prints region coverage by file, then what no scenario reached, by the reasons that
 ``tools/unreached.toml`` gives.  Exit status 1 if a folder is below its bar.  Needs the rustup
 component ``llvm-tools``.
 
@@ -16,8 +16,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,21 +128,17 @@ def regions(runner: Path, folder: Path) -> dict[Region, bool]:
     return found
 
 
-def reasons(missed: Iterable[Region]) -> Iterator[tuple[Region, str]]:
-    """Each region with the reason why nothing reaches it, or "" if none is given."""
-    table: dict[str, list[dict[str, str]]] = tomllib.loads(REASONS.read_text(encoding="utf-8"))
-    for region in sorted(missed):
-        lines = _source(region.file)
-        # The function that it is in is what a reason may name, too.
-        head = next(
-            (lines[i] for i in range(region.line - 1, -1, -1) if " fn " in f" {lines[i]}"), ""
-        )
-        for entry in table.get(region.file, []):
-            if entry["code"] in region.text or entry["code"] in head:
-                yield region, entry["reason"]
-                break
-        else:
-            yield region, ""
+def reason(region: Region, table: list[tuple[str, list[str]]]) -> str:
+    """Why nothing reaches a region, or "" if no reason is given."""
+    lines = _source(region.file)
+    before = range(region.line - 1, -1, -1)
+    function = next((lines[i] for i in before if " fn " in f" {lines[i]}"), "")
+    for text, places in table:
+        for place in places:
+            file, _, code = place.partition(": ")
+            if region.file.startswith(file) and (code in region.text or code in function):
+                return text
+    return ""
 
 
 def report(found: dict[Region, bool]) -> bool:
@@ -156,15 +151,19 @@ def report(found: dict[Region, bool]) -> bool:
         reached = [found[region] for region in found if region.file.startswith(f"{folder}/")]
         met &= 100 * sum(reached) >= REQUIRED[folder] * len(reached)
         print(f"{_line(folder + '/', reached)}  (required {REQUIRED[folder]:g} %)")
-    print("\nNot reached:")
-    missed = list(reasons(region for region, reached in found.items() if not reached))
-    for region, reason in missed:
-        print(
-            f"  {region.file}:{region.line}: {region.text}\n      {reason or '(no reason given)'}"
-        )
-    print("\nRegions not reached, by reason:")
-    for reason, count in Counter(reason for _, reason in missed).most_common():
-        print(f"  {count:4}  {reason or '(no reason given)'}")
+    table = [
+        (entry["reason"], entry["where"])
+        for entry in tomllib.loads(REASONS.read_text(encoding="utf-8"))["unreached"]
+    ]
+    missed = sorted(region for region, reached in found.items() if not reached)
+    by_reason: dict[str, list[Region]] = {text: [] for text, _ in table}
+    for region in missed:
+        by_reason.setdefault(reason(region, table), []).append(region)
+    print(f"\nNot reached, {len(missed)} regions:")
+    for text, members in by_reason.items():
+        print(f"\n{len(members)}: {text or '(no reason given)'}")
+        for region in members:
+            print(f"    {region.file}:{region.line}: {region.text}")
     return met
 
 

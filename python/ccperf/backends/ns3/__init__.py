@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -72,6 +73,10 @@ class Ns3:
 
     name = "ns3"
 
+    def __init__(self, limit_s: float | None = None) -> None:
+        """`limit_s`: wall time after which a run is ended, for scenarios in which ns-3 may hang."""
+        self.limit_s = limit_s
+
     @property
     def version(self) -> str:
         """Part of a run's provenance and id: ns-3's release and a hash of the driver's sources."""
@@ -129,7 +134,7 @@ class Ns3:
             if packets is not None:
                 command += ["--packets", str(packets)]
             with (Path(scratch) / "output").open("w+b") as output:
-                status = _run(command, output, progress)
+                status = _run(command, output, progress, self.limit_s)
                 output.seek(0)
                 _report(status, output.read().decode(errors="replace"))
             return read_tables(tables)
@@ -168,7 +173,12 @@ def event_loop_seconds(lowered: str) -> float:
         return float(timing.read_text())
 
 
-def _run(command: list[str], output: IO[bytes], progress: Callable[[float], None] | None) -> int:
+def _run(
+    command: list[str],
+    output: IO[bytes],
+    progress: Callable[[float], None] | None,
+    limit_s: float | None,
+) -> int:
     """Run the driver to its end; whatever interrupts us ends it too."""
     readable, writable = os.pipe()
     with os.fdopen(readable) as reader:
@@ -182,12 +192,20 @@ def _run(command: list[str], output: IO[bytes], progress: Callable[[float], None
             )
         finally:
             os.close(writable)
+        watch = threading.Timer(limit_s, process.kill) if limit_s is not None else None
         try:
+            if watch:
+                watch.start()
             for line in reader:
                 if progress:
                     progress(float(line))
-            return process.wait()
+            status = process.wait()
+            if watch and status == -signal.SIGKILL:
+                raise RunError(f"ns-3 was ended after {limit_s:g} s: it hangs, or takes too long")
+            return status
         finally:
+            if watch:
+                watch.cancel()
             if process.poll() is None:
                 process.kill()
                 process.wait()
