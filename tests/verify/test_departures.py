@@ -1,5 +1,5 @@
-"""The known departures from ns-3 that `docs/fidelity.md` lists: what the engine does there, and that
-ns-3 does not get there.
+"""The known departures from ns-3 that `docs/fidelity.md` lists: what the engine does there, and
+that ns-3 does not get there.
 
 Two more are pinned beside the code: `tbf.rs`
 (`a_wait_that_rounds_to_nothing_takes_a_nanosecond`) and `westwood.rs`
@@ -9,12 +9,14 @@ Two more are pinned beside the code: `tbf.rs`
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ccperf import backends, registry
+from ccperf.backends.ns3 import Ns3
 from ccperf.errors import RunError, ScenarioError
 from ccperf.scenario import Scenario
 from ccperf.verify.case import case
@@ -89,7 +91,7 @@ def test_closed_window_is_probed(tmp_path: Path) -> None:
         if (row["link"], row["event"]) == ("src_0_forward", "tx") and row["payload_bytes"] != "0"
     ]
     assert len(probes) >= 3
-    gaps = [(later - earlier) / 1e9 for earlier, later in zip(probes, probes[1:], strict=False)]
+    gaps = [(later - earlier) / 1e9 for earlier, later in pairwise(probes)]
     assert [round(gap) for gap in gaps[:2]] == [2, 4]
 
 
@@ -109,8 +111,19 @@ def test_reset_at_a_port_that_has_seen_no_syn(tmp_path: Path) -> None:
 )
 def test_ns3_ends_there(scenario: Scenario) -> None:
     NATIVE.simulate(scenario)
-    with pytest.raises(RunError, match="aborted|SIGSEGV"):
+    with pytest.raises(RunError, match=r"aborted|SIGSEGV"):
         NS3.simulate(scenario)
+
+
+@pytest.mark.ns3
+@pytest.mark.skipif(NS3.available() is not None, reason=str(NS3.available()))
+def test_ns3_does_not_return_from_a_wait_of_the_token_bucket() -> None:
+    """Two SYNs of 56 B in one nanosecond, tokens for 111 B: the second waits 0.08 ns."""
+    attributes = {"Rate": "100Gbps", "Burst": "111"}
+    scenario = case("tbf", flows=2, qdisc="TbfQueueDisc", qdisc_attributes=attributes, stop="5ms")
+    NATIVE.simulate(scenario.scenario)
+    with pytest.raises(RunError, match="hangs"):
+        Ns3(limit_s=3).simulate(scenario.scenario)
 
 
 def outside(param: Mapping[str, Any]) -> str | None:
@@ -130,6 +143,7 @@ def outside(param: Mapping[str, Any]) -> str | None:
 
 def narrower() -> Iterator[tuple[str, str, str, str]]:
     """Kind, algorithm, attribute and value."""
+    yield "cc", "TcpCubic", "Beta", "1"
     for kind in ("cc", "qdisc"):
         for name, spec in registry.algorithms(kind).items():
             for param in spec["params"]:
