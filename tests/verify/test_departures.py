@@ -123,7 +123,7 @@ def test_ns3_does_not_return_from_a_wait_of_the_token_bucket() -> None:
     scenario = case("tbf", flows=2, qdisc="TbfQueueDisc", qdisc_attributes=attributes, stop="5ms")
     NATIVE.simulate(scenario.scenario)
     with pytest.raises(RunError, match="hangs"):
-        Ns3(limit_s=3).simulate(scenario.scenario)
+        Ns3(cpu_limit_s=2).simulate(scenario.scenario)
 
 
 def outside(param: Mapping[str, Any]) -> str | None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ccperf.verify.case import Case
 
 
-#: A random scenario takes ns-3 a second or two; with some attributes it never returns.
+#: Processor time of ns-3 for a random scenario. One takes a second or two; with some attributes
+#: it never returns.
 _FUZZ_LIMIT_S = 60
 
 
@@ -133,7 +134,7 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     cases = [] if selection.fuzz else selection.cases(running.recovery_name())
     ours, theirs = open_backend("native"), open_backend("ns3")
     if selection.fuzz:
-        theirs = Ns3(limit_s=_FUZZ_LIMIT_S)
+        theirs = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)
     found: list[Comparison] = []
     with progress_bar("verify ns3") as progress:
         if selection.fuzz:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -73,9 +73,9 @@ class Ns3:
 
     name = "ns3"
 
-    def __init__(self, limit_s: float | None = None) -> None:
-        """`limit_s`: wall time after which a run is ended, for scenarios in which ns-3 may hang."""
-        self.limit_s = limit_s
+    def __init__(self, cpu_limit_s: int | None = None) -> None:
+        """`cpu_limit_s`: processor time after which a run is ended: ns-3 can hang."""
+        self.cpu_limit_s = cpu_limit_s
 
     @property
     def version(self) -> str:
@@ -134,7 +134,7 @@ class Ns3:
             if packets is not None:
                 command += ["--packets", str(packets)]
             with (Path(scratch) / "output").open("w+b") as output:
-                status = _run(command, output, progress, self.limit_s)
+                status = _run(command, output, progress, self.cpu_limit_s)
                 output.seek(0)
                 _report(status, output.read().decode(errors="replace"))
             return read_tables(tables)
@@ -177,7 +177,7 @@ def _run(
     command: list[str],
     output: IO[bytes],
     progress: Callable[[float], None] | None,
-    limit_s: float | None,
+    cpu_limit_s: int | None,
 ) -> int:
     """Run the driver to its end; whatever interrupts us ends it too."""
     readable, writable = os.pipe()
@@ -192,20 +192,14 @@ def _run(
             )
         finally:
             os.close(writable)
-        watch = threading.Timer(limit_s, process.kill) if limit_s is not None else None
         try:
-            if watch:
-                watch.start()
+            if cpu_limit_s is not None:
+                resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit_s, cpu_limit_s + 1))
             for line in reader:
                 if progress:
                     progress(float(line))
-            status = process.wait()
-            if watch and status == -signal.SIGKILL:
-                raise RunError(f"ns-3 was ended after {limit_s:g} s: it hangs, or takes too long")
-            return status
+            return process.wait()
         finally:
-            if watch:
-                watch.cancel()
             if process.poll() is None:
                 process.kill()
                 process.wait()
@@ -219,6 +213,8 @@ def _report(status: int, output: str) -> None:
         raise Ns3Aborted(output)
     elif status == _STATUS_REFUSED:
         raise RunError(f"ns-3's driver cannot run this: {output.strip()}")
+    elif status == -signal.SIGXCPU:
+        raise RunError("ns-3 was ended: it hangs, or takes longer than it may")
     elif status < 0:
         name = signal.Signals(-status).name
         raise RunError(f"ns-3's driver was ended by {name}. {output.strip()}".strip())
