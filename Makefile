@@ -51,7 +51,7 @@ perf: setup ## speed against real ns-3, six scenarios
 	$(BIN)/python -m benchmarks.perf
 
 coverage: setup ## how much of the TCP and queue code the ns-3 comparison reaches
-	$(BIN)/python tools/coverage.py --missed
+	$(BIN)/python tools/coverage.py
 
 wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
 	$(BIN)/maturin build --release --locked --out dist

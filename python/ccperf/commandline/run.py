@@ -146,4 +146,3 @@ def _join(items: Iterable[str]) -> str:
 def _braces(parameters: Mapping[str, str]) -> str:
     inner = _join(f"{name}:{value}" for name, value in parameters.items())
     return f"{{{inner}}}" if inner else ""
-

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # What a drawn path carries at most: six packet-hops each, data and ACK.
 _PACKETS = 8_000
 _HEADER_BYTES = 54
+# The most segments that a flow can have in flight: ns-3 looks at all of them for each ACK in
+# recovery, so that a window of 1,000 takes it half a minute.
+_WINDOW = 250
 # Socket attributes for which `dumbbell` has arguments.
 _OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "RcvBufSize"}
 
@@ -36,9 +39,10 @@ class Draw:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `dumbbell` that make this scenario."""
-        each = [{**_FLOW, **flow} for flow in self.flows]
-        sequences = {name: [flow[name] for flow in each] for name in _FLOW}
-        return {**BASE, **self.path, **sequences}
+        path = {**BASE, **self.path}
+        each = [{**_FLOW, "stops": path["stop_time"], **flow} for flow in self.flows]
+        sequences = {name: [flow[name] for flow in each] for name in each[0]}
+        return {**path, **sequences}
 
     def scenario(self, label: str = "") -> Scenario:
         """Return the scenario."""
@@ -87,7 +91,9 @@ def draw(rng: random.Random) -> Draw:
         round(rate * 10 ** rng.uniform(-0.7, 0.5))
         for _ in range(rng.randint(1, 4) if _now_and_then(rng) else 0)
     ]
-    packet_bits = (path.get("mss", 1448) + _HEADER_BYTES) * 8
+    mss = path.get("mss", 1448)
+    path["buffer"] = min(path.get("buffer", inf), _WINDOW * mss)
+    packet_bits = (mss + _HEADER_BYTES) * 8
     stop_ms = round(min(_PACKETS * packet_bits / max(rate, *new_rates, 0), 20) * 1000)
     path["stop_time"] = f"{stop_ms}ms"
     if new_rates:
@@ -140,6 +146,10 @@ def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
         yield "loss", round(10 ** rng.uniform(-3.5, -1), 6)
     if _now_and_then(rng):
         yield "drop", sorted(rng.sample(range(200), rng.randint(1, 20)))
+    if _now_and_then(rng):
+        lost = sorted(rng.sample(range(200), rng.randint(0, 20)))
+        loss = round(10 ** rng.uniform(-3.5, -0.5), 6) if _now_and_then(rng, 0.5) else 0.0
+        yield "reverse", {"device_queue": "1p", "loss": loss, "drop": lost}
 
 
 def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
@@ -192,6 +202,8 @@ def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[
         if services:
             flow["tos"] = rng.choice([0, 0, 8, 16, 24, 184])
             flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
+        if _now_and_then(rng, 0.1):
+            flow["stops"] = f"{rng.randint(stop_ms // 2 + 1, stop_ms)}ms"
         if _now_and_then(rng):
             yield flow | {
                 "applications": {

@@ -9,42 +9,26 @@ dumbbell.  Scenarios are cut so that each stays below `MAX_HOPS`, except those m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, catalogue, registry
 from ccperf.catalogue.scalability import STEP_TIME
-from ccperf.topologies import dumbbell
+from ccperf.verify import connections
+from ccperf.verify.case import RECOVERIES as _RECOVERIES
+from ccperf.verify.case import Case
+from ccperf.verify.case import bdp as _bdp
+from ccperf.verify.case import case as _case
+from ccperf.verify.case import duration_ns as _ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ccperf.scenario import Scenario
 
+__all__ = ["Case", "cases", "representative"]
+
 MAX_HOPS = 150_000
-
-_HOPS_PER_DATA_PACKET = 6
-_WIRE_BITS = 1502 * 8
-_RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937", "TcpClassicRecovery")
-
-
-@dataclass(frozen=True)
-class Case:
-    """One scenario of the matrix; its label is the case's name."""
-
-    scenario: Scenario
-    heavy: bool = False
-
-    @property
-    def name(self) -> str:
-        """`group/what`."""
-        return self.scenario.label
-
-    @property
-    def group(self) -> str:
-        """What the case is about."""
-        return self.name.partition("/")[0]
 
 
 def cases(pattern: str = "*") -> list[Case]:
@@ -297,6 +281,16 @@ def ecn() -> Iterator[Case]:
             qdisc_attributes={"UseEcn": "true"},
             tcp={"UseEcn": setting},
         )
+    # DCTCP's receiver acknowledges at once what arrived before the marks began or ended.
+    for count in (2, 4):
+        yield _case(
+            f"ecn/TcpDctcp-delayed-ack-{count}",
+            cc="TcpDctcp",
+            delayed_ack_count=count,
+            qdisc="CoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true", "CeThreshold": "1ms"},
+            tcp={"UseEcn": "On"},
+        )
     for recovery in _RECOVERIES:
         yield _case(
             f"ecn/{recovery}",
@@ -337,6 +331,54 @@ def queue_disciplines() -> Iterator[Case]:
             )
     for qdisc in ("CoDelQueueDisc", "CobaltQueueDisc", "PieQueueDisc"):
         yield _case(f"qdisc/{qdisc}-bytes", qdisc=qdisc, qlen="30000B", flows=2)
+    # Beside a flow whose packets ask for low latency, by ECT(1), one whose do not.
+    low_latency = {"type": "TcpDctcp", "attributes": {"UseEct0": "false"}}
+    for qdisc in registry.algorithms("qdisc"):
+        if "CeThreshold" not in registry.parameters("qdisc", qdisc):
+            continue
+        for l4s in ("true", "false"):
+            yield _case(
+                f"qdisc/{qdisc}-{'l4s' if l4s == 'true' else 'threshold'}",
+                qdisc=qdisc,
+                qlen="50p",
+                cc=[low_latency, "TcpNewReno"],
+                qdisc_attributes={"UseEcn": "true", "UseL4s": l4s, "CeThreshold": "1ms"},
+                tcp={"UseEcn": "On"},
+            )
+    for qlen in ("1p", "20p"):
+        yield _case(
+            f"qdisc/FqCoDelQueueDisc-ways-{qlen}",
+            qdisc="FqCoDelQueueDisc",
+            qlen=qlen,
+            qdisc_attributes={"EnableSetAssociativeHash": "true", "Flows": "8"},
+            flows=12,
+        )
+    yield _case(
+        "qdisc/PieQueueDisc-idle",
+        qdisc="PieQueueDisc",
+        qlen="100p",
+        qdisc_attributes={"ActiveThreshold": "10ms"},
+        applications={"type": "Greedy", "bytes": "3000000B"},
+        stop="6s",
+    )
+    yield _case(
+        "qdisc/PieQueueDisc-flood",
+        qdisc="PieQueueDisc",
+        qlen="100p",
+        qdisc_attributes={
+            "UseDerandomization": "true",
+            "QueueDelayReference": "1ms",
+            "A": "10",
+            "B": "30",
+        },
+        flows=10,
+    )
+    yield _case(
+        "qdisc/RedQueueDisc-bytes-adaptive",
+        qdisc="RedQueueDisc",
+        qlen="60000B",
+        qdisc_attributes={"ARED": "true"},
+    )
     yield _case(
         "qdisc/RedQueueDisc-bytes",
         qdisc="RedQueueDisc",
@@ -485,6 +527,8 @@ _QDISC_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
         {"UseDerandomization": "true"},
         {"UseCapDropAdjustment": "false"},
         {"MaxBurstAllowance": "10ms", "Tupdate": "30ms"},
+        {"ActiveThreshold": "20ms"},
+        {"ActiveThreshold": "20ms", "UseDequeueRateEstimator": "true"},
     ),
     "FqPieQueueDisc": (
         {"QueueDelayReference": "5ms"},
@@ -506,6 +550,15 @@ _QDISC_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
         {"NLRED": "true"},
         {"Wait": "false", "QW": "0.02"},
         {"UseHardDrop": "false", "UseEcn": "true"},
+        # Weights that RED works out by itself.
+        {"QW": "0"},
+        {"QW": "-1"},
+        {"QW": "-1", "LinkDelay": "200ms"},
+        {"QW": "-2"},
+        {"MinTh": "15", "MaxTh": "15"},
+        {"Ns1Compat": "true", "QW": "0.2"},
+        {"ARED": "true", "TargetDelay": "50ms"},
+        {"ARED": "true", "AdaptMaxP": "true", "Bottom": "1"},
     ),
     "TbfQueueDisc": (
         {"Rate": "12Mbps", "Burst": "15000"},
@@ -604,33 +657,9 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     device_queues,
     scripted_losses,
     congestion_controls,
+    *connections.GROUPS,
 )
-
-
-def _case(name: str, *, packets: int = 6_000, stop: str = "", **settings: Any) -> Case:
-    """A dumbbell of 16 Mbps, 15 ms and 20 packets, except for `settings`.
-
-    It stops at `stop`, or when the bottleneck, at its fastest, could have sent `packets`.
-    """
-    common = {"rate": "16Mbps", "qlen": "20p", "cc": "TcpNewReno", "rtts": "15ms"}
-    settings = {**common, **settings}
-    if isinstance(settings["rtts"], str) and not isinstance(settings["cc"], str):
-        settings["flows"] = len(settings["cc"])
-    rates = [settings["rate"], *(c["rate"] for c in settings.get("changes", ()) if "rate" in c)]
-    stop = stop or _native.format_time(_ns(max(map(_native.parse_rate, rates)), packets))
-    return Case(dumbbell(label=name, stop_time=stop, **settings))
 
 
 def _named(name: str, scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"label": name})
-
-
-def _ns(rate_bps: int, packets: int) -> int:
-    """The time in which a link sends so many full packets, in whole ms."""
-    return max(1, packets * _WIRE_BITS * 1000 // rate_bps) * 1_000_000
-
-
-def _bdp(rate: str, rtt: str) -> str:
-    """A queue of one bandwidth-delay product, at least two packets."""
-    bits = _native.parse_rate(rate) * _native.parse_time(rtt) // 10**9
-    return f"{max(2, bits // 12_000)}p"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -73,6 +74,10 @@ class Ns3:
     """
 
     name = "ns3"
+
+    def __init__(self, cpu_limit_s: int | None = None) -> None:
+        """`cpu_limit_s`: processor time after which a run is ended: ns-3 can hang."""
+        self.cpu_limit_s = cpu_limit_s
 
     @property
     def version(self) -> str:
@@ -145,7 +150,7 @@ class Ns3:
             if packets is not None:
                 command += ["--packets", str(packets)]
             with (Path(scratch) / "output").open("w+b") as output:
-                status = _run(command, output, progress)
+                status = _run(command, output, progress, self.cpu_limit_s)
                 output.seek(0)
                 _report(status, output.read().decode(errors="replace"))
             return read_tables(tables)
@@ -198,7 +203,12 @@ def event_loop_seconds(lowered: str) -> float:
         return float(timing.read_text())
 
 
-def _run(command: list[str], output: IO[bytes], progress: Callable[[float], None] | None) -> int:
+def _run(
+    command: list[str],
+    output: IO[bytes],
+    progress: Callable[[float], None] | None,
+    cpu_limit_s: int | None,
+) -> int:
     """Run the driver to its end; whatever interrupts us ends it too."""
     readable, writable = os.pipe()
     with os.fdopen(readable) as reader:
@@ -213,6 +223,8 @@ def _run(command: list[str], output: IO[bytes], progress: Callable[[float], None
         finally:
             os.close(writable)
         try:
+            if cpu_limit_s is not None:
+                resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit_s, cpu_limit_s + 1))
             for line in reader:
                 if progress:
                     progress(float(line))
@@ -231,6 +243,8 @@ def _report(status: int, output: str) -> None:
         raise Ns3Aborted(output)
     elif status == _STATUS_REFUSED:
         raise RunError(f"ns-3's driver cannot run this: {output.strip()}")
+    elif status == -signal.SIGXCPU:
+        raise RunError("ns-3 was ended: it hangs, or takes longer than it may")
     elif status < 0:
         name = signal.Signals(-status).name
         raise RunError(f"ns-3's driver was ended by {name}. {output.strip()}".strip())

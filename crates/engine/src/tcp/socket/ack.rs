@@ -345,7 +345,7 @@ impl Socket {
             if self.close_on_empty || self.state > State::Established {
                 self.statistics.completed.get_or_insert(self.tcb.now);
             }
-            if !matches!(self.state, State::FinWait1 | State::Closing) {
+            if self.state != State::FinWait1 {
                 self.disarm(Timer::Retransmit, env);
             }
         }

@@ -2,6 +2,8 @@
 
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Flags, Packet};
+use crate::seq::Seq;
+use crate::tcp::reassembly::Reassembly;
 use crate::time::Time;
 
 impl Socket {
@@ -20,11 +22,10 @@ impl Socket {
                 self.send_control(Flags::FIN.with(Flags::ACK), env);
                 self.state = State::LastAck;
             }
-            State::SynSent | State::Closing => {
+            State::SynSent => {
                 self.reset(env);
                 self.close_and_notify(env);
             }
-            State::Listen => self.close_and_notify(env),
             _ => {}
         }
     }
@@ -39,25 +40,15 @@ impl Socket {
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
-        if !self.reassembly.finished() {
-            return;
+        if self.reassembly.finished() {
+            self.on_peer_closed(env);
         }
-        if self.state == State::FinWait1 {
-            self.state = State::Closing; // both ends close at once
-            return;
-        }
-        self.on_peer_closed(env);
     }
 
-    /// Everything up to the peer's FIN has arrived.
+    /// Everything up to the peer's FIN has arrived; a sink has nothing to say and closes, too.
     pub(super) fn on_peer_closed<E: Environment>(&mut self, env: &mut E) {
         self.state = State::CloseWait;
-        self.close_notified = true;
-        if self.shutdown_send {
-            self.close(env);
-        } else {
-            self.send_control(Flags::ACK, env);
-        }
+        self.close(env);
         if self.state == State::LastAck {
             self.data_retries_left = self.config.data_retries;
             self.arm(Timer::LastAck, self.rtt.timeout(self.config.clock_granularity), env);
@@ -68,11 +59,8 @@ impl Socket {
     pub(super) fn on_segment_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags =
             packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0));
-        let fin_ack = Flags::FIN.with(Flags::ACK);
         let acks_fin = self.tcb.high_tx_mark + 1;
-        if packet.payload > 0 && !flags.has(Flags::ACK) {
-            self.on_data(packet, env);
-        } else if flags == Flags::ACK {
+        if flags == Flags::ACK {
             self.on_ack(packet, env);
             if self.state == State::FinWait1
                 && self.scoreboard.size() == 0
@@ -80,10 +68,8 @@ impl Socket {
             {
                 self.state = State::FinWait2;
             }
-        } else if flags == Flags::FIN || flags == fin_ack {
-            if flags.has(Flags::ACK) {
-                self.on_ack(packet, env);
-            }
+        } else if flags == Flags::FIN.with(Flags::ACK) {
+            self.on_ack(packet, env);
             self.reassembly.set_fin(packet.seq);
             self.sync_rx();
         } else if flags == Flags::SYN || flags == Flags::SYN.with(Flags::ACK) {
@@ -97,51 +83,21 @@ impl Socket {
         }
         let waiting = matches!(self.state, State::FinWait1 | State::FinWait2);
         if waiting && self.reassembly.finished() {
-            if self.state == State::FinWait1 {
-                self.state = State::Closing;
-                if self.scoreboard.size() == 0 && packet.ack == acks_fin {
-                    self.enter_time_wait(env);
-                }
-            } else {
-                self.enter_time_wait(env);
-            }
+            // The peer's FIN acknowledges ours.
+            self.enter_time_wait(env);
             self.send_control(Flags::ACK, env);
         }
-    }
-
-    pub(super) fn on_segment_in_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
-        if flags == Flags::ACK {
-            if packet.seq == self.reassembly.next_rx() {
-                self.enter_time_wait(env);
-            }
-            return;
-        }
-        if flags == Flags::FIN || flags == Flags::FIN.with(Flags::ACK) {
-            self.send_control(Flags::ACK, env);
-        } else if flags != Flags::RST {
-            self.reset(env);
-        }
-        self.close_and_notify(env);
     }
 
     pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
-        let fin_ack = Flags::FIN.with(Flags::ACK);
-        if flags == Flags::default() {
-            self.on_data(packet, env);
-        } else if flags == Flags::ACK {
-            if packet.seq == self.reassembly.next_rx() {
-                self.close_and_notify(env);
-            }
-        } else if flags == Flags::FIN {
-            self.send_control(fin_ack, env);
-        } else if flags == fin_ack || flags == Flags::RST {
-            self.close_and_notify(env);
-        } else {
-            self.reset(env);
-            self.close_and_notify(env);
+        if flags == Flags::ACK && packet.seq != self.reassembly.next_rx() {
+            return;
         }
+        if flags != Flags::RST && flags != Flags::ACK && flags != Flags::FIN.with(Flags::ACK) {
+            self.reset(env);
+        }
+        self.close_and_notify(env);
     }
 
     pub(super) fn reset<E: Environment>(&mut self, env: &mut E) {
@@ -150,24 +106,48 @@ impl Socket {
     }
 
     pub(super) fn close_and_notify<E: Environment>(&mut self, env: &mut E) {
-        self.close_notified = true;
         self.disarm(Timer::LastAck, env);
         self.state = State::Closed;
         self.close_end_point(env);
     }
 
-    /// The end point is gone.  A sink's listening socket stays behind: it ignores all but a SYN.
+    /// The end point is gone.  A sink's port goes on listening, for a SYN that was repeated.
     pub(super) fn close_end_point<E: Environment>(&mut self, env: &mut E) {
-        if self.open {
+        if !self.open {
+            return;
+        }
+        self.disarm_all(env);
+        if self.is_sink {
+            self.listen_again();
+        } else {
             self.open = false;
-            self.disarm_all(env);
+        }
+    }
+
+    /// As ns-3's listening socket, which never took part in the connection that is over.
+    fn listen_again(&mut self) {
+        self.state = State::Listen;
+        self.connected = false;
+        self.reassembly = Reassembly::new(self.config.receive_buffer);
+        self.sync_rx();
+        self.tcb.next_tx_seq = Seq(0);
+        self.tcb.high_tx_mark = Seq(0);
+        self.scoreboard.set_head(Seq(0));
+        self.history.clear();
+        self.rtt.reset();
+        for seq in [
+            &mut self.highest_ack_sent,
+            &mut self.highest_ack_received,
+            &mut self.highest_seq_received,
+            &mut self.ecn_ce_seq,
+        ] {
+            *seq = Seq(0);
         }
     }
 
     fn enter_time_wait<E: Environment>(&mut self, env: &mut E) {
         self.state = State::TimeWait;
         self.disarm_all(env);
-        self.close_notified = true;
         let lifetime = Time::from_secs_f64(2.0 * self.config.max_segment_lifetime);
         self.arm(Timer::TimeWait, lifetime, env);
     }

@@ -3,7 +3,6 @@
 use super::{Environment, Socket, State, Timer};
 use crate::congestion::CaEvent;
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
-use crate::seq::Seq;
 use crate::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::time::Time;
 
@@ -46,7 +45,6 @@ impl Socket {
             State::FinWait1 | State::FinWait2 | State::CloseWait => {
                 self.on_segment_closing(packet, env);
             }
-            State::Closing => self.on_segment_in_closing(packet, env),
             State::LastAck => self.on_segment_in_last_ack(packet, env),
             State::TimeWait | State::Closed => {}
         }
@@ -56,32 +54,25 @@ impl Socket {
         }
     }
 
-    /// No end point: reset whoever sends (RFC 9293 section 3.10.7.1).  The port of a sink still listens,
-    /// and a listening socket ignores everything but a SYN.
+    /// No end point: reset whoever sends (RFC 9293 section 3.10.7.1).
     fn refuse<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if self.is_sink || packet.flags.has(Flags::RST) {
+        if packet.flags.has(Flags::RST) {
             return;
         }
-        let mut reset = Packet {
+        env.transmit(Packet {
             ip_bytes: IP_HEADER + TCP_HEADER,
             window: u16::MAX,
             flags: Flags::RST,
-            seq: packet.ack,
+            seq: packet.ack, // all that a sink sends carries one
             ..Packet::default()
-        };
-        if !packet.flags.has(Flags::ACK) {
-            reset.flags = Flags::RST.with(Flags::ACK);
-            reset.seq = Seq(0);
-            reset.ack = packet.seq + 1;
-        }
-        env.transmit(reset);
+        });
     }
 
     fn is_out_of_window(&self, packet: &Packet) -> bool {
         let next = self.reassembly.next_rx();
         match self.state {
             State::Listen | State::SynSent | State::SynRcvd => false,
-            State::LastAck | State::Closing | State::CloseWait => packet.seq != next,
+            State::LastAck | State::CloseWait => packet.seq != next,
             _ => {
                 packet.seq + u32::from(packet.payload) < next
                     || self.reassembly.max_rx() <= packet.seq
@@ -257,10 +248,7 @@ impl Socket {
         let flags = packet.flags;
         let answers = flags.has(Flags::SYN) && flags.has(Flags::ACK);
         if !answers || packet.ack != self.tcb.next_tx_seq + 1 {
-            if !flags.has(Flags::RST) && (!flags.has(Flags::ACK) || flags.has(Flags::SYN)) {
-                self.reset(env);
-                self.close_and_notify(env);
-            } else if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
+            if flags == Flags::RST {
                 self.close_and_notify(env);
             }
             return;

@@ -84,7 +84,7 @@ pub trait Environment {
     fn readable(&mut self, bytes: u32);
 }
 
-/// RFC 9293 section 3.3.2.
+/// RFC 9293 section 3.3.2, without CLOSING: a sink closes only after its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Closed,
@@ -96,7 +96,6 @@ enum State {
     LastAck,
     FinWait1,
     FinWait2,
-    Closing,
     TimeWait,
 }
 
@@ -185,8 +184,6 @@ pub struct Socket {
     advertised: u32,
     persist_timeout: Time,
     is_sink: bool,
-    shutdown_send: bool,
-    close_notified: bool,
 
     // Negotiated options.
     sack: bool,
@@ -280,8 +277,6 @@ impl Socket {
             advertised: 0,
             persist_timeout: config.persist_timeout,
             is_sink: false,
-            shutdown_send: false,
-            close_notified: false,
             sack: config.sack,
             timestamps: config.timestamps,
             window_scaling: config.window_scaling,
@@ -302,7 +297,6 @@ impl Socket {
     pub fn listen(&mut self) {
         self.state = State::Listen;
         self.is_sink = true;
-        self.shutdown_send = true;
         self.close_on_empty = true;
     }
 
@@ -315,11 +309,6 @@ impl Socket {
         self.send_syn(env);
         self.state = State::SynSent;
         self.tcb.ecn_state = EcnState::Disabled; // until the peer has agreed
-    }
-
-    /// Whether the connection's end point exists (if not, whoever sends to it is reset).
-    pub fn is_open(&self) -> bool {
-        self.open
     }
 
     fn is_pending(&self, timer: Timer) -> bool {

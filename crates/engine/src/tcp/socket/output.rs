@@ -196,7 +196,7 @@ impl Socket {
         let mut seq = self.tcb.next_tx_seq;
         if flags.has(Flags::FIN) {
             flags = flags.with(Flags::ACK);
-        } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing) {
+        } else if matches!(self.state, State::FinWait1 | State::LastAck) {
             seq += 1; // beyond the FIN
         }
         self.rto = self.rto_estimate();

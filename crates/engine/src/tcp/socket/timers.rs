@@ -34,13 +34,8 @@ impl Socket {
     }
 
     fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
-        match self.state {
-            State::Closed | State::TimeWait => return,
-            State::SynSent => return self.send_syn(env),
-            _ => {}
-        }
         if self.scoreboard.size() == 0 {
-            if matches!(self.state, State::FinWait1 | State::Closing) {
+            if self.state == State::FinWait1 {
                 self.send_control(Flags::FIN, env); // the FIN itself was lost
             }
             return;
