@@ -1,5 +1,6 @@
 # Every target does its own set-up: on a fresh machine `make test` is all there is to type.
-# Needed: Python >= 3.10 with venv, cargo, a C++ compiler. PYTHON=python3.12 picks an interpreter.
+# Needed: Python >= 3.10 with venv, cargo (as new as Cargo.toml says), a C++ compiler.
+# PYTHON=python3.12 picks an interpreter.
 
 PYTHON ?= python3
 VENV := .venv
@@ -8,6 +9,7 @@ BIN := $(VENV)/bin
 JOBS ?= auto
 CCA ?= TcpNewReno
 
+RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
@@ -49,7 +51,7 @@ perf: setup ## speed against real ns-3, six scenarios
 	$(BIN)/python -m benchmarks.perf
 
 coverage: setup ## how much of the TCP and queue code the ns-3 comparison reaches
-	$(BIN)/python tools/coverage.py --missed
+	$(BIN)/python tools/coverage.py
 
 wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
 	$(BIN)/maturin build --release --locked --out dist
@@ -77,8 +79,9 @@ $(VENV)/.tools:
 	  || missing="$$missing\n  Python >= 3.10        $(PYTHON) is absent or older: make PYTHON=/path/to/python3.12"; \
 	$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
 	  || missing="$$missing\n  Python's venv module  apt-get install python3-venv"; \
-	command -v cargo >/dev/null 2>&1 \
-	  || missing="$$missing\n  cargo >= 1.85         https://rustup.rs"; \
+	cargo --version 2>/dev/null | awk -v needed=$(RUST_VERSION) '{ split($$2, is, "."); split(needed, min, "."); \
+	    ok = is[1] + 0 > min[1] + 0 || is[1] == min[1] && is[2] + 0 >= min[2] + 0 } END { exit !ok }' \
+	  || missing="$$missing\n  cargo >= $(RUST_VERSION)         absent or older: https://rustup.rs, then rustup update"; \
 	command -v c++ >/dev/null 2>&1 || command -v g++ >/dev/null 2>&1 || command -v clang++ >/dev/null 2>&1 \
 	  || missing="$$missing\n  a C++ compiler        apt-get install g++"; \
 	if [ -n "$$missing" ]; then \

@@ -49,6 +49,7 @@ def resolve(kind: Kind, name: str) -> str:
     """
     from ccperf import _native, user_code
 
+    name = user_code.declared(kind, name)
     if kind != "recovery" and user_code.is_user_code(name):
         return user_code.checked(name)
     return _native.resolve(kind, name)

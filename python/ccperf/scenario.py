@@ -29,8 +29,10 @@ from pydantic import (
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
+    model_serializer,
     model_validator,
 )
 
@@ -64,8 +66,9 @@ def _algorithm_by_name(value: object, info: ValidationInfo) -> object:
         value = {"type": value}
     if isinstance(value, dict) and isinstance(value.get("type"), str):
         folder = (info.context or {}).get("folder")
-        if user_code.is_user_code(value["type"]):
-            return {**value, "type": user_code.resolve(value["type"], folder)}
+        name = user_code.declared(info.field_name or "", value["type"])
+        if user_code.is_user_code(name):
+            return {**value, "type": user_code.resolve(name, folder)}
     return value
 
 
@@ -75,6 +78,7 @@ Size: TypeAlias = Annotated[str, _needs_unit("size", "512B")]
 QueueSize: TypeAlias = Annotated[str, _needs_unit("queue size", "20p")]
 Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
+TypeOfService: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=255)]
 #: Attribute values are ns-3's texts; numbers and booleans are taken, too.
 Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
 
@@ -91,6 +95,17 @@ class Algorithm(_Model):
     #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
     #: assigns by itself, in a program that assigns none.
     stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
+    #: Of ``MqQueueDisc``: one discipline for all of the device's queues, or one each.
+    children: tuple[Annotated[Algorithm, BeforeValidator(_algorithm_by_name)], ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = plain(self)
+        if self.stream is None:
+            fields.pop("stream", None)
+        if not self.children:
+            fields.pop("children", None)
+        return fields
 
 
 class Greedy(_Model):
@@ -171,7 +186,13 @@ class Direction(_Model):
     qdisc: Annotated[Algorithm | None, BeforeValidator(_algorithm_by_name)] = Algorithm(
         type="FifoQueueDisc", attributes={"MaxSize": "1000p"}
     )
+    #: The size of each of the device's transmit queues.
     device_queue: QueueSize = "100p"
+    #: How many transmit queues the device has.
+    device_queues: Annotated[int, Field(strict=True, ge=1, le=65535)] = 1
+    #: How it chooses one for a packet, and serves them: by a hash of the flow, in turn; or by the
+    #: packet's priority, the most urgent first.
+    device_select: Literal["flow", "priority"] = "flow"
     #: None: the device queue takes packets until it is full.
     queue_limits: QueueLimits | None = None
     mtu: Size = "1500B"
@@ -226,6 +247,10 @@ class Flow(_Model):
     application: Application = Greedy()
     cc: Annotated[Algorithm, BeforeValidator(_algorithm_by_name)]
     recovery: str = "TcpPrrRecovery"
+    #: Type of service of the source's packets (ns-3's ``Socket::SetIpTos``) and of the
+    #: destination's: what priority queues look at.
+    tos: TypeOfService = 0
+    return_tos: TypeOfService = 0
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
     tcp: Attributes = {}
 

@@ -33,6 +33,8 @@ def dumbbell(
     starts: PerFlow = "0s",
     stops: PerFlow | None = None,
     applications: AnyApplication | Sequence[AnyApplication] = "Greedy",
+    tos: int | Sequence[int] = 0,
+    return_tos: int | Sequence[int] = 0,
     sources: Sequence[str] | None = None,
     destinations: Sequence[str] | None = None,
     stop_time: str = "15s",
@@ -46,6 +48,7 @@ def dumbbell(
     access_delay: str = "1ms",
     access_queue: str = "100000p",
     access_device_queue: str = "100p",
+    forward: Mapping[str, Any] | None = None,
     reverse: Direction | Mapping[str, Any] | None = None,
     mss: int = 1448,
     initial_cwnd: int = 10,
@@ -71,12 +74,15 @@ def dumbbell(
             ``device_queue``.
         cc: congestion control, by name or with attributes.
         stops: ``stop_time``, if not given.
+        tos: type of service of the data, a multiple of 4.
+        return_tos: of the acknowledgements.
         sources: names of the senders, which flows may share; ``src_0``, ... if not given.
         destinations: likewise; ``dst_0``, ...
         loss: random loss on the bottleneck's forward direction.
         drop: packets lost there by number.
         changes: of the bottleneck, if they name no other link.
         access_queue: of the FIFO on every access link, over ``access_device_queue``.
+        forward: further fields of the bottleneck's forward direction, over those.
         reverse: the bottleneck's way back; a FIFO of 10,000 packets over a device queue of one, if
             not given.
         mss: segment size in bytes.
@@ -97,6 +103,8 @@ def dumbbell(
         "starts": starts,
         "stops": stop_time if stops is None else stops,
         "applications": applications,
+        "tos": tos,
+        "return_tos": return_tos,
         "sources": sources,
         "destinations": destinations,
     }
@@ -132,6 +140,7 @@ def dumbbell(
                 "device_queue": device_queue,
                 "loss": loss,
                 "drop": tuple(drop),
+                **(forward or {}),
             },
             "reverse": fifo("10000p", "1p") if reverse is None else reverse,
         }
@@ -183,6 +192,8 @@ def dumbbell(
                     "application": each["applications"][i],
                     "cc": each["cc"][i],
                     "recovery": each["recovery"][i],
+                    "tos": each["tos"][i],
+                    "return_tos": each["return_tos"][i],
                     "tcp": socket,
                 }
                 for i in range(count)

@@ -1,8 +1,9 @@
 """Algorithms that users bring: their names, their files, and making objects of their classes.
 
 A shared library is named by its path (``./libmycca.so``), a Python class by module or file
-(``my_module:MyCca``, ``./mycca.py:MyCca``), an ns-3 class by its file (``./my-cca.cc:TcpMine``),
-which only the backend ``ns3`` runs. In a scenario paths are absolute.
+(``my_module:MyCca``, ``./mycca.py:MyCca``), an ns-3 class by its files
+(``./my-cca.cc:TcpMine``, ``./my-cca.cc:./util.cc:TcpMine``), which only the backend ``ns3`` runs.
+In a scenario paths are absolute.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -35,14 +38,56 @@ def resolve(name: str, folder: Path | None = None) -> str:
     place, colon, cls = _split(name)
     if not _is_path(place):
         return name
-    return f"{(folder or Path.cwd()) / Path(place).expanduser()}{colon}{cls}"
+    parts = (str((folder or Path.cwd()) / Path(part).expanduser()) for part in _parts(place))
+    return ":".join(parts) + colon + cls
 
 
 def checked(name: str) -> str:
     """The name resolved. Raises :class:`ValueError` if its file is not there."""
     name = resolve(name)
-    file(name)
-    return str(Path(name).parent.resolve() / Path(name).name) if _is_path(name) else name
+    files(name)
+    place, colon, cls = _split(name)
+    if not _is_path(place):
+        return name
+    parts = (str(Path(part).parent.resolve() / Path(part).name) for part in _parts(place))
+    return ":".join(parts) + colon + cls
+
+
+#: The files of the user's ns-3 classes that may be named by the class alone.
+_declared: ContextVar[str] = ContextVar("declared", default="")
+
+
+def declare_ns3(sources: str) -> None:
+    """From here on (in this context), a name that nobody knows is that of a class in these files.
+
+    `sources` is a comma list of C++ files and headers, or empty. Raises :class:`ValueError`.
+    """
+    words = [word.strip() for word in sources.split(",")] if sources else []
+    for word in words:
+        if not build.is_cpp(word):
+            raise ValueError(f"`{word}` is no C++ file (.cc) or header (.h)")
+        if not Path(word).expanduser().is_file():
+            raise ValueError(f"there is no file {word}")
+    if words and not any(map(build.is_source, words)):
+        raise ValueError(f"`{sources}` has only headers; add the .cc file that has the class")
+    _declared.set(":".join(str(Path(word).expanduser().absolute()) for word in words))
+
+
+def declared(kind: str, name: str) -> str:
+    """The name with its files if it can only be a class of those declared; else as it is."""
+    place, cls = _declared.get(), name.removeprefix("ns3::")
+    if not place or kind not in ("cc", "qdisc") or not cls.isidentifier():
+        return name
+    try:
+        _native.resolve(kind, name)
+    except ValueError:
+        return f"{place}:{cls}"
+    return name
+
+
+def is_ns3_class(name: str) -> bool:
+    """Whether this names a user's class of ns-3 by its C++ files."""
+    return any(build.is_source(part) for part in _parts(_split(name)[0]))
 
 
 def name_of(cls: type) -> str:
@@ -67,14 +112,20 @@ def label(name: str) -> str:
     return cls or Path(place).stem
 
 
-def file(name: str) -> Path:
-    """The file that holds the code. Raises :class:`ValueError` if there is none."""
+def files(name: str) -> list[Path]:
+    """The files that hold the code: one, or several of an ns-3 class.
+
+    Raises :class:`ValueError` if one is not there.
+    """
     place, _, _ = _split(name)
-    found = Path(place) if _is_path(place) else _module_file(place)
-    if found is None:
-        raise ValueError(f"`{name}`: there is no Python module `{place}` here")
-    if not found.is_file():
-        raise ValueError(f"`{name}`: there is no file {found}")
+    found: list[Path] = []
+    for part in _parts(place):
+        path = Path(part) if _is_path(part) else _module_file(part)
+        if path is None:
+            raise ValueError(f"`{name}`: there is no Python module `{part}` here")
+        if not path.is_file():
+            raise ValueError(f"`{name}`: there is no file {path}")
+        found.append(path)
     return found
 
 
@@ -84,9 +135,9 @@ def digests(names: Iterable[str]) -> dict[str, str]:
 
 
 def _digest(name: str) -> str:
-    path = file(name)
-    if build.is_source(str(path)):
-        return build.digest(build.with_headers(path))
+    if is_ns3_class(name):
+        return build.digest(build.with_includes(files(name)))
+    (path,) = files(name)
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -114,7 +165,7 @@ def content(scenario: Scenario, backend: Backend | None = None) -> dict[str, str
     problems: list[tuple[str, str]] = []
     found: dict[str, str] = {}
     for name, path in of_scenario(scenario).items():
-        needed = "ns3" if build.is_source(_split(name)[0]) else "native"
+        needed = "ns3" if is_ns3_class(name) else "native"
         if backend is not None and backend.name != needed:
             message = f"`{backend.name}` cannot run {name}: it needs the backend `{needed}`"
             raise UsageError("backend", message)
@@ -142,7 +193,7 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
     module = _load(name)
     cls = getattr(module, cls_name, None)
     if not isinstance(cls, type):
-        raise TypeError(f"{file(name).name} has no class {cls_name}")
+        raise TypeError(f"{files(name)[0].name} has no class {cls_name}")
     base, methods = {
         "congestion_control": (
             CongestionControl,
@@ -195,7 +246,7 @@ def _load(name: str) -> ModuleType:
     place, _, _ = _split(name)
     if not _is_path(place):
         return importlib.import_module(place)
-    path = file(name)
+    (path,) = files(name)
     # Not under its own name: a file called `random.py` must not stand in for Python's.
     module_name = f"_ccperf_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}_{path.stem}"
     if module_name in sys.modules:
@@ -216,11 +267,19 @@ def _split(name: str) -> tuple[str, str, str]:
     return (place, colon, cls) if colon and cls.isidentifier() else (name, "", "")
 
 
+def _parts(place: str) -> list[str]:
+    """The files of an ns-3 class, which colons separate as in ``PATH``; others are one."""
+    return _BEHIND_CPP_FILE.split(place)
+
+
 def _is_path(place: str) -> bool:
     return "/" in place or "\\" in place or Path(place.partition(":")[0]).suffix in _FILE_SUFFIXES
 
 
 _FILE_SUFFIXES = {".py", ".so", ".dylib", ".dll", ".cc", ".cpp", ".cxx"}
+_BEHIND_CPP_FILE = re.compile(
+    "|".join(rf"(?<={re.escape(suffix)}):" for suffix in build.CPP_SUFFIXES)
+)
 
 
 def _module_file(module: str) -> Path | None:

@@ -1,7 +1,7 @@
 """Command lines of ns-3's own examples, against what the real programs send.
 
-`ns3_examples.json` holds the number and the SHA-256 of the packet events of the real programs, made by
-`tools/ns3_examples.py`.
+`ns3_examples.json` holds the number and the SHA-256 of the packet events of the real programs, made
+by `tools/ns3_examples.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ from ccperf.scenario import Scenario
 
 _REGISTRY = json.loads(_native.registry())
 #: What ns-3 itself has.
-QDISCS = [s["ns3"] for s in _REGISTRY["qdisc"] if s["ns3"] != "BurstReleaseQueueDisc"]
+_SPECIAL = ("BurstReleaseQueueDisc", "MqQueueDisc")
+QDISCS = [s["ns3"] for s in _REGISTRY["qdisc"] if s["ns3"] not in _SPECIAL]
 CONGESTION_CONTROLS = [s["ns3"] for s in _REGISTRY["cc"]]
 RECOVERIES = [s["ns3"] for s in _REGISTRY["recovery"]]
 #: Few values, so that events of different links fall on the same nanosecond.

@@ -129,3 +129,20 @@ def test_what_is_no_lowered_scenario() -> None:
 def test_the_engines_hash_is_in_the_version() -> None:
     assert len(_native.ENGINE_HASH) == 64
     assert _native.ENGINE_HASH[:12] in backends.get("native").version
+
+
+def test_interactive_packets_go_first() -> None:
+    """The type of service decides in a priority queue, and only there."""
+    native = backends.get("native")
+    for qdisc, differ in (("PfifoFastQueueDisc", True), ("FifoQueueDisc", False)):
+        recording = native.simulate(scenario(flows=2, tos=[16, 8], qdisc=qdisc))
+        interactive, bulk = recording.flow_samples.array("srtt_ns")[-20:].reshape(-1, 2).mean(0)
+        assert (bulk - interactive > 5_000_000) == differ
+
+
+def test_a_type_of_service_does_without_ecn_as_in_ns3() -> None:
+    marking = {"qdisc": "CoDelQueueDisc", "qdisc_attributes": {"UseEcn": "true"}}
+    for tos, marks in ((0, True), (16, False)):
+        given = scenario(tos=tos, tcp={"UseEcn": "On"}, **marking)
+        recording = backends.get("native").simulate(given)
+        assert (recording.links.array("qdisc_marked").sum() > 0) == marks

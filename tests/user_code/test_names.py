@@ -25,7 +25,7 @@ def test_relative_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch) -> No
     assert registry.resolve("cc", "mycca.py:MyCca") == name
     assert scenario("./mycca.py:MyCca").flows[0].cc.type == name
     assert registry.resolve("cc", "mycca:MyCca") == "mycca:MyCca"
-    assert user_code.file("mycca:MyCca") == EXAMPLES / "python" / "mycca.py"
+    assert user_code.files("mycca:MyCca") == [EXAMPLES / "python" / "mycca.py"]
     assert user_code.label(name) == "MyCca"
     assert user_code.label("/a/libmycca.so") == "libmycca"
 

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
 use ccperf_engine::attributes::Attributes;
-use ccperf_engine::packet::{Ecn, Packet, PacketId, PacketPool};
+use ccperf_engine::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use ccperf_engine::qdisc::{
     self, AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState, Verdict,
 };
@@ -59,7 +59,7 @@ impl Replay {
             rate: Rate(1_000_000),
             port: 0,
             trace: Some(&mut self.trace),
-            in_child: false,
+            depth: 0,
         };
         let result = call(&mut self.qdisc, &mut cx);
         for (delay, tag) in std::mem::take(&mut self.state.timers) {
@@ -96,6 +96,7 @@ impl Replay {
                     backward,
                     ip_bytes: bytes,
                     ecn,
+                    options: Options::new(true),
                     ..Packet::default()
                 });
                 self.call(|q, cx| q.enqueue(id, cx));

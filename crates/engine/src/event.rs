@@ -1,11 +1,11 @@
 //! The event queue: what happens next, in ns-3's order.
 //!
-//! ns-3 numbers every `Schedule` call and runs events by (time, number).  So does this queue, with two
-//! differences that no outcome shows: numbers are also drawn for events that are not queued (yet),
-//! because mostly nobody would notice them; and the two commonest kinds, "now" and "in one
-//! nanosecond", wait in lists of their own, as they come in order anyway.
+//! ns-3 numbers every `Schedule` call and runs events by (time, number).  So does this queue, but
+//! numbers are also drawn for events that are not queued (yet), because mostly nobody would notice
+//! them.
 
-use std::collections::VecDeque;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 use crate::time::Time;
 
@@ -45,7 +45,9 @@ pub enum Event {
     Application(u32),
 }
 
-const KIND_SHIFT: u32 = 28;
+/// Bits of an event's index, and of the event.
+const INDEX_BITS: u32 = 22;
+const EVENT_BITS: u32 = INDEX_BITS + 4;
 
 impl Event {
     fn pack(self) -> u32 {
@@ -63,13 +65,13 @@ impl Event {
             Event::Application(n) => (10, n),
             Event::CloseReceiver(n) => (11, n),
         };
-        debug_assert!(n < 1 << KIND_SHIFT);
-        kind << KIND_SHIFT | n
+        debug_assert!(n < 1 << INDEX_BITS);
+        kind << INDEX_BITS | n
     }
 
     fn unpack(word: u32) -> Event {
-        let n = word & ((1 << KIND_SHIFT) - 1);
-        match word >> KIND_SHIFT {
+        let n = word & ((1 << INDEX_BITS) - 1);
+        match word >> INDEX_BITS {
             0 => Event::Stop,
             1 => Event::Start(n),
             2 => Event::Open(n),
@@ -86,107 +88,138 @@ impl Event {
     }
 }
 
-/// Time, number and event in one integer, so that the heap compares once: 48 bits (78 hours), 48 bits
-/// and 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
-
-const BITS: u32 = 48;
-/// Later than any scenario may end.
-pub const HORIZON: Time = Time((1 << BITS) - 1);
+/// A key with its event, in two words that are compared as one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    time: u64,
+    /// Number and event.
+    word: u64,
+}
 
 impl Entry {
+    #[inline]
     fn new(key: Key, event: Event) -> Entry {
-        let time = key.time.min(HORIZON).0;
-        let order = u128::from(time) << BITS | u128::from(key.number);
-        Entry(order << 32 | u128::from(event.pack()))
+        Entry { time: key.time.0, word: key.number << EVENT_BITS | u64::from(event.pack()) }
     }
 
+    #[inline]
     fn key(self) -> Key {
-        let order = self.0 >> 32;
-        Key { time: Time((order >> BITS) as u64), number: order as u64 & ((1 << BITS) - 1) }
+        Key { time: Time(self.time), number: self.word >> EVENT_BITS }
+    }
+
+    #[inline]
+    fn event(self) -> Event {
+        Event::unpack(self.word as u32 & ((1 << EVENT_BITS) - 1))
+    }
+
+    #[inline]
+    fn order(self) -> u128 {
+        u128::from(self.time) << 64 | u128::from(self.word)
     }
 }
 
-const NEVER: Entry = Entry(u128::MAX);
+impl Ord for Entry {
+    #[inline]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
 
-/// A binary heap with the smallest entry first.
+impl PartialOrd for Entry {
+    #[inline]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
+
+/// How many of the soonest events are kept sorted; a power of two.
+const SOON: usize = 32;
+
+/// Entries by their order: the soonest in a sorted array, the rest in a heap.
 ///
-/// What has been taken leaves a hole at the root until the next call: nearly every event queues
-/// another one, which is sifted down from there, in place of two walks through the heap.
-#[derive(Debug, Default)]
-struct Heap {
-    entries: Vec<Entry>,
-    has_hole: bool,
+/// A dumbbell has a dozen pending events, and then all of them are in the array, where taking one costs
+/// nothing and placing one costs a single branch that cannot be predicted, in place of one a level.
+/// What is due now or in a nanosecond, the commonest delays, belongs at the array's very end.
+#[derive(Debug)]
+struct Pending {
+    /// The first `len` are in use, in descending order, so that the soonest is the last.
+    soon: [Entry; SOON],
+    len: usize,
+    /// Nothing in here is sooner than anything in `soon`.
+    rest: BinaryHeap<Reverse<Entry>>,
+    /// The first of them.
+    rest_first: Entry,
 }
 
-impl Heap {
-    /// The smallest entry; `NEVER` if there is none.
-    #[inline]
-    fn first(&mut self) -> Entry {
-        if self.has_hole {
-            self.close_hole();
-        }
-        self.entries.first().copied().unwrap_or(NEVER)
+impl Default for Pending {
+    fn default() -> Self {
+        Pending { soon: [NEVER; SOON], len: 0, rest: BinaryHeap::new(), rest_first: NEVER }
     }
+}
 
-    /// Takes what [`Heap::first`] has just returned.
-    #[inline]
-    fn take_first(&mut self) {
-        self.has_hole = true;
-    }
-
+impl Pending {
     #[inline]
     fn push(&mut self, entry: Entry) {
-        if self.has_hole {
-            self.has_hole = false;
-            self.sift_down(entry);
+        if self.len == SOON && entry < self.rest_first {
+            self.overflow();
+        }
+        if self.rest_first < entry {
+            self.rest.push(Reverse(entry));
             return;
         }
-        let mut at = self.entries.len();
-        self.entries.push(entry);
-        while at > 0 {
-            let parent = (at - 1) / 2;
-            if self.entries[parent] <= entry {
-                break;
-            }
-            self.entries[at] = self.entries[parent];
-            at = parent;
+        let mut at = self.len;
+        while at > 0 && self.soon[(at - 1) % SOON] < entry {
+            self.soon[at % SOON] = self.soon[(at - 1) % SOON];
+            at -= 1;
         }
-        self.entries[at] = entry;
+        self.soon[at % SOON] = entry;
+        self.len += 1;
     }
 
-    fn close_hole(&mut self) {
-        self.has_hole = false;
-        if let Some(last) = self.entries.pop()
-            && !self.entries.is_empty()
-        {
-            self.sift_down(last);
-        }
+    /// Moves the later half of the array into the heap.
+    #[cold]
+    fn overflow(&mut self) {
+        self.rest.extend(self.soon[..SOON / 2].iter().map(|&entry| Reverse(entry)));
+        self.soon.copy_within(SOON / 2.., 0);
+        self.len = SOON / 2;
+        self.note_first();
     }
 
-    /// Puts `entry` in place of the root.
+    /// The soonest entry; `NEVER` if there is none.
     #[inline]
-    fn sift_down(&mut self, entry: Entry) {
-        let entries = &mut self.entries[..];
-        let mut at = 0;
-        // Which child is the smaller one is anybody's guess, so it is computed, not branched on.
-        while let [left, right] = entries.get(2 * at + 1..2 * at + 3).unwrap_or(&[]) {
-            let child = 2 * at + 1 + usize::from(right < left);
-            if entry <= entries[child] {
-                entries[at] = entry;
-                return;
-            }
-            entries[at] = entries[child];
-            at = child;
+    fn first(&mut self) -> Entry {
+        if self.len == 0 {
+            self.refill();
         }
-        if let Some(&only) = entries.get(2 * at + 1)
-            && only < entry
+        // The array is not empty now, or has never been used.
+        self.soon[self.len.wrapping_sub(1) % SOON]
+    }
+
+    #[cold]
+    fn refill(&mut self) {
+        while self.len < SOON / 2
+            && let Some(entry) = self.rest.pop()
         {
-            entries[at] = only;
-            at = 2 * at + 1;
+            self.soon[self.len] = entry.0;
+            self.len += 1;
         }
-        entries[at] = entry;
+        if self.len == 0 {
+            self.soon[SOON - 1] = NEVER;
+        }
+        self.soon[..self.len].reverse();
+        self.note_first();
+    }
+
+    fn note_first(&mut self) {
+        self.rest_first = self.rest.peek().map_or(NEVER, |entry| entry.0);
+    }
+
+    /// Takes what [`Pending::first`] has just returned.
+    #[inline]
+    fn take_first(&mut self) {
+        self.len -= 1;
     }
 }
 
@@ -194,12 +227,9 @@ impl Heap {
 pub struct EventQueue {
     now: Key,
     next_number: u64,
-    heap: Heap,
-    /// Events of this nanosecond, and of the next one.
-    now_list: VecDeque<Entry>,
-    next_list: VecDeque<Entry>,
-    /// How many there are in both.
-    near: usize,
+    pending: Pending,
+    /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
+    pub plain: bool,
 }
 
 impl EventQueue {
@@ -209,76 +239,79 @@ impl EventQueue {
     }
 
     /// Draws the number that ns-3's `Schedule(delay, ...)` would draw at this point.
+    #[inline]
     pub fn reserve(&mut self, delay: Time) -> Key {
         let number = self.next_number;
         self.next_number += 1;
         Key { time: self.now.time + delay, number }
     }
 
+    #[inline]
     pub fn schedule(&mut self, delay: Time, event: Event) -> Key {
         let key = self.reserve(delay);
-        match delay {
-            Time(0) => self.insert_now(key, event),
-            Time(1) => {
-                self.next_list.push_back(Entry::new(key, event));
-                self.near += 1;
-            }
-            _ => self.insert(key, event),
-        }
+        self.insert(key, event);
         key
     }
 
     /// Queues an event under a key that was reserved before.
     #[inline]
     pub fn insert(&mut self, key: Key, event: Event) {
-        self.heap.push(Entry::new(key, event));
-    }
-
-    /// The same for the key that was reserved last, with delay 0.
-    pub fn insert_now(&mut self, key: Key, event: Event) {
-        self.now_list.push_back(Entry::new(key, event));
-        self.near += 1;
+        self.pending.push(Entry::new(key, event));
     }
 
     /// Takes the next event if it is due by `until`, and advances the clock to it.
     #[inline]
     pub fn pop(&mut self, until: Time) -> Option<Event> {
-        let mut entry = self.heap.first();
-        let mut list = None;
-        if self.near > 0 {
-            for near in [&mut self.now_list, &mut self.next_list] {
-                if let Some(&first) = near.front()
-                    && first < entry
-                {
-                    entry = first;
-                    list = Some(near);
-                }
-            }
-        }
+        let entry = self.pending.first();
         let key = entry.key();
-        if entry == NEVER || key.time > until {
+        if key.time > until {
             return None;
         }
-        match list {
-            Some(list) => {
-                list.pop_front();
-                self.near -= 1;
-            }
-            None => self.heap.take_first(),
-        }
         debug_assert!(key >= self.now, "time goes back");
+        self.pending.take_first();
         self.now = key;
-        Some(Event::unpack(entry.0 as u32))
+        Some(entry.event())
     }
 
     pub fn is_empty(&mut self) -> bool {
-        self.near == 0 && self.heap.first() == NEVER
+        self.pending.first() == NEVER
+    }
+
+    /// Stops where numbers would no longer fit beside their events.
+    pub fn check_numbers(&self) {
+        assert!(self.next_number >> (64 - EVENT_BITS) == 0, "a run has at most 2^38 events");
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// With more events than the array holds, coming and going.
+    #[test]
+    fn events_run_in_order_however_many_there_are() {
+        let mut queue = EventQueue::default();
+        let mut x = 7_u32;
+        let (mut last, mut taken) = (Key::default(), 0);
+        for round in 0..20_000 {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let wave = round % 500;
+            if wave < 200 || queue.is_empty() {
+                queue.schedule(Time(u64::from(x >> 22)), Event::Start(1));
+                taken += 1;
+            } else if queue.pop(Time::MAX).is_some() {
+                assert!(queue.now() > last);
+                last = queue.now();
+                taken -= 1;
+            }
+        }
+        while queue.pop(Time::MAX).is_some() {
+            assert!(queue.now() > last);
+            last = queue.now();
+            taken -= 1;
+        }
+        assert_eq!(taken, 0);
+    }
 
     #[test]
     fn ties_run_in_the_order_of_scheduling() {
@@ -289,7 +322,7 @@ mod tests {
         queue.schedule(Time(1), Event::Start(3));
         queue.schedule(Time(0), Event::Start(4));
         queue.insert(late, Event::Start(1));
-        let order: Vec<_> = std::iter::from_fn(|| queue.pop(HORIZON)).collect();
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop(Time::MAX)).collect();
         assert_eq!(order, [4, 3, 0, 1, 2].map(Event::Start));
     }
 }

@@ -56,9 +56,13 @@ pub struct Direction {
     pub mtu_bytes: u32,
     /// `None`: packets go straight to the device.
     pub qdisc: Option<Algorithm>,
+    /// The size of each of the device's queues.
     pub device_queue: DeviceQueue,
     /// Hold time of ns-3's `DynamicQueueLimits` on the device queue, if it has them.
     pub queue_limits_hold_ns: Option<u64>,
+    /// How many transmit queues the device has, and which one a packet enters.
+    pub device_queues: u16,
+    pub device_select: DeviceSelect,
     /// Probability that the receiving device loses a packet, each packet alike.
     pub loss: f64,
     /// Stream number of the loss draws; directions with the same number share the stream.
@@ -75,6 +79,19 @@ pub enum DeviceQueue {
     Bytes(u32),
 }
 
+/// How a device with several transmit queues chooses one for a packet, and serves them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceSelect {
+    /// By a hash of addresses and ports (ns-3's `Ipv4QueueDiscItem::Hash`, modulo the number of
+    /// queues); served one packet each in turn.
+    #[default]
+    Flow,
+    /// By the packet's priority: interactive, interactive bulk, best effort, bulk; the last queue takes
+    /// what has none of its own.  A queue is served when those before it are empty.
+    Priority,
+}
+
 /// An algorithm by ns-3's class name, with the attributes that were given, under ns-3's names and in
 /// ns-3's spelling.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -85,6 +102,9 @@ pub struct Algorithm {
     pub attributes: BTreeMap<String, String>,
     /// First stream number of its random draws; 2^63 + n is the nth that ns-3 assigns by itself.
     pub stream: u64,
+    /// The disciplines of the device's queues, if this is `MqQueueDisc`.
+    #[serde(default)]
+    pub children: Vec<Algorithm>,
 }
 
 /// A scheduled change of a link.  Rates change per direction, the delay for both at once.
@@ -124,6 +144,9 @@ pub struct Flow {
     pub congestion_control: Algorithm,
     /// `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
     pub recovery: String,
+    /// Type of service of the source's and of the destination's packets; the two ECN bits are 0.
+    pub tos: u8,
+    pub return_tos: u8,
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,

@@ -9,6 +9,8 @@
 //! somebody has come to wait for them; until then their [`Key`] is kept, so that they take their place
 //! in the order that ns-3 would have given them.
 
+mod transmit_queues;
+
 use std::collections::VecDeque;
 
 use crate::event::{Event, EventQueue, Key};
@@ -16,9 +18,11 @@ use crate::lowered::DeviceQueue;
 use crate::packet::{PPP_HEADER, Packet, PacketId, PacketPool};
 use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, Reason};
 use crate::queue_limits::DynamicQueueLimits;
-use crate::rng::SharedStream;
+use crate::rng::RngStream;
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
+
+pub use transmit_queues::TransmitQueues;
 
 /// The time when a packet arrives, and which.
 type InFlight = (Key, PacketId);
@@ -34,14 +38,18 @@ pub struct Port {
     pub mtu: u32,
     pub qdisc: Option<AnyQdisc>,
     pub qdisc_state: QdiscState,
+    /// In place of `qdisc` and `queue`, if the device has several transmit queues.
+    queues: Option<Box<TransmitQueues>>,
 
     queue_limit: DeviceQueue,
     queue: VecDeque<PacketId>,
     queue_bytes: u32,
     /// The device has told the queue discipline to wait.
     stopped: bool,
-    /// Byte queue limits, with which it waits as well.
+    /// Byte queue limits, for which it waits as well.
     limits: Option<Box<ByteLimits>>,
+    /// Every event is queued, as [`EventQueue::plain`] says, or because byte limits count them all.
+    is_plain: bool,
     /// When the device looks whether it may say "go on", if that event is not queued: see
     /// [`Network::start_transmission`].
     wake: Option<Key>,
@@ -52,7 +60,8 @@ pub struct Port {
     wire: VecDeque<InFlight>,
 
     loss: f64,
-    loss_rng: SharedStream,
+    /// Which of [`Network::loss_streams`] it draws from.
+    loss_stream: usize,
     /// Arrivals to lose, by number, in increasing order.
     drops: VecDeque<u64>,
     arrivals: u64,
@@ -71,8 +80,8 @@ struct ByteLimits {
     limits: DynamicQueueLimits,
     /// They have told the queue discipline to wait.
     stopped: bool,
-    /// What left the device queue and has not been reported yet.
-    left: u32,
+    /// Of [`Port::tx_bytes`], what they know.
+    reported: u64,
 }
 
 /// What is needed to make a port.
@@ -82,11 +91,12 @@ pub struct PortSetup {
     pub delay: Time,
     pub mtu: u32,
     pub qdisc: Option<AnyQdisc>,
+    pub queues: Option<TransmitQueues>,
     pub queue_limit: DeviceQueue,
     /// The hold time of byte queue limits, if there are any.
     pub byte_limits: Option<Time>,
     pub loss: f64,
-    pub loss_rng: SharedStream,
+    pub loss_stream: usize,
     pub drops: Vec<u64>,
 }
 
@@ -101,13 +111,15 @@ impl Port {
             mtu: setup.mtu,
             qdisc: setup.qdisc,
             qdisc_state: QdiscState::default(),
+            queues: setup.queues.map(Box::new),
             queue_limit: setup.queue_limit,
             queue: VecDeque::new(),
             queue_bytes: 0,
             stopped: false,
+            is_plain: setup.byte_limits.is_some(),
             limits: setup.byte_limits.map(|hold_time| {
                 let limits = DynamicQueueLimits::new(hold_time);
-                Box::new(ByteLimits { limits, stopped: false, left: 0 })
+                Box::new(ByteLimits { limits, stopped: false, reported: 0 })
             }),
             wake: None,
             busy_until: Key::default(),
@@ -115,7 +127,7 @@ impl Port {
             wire: VecDeque::new(),
             is_lossy: setup.loss > 0.0 || !drops.is_empty(),
             loss: setup.loss,
-            loss_rng: setup.loss_rng,
+            loss_stream: setup.loss_stream,
             drops: drops.into(),
             arrivals: 0,
             tx_packets: 0,
@@ -136,11 +148,6 @@ impl Port {
         let time = self.rate.tx_time(bytes);
         self.tx_times = [(bytes, time), first];
         time
-    }
-
-    /// Whether the queue discipline has been told to wait, by the device or by byte queue limits.
-    fn is_stopped(&self) -> bool {
-        self.stopped || self.limits.as_ref().is_some_and(|limits| limits.stopped)
     }
 
     /// Whether the device queue would overflow with another packet of `bytes`.
@@ -179,7 +186,7 @@ impl Port {
     }
 
     /// Random loss and listed loss at the receiving device.
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, streams: &mut [RngStream]) -> bool {
         if !self.is_lossy {
             return false;
         }
@@ -189,7 +196,99 @@ impl Port {
             self.drops.pop_front();
             return true;
         }
-        self.loss > 0.0 && self.loss_rng.unit() < self.loss
+        self.loss > 0.0 && streams[self.loss_stream].unit() < self.loss
+    }
+
+    /// Puts a packet on the wire; the transmitter is idle.
+    #[inline]
+    fn transmit(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+        // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
+        let wake = events.reserve(Time::ZERO);
+        if self.stopped || self.is_plain {
+            events.insert(wake, Event::Wake(index));
+        } else {
+            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
+            self.wake = Some(wake);
+        }
+        self.occupy(events, index, id, bytes);
+    }
+
+    /// The packet goes onto the wire, and the transmitter is busy until its end has left.
+    #[inline]
+    fn occupy(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+        let tx_time = self.tx_time(bytes);
+        self.busy_until = events.reserve(tx_time);
+        let arrival = events.reserve(tx_time + self.delay);
+        self.tx_packets += 1;
+        self.tx_bytes += u64::from(bytes);
+        if !self.queue.is_empty() || self.is_plain {
+            self.is_completion_queued = true;
+            events.insert(self.busy_until, Event::TxComplete(index));
+        }
+        let last = self.wire.back().map(|&(key, _)| key);
+        if last.is_none_or(|last| last < arrival) {
+            self.wire.push_back((arrival, id));
+        } else {
+            self.overtake(arrival, id);
+        }
+        if last.is_none() || self.is_plain || self.wire.front() == Some(&(arrival, id)) {
+            events.insert(arrival, Event::Arrival(index));
+        }
+    }
+
+    /// A delay that was lowered: the packet arrives before some that were sent before it.
+    #[cold]
+    fn overtake(&mut self, arrival: Key, id: PacketId) {
+        let at = self.wire.partition_point(|&(key, _)| key < arrival);
+        self.wire.insert(at, (arrival, id));
+    }
+
+    /// The end of the present transmission is waited for.
+    fn await_completion(&mut self, events: &mut EventQueue, index: u32) {
+        if !self.is_completion_queued {
+            self.is_completion_queued = true;
+            events.insert(self.busy_until, Event::TxComplete(index));
+        }
+    }
+
+    /// The device queue has no room for another packet.
+    fn stop(&mut self, events: &mut EventQueue, index: u32) {
+        self.stopped = true;
+        // A look at the queue is due in this nanosecond, and now matters.
+        if let Some(key) = self.wake.take()
+            && key > events.now()
+        {
+            events.insert(key, Event::Wake(index));
+        }
+    }
+
+    /// The packet before went straight through and filled the device for a moment; the look at the
+    /// queue that ends it was not queued.
+    fn catch_up(&mut self, events: &mut EventQueue, index: u32) {
+        if let Some(key) = self.wake.take() {
+            if key > events.now() {
+                events.insert(key, Event::Wake(index));
+            } else {
+                self.stopped = false;
+            }
+        }
+    }
+
+    /// The device queue takes a packet.
+    fn count_for_limits(&mut self, bytes: u32) {
+        let Some(known) = &mut self.limits else { return };
+        known.limits.on_queued(bytes);
+        known.stopped |= !known.limits.is_available();
+        self.stopped |= known.stopped;
+    }
+
+    /// Tells the byte queue limits what has left the device queue; whether there is still too much.
+    fn waits_for_limits(&mut self, now: Time) -> bool {
+        let Some(known) = &mut self.limits else { return false };
+        known.limits.on_completed((self.tx_bytes - known.reported) as u32, now);
+        known.reported = self.tx_bytes;
+        known.stopped &= !known.limits.is_available();
+        known.stopped
     }
 
     pub fn set_loss(&mut self, loss: f64) {
@@ -207,18 +306,19 @@ pub struct Network {
     pub events: EventQueue,
     pub packets: PacketPool,
     pub ports: Vec<Port>,
+    /// Random numbers for losses; ports may share a stream.
+    pub loss_streams: Vec<RngStream>,
     pub routes: Routes,
     pub flow_keys: Vec<[FlowKey; 2]>,
     pub trace: Option<PacketTrace>,
-    /// Queue every event that ns-3 would queue: what the tests compare the shortcuts with.
-    pub plain: bool,
-    /// Timers of queue disciplines that are set: port and tag.
-    qdisc_timers: Vec<Option<(u32, u32)>>,
+    /// Timers of queue disciplines that are set: port, which of its disciplines, tag.
+    qdisc_timers: Vec<Option<(u32, u32, u32)>>,
 }
 
 impl Network {
     pub fn new(
         ports: Vec<Port>,
+        loss_streams: Vec<RngStream>,
         routes: Routes,
         flow_keys: Vec<[FlowKey; 2]>,
         trace: Option<PacketTrace>,
@@ -227,11 +327,20 @@ impl Network {
             events: EventQueue::default(),
             packets: PacketPool::default(),
             ports,
+            loss_streams,
             routes,
             flow_keys,
             trace,
-            plain: false,
             qdisc_timers: Vec::new(),
+        }
+    }
+
+    /// From now on no shortcuts are taken.
+    #[cfg(test)]
+    pub fn queue_every_event(&mut self) {
+        self.events.plain = true;
+        for port in &mut self.ports {
+            port.is_plain = true;
         }
     }
 
@@ -240,6 +349,7 @@ impl Network {
     }
 
     /// A host sends a packet; flow and direction are set.
+    #[inline(always)] // so that it is written where it stays, not copied there
     pub fn send(&mut self, packet: Packet) {
         let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
         let port = route[0];
@@ -249,17 +359,27 @@ impl Network {
 
     /// The queue discipline of a port has been made.
     pub fn attach_qdisc(&mut self, port: u32) {
+        if self.ports[port as usize].queues.is_some() {
+            self.each_discipline(port, |qdisc, cx| qdisc.attach(cx));
+        }
         self.with_qdisc(port, |qdisc, cx| qdisc.attach(cx));
     }
 
     /// The queue discipline of a port starts.
     pub fn start_qdisc(&mut self, port: u32) {
+        if self.ports[port as usize].queues.is_some() {
+            self.each_discipline(port, |qdisc, cx| qdisc.start(cx));
+        }
         self.with_qdisc(port, |qdisc, cx| qdisc.start(cx));
     }
 
     /// A queue discipline's timer fires.
     pub fn on_qdisc_timer(&mut self, index: u32) {
-        let Some((port, tag)) = self.qdisc_timers[index as usize].take() else { return };
+        let timer = self.qdisc_timers[index as usize].take();
+        let Some((port, discipline, tag)) = timer else { return };
+        if self.ports[port as usize].queues.is_some() {
+            return self.on_timer_of_several(port, discipline as usize, tag);
+        }
         let may_send = self.with_qdisc(port, |qdisc, cx| qdisc.timer(tag, cx));
         if may_send == Some(true) {
             self.run(port);
@@ -286,7 +406,7 @@ impl Network {
         if let Some(&(key, _)) = port.wire.front() {
             self.events.insert(key, Event::Arrival(index));
         }
-        if port.loses_next() {
+        if port.loses_next(&mut self.loss_streams) {
             port.loss_dropped += 1;
             self.record(index, PacketEvent::Drop, id, "Link loss");
             self.packets.remove(id);
@@ -294,9 +414,11 @@ impl Network {
         }
         self.record(index, PacketEvent::Rx, id, "");
         let packet = &mut self.packets[id];
-        packet.hop += 1;
+        let hop = packet.hop + 1;
         let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
-        let Some(&next) = route.get(packet.hop as usize) else { return Some(id) };
+        // The packet of a last hop is copied next: a byte written to it now would hold that up.
+        let Some(&next) = route.get(hop as usize) else { return Some(id) };
+        packet.hop = hop;
         self.enter(next, id);
         None
     }
@@ -308,23 +430,20 @@ impl Network {
         if let Some(id) = port.queue.pop_front() {
             port.queue_bytes -= self.packets[id].wire_bytes();
             self.start_transmission(index, id);
+        } else if port.queues.is_some() {
+            self.transmit_from_several(index);
         }
     }
 
     /// The device looks whether its queue has room, and lets the queue discipline go on.
     pub fn on_wake(&mut self, index: u32) {
         let port = &mut self.ports[index as usize];
-        if let Some(limits) = &mut port.limits {
-            limits.limits.on_completed(limits.left, self.events.now().time);
-            if limits.stopped && limits.limits.is_available() {
-                limits.stopped = false;
-                self.run(index);
-            }
-        }
-        let port = &mut self.ports[index as usize];
-        if !port.is_full() && port.stopped {
+        let waits = port.limits.is_some() && port.waits_for_limits(self.events.now().time);
+        if !port.is_full() && port.stopped && !waits {
             port.stopped = false;
             self.run(index);
+        } else if port.queues.is_some() {
+            self.on_wake_of_several(index);
         }
     }
 
@@ -333,25 +452,22 @@ impl Network {
     fn enter(&mut self, index: u32, id: PacketId) {
         let now = self.events.now();
         let port = &mut self.ports[index as usize];
-        if port.stopped
-            && let Some(wake) = port.wake.take()
-        {
-            // The packet before went straight through and filled the device for a moment.
-            if wake > now {
-                self.events.insert(wake, Event::Wake(index));
-            } else {
-                port.stopped = false;
-            }
+        if port.stopped {
+            port.catch_up(&mut self.events, index);
         }
         // Most ports are idle, and all their disciplines do is count.
-        let packet = &mut self.packets[id];
-        if now >= port.busy_until && !port.stopped && port.limits.is_none() && !self.plain {
-            let (fits, fills) = port.takes_one(packet.wire_bytes());
+        if now >= port.busy_until && !port.stopped && !port.is_plain {
+            let packet = &mut self.packets[id];
+            let bytes = packet.wire_bytes();
+            let (fits, fills) = port.takes_one(bytes);
             if fits && port.passes_qdisc(packet.ip_bytes) {
                 packet.enqueued = now.time;
-                self.record(index, PacketEvent::Enqueue, id, "");
-                self.start_transmission(index, id);
-                self.ports[index as usize].stopped = fills;
+                port.transmit(&mut self.events, index, id, bytes);
+                port.stopped = fills;
+                if self.trace.is_some() {
+                    self.record(index, PacketEvent::Enqueue, id, "");
+                    self.record(index, PacketEvent::Tx, id, "");
+                }
                 return;
             }
         }
@@ -362,7 +478,9 @@ impl Network {
         if self.ports[index as usize].qdisc.is_some() {
             self.with_qdisc(index, |qdisc, cx| qdisc.enqueue(id, cx));
             self.run(index);
-        } else if self.ports[index as usize].is_stopped() {
+        } else if self.ports[index as usize].queues.is_some() {
+            self.enter_several(index, id);
+        } else if self.ports[index as usize].stopped {
             self.drop_at_device(index, id, "Device stopped");
         } else {
             self.give_to_device(index, id);
@@ -373,7 +491,7 @@ impl Network {
     fn run(&mut self, index: u32) {
         let quota = self.ports[index as usize].qdisc.as_ref().map_or(0, Qdisc::run_quota);
         for _ in 0..quota {
-            if self.ports[index as usize].is_stopped() {
+            if self.ports[index as usize].stopped {
                 return;
             }
             let next = self.with_qdisc(index, |qdisc, cx| qdisc.dequeue(cx)).flatten();
@@ -391,23 +509,19 @@ impl Network {
         let bytes = self.packets[id].wire_bytes();
         let port = &mut self.ports[index as usize];
         if port.is_full_for(bytes) {
-            Self::stop(&mut self.events, port, index);
+            port.stop(&mut self.events, index);
             self.drop_at_device(index, id, "Device queue full");
             return;
         }
-        if let Some(limits) = &mut port.limits {
-            limits.limits.on_queued(bytes);
-            limits.stopped |= !limits.limits.is_available();
+        if port.limits.is_some() {
+            port.count_for_limits(bytes);
         }
         if now < port.busy_until {
             port.queue.push_back(id);
             port.queue_bytes += bytes;
-            if !port.is_completion_queued {
-                port.is_completion_queued = true;
-                self.events.insert(port.busy_until, Event::TxComplete(index));
-            }
+            port.await_completion(&mut self.events, index);
             if port.is_full() {
-                Self::stop(&mut self.events, port, index);
+                port.stop(&mut self.events, index);
             }
             return;
         }
@@ -415,7 +529,7 @@ impl Network {
         port.queue_bytes += bytes;
         port.queue.push_back(id);
         if port.is_full() {
-            Self::stop(&mut self.events, port, index);
+            port.stop(&mut self.events, index);
         }
         let port = &mut self.ports[index as usize];
         port.queue.pop_back();
@@ -423,57 +537,9 @@ impl Network {
         self.start_transmission(index, id);
     }
 
-    /// The device queue has no room for another packet.
-    fn stop(events: &mut EventQueue, port: &mut Port, index: u32) {
-        port.stopped = true;
-        // A look at the queue is due in this nanosecond, and now matters.
-        if let Some(key) = port.wake.take()
-            && key > events.now()
-        {
-            events.insert(key, Event::Wake(index));
-        }
-    }
-
     fn start_transmission(&mut self, index: u32, id: PacketId) {
         let bytes = self.packets[id].wire_bytes();
-        let port = &mut self.ports[index as usize];
-        // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
-        let wake = self.events.reserve(Time::ZERO);
-        if let Some(limits) = &mut port.limits {
-            limits.left = bytes;
-        }
-        if self.plain || port.stopped || port.limits.is_some() {
-            self.events.insert_now(wake, Event::Wake(index));
-        } else {
-            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
-            port.wake = Some(wake);
-        }
-        let tx_time = port.tx_time(bytes);
-        port.busy_until = self.events.reserve(tx_time);
-        let arrival = self.events.reserve(tx_time + port.delay);
-        port.tx_packets += 1;
-        port.tx_bytes += u64::from(bytes);
-        if !port.queue.is_empty() || self.plain {
-            port.is_completion_queued = true;
-            self.events.insert(port.busy_until, Event::TxComplete(index));
-        }
-        match port.wire.back() {
-            None => {
-                port.wire.push_back((arrival, id));
-                self.events.insert(arrival, Event::Arrival(index));
-            }
-            Some(&(last, _)) if last < arrival => port.wire.push_back((arrival, id)),
-            Some(_) => {
-                let at = port.wire.partition_point(|&(key, _)| key < arrival);
-                port.wire.insert(at, (arrival, id));
-                if at == 0 {
-                    self.events.insert(arrival, Event::Arrival(index));
-                }
-            }
-        }
-        if self.plain {
-            self.events.insert(arrival, Event::Arrival(index));
-        }
+        self.ports[index as usize].transmit(&mut self.events, index, id, bytes);
         self.record(index, PacketEvent::Tx, id, "");
     }
 
@@ -500,24 +566,24 @@ impl Network {
             rate: port.rate,
             port: index as u16,
             trace: self.trace.as_mut(),
-            in_child: false,
+            depth: 0,
         };
         let result = call(qdisc, &mut cx);
         if !port.qdisc_state.timers.is_empty() {
-            self.queue_timers(index);
+            let timers = std::mem::take(&mut port.qdisc_state.timers);
+            self.queue_timers(index, 0, timers);
         }
         Some(result)
     }
 
-    fn queue_timers(&mut self, index: u32) {
-        let timers = std::mem::take(&mut self.ports[index as usize].qdisc_state.timers);
+    fn queue_timers(&mut self, index: u32, discipline: u32, timers: Vec<(Time, u32)>) {
         for (delay, tag) in timers {
             let free = self.qdisc_timers.iter().position(Option::is_none);
             let slot = free.unwrap_or_else(|| {
                 self.qdisc_timers.push(None);
                 self.qdisc_timers.len() - 1
             });
-            self.qdisc_timers[slot] = Some((index, tag));
+            self.qdisc_timers[slot] = Some((index, discipline, tag));
             self.events.schedule(delay, Event::Qdisc(slot as u32));
         }
     }
@@ -525,7 +591,7 @@ impl Network {
     #[inline]
     fn record(&mut self, index: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
         if let Some(trace) = &mut self.trace {
-            let why = Reason { text: reason, child: false };
+            let why = Reason { text: reason, depth: 0 };
             trace.push(self.events.now().time, index as u16, event, &self.packets[id], why);
         }
     }

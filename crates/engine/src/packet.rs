@@ -25,6 +25,18 @@ pub enum Ecn {
     Ce = 3,
 }
 
+/// The priority that the type of service asks for (RFC 1349's bits, as read by ns-3's
+/// `Socket::IpTos2Priority` and by Linux's `rt_tos2priority`): 0 best effort, 2 bulk, 6 interactive, 4
+/// interactive bulk.
+pub const fn priority(tos: u8) -> u8 {
+    match tos >> 3 & 3 {
+        0 => 0,
+        1 => 2,
+        2 => 6,
+        _ => 4,
+    }
+}
+
 /// The flag bits of the TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
@@ -52,7 +64,8 @@ impl Flags {
     }
 }
 
-/// The TCP options of a packet besides SACK blocks, and which of them are there at all.
+/// The TCP options of a packet besides SACK blocks, and which of them are there at all; and whether it
+/// carries its flow's type of service.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options(u8);
 
@@ -60,11 +73,21 @@ impl Options {
     const TIMESTAMPS: u8 = 1;
     const SACK_PERMITTED: u8 = 2;
     const WINDOW_SCALE: u8 = 4;
+    const SERVICE: u8 = 8;
     /// The window shift, at most 14 (RFC 7323 section 2.3), in the upper half.
     const SHIFT: u32 = 4;
 
+    /// Those of a socket's usual segment.
     pub const fn new(timestamps: bool) -> Options {
-        Options(if timestamps { Options::TIMESTAMPS } else { 0 })
+        Options(Options::SERVICE | if timestamps { Options::TIMESTAMPS } else { 0 })
+    }
+
+    pub const fn without_service(self) -> Options {
+        Options(self.0 & !Options::SERVICE)
+    }
+
+    pub const fn has_service(self) -> bool {
+        self.0 & Options::SERVICE != 0
     }
 
     /// Those of a SYN, too.
@@ -157,6 +180,7 @@ pub struct PacketPool {
 }
 
 impl PacketPool {
+    #[inline(always)]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         match self.free.pop() {
             Some(id) => {
@@ -197,5 +221,29 @@ impl std::ops::IndexMut<PacketId> for PacketPool {
     #[inline]
     fn index_mut(&mut self, id: PacketId) -> &mut Packet {
         &mut self.slots[id.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table of Linux's tc-prio(8), which ns-3 repeats: types of service in hex and priorities.
+    #[test]
+    fn types_of_service_ask_for_priorities() {
+        for (tos, expected) in [
+            (0x00, 0),
+            (0x04, 0),
+            (0x08, 2),
+            (0x0c, 2),
+            (0x10, 6),
+            (0x14, 6),
+            (0x18, 4),
+            (0x1c, 4),
+            (0xe0, 0),
+            (0xb8, 4),
+        ] {
+            assert_eq!(priority(tos), expected, "{tos:#x}");
+        }
     }
 }

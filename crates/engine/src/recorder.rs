@@ -162,9 +162,20 @@ impl Recorder {
     /// last event at or before its grid point.
     #[inline]
     pub(crate) fn advance(&mut self, now: Time, network: &Network, connections: &[Connection]) {
-        while self.next < now && self.next < self.stop {
+        if self.next < now {
+            self.sample_before(now, network, connections);
+        }
+    }
+
+    #[cold]
+    fn sample_before(&mut self, now: Time, network: &Network, connections: &[Connection]) {
+        network.events.check_numbers();
+        while self.next < now {
             self.sample(network, connections);
             self.next += self.interval;
+            if self.next >= self.stop {
+                self.next = Time::MAX;
+            }
         }
     }
 
@@ -177,9 +188,12 @@ impl Recorder {
         now: Time,
         socket: &Socket,
     ) {
-        if self.last.is_empty() || is_receiver {
-            return;
+        if !self.last.is_empty() && !is_receiver {
+            self.note_changes(flow, now, socket);
         }
+    }
+
+    fn note_changes(&mut self, flow: usize, now: Time, socket: &Socket) {
         let tcb = &socket.tcb;
         let values = [
             f64::from(tcb.cwnd),
@@ -224,7 +238,6 @@ impl Recorder {
         Recording { tables }
     }
 
-    #[cold]
     fn sample(&mut self, network: &Network, connections: &[Connection]) {
         let time = self.next.ns();
         let s = &mut self.flow_samples;

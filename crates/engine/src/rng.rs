@@ -2,8 +2,6 @@
 //! object-oriented random-number package with many long streams and substreams", Operations
 //! Research 50(6), 2002), and ns-3's samplers on top.  The numbers are those of ns-3 3.44.
 
-use std::sync::{Arc, Mutex};
-
 use crate::lowered::Distribution;
 
 /// The two components' moduli.
@@ -94,20 +92,6 @@ impl RngStream {
                 return value;
             }
         }
-    }
-}
-
-/// A stream that several draw from in turn.
-#[derive(Clone, Debug)]
-pub struct SharedStream(Arc<Mutex<RngStream>>);
-
-impl SharedStream {
-    pub fn new(stream: RngStream) -> Self {
-        SharedStream(Arc::new(Mutex::new(stream)))
-    }
-
-    pub fn unit(&self) -> f64 {
-        self.0.lock().expect("a draw does not panic").unit()
     }
 }
 

@@ -12,13 +12,13 @@ use crate::attributes::{Attributes, Spec};
 use crate::congestion;
 use crate::event::{Event, EventQueue};
 use crate::lowered::{self, Algorithm, Direction, Flow, Lowered};
-use crate::network::{Network, Port, PortSetup};
-use crate::packet::Packet;
+use crate::network::{Network, Port, PortSetup, TransmitQueues};
+use crate::packet::{Packet, priority};
 use crate::qdisc::{self, AnyQdisc, FlowKey};
 use crate::recorder::Recorder;
 use crate::recording::Recording;
 use crate::recovery;
-use crate::rng::{RngStream, SharedStream};
+use crate::rng::RngStream;
 use crate::tcp::{Config, Environment, Socket, Timer, Write};
 use crate::time::{Rate, Time};
 use crate::trace::PacketTrace;
@@ -109,16 +109,17 @@ impl Simulation {
             }
         };
         let mut ports = Vec::new();
-        let mut loss_streams = HashMap::new();
+        // Directions that name the same stream draw from it in turn.
+        let (mut loss_streams, mut known) = (Vec::new(), HashMap::new());
         for link in &scenario.links {
             for direction in &link.directions {
-                ports.push(build_port(
-                    direction,
-                    Time(link.delay_ns),
-                    scenario.seed,
-                    user,
-                    &mut loss_streams,
-                )?);
+                let number = direction.loss_stream;
+                let loss_stream = *known.entry(number).or_insert_with(|| {
+                    loss_streams.push(RngStream::fixed(scenario.seed, number));
+                    loss_streams.len() - 1
+                });
+                let delay = Time(link.delay_ns);
+                ports.push(build_port(direction, delay, scenario.seed, user, loss_stream)?);
             }
         }
         let flow_routes = scenario.flows.iter().map(|flow| [&flow.path, &flow.return_path]);
@@ -126,7 +127,8 @@ impl Simulation {
         let routes = flow_routes.chain(ping_routes).map(|ways| ways.map(|path| hops(path)));
         let keys = scenario.flows.iter().map(flow_keys);
         let keys = keys.chain(scenario.pings.iter().map(ping_keys));
-        let network = Network::new(ports, routes.collect(), keys.collect::<Result<_, _>>()?, trace);
+        let (routes, keys) = (routes.collect(), keys.collect::<Result<_, _>>()?);
+        let network = Network::new(ports, loss_streams, routes, keys, trace);
         let seed = scenario.seed;
         let connections = scenario.flows.iter().map(|flow| build_connection(flow, seed, user));
         let connections = connections.collect::<Result<Vec<_>, _>>()?;
@@ -145,7 +147,7 @@ impl Simulation {
     /// # Errors
     /// [`Error::UserCode`]; the simulation cannot go on then.
     pub fn run_until(&mut self, until: Time) -> Result<bool, Error> {
-        guarded(|| self.advance(until)).map_err(|failure| failure.at(self.now()))
+        guarded(|| self.advance(until.min(Time::MAX))).map_err(|failure| failure.at(self.now()))
     }
 
     fn advance(&mut self, until: Time) -> bool {
@@ -412,6 +414,7 @@ impl Host<'_> {
 }
 
 impl Environment for Host<'_> {
+    #[inline(always)]
     fn transmit(&mut self, mut segment: Packet) {
         segment.flow = self.flow;
         segment.backward = self.is_receiver;
@@ -422,15 +425,9 @@ impl Environment for Host<'_> {
         let i = timer as usize;
         let event = Event::Socket(self.first_timer + i as u32);
         let delay = at - self.network.now();
-        if delay <= Time(1) {
-            let key = self.network.events.schedule(delay, event);
-            self.timers.deadline[i] = Some(key);
-            self.timers.queued[i] = Some(key);
-            return;
-        }
         let key = self.network.events.reserve(delay);
         self.timers.deadline[i] = Some(key);
-        if self.network.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
+        if self.network.events.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
             self.timers.queued[i] = Some(key);
             self.network.events.insert(key, event);
         }
@@ -476,46 +473,57 @@ fn build_port(
     delay: Time,
     seed: u64,
     user: &dyn UserCode,
-    loss_streams: &mut HashMap<u64, SharedStream>,
+    loss_stream: usize,
 ) -> Result<Port, Error> {
+    let build = |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user);
     let mut qdisc = None;
-    if let Some(algorithm) = direction.qdisc.as_ref().filter(|q| is_user_code(&q.kind)) {
-        let made = user.queue_disc(Setup::new(algorithm, seed));
-        qdisc = Some(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
-    } else if let Some(algorithm) = &direction.qdisc {
-        let spec = find(qdisc::SPECS, algorithm)?;
-        let attributes = Attributes::new(spec, &algorithm.attributes);
-        let cx = qdisc::BuildContext {
-            attributes,
-            mtu: direction.mtu_bytes,
-            stream: algorithm.stream,
-            run: seed,
-        };
-        qdisc = qdisc::build(&algorithm.kind, &cx);
+    let mut queues = None;
+    if direction.device_queues == 1 {
+        qdisc = direction.qdisc.as_ref().map(build).transpose()?;
+    } else {
+        let root = direction.qdisc.as_slice();
+        let is_mq = direction.qdisc.as_ref().is_some_and(|root| root.kind == qdisc::MQ);
+        let each = if is_mq { &root[0].children[..] } else { root };
+        let each = each.iter().map(build).collect::<Result<Vec<_>, _>>()?;
+        let (count, size) = (usize::from(direction.device_queues), direction.device_queue);
+        queues = Some(TransmitQueues::new(count, size, direction.device_select, each, is_mq));
     }
-    // Directions that name the same stream draw from it in turn.
-    let stream = direction.loss_stream;
-    let loss_rng = loss_streams
-        .entry(stream)
-        .or_insert_with(|| SharedStream::new(RngStream::fixed(seed, stream)));
     Ok(Port::new(PortSetup {
         rate: Rate(direction.rate_bps),
         delay,
         mtu: direction.mtu_bytes,
         qdisc,
+        queues,
         queue_limit: direction.device_queue,
         byte_limits: direction.queue_limits_hold_ns.map(Time),
         loss: direction.loss,
-        loss_rng: loss_rng.clone(),
+        loss_stream,
         drops: direction.drops.clone(),
     }))
 }
 
+fn build_qdisc(
+    algorithm: &Algorithm,
+    mtu: u32,
+    seed: u64,
+    user: &dyn UserCode,
+) -> Result<AnyQdisc, Error> {
+    if is_user_code(&algorithm.kind) {
+        let made = user.queue_disc(Setup::new(algorithm, seed));
+        return Ok(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
+    }
+    let spec = find(qdisc::SPECS, algorithm)?;
+    let attributes = Attributes::new(spec, &algorithm.attributes);
+    let cx = qdisc::BuildContext { attributes, mtu, stream: algorithm.stream, run: seed };
+    let unknown = || Error::Scenario(format!("{} cannot be used here", algorithm.kind));
+    qdisc::build(&algorithm.kind, &cx).ok_or_else(unknown)
+}
+
 fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Connection, Error> {
-    let mut receiver = build_socket(flow, seed, user)?;
+    let mut receiver = build_socket(flow, flow.return_tos, seed, user)?;
     receiver.listen();
     Ok(Connection {
-        sender: build_socket(flow, seed, user)?,
+        sender: build_socket(flow, flow.tos, seed, user)?,
         receiver,
         application: Application::new(&flow.application, seed),
         timers: std::array::from_fn(|_| SocketTimers {
@@ -525,7 +533,7 @@ fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Conne
     })
 }
 
-fn build_socket(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Socket, Error> {
+fn build_socket(flow: &Flow, tos: u8, seed: u64, user: &dyn UserCode) -> Result<Socket, Error> {
     let algorithm = &flow.congestion_control;
     let unknown = || Error::Scenario(format!("unknown algorithm in flow {}", flow.name));
     let cc = if is_user_code(&algorithm.kind) {
@@ -538,7 +546,7 @@ fn build_socket(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Socket, E
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
     };
     let recovery = recovery::build(&flow.recovery).ok_or_else(unknown)?;
-    Ok(Socket::new(Config::new(&flow.socket), cc, recovery, INITIAL_RTT))
+    Ok(Socket::new(Config::new(&flow.socket, tos), cc, recovery, INITIAL_RTT))
 }
 
 fn find<'a>(specs: &'a [&'a Spec], algorithm: &Algorithm) -> Result<&'a Spec, Error> {
@@ -558,15 +566,22 @@ fn hops(path: &[[usize; 2]]) -> Vec<u32> {
 
 fn flow_keys(flow: &Flow) -> Result<[FlowKey; 2], Error> {
     let addresses = [&*flow.source_address, &*flow.destination_address];
-    keys(addresses, [flow.source_port, flow.destination_port], PROTOCOL_TCP)
+    let (ports, services) =
+        ([flow.source_port, flow.destination_port], [flow.tos, flow.return_tos]);
+    keys(addresses, ports, PROTOCOL_TCP, services)
 }
 
 fn ping_keys(ping: &lowered::Ping) -> Result<[FlowKey; 2], Error> {
-    keys([&ping.source_address, &ping.destination_address], [0, 0], PROTOCOL_ICMP)
+    keys([&ping.source_address, &ping.destination_address], [0, 0], PROTOCOL_ICMP, [0, 0])
 }
 
 /// What flow queueing sees of the packets there and back.
-fn keys(addresses: [&str; 2], ports: [u16; 2], protocol: u8) -> Result<[FlowKey; 2], Error> {
+fn keys(
+    addresses: [&str; 2],
+    ports: [u16; 2],
+    protocol: u8,
+    services: [u8; 2],
+) -> Result<[FlowKey; 2], Error> {
     let address = |text: &str| {
         let parsed = text.parse::<std::net::Ipv4Addr>();
         parsed.map(u32::from).map_err(|_| Error::Scenario(format!("not an IPv4 address: {text}")))
@@ -577,13 +592,14 @@ fn keys(addresses: [&str; 2], ports: [u16; 2], protocol: u8) -> Result<[FlowKey;
         source_port: ports[0],
         destination_port: ports[1],
         protocol,
-        priority: 0,
+        priority: priority(services[0]),
     };
     let backward = FlowKey {
         source: forward.destination,
         destination: forward.source,
         source_port: forward.destination_port,
         destination_port: forward.source_port,
+        priority: priority(services[1]),
         ..forward
     };
     Ok([forward, backward])

@@ -33,6 +33,16 @@ class Backend(Protocol):
         """None if it can be used here, or one sentence on what is missing."""
         ...
 
+    def prepare(self, scenario: Scenario) -> None:
+        """Find what is wrong with a scenario's user code before its first run.
+
+        Raises:
+            ScenarioError: if a file is not there.
+            UsageError: if this backend cannot run it.
+            RunError: if it does not compile.
+        """
+        ...
+
     def simulate(
         self,
         scenario: Scenario,

@@ -31,6 +31,9 @@ class Native:
     def available(self) -> str | None:
         return None
 
+    def prepare(self, scenario: Scenario) -> None:
+        content(scenario, self)
+
     def simulate(
         self,
         scenario: Scenario,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextvars import copy_context
 
 import cyclopts
 
@@ -46,7 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def invoke(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status."""
     try:
-        status = app(
+        # What a command declares (--ns3-source) holds for that command only.
+        status = copy_context().run(
+            app,
             list(arguments),
             exit_on_error=False,
             print_error=False,

@@ -38,9 +38,10 @@ def command(
     """
     from ccperf import catalogue
     from ccperf.plan import Plan
-    from ccperf.user_code import content, label
+    from ccperf.user_code import label
 
     running = running or Running()
+    running.declare_sources()
     names = algorithms(cc)
     chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()] or [
         *catalogue.REGISTRY.values()
@@ -74,7 +75,7 @@ def command(
         writable_folder(output)
     backend = running.open_backend()
     for point in (p for group in points.values() for p in group):
-        content(point.scenario, backend)
+        backend.prepare(point.scenario)
 
     from ccperf.store import Store
 
@@ -103,5 +104,6 @@ def command(
             print(f"{name}: {path}")
         if index:
             print(f"site: {index}")
-    note(f"again: ccperf bench {','.join(names)}")
+    backend_option = f" --backend {backend.name}" if backend.name != "native" else ""
+    note(f"again: ccperf bench {','.join(names)}{backend_option}")
     return 0 if ok else 1

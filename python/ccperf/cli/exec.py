@@ -36,6 +36,7 @@ def command(
     from ccperf import commandline
 
     running = running or Running()
+    running.declare_sources()
     line = commandline.parse(words)
     recovery = running.recovery_name()
     if recovery:
@@ -53,6 +54,7 @@ def command(
     if packets:
         writable_file(packets, "--packets")
     backend = running.open_backend()
+    backend.prepare(scenario)
 
     from ccperf.campaign import Point, simulate
     from ccperf.store import Store

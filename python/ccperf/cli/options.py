@@ -37,6 +37,26 @@ class Running:
     recovery: Annotated[
         str, Parameter(help="Loss recovery of all flows instead of each run's own.")
     ] = ""
+    ns3_source: Annotated[
+        str,
+        Parameter(
+            help="C++ files of your ns-3 classes, e.g. my-cca.cc,my-cca.h, compiled into ns-3."
+        ),
+    ] = ""
+
+    def declare_sources(self) -> None:
+        """Let the classes of `--ns3-source` be named; to be called before names are looked up.
+
+        Raises :class:`~ccperf.errors.UsageError`.
+        """
+        from ccperf import user_code
+
+        if self.ns3_source and self.backend != "ns3":
+            raise UsageError("--ns3-source", f"needs --backend ns3, not `{self.backend}`")
+        try:
+            user_code.declare_ns3(self.ns3_source)
+        except ValueError as error:
+            raise UsageError("--ns3-source", str(error)) from None
 
     def open_backend(self) -> Backend:
         """The backend, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""

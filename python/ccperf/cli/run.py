@@ -61,9 +61,8 @@ def command(
     A parameter that is not given takes the whole grid of the catalogue. What the database already
     has is not run again.
     """
-    from ccperf import user_code
-
     running = running or Running()
+    running.declare_sources()
     file = Path(what)
     if file.suffix == ".toml" or file.is_file():
         jobs = _from_file(file, running, cc, seed, stop_time, parameters)
@@ -78,7 +77,7 @@ def command(
     backend = running.open_backend()
     for job in jobs:
         for point in job.points:
-            user_code.content(point.scenario, backend)
+            backend.prepare(point.scenario)
     if packets:
         _check_packets(packets, jobs)
     results: list[tuple[Result, str]] = []

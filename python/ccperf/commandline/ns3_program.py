@@ -226,7 +226,8 @@ def program_words(words: Sequence[str]) -> tuple[str, list[str]] | None:
     """Program and arguments of a command line as people type it; None if it begins with an option.
 
     ``./ns3 run "NAME --option=value"``, ``./ns3 run NAME -- --option=value``,
-    ``./waf --run "NAME"``, ``ns3.44-NAME-default --option=value``, ``NAME --option=value``, all in one text or in words.
+    ``./waf --run "NAME"``, ``ns3.44-NAME-default --option=value``, ``NAME --option=value``, all in
+    one text or in words.
     """
     if len(words) == 1:
         words = _shell_words(words[0])

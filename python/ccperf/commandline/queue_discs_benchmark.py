@@ -1,7 +1,7 @@
 """ns-3's ``examples/traffic-control/queue-discs-benchmark.cc``.
 
-``n1 - n2 - n3``: an access link and a bottleneck, one on-off TCP flow each way between the ends, and
-a ping from n1 to n3 once a second.
+``n1 - n2 - n3``: an access link and a bottleneck, one on-off TCP flow each way between the ends,
+and a ping from n1 to n3 once a second.
 """
 
 from __future__ import annotations

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # What a drawn path carries at most: six packet-hops each, data and ACK.
 _PACKETS = 8_000
 _HEADER_BYTES = 54
+# The most segments that a flow can have in flight: ns-3 looks at all of them for each ACK in
+# recovery, so that a window of 1,000 takes it half a minute.
+_WINDOW = 250
 # Socket attributes for which `dumbbell` has arguments.
 _OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "RcvBufSize"}
 
@@ -36,9 +39,10 @@ class Draw:
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `dumbbell` that make this scenario."""
-        each = [{**_FLOW, **flow} for flow in self.flows]
-        sequences = {name: [flow[name] for flow in each] for name in _FLOW}
-        return {**BASE, **self.path, **sequences}
+        path = {**BASE, **self.path}
+        each = [{**_FLOW, "stops": path["stop_time"], **flow} for flow in self.flows]
+        sequences = {name: [flow[name] for flow in each] for name in each[0]}
+        return {**path, **sequences}
 
     def scenario(self, label: str = "") -> Scenario:
         """Return the scenario."""
@@ -58,6 +62,8 @@ _FLOW: dict[str, Any] = {
     "recovery": "TcpPrrRecovery",
     "starts": "0s",
     "applications": "Greedy",
+    "tos": 0,
+    "return_tos": 0,
 }
 
 
@@ -85,7 +91,9 @@ def draw(rng: random.Random) -> Draw:
         round(rate * 10 ** rng.uniform(-0.7, 0.5))
         for _ in range(rng.randint(1, 4) if _now_and_then(rng) else 0)
     ]
-    packet_bits = (path.get("mss", 1448) + _HEADER_BYTES) * 8
+    mss = path.get("mss", 1448)
+    path["buffer"] = min(path.get("buffer", inf), _WINDOW * mss)
+    packet_bits = (mss + _HEADER_BYTES) * 8
     stop_ms = round(min(_PACKETS * packet_bits / max(rate, *new_rates, 0), 20) * 1000)
     path["stop_time"] = f"{stop_ms}ms"
     if new_rates:
@@ -94,11 +102,12 @@ def draw(rng: random.Random) -> Draw:
 
 
 def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
-    qdisc = rng.choice(list(registry.algorithms("qdisc")))
+    qdisc = rng.choice([name for name in registry.algorithms("qdisc") if name != "MqQueueDisc"])
     yield "qdisc", qdisc
     known = registry.parameters("qdisc", qdisc)
     limit = round(bdp_packets * 10 ** rng.uniform(-1, 0.6))
-    yield "qlen", f"{min(max(1, limit), 2_000)}p" if "MaxSize" in known else None
+    qlen = f"{min(max(1, limit), 2_000)}p" if "MaxSize" in known else None
+    yield "qlen", qlen
     attributes: dict[str, Any] = {}
     if "Quota" in known:
         attributes |= {"Interval": f"{rng.randint(1, 20)}ms", "Quota": rng.randint(1, 20)}
@@ -107,6 +116,9 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
             "Rate": f"{rng.randint(1_000, 100_000)}kbps",
             "Burst": rng.randint(3_000, 60_000),
         }
+    if "Priomap" in known and _now_and_then(rng, 0.9):
+        # ns-3 makes two bands, and aborts at a packet for a third, which the default map names.
+        attributes["Priomap"] = " ".join(rng.choice("01") for _ in range(16))
     if "UseEcn" in known and _now_and_then(rng, 0.5):
         attributes["UseEcn"] = "true"
     if _now_and_then(rng, 0.5):
@@ -117,6 +129,16 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
         yield "qdisc_attributes", attributes
     if _now_and_then(rng):
         yield "device_queue", f"{rng.randint(1, 20)}p"
+    if _now_and_then(rng):
+        several: dict[str, Any] = {
+            "device_queues": rng.randint(2, 4),
+            "device_select": rng.choice(["flow", "priority"]),
+        }
+        if _now_and_then(rng, 0.7):
+            limit_of_each = {"MaxSize": qlen} if qlen else {}
+            child = {"type": qdisc, "attributes": {**limit_of_each, **attributes}}
+            several["qdisc"] = {"type": "MqQueueDisc", "children": [child]}
+        yield "forward", several
 
 
 def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
@@ -124,6 +146,10 @@ def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
         yield "loss", round(10 ** rng.uniform(-3.5, -1), 6)
     if _now_and_then(rng):
         yield "drop", sorted(rng.sample(range(200), rng.randint(1, 20)))
+    if _now_and_then(rng):
+        lost = sorted(rng.sample(range(200), rng.randint(0, 20)))
+        loss = round(10 ** rng.uniform(-3.5, -0.5), 6) if _now_and_then(rng, 0.5) else 0.0
+        yield "reverse", {"device_queue": "1p", "loss": loss, "drop": lost}
 
 
 def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
@@ -161,6 +187,7 @@ def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
 def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[dict[str, Any]]:
     ccs, recoveries = (list(registry.algorithms(kind)) for kind in ("cc", "recovery"))
     alike = _now_and_then(rng, 0.5)
+    services = _now_and_then(rng, 0.3)
     first_cc = rng.choice(["TcpNewReno", *ccs])
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
         rtt_us = longest_rtt_us * (1 if alike else rng.uniform(0.2, 1))
@@ -172,6 +199,11 @@ def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[
         flow["recovery"] = rng.choice(recoveries)
         if _now_and_then(rng, 0.3):
             flow["starts"] = f"{rng.randrange(stop_ms // 2 + 1)}ms"
+        if services:
+            flow["tos"] = rng.choice([0, 0, 8, 16, 24, 184])
+            flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
+        if _now_and_then(rng, 0.1):
+            flow["stops"] = f"{rng.randint(stop_ms // 2 + 1, stop_ms)}ms"
         if _now_and_then(rng, 0.35):
             flow["applications"] = _application(rng)
         yield flow

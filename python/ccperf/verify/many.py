@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from ccperf.backends import Backend, Progress
+    from ccperf.verify.case import Case
     from ccperf.verify.compare import Comparison
     from ccperf.verify.fuzz import Draw, Finding
-    from ccperf.verify.matrix import Case
 
 Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")

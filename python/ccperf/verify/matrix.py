@@ -9,41 +9,26 @@ dumbbell.  Scenarios are cut so that each stays below `MAX_HOPS`, except those m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, catalogue, commandline, registry
+from ccperf import _native, catalogue, registry
 from ccperf.catalogue.scalability import STEP_TIME
-from ccperf.scenario import Scenario
-from ccperf.topologies import dumbbell
+from ccperf.verify import connections, traffic
+from ccperf.verify.case import RECOVERIES as _RECOVERIES
+from ccperf.verify.case import Case
+from ccperf.verify.case import bdp as _bdp
+from ccperf.verify.case import case as _case
+from ccperf.verify.case import duration_ns as _ns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ccperf.scenario import Scenario
+
+__all__ = ["Case", "cases", "representative"]
+
 MAX_HOPS = 150_000
-
-_HOPS_PER_DATA_PACKET = 6
-_WIRE_BITS = 1502 * 8
-_RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937", "TcpClassicRecovery")
-
-
-@dataclass(frozen=True)
-class Case:
-    """One scenario of the matrix; its label is the case's name."""
-
-    scenario: Scenario
-    heavy: bool = False
-
-    @property
-    def name(self) -> str:
-        """`group/what`."""
-        return self.scenario.label
-
-    @property
-    def group(self) -> str:
-        """What the case is about."""
-        return self.name.partition("/")[0]
 
 
 def cases(pattern: str = "*") -> list[Case]:
@@ -231,120 +216,6 @@ def transfers() -> Iterator[Case]:
     )
 
 
-def sources() -> Iterator[Case]:
-    """Sources with a rate of their own: below, at and above what the path carries."""
-
-    def case(name: str, *applications: dict[str, Any], **settings: Any) -> Case:
-        return _case(f"source/{name}", applications=list(applications), **settings)
-
-    poisson = {"type": "Poisson", "rate": "5Mbps"}
-    cbr = {"type": "CBR", "rate": "2Mbps"}
-    on_off = {"type": "OnOff", "rate": "20Mbps", "on_time": "200ms", "off_time": "300ms"}
-    random = {
-        "on_time": "Exponential(mean=100ms)",
-        "off_time": "Exponential(mean=150ms,bound=400ms)",
-    }
-    uniform = {"on_time": "Uniform(min=10ms,max=90ms)", "off_time": "Uniform(max=100ms)"}
-    yield case("poisson", poisson)
-    yield case("poisson-excess", poisson | {"rate": "30Mbps"}, buffer=20_000)
-    yield case("poisson-segments", poisson | {"write": "1448B", "rate": "14Mbps"}, packets=12_000)
-    yield case("poisson-large", poisson | {"write": "10000B", "rate": "10Mbps"})
-    yield case("poisson-finite", poisson | {"bytes": "300000B"})
-    yield case("poisson-loss", poisson, loss=0.02)
-    yield case("poisson-many", *[poisson | {"rate": "2.5Mbps"}] * 8, qlen="10p")
-    yield case("cbr", cbr)
-    yield case("cbr-full", cbr | {"rate": "16Mbps", "write": "1448B"})
-    yield case("cbr-excess", cbr | {"rate": "40Mbps"}, buffer=10_000)
-    yield case("cbr-finite", cbr | {"bytes": "1000000B"})
-    yield case("cbr-odd", cbr | {"rate": "3333333bps", "write": "777B"}, rtts="33.333334ms")
-    yield case("cbr-delayed-ack", cbr | {"rate": "300kbps"}, delayed_ack_count=2)
-    yield case("cbr-nagle", cbr | {"rate": "500kbps", "write": "100B"}, tcp={"TcpNoDelay": "false"})
-    yield case("on-off", on_off)
-    yield case("on-off-residual", on_off | {"on_time": "3.3333ms", "off_time": "1.7ms"})
-    yield case("on-off-short", on_off | {"rate": "1Mbps", "on_time": "1ms", "off_time": "1ms"})
-    yield case("on-off-ties", on_off | {"write": "1000B", "on_time": "1s", "off_time": "0s"})
-    yield case("on-off-excess", on_off | {"rate": "100Mbps"}, buffer=30_000)
-    yield case("on-off-random", on_off | random, seed=5)
-    yield case("on-off-uniform", on_off | uniform)
-    yield case("on-off-finite", on_off | random | {"bytes": "200000B"})
-    yield case("on-off-ecn", on_off, qdisc="CoDelQueueDisc", tcp={"UseEcn": "On"})
-    yield case("on-off-cubic", on_off | random, cc="TcpCubic")
-    yield case("on-off-bbr", on_off | random, cc="TcpBbr")
-    yield case("stops", poisson, cbr, on_off, stops=["1s", "1.5s", "2s"], starts=["0s"] * 3)
-    yield case("lost-syn", poisson, drop=[0], rate="8Mbps", packets=8_000)
-    yield case("mixture", {"type": "Greedy"}, poisson, cbr, on_off, rtts=["15ms"] * 4)
-    yield case("mixture-red", {"type": "Greedy"}, poisson, on_off | random, qdisc="RedQueueDisc")
-    shared = {"sources": ["a"] * 3, "destinations": ["b"] * 3}
-    yield case("shared-hosts", poisson, cbr, on_off, **shared)
-
-
-def hosts() -> Iterator[Case]:
-    """Pings beside TCP, byte queue limits, receivers that close, streams that are shared."""
-
-    def case(name: str, own: dict[str, Any] | None = None, **settings: Any) -> Case:
-        scenario = _case(f"host/{name}", **settings).scenario
-        return Case(Scenario.model_validate({**scenario.model_dump(), **(own or {})}))
-
-    def limited(hold_time: str, device_queue: str, qdisc: str = "FifoQueueDisc") -> Case:
-        direction = {"device_queue": device_queue, "queue_limits": {"hold_time": hold_time}}
-        changed = case(f"limits-{hold_time}-{device_queue}-{qdisc}", qdisc=qdisc).scenario
-        links = [
-            {
-                **link,
-                "forward": {**link["forward"], **direction},
-                "reverse": {**link["reverse"], **direction},
-            }
-            for link in changed.model_dump()["links"]
-        ]
-        return Case(Scenario.model_validate({**changed.model_dump(), "links": links}))
-
-    def closing(name: str, time: str, **settings: Any) -> Case:
-        scenario = _case(f"host/receiver-{name}", stop="4s", **settings).scenario
-        flows = [{**flow, "receiver_stop": time} for flow in scenario.model_dump()["flows"]]
-        return Case(Scenario.model_validate({**scenario.model_dump(), "flows": flows}))
-
-    ping = {"source": "src_0", "destination": "dst_0", "interval": "20ms"}
-    back = {"source": "dst_0", "destination": "src_0", "interval": "7ms", "size": "1000B"}
-    late = {"start": "500ms", "stop": "1.5s"}
-    yield case("ping", {"pings": [ping]})
-    yield case("ping-both-ways", {"pings": [ping | late, back]}, qdisc="FqCoDelQueueDisc")
-    yield case("ping-loss", {"pings": [ping | {"size": "16B"}, back]}, loss=0.05)
-    yield case("ping-priority", {"pings": [ping]}, qdisc="PfifoFastQueueDisc", qlen="30p")
-    yield limited("1s", "50p")
-    yield limited("1ms", "3p", "CoDelQueueDisc")
-    yield limited("1ms", "100p", "FqCoDelQueueDisc")
-    yield limited("10ms", "1p")
-    yield closing("early", "1s")
-    yield closing("after-sender", "2.2s", stops=["2s"], qlen="200p")
-    yield closing("with-gap", "1s", loss=0.2)
-    yield closing("idle", "2s", applications=[{"type": "CBR", "rate": "100kbps"}])
-    yield closing("finished", "3s", applications=[{"type": "Greedy", "bytes": "100000B"}])
-    shared = case("shared-loss", loss=0.02, rtts=["15ms", "20ms"]).scenario.model_dump()
-    for link in shared["links"]:
-        link["forward"] |= {"loss": 0.01, "loss_stream": 50}
-        link["reverse"] |= {"loss": 0.01, "loss_stream": 50}
-    yield Case(Scenario.model_validate(shared))
-    red = case("automatic-stream", qdisc="RedQueueDisc", qlen="60p").scenario.model_dump()
-    red["links"][0]["forward"]["qdisc"]["stream"] = -1 - 27
-    yield Case(Scenario.model_validate(red))
-
-
-def examples() -> Iterator[Case]:
-    """ns-3's own example programs."""
-    for line in (
-        "tcp-variants-comparison --duration=10",
-        "tcp-variants-comparison --duration=10 --num_flows=3 --error_p=0.01",
-        "tcp-validation --stopTime=7s",
-        "tcp-validation --stopTime=7s --firstTcpType=dctcp --queueUseEcn=1 --baseRtt=10ms",
-        "tcp-validation --stopTime=17s --secondTcpType=reno --queueType=pie --linkRate=5Mbps",
-        "queue-discs-benchmark --simDuration=4",
-        "queue-discs-benchmark --simDuration=4 --queueDiscType=ARED --queueDiscSize=40",
-        "queue-discs-benchmark --simDuration=4 --queueDiscType=FqCoDel --bql",
-    ):
-        scenario, _ = commandline.parse([line]).scenario()
-        yield Case(_named(f"example/{line.replace(' --', '-')}", scenario))
-
-
 # TCP.
 
 
@@ -410,6 +281,16 @@ def ecn() -> Iterator[Case]:
             qdisc_attributes={"UseEcn": "true"},
             tcp={"UseEcn": setting},
         )
+    # DCTCP's receiver acknowledges at once what arrived before the marks began or ended.
+    for count in (2, 4):
+        yield _case(
+            f"ecn/TcpDctcp-delayed-ack-{count}",
+            cc="TcpDctcp",
+            delayed_ack_count=count,
+            qdisc="CoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true", "CeThreshold": "1ms"},
+            tcp={"UseEcn": "On"},
+        )
     for recovery in _RECOVERIES:
         yield _case(
             f"ecn/{recovery}",
@@ -424,6 +305,8 @@ def ecn() -> Iterator[Case]:
 def queue_disciplines() -> Iterator[Case]:
     """Every queue discipline: its parameters, its limit, its marks, several flows."""
     for qdisc in registry.algorithms("qdisc"):
+        if qdisc == "MqQueueDisc":
+            continue  # see `device_queues`
         known = registry.parameters("qdisc", qdisc)
         qlen = "100p" if "MaxSize" in known else None
         for attributes in ({}, *_QDISC_VARIANTS.get(qdisc, ())):
@@ -448,6 +331,54 @@ def queue_disciplines() -> Iterator[Case]:
             )
     for qdisc in ("CoDelQueueDisc", "CobaltQueueDisc", "PieQueueDisc"):
         yield _case(f"qdisc/{qdisc}-bytes", qdisc=qdisc, qlen="30000B", flows=2)
+    # Beside a flow whose packets ask for low latency, by ECT(1), one whose do not.
+    low_latency = {"type": "TcpDctcp", "attributes": {"UseEct0": "false"}}
+    for qdisc in registry.algorithms("qdisc"):
+        if "CeThreshold" not in registry.parameters("qdisc", qdisc):
+            continue
+        for l4s in ("true", "false"):
+            yield _case(
+                f"qdisc/{qdisc}-{'l4s' if l4s == 'true' else 'threshold'}",
+                qdisc=qdisc,
+                qlen="50p",
+                cc=[low_latency, "TcpNewReno"],
+                qdisc_attributes={"UseEcn": "true", "UseL4s": l4s, "CeThreshold": "1ms"},
+                tcp={"UseEcn": "On"},
+            )
+    for qlen in ("1p", "20p"):
+        yield _case(
+            f"qdisc/FqCoDelQueueDisc-ways-{qlen}",
+            qdisc="FqCoDelQueueDisc",
+            qlen=qlen,
+            qdisc_attributes={"EnableSetAssociativeHash": "true", "Flows": "8"},
+            flows=12,
+        )
+    yield _case(
+        "qdisc/PieQueueDisc-idle",
+        qdisc="PieQueueDisc",
+        qlen="100p",
+        qdisc_attributes={"ActiveThreshold": "10ms"},
+        applications={"type": "Greedy", "bytes": "3000000B"},
+        stop="6s",
+    )
+    yield _case(
+        "qdisc/PieQueueDisc-flood",
+        qdisc="PieQueueDisc",
+        qlen="100p",
+        qdisc_attributes={
+            "UseDerandomization": "true",
+            "QueueDelayReference": "1ms",
+            "A": "10",
+            "B": "30",
+        },
+        flows=10,
+    )
+    yield _case(
+        "qdisc/RedQueueDisc-bytes-adaptive",
+        qdisc="RedQueueDisc",
+        qlen="60000B",
+        qdisc_attributes={"ARED": "true"},
+    )
     yield _case(
         "qdisc/RedQueueDisc-bytes",
         qdisc="RedQueueDisc",
@@ -455,6 +386,121 @@ def queue_disciplines() -> Iterator[Case]:
         qdisc_attributes={"MinTh": "10000", "MaxTh": "40000", "MeanPktSize": "1500"},
         flows=2,
     )
+
+
+def priorities() -> Iterator[Case]:
+    """Types of service: bands of the priority queues, and no effect elsewhere.
+
+    16 asks for interactive traffic (priority 6), 24 for interactive bulk (4), 8 for bulk (2).
+    ns-3's PrioQueueDisc has two bands, so its map has to name these two.
+    """
+    two_bands = {"Priomap": "1 1 1 1 1 1 0 0 1 1 1 1 1 1 1 1"}
+    disciplines: dict[str, dict[str, str]] = {
+        "PfifoFastQueueDisc": {},
+        "PrioQueueDisc": two_bands,
+        "CoDelQueueDisc": {},
+        "FqCoDelQueueDisc": {},
+        "RedQueueDisc": {},
+    }
+    for qdisc, attributes in disciplines.items():
+        settings: dict[str, Any] = {
+            "qdisc": qdisc,
+            "qdisc_attributes": attributes,
+            "qlen": None if qdisc == "PrioQueueDisc" else "30p",
+            "rtts": ["15ms", "20ms", "25ms"],
+        }
+        yield _case(f"priority/{qdisc}", tos=[16, 0, 24], **settings)
+        yield _case(f"priority/{qdisc}-ecn", tos=[16, 0, 0], tcp={"UseEcn": "On"}, **settings)
+    fast: dict[str, Any] = {"qdisc": "PfifoFastQueueDisc", "rtts": ["15ms"] * 4}
+    yield _case("priority/all", tos=[0, 8, 16, 24], **fast)
+    yield _case("priority/all-tight", tos=[0, 8, 16, 24], **{**fast, "qlen": "5p"})
+    yield _case(
+        "priority/starved", tos=[16, 8], starts=["1s", "0s"], **{**fast, "rtts": ["15ms"] * 2}
+    )
+    yield _case("priority/late", tos=[0, 8, 252, 4], starts=["0s", "1s", "2s", "0s"], **fast)
+    yield _case(
+        "priority/transfers",
+        tos=[16, 8],
+        applications=[{"type": "Greedy", "bytes": "300000B"}, "Greedy"],
+        **{**fast, "rtts": ["15ms"] * 2},
+    )
+    yield _case(
+        "priority/losses",
+        tos=[16, 8, 0],
+        loss=0.02,
+        tcp={"UseEcn": "On"},
+        **{**fast, "rtts": ["15ms"] * 3},
+    )
+    # The acknowledgements compete on the way back.
+    back = {"rate": "300kbps", "qdisc": {"type": "PfifoFastQueueDisc"}, "device_queue": "1p"}
+    yield _case(
+        "priority/acks", return_tos=[16, 0, 8], reverse=back, **{**fast, "rtts": ["15ms"] * 3}
+    )
+    for cc in ("TcpDctcp", "TcpBbr"):
+        yield _case(
+            f"priority/{cc}",
+            cc=[cc, "TcpNewReno"],
+            tos=[16, 0],
+            qdisc="FqCoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true", "CeThreshold": "1ms"},
+            rtts=["15ms"] * 2,
+            tcp={"UseEcn": "On"},
+        )
+
+
+def device_queues() -> Iterator[Case]:
+    """Devices with several transmit queues, under a discipline for each, one for all, or none."""
+
+    def case(name: str, qdisc: Any, count: int = 4, **settings: Any) -> Case:
+        forward = {
+            "qdisc": qdisc,
+            "device_queues": count,
+            "device_select": settings.pop("select", "flow"),
+        }
+        common = {"rtts": ["15ms", "20ms", "25ms", "30ms", "17ms"]}
+        return _case(f"mq/{name}", forward=forward, **{**common, **settings})
+
+    def mq(*children: Any) -> dict[str, Any]:
+        return {"type": "MqQueueDisc", "children": children}
+
+    fifo = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "15p"}}
+    marking = {"UseEcn": "true"}
+    for child in registry.algorithms("qdisc"):
+        if child not in ("MqQueueDisc", "BurstReleaseQueueDisc"):
+            known = registry.parameters("qdisc", child)
+            attributes = {"MaxSize": "25p"} if "MaxSize" in known else {}
+            yield case(child, mq({"type": child, "attributes": attributes}), 3)
+    yield case("fifo", mq(fifo))
+    yield case("two", mq(fifo), 2)
+    yield case("sixteen", mq(fifo), 16)
+    yield case("unlike", mq(fifo, "CoDelQueueDisc", "PieQueueDisc", "FqCoDelQueueDisc"))
+    yield case("deep", mq(fifo), device_queue="5p")
+    yield case("bytes", mq(fifo), device_queue="4000B")
+    yield case("delayed-ack", mq(fifo), delayed_ack_count=2)
+    yield case("loss", mq("CobaltQueueDisc"), loss=0.01)
+    for child in ("CoDelQueueDisc", "FqCoDelQueueDisc", "RedQueueDisc"):
+        ecn = {"type": child, "attributes": {**marking, "MaxSize": "40p"}}
+        yield case(f"ecn-{child}", mq(ecn), 2, tcp={"UseEcn": "On"})
+    classes = [16, 24, 0, 8, 0]
+    for count in (2, 3, 4):
+        yield case(f"priority-{count}", mq(fifo), count, select="priority", tos=classes)
+    yield case("priority-codel", mq("CoDelQueueDisc"), select="priority", tos=classes)
+    yield case(
+        "priority-deep", mq(fifo), select="priority", tos=classes, device_queue="8p", qlen="40p"
+    )
+    # One discipline over all queues: a stopped queue holds up what is behind its packet.
+    yield case("one-fifo", fifo)
+    yield case("one-fq", "FqCoDelQueueDisc", 3)
+    yield case("one-tbf", {"type": "TbfQueueDisc", "attributes": {"Rate": "12Mbps"}}, 2)
+    yield case("one-priority", fifo, select="priority", tos=classes)
+    yield case("one-pie", "PieQueueDisc", 2)
+    yield case("one-red", {"type": "RedQueueDisc", "attributes": {"MaxSize": "30p"}}, 2)
+    yield case("none", None, device_queue="10p")
+    yield case("none-tight", None, device_queue="1p")
+    yield case("none-priority", None, device_queue="6p", select="priority", tos=classes)
+    back = {"rate": "300kbps", "qdisc": mq(fifo), "device_queues": 2, "device_queue": "1p"}
+    yield _case("mq/acks", rtts=["15ms", "20ms", "25ms"], reverse=back)
+    yield case("change", mq(fifo), changes=[{"time": "1s", "rate": "4Mbps"}])
 
 
 #: What each discipline is run with besides its defaults.
@@ -481,6 +527,8 @@ _QDISC_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
         {"UseDerandomization": "true"},
         {"UseCapDropAdjustment": "false"},
         {"MaxBurstAllowance": "10ms", "Tupdate": "30ms"},
+        {"ActiveThreshold": "20ms"},
+        {"ActiveThreshold": "20ms", "UseDequeueRateEstimator": "true"},
     ),
     "FqPieQueueDisc": (
         {"QueueDelayReference": "5ms"},
@@ -502,6 +550,15 @@ _QDISC_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
         {"NLRED": "true"},
         {"Wait": "false", "QW": "0.02"},
         {"UseHardDrop": "false", "UseEcn": "true"},
+        # Weights that RED works out by itself.
+        {"QW": "0"},
+        {"QW": "-1"},
+        {"QW": "-1", "LinkDelay": "200ms"},
+        {"QW": "-2"},
+        {"MinTh": "15", "MaxTh": "15"},
+        {"Ns1Compat": "true", "QW": "0.2"},
+        {"ARED": "true", "TargetDelay": "50ms"},
+        {"ARED": "true", "AdaptMaxP": "true", "Bottom": "1"},
     ),
     "TbfQueueDisc": (
         {"Rate": "12Mbps", "Burst": "15000"},
@@ -592,42 +649,18 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     collisions,
     mixtures,
     transfers,
-    sources,
-    hosts,
-    examples,
+    *traffic.GROUPS,
     recoveries,
     sockets,
     ecn,
     queue_disciplines,
+    priorities,
+    device_queues,
     scripted_losses,
     congestion_controls,
+    *connections.GROUPS,
 )
-
-
-def _case(name: str, *, packets: int = 6_000, stop: str = "", **settings: Any) -> Case:
-    """A dumbbell of 16 Mbps, 15 ms and 20 packets, except for `settings`.
-
-    It stops at `stop`, or when the bottleneck, at its fastest, could have sent `packets`.
-    """
-    common = {"rate": "16Mbps", "qlen": "20p", "cc": "TcpNewReno", "rtts": "15ms"}
-    settings = {**common, **settings}
-    if isinstance(settings["rtts"], str) and not isinstance(settings["cc"], str):
-        settings["flows"] = len(settings["cc"])
-    rates = [settings["rate"], *(c["rate"] for c in settings.get("changes", ()) if "rate" in c)]
-    stop = stop or _native.format_time(_ns(max(map(_native.parse_rate, rates)), packets))
-    return Case(dumbbell(label=name, stop_time=stop, **settings))
 
 
 def _named(name: str, scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"label": name})
-
-
-def _ns(rate_bps: int, packets: int) -> int:
-    """The time in which a link sends so many full packets, in whole ms."""
-    return max(1, packets * _WIRE_BITS * 1000 // rate_bps) * 1_000_000
-
-
-def _bdp(rate: str, rtt: str) -> str:
-    """A queue of one bandwidth-delay product, at least two packets."""
-    bits = _native.parse_rate(rate) * _native.parse_time(rtt) // 10**9
-    return f"{max(2, bits // 12_000)}p"

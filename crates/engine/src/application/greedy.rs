@@ -35,7 +35,7 @@ impl Greedy {
         if left <= room {
             room = left; // the last write may be a short one
         } else {
-            room -= room % size;
+            room -= u64::from(free % transfer.write_size);
         }
         let mut rest = room;
         if rest > 0

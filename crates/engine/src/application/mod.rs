@@ -72,6 +72,8 @@ pub struct Transfer {
     /// Creation stamps of writes that have not been read completely: (stamp, end offset).
     stamps: VecDeque<(Time, u64)>,
     pub read: u64,
+    /// Of these, bytes of a write that has not been read completely.
+    incomplete: u32,
     /// For the read that last completed a write: its time minus that write's stamp.
     pub one_way_delay: Option<Time>,
 }
@@ -84,6 +86,7 @@ impl Transfer {
             written: 0,
             stamps: VecDeque::new(),
             read: 0,
+            incomplete: 0,
             one_way_delay: None,
         }
     }
@@ -100,12 +103,12 @@ impl Transfer {
     fn on_read(&mut self, now: Time, bytes: u32) {
         let before = self.read;
         self.read += u64::from(bytes);
-        let size = u64::from(self.write_size);
+        self.incomplete = (self.incomplete + bytes) % self.write_size;
         // The last write that is complete now.
         let complete = if self.end > 0 && self.read == self.end {
             self.read
         } else {
-            self.read - self.read % size
+            self.read - u64::from(self.incomplete)
         };
         while self.stamps.front().is_some_and(|&(_, end)| end < complete) {
             self.stamps.pop_front();

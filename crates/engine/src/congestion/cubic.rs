@@ -21,7 +21,7 @@
 
 use super::hystart::HyStart;
 use super::{BuildContext, CongestionControl, cpp};
-use crate::attributes::{FRACTION, Kind, Param, Spec, U8, U32};
+use crate::attributes::{Kind, Param, Spec, U8, U32};
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Time, seconds};
 
@@ -48,7 +48,8 @@ pub const SPEC: Spec = Spec {
         Param {
             ns3: "Beta",
             linux: "beta",
-            kind: FRACTION,
+            // By 1 - beta ns-3 divides; what comes of 0 makes it loop without end.
+            kind: Kind::Real { min: 0.0, max: 0.999 },
             default: "0.7",
             doc: "What is left of the window after a loss, as a fraction (Linux writes 717/1024).",
         },

@@ -72,7 +72,7 @@ impl Driver {
     }
 
     pub fn ssthresh(&self) -> u32 {
-        self.tcb.ssthresh_segments()
+        self.tcb.ssthresh / self.tcb.segment_size
     }
 
     pub fn advance(&mut self, time: Time) {

@@ -136,4 +136,19 @@ mod tests {
         let left = steady(&[], 310).ssthresh_on_loss();
         assert!((22..=24).contains(&left), "{left}");
     }
+
+    /// Known departure: ns-3 samples by an event, which may also come after an ACK of its nanosecond.
+    #[test]
+    fn an_ack_on_the_nanosecond_of_a_sample_counts_for_the_next() {
+        // The first sample is due at 101 ms.
+        let mut d = steady(&[("FilterType", "None")], 100);
+        d.advance(Time::from_ms(1));
+        d.ack(50);
+        assert_eq!(d.ssthresh_on_loss(), 100);
+        for _ in 0..100 {
+            d.advance(Time::from_ms(1));
+            d.ack(1);
+        }
+        assert_eq!(d.ssthresh_on_loss(), 149);
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState, SPECS, build};
 use crate::attributes::Attributes;
-use crate::packet::{Ecn, Packet, PacketId, PacketPool};
+use crate::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use crate::seq::Seq;
 use crate::time::{Rate, Time};
 
@@ -30,12 +30,12 @@ impl Bench {
         let attributes = Attributes::new(spec, &given);
         let cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1 };
         let flow = |i| FlowKey {
-            source: 0x0a00_0001 + 4 * u32::from(i),
-            destination: 0x1400_0001 + 4 * u32::from(i),
+            source: 0x0a00_0001 + 4 * i,
+            destination: 0x1400_0001 + 4 * i,
             source_port: 49152,
             destination_port: 5001,
             protocol: 6,
-            priority: i,
+            priority: i as u8,
         };
         let mut bench = Bench {
             qdisc: build(ns3, &cx).unwrap(),
@@ -44,7 +44,7 @@ impl Bench {
             now: Time::ZERO,
             arrivals: 0,
             sent: Vec::new(),
-            flow_keys: (0..16).map(|i| [flow(i), flow(i)]).collect(),
+            flow_keys: (0..16u32).map(|i| [flow(i), flow(i)]).collect(),
             timers: Vec::new(),
         };
         bench.call(|q, cx| q.attach(cx));
@@ -61,7 +61,7 @@ impl Bench {
             rate: Rate(1_000_000_000),
             port: 0,
             trace: None,
-            in_child: false,
+            depth: 0,
         };
         let result = call(&mut self.qdisc, &mut cx);
         for (delay, tag) in self.state.timers.drain(..) {
@@ -74,7 +74,14 @@ impl Bench {
     pub fn arrive(&mut self, flow: u16, ip_bytes: u32, ecn: Ecn) -> bool {
         let seq = Seq(self.arrivals);
         self.arrivals += 1;
-        let id = self.packets.insert(Packet { seq, flow, ip_bytes, ecn, ..Packet::default() });
+        let id = self.packets.insert(Packet {
+            seq,
+            flow,
+            ip_bytes,
+            ecn,
+            options: Options::new(true),
+            ..Packet::default()
+        });
         self.call(|q, cx| q.enqueue(id, cx))
     }
 

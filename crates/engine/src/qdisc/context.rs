@@ -9,17 +9,19 @@ use crate::trace::{PacketEvent, PacketTrace};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reason {
     pub text: &'static str,
-    /// The decision was made by a child discipline.
-    pub child: bool,
+    /// How many levels below the root the decision was made: 1 is a child discipline.
+    pub depth: u8,
 }
 
 impl Reason {
     /// What ns-3 puts before the text of a reason that a child discipline gave.
     pub fn prefix(self, verdict: Verdict) -> &'static str {
-        match (self.child, verdict) {
-            (false, _) => "",
-            (true, Verdict::Mark) => "(Marked by child queue disc) ",
-            (true, _) => "(Dropped by child queue disc) ",
+        match (self.depth, verdict) {
+            (0, _) => "",
+            (1, Verdict::Mark) => "(Marked by child queue disc) ",
+            (1, _) => "(Dropped by child queue disc) ",
+            (_, Verdict::Mark) => "(Marked by child queue disc) (Marked by child queue disc) ",
+            (_, _) => "(Dropped by child queue disc) (Dropped by child queue disc) ",
         }
     }
 }
@@ -49,8 +51,7 @@ pub struct FlowKey {
     pub source_port: u16,
     pub destination_port: u16,
     pub protocol: u8,
-    /// The socket's priority (ns-3's `SocketPriorityTag`, Linux's `skb->priority`): 0 unless the
-    /// flow sets its type of service.
+    /// What the type of service asks for (ns-3's `SocketPriorityTag`, Linux's `skb->priority`).
     pub priority: u8,
 }
 
@@ -98,8 +99,8 @@ pub struct QdiscContext<'a> {
     pub rate: Rate,
     pub port: u16,
     pub trace: Option<&'a mut PacketTrace>,
-    /// See [`QdiscContext::child`]; false for a root discipline.
-    pub in_child: bool,
+    /// How many levels the discipline that is called is below the root; see [`QdiscContext::child`].
+    pub depth: u8,
 }
 
 impl QdiscContext<'_> {
@@ -110,7 +111,7 @@ impl QdiscContext<'_> {
         self.state.packets += 1;
         self.state.bytes += packet.ip_bytes;
         self.state.enqueued_packets += 1;
-        self.record(PacketEvent::Enqueue, id, Reason { text: "", child: false });
+        self.record(PacketEvent::Enqueue, id, Reason { text: "", depth: 0 });
     }
 
     /// The packet `id` has left the queue.
@@ -159,11 +160,16 @@ impl QdiscContext<'_> {
         self.flow_keys[packet.flow as usize][usize::from(packet.backward)]
     }
 
+    /// The packet's priority: its flow's, if it carries the flow's type of service.
+    pub fn priority(&self, id: PacketId) -> u8 {
+        if self.packets[id].options.has_service() { self.flow_key(id).priority } else { 0 }
+    }
+
     /// Calls a child discipline: what it drops and marks is counted as a child's decision.
     pub fn child<T>(&mut self, call: impl FnOnce(&mut Self) -> T) -> T {
-        self.in_child = true;
+        self.depth += 1;
         let result = call(self);
-        self.in_child = false;
+        self.depth -= 1;
         result
     }
 
@@ -178,7 +184,7 @@ impl QdiscContext<'_> {
     }
 
     fn reason(&self, text: &'static str) -> Reason {
-        Reason { text, child: self.in_child }
+        Reason { text, depth: self.depth }
     }
 
     fn drop(&mut self, id: PacketId, reason: &'static str, verdict: Verdict) {

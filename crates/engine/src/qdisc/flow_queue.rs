@@ -255,7 +255,7 @@ impl<C: Child> Qdisc for FlowQueueing<C> {
 
 /// The hash of a packet's addresses (ns-3's `Ipv4QueueDiscItem::Hash`): murmur3 over source,
 /// destination, protocol, ports and perturbation in network byte order.
-fn flow_hash(key: &FlowKey, perturbation: u32) -> u32 {
+pub fn flow_hash(key: &FlowKey, perturbation: u32) -> u32 {
     let mut bytes = [0; 17];
     bytes[0..4].copy_from_slice(&key.source.to_be_bytes());
     bytes[4..8].copy_from_slice(&key.destination.to_be_bytes());

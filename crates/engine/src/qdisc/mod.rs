@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod context;
 mod flow_queue;
+mod mq;
 mod packet_fifo;
 mod pie_params;
 mod red_params;
@@ -15,6 +16,7 @@ use std::fmt;
 
 pub use check::check;
 pub use context::{Counts, FlowKey, QdiscContext, QdiscState, Reason, Verdict};
+pub(crate) use flow_queue::flow_hash;
 pub use packet_fifo::PacketFifo;
 
 use crate::attributes::{Attributes, QueueSize, Spec};
@@ -88,9 +90,9 @@ macro_rules! registry {
         }
 
         /// Every discipline, in the order in which they are listed to users.
-        pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)*];
+        pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)* &mq::SPEC];
 
-        /// The discipline with this ns-3 name.
+        /// The discipline with this ns-3 name; none for [`MQ`], which is a device's and not one.
         pub fn build(ns3: &str, cx: &BuildContext<'_>) -> Option<AnyQdisc> {
             $(if ns3 == $module::SPEC.ns3 {
                 return Some(AnyQdisc::$variant($module::$variant::new(cx)));
@@ -168,6 +170,9 @@ registry! {
     Tbf = tbf,
     BurstRelease = burst_release,
 }
+
+/// The ns-3 name of the discipline whose children a device with several queues runs.
+pub const MQ: &str = mq::SPEC.ns3;
 
 /// The limit of a discipline that counts packets only.
 fn packet_limit(attributes: &Attributes<'_>) -> u32 {

@@ -41,7 +41,7 @@ impl Qdisc for PfifoFast {
             cx.drop_before_enqueue(id, LIMIT_EXCEEDED);
             return false;
         }
-        let priority = cx.flow_key(id).priority & 15;
+        let priority = cx.priority(id) & 15;
         self.bands[BANDS[usize::from(priority)]].push(id, cx);
         true
     }

@@ -42,7 +42,7 @@ impl Prio {
 
 impl Qdisc for Prio {
     fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        let priority = cx.flow_key(id).priority & 15;
+        let priority = cx.priority(id) & 15;
         // The default map names a third band, which ns-3 3.44 does not make: a packet sent there
         // aborts its run.  Here it goes to the last band.
         let band = usize::from(self.priority_map[usize::from(priority)]).min(BANDS - 1);

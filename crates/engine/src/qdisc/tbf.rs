@@ -187,4 +187,18 @@ mod tests {
             assert_eq!(pair[1].0 - pair[0].0, Time(1_500_000));
         }
     }
+    /// Known departure: ns-3 comes back at once, to the same wait, without end.
+    #[test]
+    fn a_wait_that_rounds_to_nothing_takes_a_nanosecond() {
+        // One byte is missing: 0.08 ns.
+        let given = [("Rate", "100Gbps"), ("Burst", "2999"), ("MaxSize", "100p")];
+        let mut bench = Bench::new("TbfQueueDisc", &given);
+        for _ in 0..2 {
+            bench.arrive(0, 1500, Ecn::NotEct);
+        }
+        assert!(bench.depart().is_some());
+        assert!(bench.depart().is_none());
+        bench.wait(Time::from_ms(1));
+        assert_eq!(bench.sent.iter().map(|&(at, _)| at).collect::<Vec<_>>(), [Time(1)]);
+    }
 }

@@ -9,6 +9,7 @@ use super::routing::Routes;
 use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, QueueSize, Spec};
+use crate::lowered::DeviceSelect;
 use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
 use crate::qdisc;
 use crate::tcp::socket_params::SOCKET;
@@ -28,6 +29,9 @@ const MAX_HOPS: usize = 64;
 const MAX_STREAM: u64 = 1 << 52;
 /// Rows of a table of samples that still fit in memory.
 const MAX_SAMPLES: u64 = 200_000_000;
+const MAX_DEVICE_QUEUES: u16 = 256;
+/// What ns-3's `TrafficControlHelper::Default` gives each queue of a multi-queue device.
+const DEFAULT_CHILD: &str = "FqCoDelQueueDisc";
 /// A pure ACK with three SACK blocks: IP 20, TCP 20, options 36.
 const LARGEST_ACK: u32 = 76;
 /// Timestamps, padded (RFC 7323 appendix A).
@@ -188,9 +192,10 @@ impl Report {
 
     fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
         if is_user_code(&algorithm.kind) && registry != Registry::Recovery {
-            return; // the algorithm itself has to judge its attributes
-        }
-        if let Some(spec) = self.keep(&format!("{path}.type"), registry.find(&algorithm.kind)) {
+            // The algorithm itself has to judge its attributes.
+        } else if let Some(spec) =
+            self.keep(&format!("{path}.type"), registry.find(&algorithm.kind))
+        {
             algorithm.kind = spec.ns3.to_owned();
             self.attributes(&format!("{path}.attributes"), &mut algorithm.attributes, spec);
             if registry == Registry::Qdisc {
@@ -199,6 +204,13 @@ impl Report {
                     self.add(format!("{path}.attributes.{name}"), message);
                 }
             }
+        }
+        if !algorithm.children.is_empty() && algorithm.kind != qdisc::MQ {
+            let kind = &algorithm.kind;
+            self.add(
+                format!("{path}.children"),
+                format!("{kind} has none; only {} has", qdisc::MQ),
+            );
         }
     }
 
@@ -240,14 +252,62 @@ impl Report {
         Some(CheckedLink { ends: [a?, b?], mtu })
     }
 
+    /// The children of an `MqQueueDisc`, over a device with `queues` queues.
+    fn children(&mut self, path: &str, mq: &mut Algorithm, queues: u16) {
+        if queues < 2 {
+            let message = format!("{} needs a device with at least 2 device_queues", qdisc::MQ);
+            self.add(format!("{path}.type"), message);
+        }
+        if mq.children.is_empty() {
+            mq.children.push(Algorithm::named(DEFAULT_CHILD));
+        }
+        let count = mq.children.len();
+        if count != 1 && count != usize::from(queues) {
+            let message =
+                format!("are {count} for {queues} device_queues; give one for all, or one each");
+            self.add(format!("{path}.children"), message);
+        }
+        for (i, child) in mq.children.iter_mut().enumerate() {
+            let path = format!("{path}.children[{i}]");
+            if is_user_code(&child.kind) {
+                let message = format!("{} cannot be a child; only ccperf's own can", child.kind);
+                self.add(format!("{path}.type"), message);
+            }
+            self.algorithm(&path, child, Registry::Qdisc);
+            if child.kind == qdisc::MQ {
+                let message = format!("{} can only be the root discipline", qdisc::MQ);
+                self.add(format!("{path}.type"), message);
+            }
+        }
+    }
+
+    fn device_queues(&mut self, path: &str, direction: &Direction) {
+        let count = direction.device_queues;
+        let (most, why) = match direction.device_select {
+            DeviceSelect::Flow => (MAX_DEVICE_QUEUES, ""),
+            DeviceSelect::Priority => (4, " for device_select `priority`, which tells 4 apart"),
+        };
+        if !(1..=most).contains(&count) {
+            self.add(
+                format!("{path}.device_queues"),
+                format!("{count} is not from 1 to {most}{why}"),
+            );
+        }
+    }
+
     /// Returns the MTU.
     fn direction(&mut self, path: &str, direction: &mut Direction) -> Option<u32> {
         if let Some(rate) = &mut direction.rate {
             self.rate(&format!("{path}.rate"), rate);
         }
-        if let Some(qdisc) = &mut direction.qdisc {
-            self.algorithm(&format!("{path}.qdisc"), qdisc, Registry::Qdisc);
+        if let Some(root) = &mut direction.qdisc {
+            let path = format!("{path}.qdisc");
+            self.algorithm(&path, root, Registry::Qdisc);
+            if root.kind == qdisc::MQ {
+                self.children(&path, root, direction.device_queues);
+            }
         }
+        self.device_queues(path, direction);
         self.probability(&format!("{path}.loss"), &mut direction.loss);
         if let Some(stream) = direction.loss_stream.filter(|&stream| stream >= MAX_STREAM) {
             self.add(
@@ -405,6 +465,8 @@ impl Report {
             if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
                 flow.recovery = spec.ns3.to_owned();
             }
+            self.type_of_service(&format!("{path}.tos"), flow.tos);
+            self.type_of_service(&format!("{path}.return_tos"), flow.return_tos);
             let ends = [&flow.source, &flow.destination];
             let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
             self.segment_size(&path, flow, mtu);
@@ -458,6 +520,12 @@ impl Report {
                     "{stop} is not after start ({start}); leave stop out for a flow that never stops"
                 ),
             );
+        }
+    }
+
+    fn type_of_service(&mut self, path: &str, tos: u8) {
+        if tos & 3 != 0 {
+            self.add(path, format!("{tos} sets the two ECN bits; write a multiple of 4, like 16"));
         }
     }
 

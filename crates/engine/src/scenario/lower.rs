@@ -71,14 +71,13 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
             name: format!("{}_{word}", link.name),
             rate_bps: bps(d.rate.as_ref().unwrap_or(&link.rate)),
             mtu_bytes: small_bytes(&d.mtu),
-            qdisc: d
-                .qdisc
-                .as_ref()
-                .map(|q| algorithm(q, Registry::Qdisc, &format!("{path}/qdisc"))),
+            qdisc: d.qdisc.as_ref().map(|q| qdisc(q, d.device_queues, &format!("{path}/qdisc"))),
             device_queue: match units::parse_queue_size(&d.device_queue).expect(CHECKED) {
                 QueueSize::Packets(n) => DeviceQueue::Packets(n),
                 QueueSize::Bytes(n) => DeviceQueue::Bytes(n),
             },
+            device_queues: d.device_queues,
+            device_select: d.device_select,
             queue_limits_hold_ns: d.queue_limits.as_ref().map(|limits| ns(&limits.hold_time)),
             loss: d.loss,
             loss_stream: d
@@ -104,7 +103,15 @@ fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &str) -> Alg
         (spec.ns3.to_owned(), base_units(spec, &algorithm.attributes))
     };
     let stream = algorithm.stream.map_or_else(|| streams::first_stream(path), streams::given);
-    Algorithm { kind, attributes, stream }
+    Algorithm { kind, attributes, stream, children: Vec::new() }
+}
+
+/// One child stands for as many as the device has queues.
+fn qdisc(spec: &spec::Algorithm, device_queues: u16, path: &str) -> Algorithm {
+    let children = spec.children.iter().cycle().take(usize::from(device_queues));
+    let child = |(i, child)| algorithm(child, Registry::Qdisc, &format!("{path}/children/{i}"));
+    let children = children.enumerate().map(child).collect();
+    Algorithm { children, ..algorithm(spec, Registry::Qdisc, path) }
 }
 
 fn base_units(spec: &Spec, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
@@ -157,6 +164,8 @@ fn flow(
             &format!("flows/{name}/cc"),
         ),
         recovery: flow.recovery.clone(),
+        tos: flow.tos,
+        return_tos: flow.return_tos,
         socket: base_units(&SOCKET, &flow.tcp),
         name,
     }

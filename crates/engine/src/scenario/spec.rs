@@ -8,6 +8,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, ScenarioError};
+use crate::lowered::DeviceSelect;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +51,11 @@ pub struct Direction {
     pub rate: Option<String>,
     /// `None`: packets go straight to the device.
     pub qdisc: Option<Algorithm>,
+    /// The size of each of the device's queues.
     pub device_queue: String,
+    /// How many transmit queues the device has.
+    pub device_queues: u16,
+    pub device_select: DeviceSelect,
     pub queue_limits: Option<QueueLimits>,
     pub mtu: String,
     pub loss: f64,
@@ -68,8 +73,11 @@ impl Default for Direction {
                 kind: "FifoQueueDisc".to_owned(),
                 attributes: BTreeMap::from([max_size]),
                 stream: None,
+                children: Vec::new(),
             }),
             device_queue: "100p".to_owned(),
+            device_queues: 1,
+            device_select: DeviceSelect::Flow,
             queue_limits: None,
             mtu: "1500B".to_owned(),
             loss: 0.0,
@@ -98,6 +106,21 @@ pub struct Algorithm {
     /// nth of those that ns-3 assigns by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<i64>,
+    /// Of `MqQueueDisc`: one for all of the device's queues, or one each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<Algorithm>,
+}
+
+impl Algorithm {
+    /// With its defaults.
+    pub fn named(kind: &str) -> Algorithm {
+        Algorithm {
+            kind: kind.to_owned(),
+            attributes: BTreeMap::new(),
+            stream: None,
+            children: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -148,6 +171,11 @@ pub struct Flow {
     pub cc: Algorithm,
     #[serde(default = "default_recovery")]
     pub recovery: String,
+    /// Type of service of the source's packets (ns-3's `Socket::SetIpTos`), and of the destination's.
+    #[serde(default)]
+    pub tos: u8,
+    #[serde(default)]
+    pub return_tos: u8,
     #[serde(default, deserialize_with = "attributes")]
     pub tcp: BTreeMap<String, String>,
 }

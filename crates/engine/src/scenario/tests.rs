@@ -50,7 +50,8 @@ fn defaults_are_filled_in() {
     let canonical: Value = serde_json::from_str(&canonical(&small()).to_json()).unwrap();
     let direction = json!({
         "rate": null, "qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "1000p"}},
-        "device_queue": "100p", "queue_limits": null, "mtu": "1500B", "loss": 0.0, "loss_stream": null, "drop": []
+        "device_queue": "100p", "device_queues": 1, "device_select": "flow", "queue_limits": null,
+        "mtu": "1500B", "loss": 0.0, "loss_stream": null, "drop": []
     });
     assert_eq!(
         canonical,
@@ -69,12 +70,27 @@ fn defaults_are_filled_in() {
                 "source_port": 49152, "destination_port": 5001, "start": "0s", "stop": null, "receiver_stop": null,
                 "application": {"type": "Greedy", "bytes": "0B", "write": "512B"},
                 "cc": {"type": "TcpNewReno", "attributes": {}},
-                "recovery": "TcpPrrRecovery", "tcp": {}
+                "recovery": "TcpPrrRecovery", "tos": 0, "return_tos": 0, "tcp": {}
             }],
             "pings": [],
             "recording": {"interval": "30ms", "changes": false}
         })
     );
+}
+
+#[test]
+fn one_child_stands_for_all_queues_each_with_streams_of_its_own() {
+    let mut scenario = small();
+    set(&mut scenario, "/links/1/forward", json!({"device_queues": 3, "qdisc": {"type": "mq"}}));
+    let canonical = canonical(&scenario);
+    let qdisc = canonical.scenario().links[1].forward.qdisc.clone().unwrap();
+    assert_eq!(qdisc.kind, "MqQueueDisc");
+    assert_eq!(qdisc.children, [Algorithm::named("FqCoDelQueueDisc")]);
+    let lowered = canonical.lower();
+    let children = &lowered.links[1].directions[0].qdisc.as_ref().unwrap().children;
+    assert_eq!(children.len(), 3);
+    assert!(children.iter().all(|child| child.kind == "FqCoDelQueueDisc"));
+    assert!(children[0].stream != children[1].stream && children[1].stream != children[2].stream);
 }
 
 #[test]
@@ -202,6 +218,22 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0/cc", json!({"type": "TcpNewRen"}), "flows[0].cc.type", "did you mean `TcpNewReno`?"),
         ("/flows/0/cc", json!({"type": "zzz"}), "flows[0].cc.type", "there are TcpNewReno"),
         ("/flows/0/cc", json!({"type": "newreno", "attributes": {"Beta": 1}}), "flows[0].cc.attributes.Beta", "it has none"),
+        ("/links/0/forward", json!({"device_queues": 0}), "links[0].forward.device_queues", "0 is not from 1 to 256"),
+        ("/links/0/forward", json!({"device_queues": 5, "device_select": "priority"}),
+         "links[0].forward.device_queues", "5 is not from 1 to 4 for device_select `priority`"),
+        ("/links/0/forward", json!({"qdisc": {"type": "mq"}}),
+         "links[0].forward.qdisc.type", "needs a device with at least 2 device_queues"),
+        ("/links/0/forward", json!({"device_queues": 3, "qdisc": {"type": "mq", "children": [
+            {"type": "codel"}, {"type": "fifo"}]}}),
+         "links[0].forward.qdisc.children", "are 2 for 3 device_queues; give one for all, or one each"),
+        ("/links/0/forward", json!({"device_queues": 2, "qdisc": {"type": "mq", "children": [{"type": "mq"}]}}),
+         "links[0].forward.qdisc.children[0].type", "can only be the root"),
+        ("/links/0/forward", json!({"device_queues": 2, "qdisc": {"type": "mq", "children": [{"type": "a:B"}]}}),
+         "links[0].forward.qdisc.children[0].type", "a:B cannot be a child"),
+        ("/links/0/forward", json!({"qdisc": {"type": "codel", "children": [{"type": "fifo"}]}}),
+         "links[0].forward.qdisc.children", "CoDelQueueDisc has none; only MqQueueDisc has"),
+        ("/flows/0/tos", json!(17), "flows[0].tos", "17 sets the two ECN bits; write a multiple of 4"),
+        ("/flows/0/return_tos", json!(3), "flows[0].return_tos", "a multiple of 4"),
         ("/flows/0/recovery", json!("TcpPrrRecovry"), "flows[0].recovery", "did you mean `TcpPrrRecovery`?"),
         ("/flows/0/application", json!({"type": "Greedy", "write": "0B"}), "flows[0].application.write", "never send"),
         ("/flows/0/application", json!({"type": "Greedy", "write": "200kB"}), "flows[0].application.write", "send buffer"),
@@ -490,7 +522,8 @@ proptest! {
             json!({"type": spec.ns3, "attributes": attributes})
         };
         set(&mut scenario, "/links/1/forward", json!({
-            "qdisc": spelt_out(qdisc.get(crate::qdisc::SPECS))
+            "qdisc": spelt_out(qdisc.get(crate::qdisc::SPECS)),
+            "device_queues": 1 + 2 * u8::from(qdisc.get(crate::qdisc::SPECS).ns3 == crate::qdisc::MQ)
         }));
         set(&mut scenario, "/flows/0/cc", spelt_out(cc.get(crate::congestion::SPECS)));
         let mut full: Value = serde_json::from_str(&canonical(&scenario).to_json()).unwrap();

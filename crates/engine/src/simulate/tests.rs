@@ -58,16 +58,12 @@ fn random_scenario(seed: u64) -> Value {
         "FifoQueueDisc" => json!({"type": qdisc, "attributes": {"MaxSize": limit}}),
         _ => json!({"type": qdisc, "attributes": {"MaxSize": limit, "UseEcn": ecn == "On"}}),
     };
-    let limits = match dice.roll(4) {
-        0 => json!({"hold_time": "5ms"}),
-        _ => Value::Null,
-    };
     let mut pings = Vec::new();
     let mut nodes = Vec::new();
     let mut links = vec![json!({
         "name": "btl", "ends": ["left", "right"], "rate": rate,
         "delay": dice.pick(&["100us", "3ms", "10ms"]),
-        "forward": {"qdisc": discipline, "queue_limits": limits, "device_queue": dice.pick(&["1p", "2p", "10p"]),
+        "forward": {"qdisc": discipline.clone(), "device_queue": dice.pick(&["1p", "2p", "10p"]),
                     "loss": if dice.roll(3) == 0 { 0.02 } else { 0.0 }},
         "reverse": {"device_queue": dice.pick(&["1p", "5p"])},
     })];
@@ -113,6 +109,21 @@ fn random_scenario(seed: u64) -> Value {
         }));
     }
     nodes.extend(["left".to_string(), "right".to_string()]);
+    let forward = links[0]["forward"].as_object_mut().unwrap();
+    if dice.roll(4) == 0 {
+        forward.insert("queue_limits".into(), json!({"hold_time": "5ms"}));
+    } else if dice.roll(3) == 0 {
+        let select = dice.pick(&["flow", "priority"]);
+        forward.insert("device_queues".into(), json!(2 + dice.roll(3)));
+        forward.insert("device_select".into(), json!(select));
+        if !discipline.is_null() && dice.roll(3) > 0 {
+            let mq = json!({"type": "MqQueueDisc", "children": [discipline]});
+            forward.insert("qdisc".into(), mq);
+        }
+        for flow in &mut flows {
+            flow["tos"] = json!(8 * dice.roll(4));
+        }
+    }
     json!({
         "stop_time": "3s", "seed": 1 + dice.roll(5), "nodes": nodes, "links": links, "flows": flows,
         "pings": pings,
@@ -132,7 +143,9 @@ fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
     let flows = flows.chain(lowered.pings.iter().map(|ping| ping.name.clone())).collect();
     let buffer = Buffer::default();
     let mut simulation = Simulation::new(lowered, None).unwrap();
-    simulation.network.plain = plain;
+    if plain {
+        simulation.network.queue_every_event();
+    }
     simulation.network.trace = Some(PacketTrace::new(Box::new(buffer.clone()), ports, flows));
     let recording = simulation.finish().unwrap();
     let trace = std::mem::take(&mut *buffer.0.lock().unwrap());

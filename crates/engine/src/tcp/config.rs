@@ -42,11 +42,13 @@ pub struct Config {
     pub pacing_ss_ratio: u16,
     pub pacing_ca_ratio: u16,
     pub pace_initial_window: bool,
+    /// The IP header's type of service, without the two ECN bits (ns-3's `Socket::SetIpTos`).
+    pub tos: u8,
 }
 
 impl Config {
     /// The given attributes over ns-3's defaults.
-    pub fn new(given: &BTreeMap<String, String>) -> Self {
+    pub fn new(given: &BTreeMap<String, String>, tos: u8) -> Self {
         let a = Attributes::new(&SOCKET, given);
         Config {
             send_buffer: a.u32("SndBufSize"),
@@ -80,6 +82,7 @@ impl Config {
             pacing_ss_ratio: a.u32("PacingSsRatio") as u16,
             pacing_ca_ratio: a.u32("PacingCaRatio") as u16,
             pace_initial_window: a.bool("PaceInitialWindow"),
+            tos,
         }
     }
 

@@ -40,12 +40,6 @@ pub struct RateSample {
     pub acked_sacked: u32,
 }
 
-impl RateSample {
-    pub fn is_valid(&self) -> bool {
-        !self.prior_time.is_zero() || !self.interval.is_zero()
-    }
-}
-
 /// What a segment remembers of the connection when it was sent last.
 #[derive(Clone, Copy, Debug)]
 pub struct SentRate {

@@ -224,16 +224,16 @@ impl Scoreboard {
             self.head = ack; // the FIN
         }
         self.lost_below = self.lost_below.max(self.head);
-        if let Some(front) = self.sent.front_mut() {
-            if front.sacked {
-                // The head cannot have been received: a wrong guess about duplicate ACKs.
-                front.sacked = false;
-                self.sacked_out -= front.len;
-                self.cursor = 0;
-                self.forget_seen();
-                self.add_reno_sack();
-                self.mark_head_lost();
-            }
+        if let Some(front) = self.sent.front_mut()
+            && front.sacked
+        {
+            // The head cannot have been received: a wrong guess about duplicate ACKs.
+            front.sacked = false;
+            self.sacked_out -= front.len;
+            self.cursor = 0;
+            self.forget_seen();
+            self.add_reno_sack();
+            self.mark_head_lost();
         }
         if self.highest_sack.unwrap_or(Seq(0)) <= self.head {
             self.sack_seen = false;

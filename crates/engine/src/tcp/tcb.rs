@@ -109,8 +109,4 @@ impl Tcb {
     pub fn cwnd_segments(&self) -> u32 {
         self.cwnd / self.segment_size
     }
-
-    pub fn ssthresh_segments(&self) -> u32 {
-        self.ssthresh / self.segment_size
-    }
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf.backends.ns3 import build
-from ccperf.errors import RunError
+from ccperf.errors import RunError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +29,8 @@ Tables: TypeAlias = dict[str, dict[str, "npt.NDArray[Any] | list[str]"]]
 
 #: Exit status of the driver for a scenario that it cannot run.
 _STATUS_REFUSED = 2
+#: What a user's class derives from.
+_CC, _QDISC = "ns3::TcpCongestionOps", "ns3::QueueDisc"
 _DTYPES = {"int": np.dtype("<i8"), "float": np.dtype("<f8"), "str": np.dtype("<i8")}
 #: What ns-3 prints before it gives up: the condition, what it says, when, where.
 _ABORT = re.compile(
@@ -66,11 +69,15 @@ class Ns3:
     """Runs scenarios on ns-3; the driver is compiled when it is first needed.
 
     An algorithm may be a user's own ns-3 class, a congestion control or a queue discipline, named
-    by its file: `/home/ann/my-cca.cc:TcpMine`.  The file is compiled into the driver; what it
-    includes in quotes is looked for beside it.
+    by its files: `/home/ann/my-cca.cc:TcpMine`, `/home/ann/my-cca.cc:/home/ann/util.cc:TcpMine`.
+    They are compiled into the driver; what they include in quotes is looked for beside them.
     """
 
     name = "ns3"
+
+    def __init__(self, cpu_limit_s: int | None = None) -> None:
+        """`cpu_limit_s`: processor time after which a run is ended: ns-3 can hang."""
+        self.cpu_limit_s = cpu_limit_s
 
     @property
     def version(self) -> str:
@@ -106,6 +113,20 @@ class Ns3:
         user_code.content(scenario, self)  # refuses
         return Recording(self.run_lowered(scenario.lowered(), packets=packets, progress=progress))
 
+    def prepare(self, scenario: Scenario) -> None:
+        """Compile the driver and the user's classes in a scenario, and look the classes up.
+
+        Raises:
+            ScenarioError: if a file is not there.
+            UsageError: if a class is not in its files.
+            RunError: if something does not compile.
+        """
+        from ccperf import user_code
+
+        user_code.content(scenario, self)
+        _, sources = _user_classes(scenario.lowered())
+        build.driver(sources)
+
     def run_lowered(
         self,
         lowered: str,
@@ -129,28 +150,42 @@ class Ns3:
             if packets is not None:
                 command += ["--packets", str(packets)]
             with (Path(scratch) / "output").open("w+b") as output:
-                status = _run(command, output, progress)
+                status = _run(command, output, progress, self.cpu_limit_s)
                 output.seek(0)
                 _report(status, output.read().decode(errors="replace"))
             return read_tables(tables)
 
 
 def _user_classes(lowered: str) -> tuple[str, list[Path]]:
-    """Separate the names of a user's classes from the files that they are in."""
+    """Separate a user's classes from their files, and give them the names that ns-3 knows."""
+    from ccperf import user_code
+
     scenario = json.loads(lowered)
     directions = [direction for link in scenario["links"] for direction in link["directions"]]
-    algorithms = [direction["qdisc"] for direction in directions if direction["qdisc"]]
-    algorithms += [flow["congestion_control"] for flow in scenario["flows"]]
-    sources: dict[Path, None] = {}
-    for algorithm in algorithms:
-        path, _, name = algorithm["type"].rpartition(":")
-        if build.is_source(path):
-            sources[Path(path)] = None
-            algorithm["type"] = name
-    for source in sources:
-        if not source.is_file():
-            raise RunError(f"there is no file {source}")
-    return (json.dumps(scenario) if sources else lowered), list(sources)
+    algorithms = [(_QDISC, direction["qdisc"]) for direction in directions if direction["qdisc"]]
+    algorithms += [(_CC, flow["congestion_control"]) for flow in scenario["flows"]]
+    own = [(parent, used) for parent, used in algorithms if user_code.is_ns3_class(used["type"])]
+    if not own:
+        return lowered, []
+    files = (file for _, used in own for file in user_code.files(used["type"]))
+    sources = list(dict.fromkeys(files))
+    for parent, used in own:
+        used["type"] = "::" + _registered(used["type"], parent, sources)
+    return json.dumps(scenario), sources
+
+
+def _registered(name: str, parent: str, sources: list[Path]) -> str:
+    """The whole name of a user's class in ns-3's registry, without or with `ns3::` before it."""
+    made = build.classes(sources, parent)
+    _, _, wanted = name.rpartition(":")
+    for whole in made:
+        if whole.rpartition("::")[2] == wanted:
+            return whole
+    known = ", ".join(made) or "none (NS_OBJECT_ENSURE_REGISTERED registers one)"
+    where = ", ".join(file.name for file in sources)
+    raise UsageError(
+        wanted, f"is no class derived from {parent} that {where} registers; registered: {known}"
+    )
 
 
 def event_loop_seconds(lowered: str) -> float:
@@ -168,7 +203,12 @@ def event_loop_seconds(lowered: str) -> float:
         return float(timing.read_text())
 
 
-def _run(command: list[str], output: IO[bytes], progress: Callable[[float], None] | None) -> int:
+def _run(
+    command: list[str],
+    output: IO[bytes],
+    progress: Callable[[float], None] | None,
+    cpu_limit_s: int | None,
+) -> int:
     """Run the driver to its end; whatever interrupts us ends it too."""
     readable, writable = os.pipe()
     with os.fdopen(readable) as reader:
@@ -183,6 +223,8 @@ def _run(command: list[str], output: IO[bytes], progress: Callable[[float], None
         finally:
             os.close(writable)
         try:
+            if cpu_limit_s is not None:
+                resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit_s, cpu_limit_s + 1))
             for line in reader:
                 if progress:
                     progress(float(line))
@@ -201,6 +243,8 @@ def _report(status: int, output: str) -> None:
         raise Ns3Aborted(output)
     elif status == _STATUS_REFUSED:
         raise RunError(f"ns-3's driver cannot run this: {output.strip()}")
+    elif status == -signal.SIGXCPU:
+        raise RunError("ns-3 was ended: it hangs, or takes longer than it may")
     elif status < 0:
         name = signal.Signals(-status).name
         raise RunError(f"ns-3's driver was ended by {name}. {output.strip()}".strip())

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from ccperf.errors import RunError
@@ -39,6 +40,8 @@ _FLAGS = ("-std=c++20", "-O2")
 #: A user's code is compiled as the wheel is: with assertions and logging.
 _USER_FLAGS = ("-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE")
 _SOURCE_SUFFIXES = (".cc", ".cpp", ".cxx")
+#: Files that may hold a user's classes.
+CPP_SUFFIXES = (*_SOURCE_SUFFIXES, ".h", ".hh", ".hpp", ".hxx")
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 #: Lines of a compiler's output that an error message repeats.
 _SHOWN_LINES = 20
@@ -96,19 +99,31 @@ def _wheel_root() -> Path:
 
 
 def is_source(path: str) -> bool:
-    """Whether this is the name of a C++ file."""
+    """Whether this is the name of a C++ file that can be compiled."""
     return path.endswith(_SOURCE_SUFFIXES)
 
 
-def with_headers(source: Path) -> list[Path]:
-    """A user's file and all that it includes in quotes from beside it, and those in turn."""
-    found = [source]
+def is_cpp(path: str) -> bool:
+    """Whether this is the name of a C++ file or header."""
+    return path.endswith(CPP_SUFFIXES)
+
+
+def with_includes(files: Sequence[Path]) -> list[Path]:
+    """A user's files, all that they include in quotes from beside any of them, and so on."""
+    found = [file.resolve() for file in files]
+    folders = _folders(files)
     for file in found:
         for name in _OWN_INCLUDE.findall(file.read_text(encoding="utf-8", errors="replace")):
-            included = (file.parent / name).resolve()
-            if included.is_file() and included not in found:
+            places = (folder / name for folder in (file.parent, *folders))
+            included = next((place.resolve() for place in places if place.is_file()), None)
+            if included and included not in found:
                 found.append(included)
     return found
+
+
+def _folders(files: Iterable[Path]) -> list[Path]:
+    """Where what the files include in quotes is looked for, in this order."""
+    return list(dict.fromkeys(file.parent for file in files))
 
 
 def digest(files: Iterable[Path]) -> str:
@@ -129,8 +144,8 @@ def driver_digest() -> str:
 def driver(sources: Sequence[Path] = ()) -> Path:
     """Return the driver's executable, compiling what has not been compiled yet.
 
-    `sources` are a user's own `.cc` files: classes derived from ns-3's, registered with
-    `NS_OBJECT_ENSURE_REGISTERED`.
+    `sources` are a user's own files, `.cc` and headers: classes derived from ns-3's, registered
+    with `NS_OBJECT_ENSURE_REGISTERED`.
 
     Raises:
         Unavailable: if the wheel or a compiler is missing.
@@ -141,13 +156,33 @@ def driver(sources: Sequence[Path] = ()) -> Path:
     base = _cached(tools, own, "driver.o", lambda target: _compile_driver(tools, target))
     if not sources:
         return _cached(tools, own, "driver", lambda target: _link(tools, [base], target))
-    content = digest(file for source in sources for file in with_headers(source))
+    content = digest(with_includes(sources))
     return _cached(
         tools,
         f"{own} {content}",
         "driver",
         lambda target: _build_user(tools, base, sources, target),
     )
+
+
+def classes(sources: Sequence[Path], parent: str) -> list[str]:
+    """The classes derived from ns-3's `parent` that a user's files register.
+
+    Raises:
+        Unavailable: if the wheel or a compiler is missing.
+        RunError: if something does not compile.
+    """
+    before = set(_classes(driver(), parent))
+    return [name for name in _classes(driver(sources), parent) if name not in before]
+
+
+@cache
+def _classes(program: Path, parent: str) -> list[str]:
+    command = [str(program), "--classes", parent]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise RunError(f"the driver with your classes does not start: {done.stderr.strip()}")
+    return done.stdout.split()
 
 
 def cache_directory() -> Path:
@@ -198,9 +233,9 @@ def _compile_driver(tools: Toolchain, target: Path) -> None:
 
 def _build_user(tools: Toolchain, base: Path, sources: Sequence[Path], target: Path) -> None:
     objects = [base]
-    for number, source in enumerate(sources):
+    for number, source in enumerate(file for file in sources if is_source(file.name)):
         objects.append(target.parent / f"{number}.o")
-        _compile(tools, source, objects[-1], [source.parent], _USER_FLAGS)
+        _compile(tools, source, objects[-1], _folders(sources), _USER_FLAGS)
     _link(tools, objects, target)
 
 

@@ -2,6 +2,8 @@
 
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Flags, Packet};
+use crate::seq::Seq;
+use crate::tcp::reassembly::Reassembly;
 use crate::time::Time;
 
 impl Socket {
@@ -32,13 +34,17 @@ impl Socket {
     }
 
     /// The receiving application closes its connection and stops listening.  Data that it has not been
-    /// given yet is lost, which resets the connection (RFC 9293 section 3.6.1).
+    /// given yet is lost, which resets the connection (RFC 9293 section 3.6.1).  Of a connection that is
+    /// not complete yet it knows nothing.
     pub fn close_sink<E: Environment>(&mut self, now: Time, env: &mut E) {
         self.tcb.now = now;
         self.is_listening = false;
-        if self.open && self.reassembly.has_gap() {
+        if !self.open || self.state == State::SynRcvd {
+            return;
+        }
+        if self.reassembly.has_gap() {
             self.reset(env);
-        } else if self.open {
+        } else {
             self.close(env);
         }
     }
@@ -63,11 +69,10 @@ impl Socket {
         self.on_peer_closed(env);
     }
 
-    /// Everything up to the peer's FIN has arrived.
+    /// Everything up to the peer's FIN has arrived; a sink has nothing to say and closes, too.
     pub(super) fn on_peer_closed<E: Environment>(&mut self, env: &mut E) {
         self.state = State::CloseWait;
-        self.close_notified = true;
-        if self.shutdown_send {
+        if self.is_sink {
             self.close(env);
         } else {
             self.send_control(Flags::ACK, env);
@@ -164,24 +169,49 @@ impl Socket {
     }
 
     pub(super) fn close_and_notify<E: Environment>(&mut self, env: &mut E) {
-        self.close_notified = true;
         self.disarm(Timer::LastAck, env);
         self.state = State::Closed;
         self.close_end_point(env);
     }
 
-    /// The end point is gone.  A sink's listening socket stays behind: it ignores all but a SYN.
+    /// The end point is gone.  The port of a sink that has not closed goes on listening, for a SYN that
+    /// was repeated.
     pub(super) fn close_end_point<E: Environment>(&mut self, env: &mut E) {
-        if self.open {
+        if !self.open {
+            return;
+        }
+        self.disarm_all(env);
+        if self.is_listening {
+            self.listen_again();
+        } else {
             self.open = false;
-            self.disarm_all(env);
+        }
+    }
+
+    /// As ns-3's listening socket, which never took part in the connection that is over.
+    fn listen_again(&mut self) {
+        self.state = State::Listen;
+        self.connected = false;
+        self.reassembly = Reassembly::new(self.config.receive_buffer);
+        self.sync_rx();
+        self.tcb.next_tx_seq = Seq(0);
+        self.tcb.high_tx_mark = Seq(0);
+        self.scoreboard.set_head(Seq(0));
+        self.history.clear();
+        self.rtt.reset();
+        for seq in [
+            &mut self.highest_ack_sent,
+            &mut self.highest_ack_received,
+            &mut self.highest_seq_received,
+            &mut self.ecn_ce_seq,
+        ] {
+            *seq = Seq(0);
         }
     }
 
     fn enter_time_wait<E: Environment>(&mut self, env: &mut E) {
         self.state = State::TimeWait;
         self.disarm_all(env);
-        self.close_notified = true;
         let lifetime = Time::from_secs_f64(2.0 * self.config.max_segment_lifetime);
         self.arm(Timer::TimeWait, lifetime, env);
     }

@@ -56,10 +56,9 @@ impl Socket {
         }
     }
 
-    /// No end point: reset whoever sends (RFC 9293 section 3.10.7.1).  The port of a sink still listens,
-    /// and a listening socket ignores everything but a SYN.
+    /// No end point: reset whoever sends (RFC 9293 section 3.10.7.1).
     fn refuse<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if self.is_listening || packet.flags.has(Flags::RST) {
+        if packet.flags.has(Flags::RST) {
             return;
         }
         let mut reset = Packet {

@@ -191,8 +191,6 @@ pub struct Socket {
     is_sink: bool,
     /// The port accepts connections, besides the one that there is.
     is_listening: bool,
-    shutdown_send: bool,
-    close_notified: bool,
 
     // Negotiated options.
     sack: bool,
@@ -288,8 +286,6 @@ impl Socket {
             persist_timeout: config.persist_timeout,
             is_sink: false,
             is_listening: false,
-            shutdown_send: false,
-            close_notified: false,
             sack: config.sack,
             timestamps: config.timestamps,
             window_scaling: config.window_scaling,
@@ -311,7 +307,6 @@ impl Socket {
         self.state = State::Listen;
         self.is_sink = true;
         self.is_listening = true;
-        self.shutdown_send = true;
         self.close_on_empty = true;
     }
 
@@ -331,16 +326,12 @@ impl Socket {
         let statistics = &mut self.statistics;
         // A FIN has a sequence number, too, but is no data.
         statistics.acked_bytes = (statistics.acked_bytes + bytes).min(statistics.written_bytes);
-        let all =
-            statistics.written_bytes > 0 && statistics.acked_bytes == statistics.written_bytes;
-        if self.application_closed && all {
+        if self.application_closed
+            && statistics.acked_bytes == statistics.written_bytes
+            && statistics.written_bytes > 0
+        {
             statistics.completed.get_or_insert(self.tcb.now);
         }
-    }
-
-    /// Whether the connection's end point exists (if not, whoever sends to it is reset).
-    pub fn is_open(&self) -> bool {
-        self.open
     }
 
     fn is_pending(&self, timer: Timer) -> bool {

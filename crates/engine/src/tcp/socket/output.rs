@@ -164,7 +164,7 @@ impl Socket {
         }
         let window = self.window_field(true);
         let mut packet = self.segment(seq, flags, window, len);
-        packet.ecn = if is_ect { self.tcb.ect } else { Ecn::NotEct };
+        packet.ecn = self.ecn_field(is_ect);
         if !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
@@ -233,9 +233,7 @@ impl Socket {
         }
         let mut packet = self.segment(seq, flags, window, 0);
         // RFC 8257 section 3: DCTCP sets ECT on everything.
-        if self.tcb.ecn_mode == EcnMode::Dctcp {
-            packet.ecn = self.tcb.ect;
-        }
+        packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
         if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
             self.delayed_acks = 0;
@@ -274,6 +272,7 @@ impl Socket {
     }
 
     /// Headers with the options of the moment; no SACK blocks.
+    #[inline(always)]
     pub(super) fn segment(&self, seq: Seq, flags: Flags, window: u16, len: u32) -> Packet {
         let header = self.tcp_header(flags.has(Flags::SYN), 0);
         Packet {
@@ -288,6 +287,12 @@ impl Socket {
             flags,
             ..Packet::default()
         }
+    }
+
+    /// The ECN bits of a segment that may be ECT.  A socket with a type of service sends no ECT in ns-3,
+    /// which takes the ECN bits of that type, 0, as a wish not to (against RFC 3168 section 5).
+    pub(super) fn ecn_field(&self, is_ect: bool) -> Ecn {
+        if is_ect && self.config.tos == 0 { self.tcb.ect } else { Ecn::NotEct }
     }
 
     fn options(&self, flags: Flags) -> Options {

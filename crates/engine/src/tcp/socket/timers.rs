@@ -2,7 +2,7 @@
 
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::congestion::CaEvent;
-use crate::packet::{Ecn, Flags};
+use crate::packet::Flags;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState};
 use crate::time::Time;
 
@@ -37,11 +37,6 @@ impl Socket {
     }
 
     fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
-        match self.state {
-            State::Closed | State::TimeWait => return,
-            State::SynSent => return self.send_syn(env),
-            _ => {}
-        }
         if self.scoreboard.size() == 0 {
             if matches!(self.state, State::FinWait1 | State::Closing) {
                 self.send_control(Flags::FIN, env); // the FIN itself was lost
@@ -89,10 +84,11 @@ impl Socket {
             let window = self.window_field(true);
             let mut packet = self.segment(seq, Flags::default(), window, 1);
             let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
-            if dctcp && self.tcb.ecn_state != EcnState::Disabled {
-                packet.ecn = self.tcb.ect;
+            if self.tcb.ecn_state == EcnState::Disabled {
+                // ns-3 marks a probe for the sake of ECN, or not at all.
+                packet.options = packet.options.without_service();
             } else {
-                packet.ecn = Ecn::NotEct;
+                packet.ecn = self.ecn_field(dctcp);
             }
             env.transmit(packet);
         }

@@ -11,6 +11,10 @@ ns3::TypeId
 FindType(const std::string& name)
 {
     ns3::TypeId type;
+    if (name.starts_with("::")) // the whole name: a user's class may be called like one of ns-3's
+    {
+        return ns3::TypeId::LookupByName(name.substr(2));
+    }
     for (const char* prefix : {"ns3::", "ccperf::", ""})
     {
         if (ns3::TypeId::LookupByNameFailSafe(prefix + name, &type))

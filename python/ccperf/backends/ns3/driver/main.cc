@@ -8,9 +8,15 @@
 // file and the part of the run that is done (0 to 1, a line each time) to a file descriptor.
 // With --timing nothing is observed or recorded: the wall time of ns-3's event loop alone, in seconds, is
 // written to a file, and no tables.
+//
+//   driver --classes PARENT
+//
+// prints the classes derived from one of ns-3's, a user's own included, one a line.
+//
 // Exit status 0: done; 2: the scenario cannot be run, one line on stderr says why. If ns-3 aborts, its
 // message is on stderr, and the packet trace holds what happened until then.
 
+#include "attributes.h"
 #include "flow-socket.h"
 #include "greedy.h"
 #include "network.h"
@@ -82,6 +88,21 @@ ParseArguments(int count, char** values)
         }
     }
     return arguments;
+}
+
+void
+PrintClasses(const std::string& parent)
+{
+    const ns3::TypeId base = FindType(parent);
+    for (std::uint16_t i = 0; i < ns3::TypeId::GetRegisteredN(); ++i)
+    {
+        const ns3::TypeId type = ns3::TypeId::GetRegistered(i);
+        if (type.IsChildOf(base))
+        {
+            std::cout << type.GetName() << "\n";
+        }
+    }
+    std::cout.flush();
 }
 
 // Of the run that goes on; ns-3 ends the process without unwinding when an assertion fails.
@@ -215,7 +236,14 @@ main(int count, char** values)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     try
     {
-        ccperf::Run(ccperf::ParseArguments(count, values));
+        if (count == 3 && std::strcmp(values[1], "--classes") == 0)
+        {
+            ccperf::PrintClasses(values[2]);
+        }
+        else
+        {
+            ccperf::Run(ccperf::ParseArguments(count, values));
+        }
     }
     catch (const std::exception& error)
     {

@@ -3,6 +3,7 @@
 #include "network.h"
 
 #include "attributes.h"
+#include "transmit-queues.h"
 
 #include "ns3/cobalt-queue-disc.h"
 #include "ns3/dynamic-queue-limits.h"
@@ -83,6 +84,16 @@ ns3::Ptr<ns3::QueueDisc>
 CreateQdisc(const Algorithm& algorithm)
 {
     const auto qdisc = CreateWithAttributes<ns3::QueueDisc>(algorithm);
+    if (!algorithm.children.empty()) // each with streams of its own
+    {
+        for (const Algorithm& child : algorithm.children)
+        {
+            const auto queueClass = ns3::CreateObject<ns3::QueueDiscClass>();
+            queueClass->SetQueueDisc(CreateQdisc(child));
+            qdisc->AddQueueDiscClass(queueClass);
+        }
+        return qdisc;
+    }
     AssignStreams(qdisc, algorithm.stream);
     AssignStreamsOfChildren(qdisc, algorithm.stream);
     return qdisc;
@@ -118,9 +129,14 @@ CreatePort(const Direction& direction,
               direction.rate};
     device->SetDataRate(ns3::DataRate(direction.rate));
     device->SetMtu(direction.mtu);
-    const auto unit =
-        direction.deviceQueue.inBytes ? ns3::QueueSizeUnit::BYTES : ns3::QueueSizeUnit::PACKETS;
-    device->GetQueue()->SetMaxSize(ns3::QueueSize(unit, direction.deviceQueue.limit));
+    if (direction.deviceQueues > 1)
+    {
+        TransmitQueues::Install(device, direction);
+    }
+    else
+    {
+        device->GetQueue()->SetMaxSize(SizeOf(direction.deviceQueue));
+    }
     if (direction.queueLimitsHold)
     {
         const auto limits = ns3::CreateObject<ns3::DynamicQueueLimits>();
@@ -155,10 +171,25 @@ SetAddress(ns3::Ptr<ns3::NetDevice> device, const std::string& address)
     ipv4->SetUp(interface);
 }
 
+// As ns-3's PointToPointHelper does it.
+void
+AddFlowControl(ns3::Ptr<ns3::PointToPointNetDevice> device)
+{
+    const auto interface = ns3::CreateObject<ns3::NetDeviceQueueInterface>();
+    interface->GetTxQueue(0)->ConnectQueueTraces(device->GetQueue());
+    device->AggregateObject(interface);
+}
+
 void
 CreateLink(const Link& link, Network& network)
 {
     ns3::PointToPointHelper helper;
+    const bool hasSeveral =
+        link.directions[0].deviceQueues > 1 || link.directions[1].deviceQueues > 1;
+    if (hasSeveral)
+    {
+        helper.DisableFlowControl(); // it would be that of a single queue
+    }
     helper.SetChannelAttribute("Delay", ns3::TimeValue(ns3::NanoSeconds(link.delay)));
     const auto devices =
         helper.Install(network.nodes.Get(link.ends[0]), network.nodes.Get(link.ends[1]));
@@ -167,6 +198,10 @@ CreateLink(const Link& link, Network& network)
         const auto device = [&](std::uint32_t i) {
             return ns3::DynamicCast<ns3::PointToPointNetDevice>(devices.Get(i));
         };
+        if (hasSeveral && link.directions[side].deviceQueues == 1)
+        {
+            AddFlowControl(device(side));
+        }
         SetAddress(device(side), link.addresses[side]);
         network.ports.push_back(CreatePort(link.directions[side],
                                            network.ports.size(),

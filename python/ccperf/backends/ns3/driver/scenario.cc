@@ -80,9 +80,15 @@ ReadAttributes(const Json& json)
 Algorithm
 ReadAlgorithm(const Json& json)
 {
-    return {Get<std::string>(json, "type"),
-            ReadAttributes(json["attributes"]),
-            static_cast<std::int64_t>(Get<std::uint64_t>(json, "stream"))};
+    Algorithm algorithm{Get<std::string>(json, "type"),
+                        ReadAttributes(json["attributes"]),
+                        static_cast<std::int64_t>(Get<std::uint64_t>(json, "stream")),
+                        {}};
+    if (algorithm.type == "MqQueueDisc")
+    {
+        algorithm.children = ReadList<Algorithm>(json["children"], ReadAlgorithm);
+    }
+    return algorithm;
 }
 
 Direction
@@ -95,6 +101,9 @@ ReadDirection(const Json& json)
             Get<std::uint16_t>(json, "mtu_bytes"),
             qdisc.IsNull() ? std::nullopt : std::optional(ReadAlgorithm(qdisc)),
             {unit == "bytes", limit.As<std::uint32_t>()},
+            Get<std::size_t>(json, "device_queues"),
+            Get<std::string>(json, "device_select") == "flow" ? DeviceSelect::FLOW
+                                                              : DeviceSelect::PRIORITY,
             ReadOptional<std::int64_t>(json["queue_limits_hold_ns"]),
             Get<double>(json, "loss"),
             Get<std::int64_t>(json, "loss_stream"),
@@ -198,6 +207,8 @@ ReadFlow(const Json& json)
             ReadTraffic(json["application"]),
             ReadAlgorithm(json["congestion_control"]),
             Get<std::string>(json, "recovery"),
+            Get<std::uint8_t>(json, "tos"),
+            Get<std::uint8_t>(json, "return_tos"),
             ReadAttributes(json["socket"])};
 }
 

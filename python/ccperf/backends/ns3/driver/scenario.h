@@ -23,6 +23,7 @@ struct Algorithm
     std::string type;
     Attributes attributes;
     std::int64_t stream; // below 0: the one that ns-3 assigns by itself, counted from the lowest number
+    std::vector<Algorithm> children; // of an MqQueueDisc
 };
 
 struct DeviceQueue
@@ -31,13 +32,22 @@ struct DeviceQueue
     std::uint32_t limit;
 };
 
+// How a device with several transmit queues chooses one for a packet, and serves them.
+enum class DeviceSelect
+{
+    FLOW,
+    PRIORITY
+};
+
 struct Direction
 {
     std::string name;
     std::uint64_t rate;
     std::uint16_t mtu;
     std::optional<Algorithm> qdisc;
-    DeviceQueue deviceQueue;
+    DeviceQueue deviceQueue; // each
+    std::size_t deviceQueues;
+    DeviceSelect deviceSelect;
     std::optional<std::int64_t> queueLimitsHold;
     double loss;
     std::int64_t lossStream;
@@ -119,6 +129,8 @@ struct Flow
     Traffic traffic;
     Algorithm congestionControl;
     std::string recovery;
+    std::uint8_t tos;       // of the source's packets
+    std::uint8_t returnTos; // of the destination's
     Attributes socket;
 };
 

@@ -109,6 +109,7 @@ BindSender(ns3::Ptr<ns3::TcpSocketBase> socket, const Flow& flow)
          flow.sourcePort,
          flow.destinationAddress,
          flow.destinationPort);
+    socket->SetIpTos(flow.tos);
 }
 
 void
@@ -119,6 +120,7 @@ BindListener(ns3::Ptr<ns3::TcpSocketBase> socket, const Flow& flow)
          flow.destinationPort,
          flow.sourceAddress,
          flow.sourcePort);
+    socket->SetIpTos(flow.returnTos);
 }
 
 void

@@ -1,17 +1,20 @@
-//! Runs a lowered scenario (JSON) and prints the wall time: `run_lowered FILE.json [PACKETS.csv]`.
+//! Checks, lowers and runs a scenario (JSON) and prints the wall time:
+//! `run_scenario FILE.json [PACKETS.csv]`.
 
 #![allow(clippy::disallowed_methods, reason = "measures the wall time from outside")]
 
 use std::path::Path;
 use std::time::Instant;
 
+use ccperf_engine::recording::Column;
+use ccperf_engine::scenario::Canonical;
 use ccperf_engine::simulate::Simulation;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
-    let file = args.next().ok_or("usage: run_lowered FILE.json [PACKETS.csv]")?;
+    let file = args.next().ok_or("usage: run_scenario FILE.json [PACKETS.csv]")?;
     let packets = args.next();
-    let lowered = serde_json::from_str(&std::fs::read_to_string(file)?)?;
+    let lowered = Canonical::from_json(&std::fs::read_to_string(file)?)?.lower();
     let start = Instant::now();
     let recording = Simulation::new(lowered, packets.as_deref().map(Path::new))?.finish()?;
     let wall = start.elapsed().as_secs_f64();
@@ -19,12 +22,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let hops = links.and_then(|table| {
         table.columns.iter().find(|(name, _)| name == "tx_packets").map(
             |(_, column)| match column {
-                ccperf_engine::recording::Column::I64(values) => values.iter().sum::<i64>(),
+                Column::I64(values) => values.iter().sum::<i64>(),
                 _ => 0,
             },
         )
     });
     let hops = hops.unwrap_or(0);
-    println!("{wall:.3} s, {hops} packet-hops, {:.2} M/s", hops as f64 / wall / 1e6);
+    println!("{wall:.6} s, {hops} packet-hops, {:.2} M/s", hops as f64 / wall / 1e6);
     Ok(())
 }

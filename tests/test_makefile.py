@@ -1,0 +1,53 @@
+"""The message of `make` on a machine that lacks something."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def needed() -> str:
+    found = re.search(r'^rust-version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert found
+    return found[1]
+
+
+@pytest.mark.parametrize("version", ["cargo 1.85.1 (d73d2caf9 2024-12-31)", "", "cargo 0.99.0"])
+def test_cargo_that_is_absent_or_older(tmp_path: Path, version: str) -> None:
+    cargo = tmp_path / "cargo"
+    cargo.write_text(f"#!/bin/sh\necho '{version}'\n" if version else "#!/bin/sh\nexit 127\n")
+    cargo.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    tools = tmp_path / "venv" / ".tools"
+    done = subprocess.run(
+        ["make", "-C", str(ROOT), f"VENV={tools.parent}", str(tools)],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode != 0
+    assert re.search(rf"cargo >= {re.escape(needed())} +absent or older", done.stderr)
+    assert not tools.exists()
+
+
+def test_this_cargo_is_new_enough(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            "make",
+            "-C",
+            str(ROOT),
+            f"VENV={tmp_path}/venv",
+            "PYTHON=false",
+            f"{tmp_path}/venv/.tools",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert "Python >= 3.10" in done.stderr
+    assert "cargo >=" not in done.stderr
