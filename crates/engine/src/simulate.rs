@@ -206,9 +206,7 @@ impl Simulation {
             Event::Wake(port) => self.network.on_wake(port),
             Event::Socket(index) => self.on_socket_timer(index),
             Event::Application(flow) => self.on_application(flow),
-            Event::CloseReceiver(flow) => self.with_socket(flow as usize, true, |s, now, host| {
-                s.close_sink(now, host);
-            }),
+            Event::CloseReceiver(flow) => self.close_receiver(flow as usize),
             Event::Qdisc(index) => self.network.on_qdisc_timer(index),
             Event::Open(flow) => self.open(flow as usize),
             Event::Close(flow) => self.close(flow as usize),
@@ -256,6 +254,7 @@ impl Simulation {
         }
     }
 
+    #[cold]
     fn open(&mut self, flow: usize) {
         if flow < self.connections.len() {
             self.with_socket(flow, false, |socket, now, env| socket.connect(now, env));
@@ -282,6 +281,7 @@ impl Simulation {
         }
     }
 
+    #[cold]
     fn close(&mut self, flow: usize) {
         if flow >= self.connections.len() {
             self.pings[flow - self.connections.len()].stop();
@@ -294,7 +294,13 @@ impl Simulation {
         });
     }
 
+    #[cold]
+    fn close_receiver(&mut self, flow: usize) {
+        self.with_socket(flow, true, |socket, now, env| socket.close_sink(now, env));
+    }
+
     /// A source switches on or off, or writes the packet that is due; or a ping is due.
+    #[inline(never)] // most runs have none, and are faster without it in their loop
     fn on_application(&mut self, flow: u32) {
         if let Some(index) = (flow as usize).checked_sub(self.connections.len()) {
             if self.pings[index].take_due(self.network.events.now()) {

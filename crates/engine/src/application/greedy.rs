@@ -23,6 +23,7 @@ impl Greedy {
     }
 
     /// Writes while there is room for whole writes; closes after the last byte of a finite transfer.
+    #[inline(always)] // on every acknowledgement
     pub fn writable(&mut self, now: Time, free: u32) -> Write {
         if self.closed {
             return Write::default();

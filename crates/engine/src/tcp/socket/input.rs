@@ -227,6 +227,7 @@ impl Socket {
         (!entry.retransmitted && !elapsed.is_zero()).then_some(elapsed)
     }
 
+    #[inline(always)] // on every packet that arrives at a host
     fn on_segment_established<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = control_flags(packet);
         if flags == Flags::ACK {

@@ -322,6 +322,7 @@ impl Socket {
     }
 
     /// The peer has acknowledged more than ever before.  A closed transfer may be complete by that.
+    #[inline]
     fn count_acked(&mut self, bytes: u64) {
         let statistics = &mut self.statistics;
         // A FIN has a sequence number, too, but is no data.

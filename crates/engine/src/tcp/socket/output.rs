@@ -42,7 +42,8 @@ impl Socket {
 
     /// Accepts a write that fits.  It leaves in the next nanosecond, so that writes of the same
     /// instant go out together.
-    pub fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
+    #[inline(always)] // on every acknowledgement
+    fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
         let mut done = 0;
         // Each write of its own re-evaluates "application limited" (RateEstimator); only the first
         // two can differ, by the pipe as last evaluated and as it is now.
