@@ -4,11 +4,12 @@
 //! transmitter, and the packets on the wire.  The rules are those of ns-3's traffic control layer,
 //! `PointToPointNetDevice` and `PointToPointChannel`.
 //!
-//! Few events are queued.  Packets on the wire wait in the port's own list, of which only the head has
-//! an event.  The end of a transmission and the wake-up of the queue discipline are queued only when
+//! Few events are queued.  Packets on the wire wait in [`Lanes`], of which only the heads have an
+//! event.  The end of a transmission and the wake-up of the queue discipline are queued only when
 //! somebody has come to wait for them; until then their [`Key`] is kept, so that they take their place
 //! in the order that ns-3 would have given them.
 
+mod lanes;
 mod transmit_queues;
 
 use std::collections::VecDeque;
@@ -21,19 +22,26 @@ use crate::queue_limits::DynamicQueueLimits;
 use crate::rng::RngStream;
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
+use lanes::{Flight, Lanes};
 
 pub use transmit_queues::TransmitQueues;
 
-/// The time when a packet arrives, and which.
-type InFlight = (Key, PacketId);
+/// What is known of packets of one size at a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    bytes: u32,
+    /// Where they fly.
+    lane: u32,
+    tx_time: Time,
+}
 
 /// One direction of a link.
 #[derive(Debug)]
 pub struct Port {
     pub rate: Rate,
-    /// Transmission times by size of packet: mostly there are two sizes, data and ACK, and the exact
-    /// rounding costs a 128-bit division.
-    tx_times: [(u32, Time); 2],
+    /// Mostly there are two sizes, data and ACK, and the exact rounding of the transmission time costs a
+    /// 128-bit division.
+    sizes: [Size; 2],
     pub delay: Time,
     pub mtu: u32,
     pub qdisc: Option<AnyQdisc>,
@@ -57,7 +65,6 @@ pub struct Port {
     busy_until: Key,
     /// The end of the present transmission is queued as an event.
     is_completion_queued: bool,
-    wire: VecDeque<InFlight>,
 
     loss: f64,
     /// Which of [`Network::loss_streams`] it draws from.
@@ -106,7 +113,7 @@ impl Port {
         drops.sort_unstable();
         Port {
             rate: setup.rate,
-            tx_times: [(0, Time::ZERO); 2],
+            sizes: [Size::default(); 2],
             delay: setup.delay,
             mtu: setup.mtu,
             qdisc: setup.qdisc,
@@ -124,7 +131,6 @@ impl Port {
             wake: None,
             busy_until: Key::default(),
             is_completion_queued: false,
-            wire: VecDeque::new(),
             is_lossy: setup.loss > 0.0 || !drops.is_empty(),
             loss: setup.loss,
             loss_stream: setup.loss_stream,
@@ -137,17 +143,16 @@ impl Port {
         }
     }
 
-    fn tx_time(&mut self, bytes: u32) -> Time {
-        let [first, second] = self.tx_times;
-        if first.0 == bytes {
-            return first.1;
+    fn size(&mut self, bytes: u32) -> &mut Size {
+        let [first, second] = self.sizes;
+        if first.bytes == bytes {
+            return &mut self.sizes[0];
         }
-        if second.0 == bytes {
-            return second.1;
+        if second.bytes == bytes {
+            return &mut self.sizes[1];
         }
-        let time = self.rate.tx_time(bytes);
-        self.tx_times = [(bytes, time), first];
-        time
+        self.sizes = [Size { bytes, lane: 0, tx_time: self.rate.tx_time(bytes) }, first];
+        &mut self.sizes[0]
     }
 
     /// Whether the device queue would overflow with another packet of `bytes`.
@@ -201,7 +206,14 @@ impl Port {
 
     /// Puts a packet on the wire; the transmitter is idle.
     #[inline]
-    fn transmit(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+    fn transmit(
+        &mut self,
+        events: &mut EventQueue,
+        lanes: &mut Lanes,
+        index: u32,
+        id: PacketId,
+        bytes: u32,
+    ) {
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
         let wake = events.reserve(Time::ZERO);
         if self.stopped || self.is_plain {
@@ -210,37 +222,31 @@ impl Port {
             // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
             self.wake = Some(wake);
         }
-        self.occupy(events, index, id, bytes);
+        self.occupy(events, lanes, index, id, bytes);
     }
 
     /// The packet goes onto the wire, and the transmitter is busy until its end has left.
     #[inline]
-    fn occupy(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
-        let tx_time = self.tx_time(bytes);
-        self.busy_until = events.reserve(tx_time);
-        let arrival = events.reserve(tx_time + self.delay);
+    fn occupy(
+        &mut self,
+        events: &mut EventQueue,
+        lanes: &mut Lanes,
+        index: u32,
+        id: PacketId,
+        bytes: u32,
+    ) {
+        let delay = self.delay;
+        let size = self.size(bytes);
+        let tx_time = size.tx_time;
+        let busy_until = events.reserve(tx_time);
+        lanes.start(&mut size.lane, tx_time + delay, id, index, events);
+        self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
         if !self.queue.is_empty() || self.is_plain {
             self.is_completion_queued = true;
-            events.insert(self.busy_until, Event::TxComplete(index));
+            events.insert(busy_until, Event::TxComplete(index));
         }
-        let last = self.wire.back().map(|&(key, _)| key);
-        if last.is_none_or(|last| last < arrival) {
-            self.wire.push_back((arrival, id));
-        } else {
-            self.overtake(arrival, id);
-        }
-        if last.is_none() || self.is_plain || self.wire.front() == Some(&(arrival, id)) {
-            events.insert(arrival, Event::Arrival(index));
-        }
-    }
-
-    /// A delay that was lowered: the packet arrives before some that were sent before it.
-    #[cold]
-    fn overtake(&mut self, arrival: Key, id: PacketId) {
-        let at = self.wire.partition_point(|&(key, _)| key < arrival);
-        self.wire.insert(at, (arrival, id));
     }
 
     /// The end of the present transmission is waited for.
@@ -311,6 +317,7 @@ pub struct Network {
     pub routes: Routes,
     pub flow_keys: Vec<[FlowKey; 2]>,
     pub trace: Option<PacketTrace>,
+    lanes: Lanes,
     /// Timers of queue disciplines that are set: port, which of its disciplines, tag.
     qdisc_timers: Vec<Option<(u32, u32, u32)>>,
 }
@@ -331,6 +338,7 @@ impl Network {
             routes,
             flow_keys,
             trace,
+            lanes: Lanes::default(),
             qdisc_timers: Vec::new(),
         }
     }
@@ -388,24 +396,14 @@ impl Network {
 
     pub fn set_rate(&mut self, port: u32, rate: Rate) {
         self.ports[port as usize].rate = rate;
-        self.ports[port as usize].tx_times = [(0, Time::ZERO); 2];
+        self.ports[port as usize].sizes = [Size::default(); 2];
     }
 
-    /// The head of the wire arrives.  Returns the packet if this was its last hop.
+    /// The head of a lane arrives.  Returns the packet if this was its last hop.
     #[inline]
-    pub fn on_arrival(&mut self, index: u32) -> Option<PacketId> {
-        let now = self.events.now();
+    pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
+        let Flight { id, port: index, .. } = self.lanes.arrive(lane, &mut self.events)?;
         let port = &mut self.ports[index as usize];
-        // A delay that was lowered lets packets overtake: the event may belong to one that has
-        // already been taken, or has been pushed back.
-        let &(key, id) = port.wire.front()?;
-        if key != now {
-            return None;
-        }
-        port.wire.pop_front();
-        if let Some(&(key, _)) = port.wire.front() {
-            self.events.insert(key, Event::Arrival(index));
-        }
         if port.loses_next(&mut self.loss_streams) {
             port.loss_dropped += 1;
             self.record(index, PacketEvent::Drop, id, "Link loss");
@@ -462,7 +460,7 @@ impl Network {
             let (fits, fills) = port.takes_one(bytes);
             if fits && port.passes_qdisc(packet.ip_bytes) {
                 packet.enqueued = now.time;
-                port.transmit(&mut self.events, index, id, bytes);
+                port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
                 port.stopped = fills;
                 if self.trace.is_some() {
                     self.record(index, PacketEvent::Enqueue, id, "");
@@ -539,7 +537,8 @@ impl Network {
 
     fn start_transmission(&mut self, index: u32, id: PacketId) {
         let bytes = self.packets[id].wire_bytes();
-        self.ports[index as usize].transmit(&mut self.events, index, id, bytes);
+        let port = &mut self.ports[index as usize];
+        port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
         self.record(index, PacketEvent::Tx, id, "");
     }
 
