@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from ccperf import _native
 from ccperf.errors import ScenarioError
-from ccperf.scenario import Algorithm, Application, Change, Direction, Scenario
+from ccperf.scenario import Algorithm, Application, Change, Direction, Ping, Scenario
 
 #: One value for all flows, or a sequence with one for each.
 PerFlow: TypeAlias = str | Sequence[str]
@@ -32,11 +32,13 @@ def dumbbell(
     recovery: PerFlow = "TcpPrrRecovery",
     starts: PerFlow = "0s",
     stops: PerFlow | None = None,
+    receiver_stops: str | Sequence[str | None] | None = None,
     applications: AnyApplication | Sequence[AnyApplication] = "Greedy",
     tos: int | Sequence[int] = 0,
     return_tos: int | Sequence[int] = 0,
     sources: Sequence[str] | None = None,
     destinations: Sequence[str] | None = None,
+    pings: Sequence[Ping | Mapping[str, Any]] = (),
     stop_time: str = "15s",
     seed: int = 42,
     label: str = "",
@@ -74,10 +76,12 @@ def dumbbell(
             ``device_queue``.
         cc: congestion control, by name or with attributes.
         stops: ``stop_time``, if not given.
+        receiver_stops: when the receivers close, too; never, if not given.
         tos: type of service of the data, a multiple of 4.
         return_tos: of the acknowledgements.
         sources: names of the senders, which flows may share; ``src_0``, ... if not given.
         destinations: likewise; ``dst_0``, ...
+        pings: beside the flows.
         loss: random loss on the bottleneck's forward direction.
         drop: packets lost there by number.
         changes: of the bottleneck, if they name no other link.
@@ -102,6 +106,7 @@ def dumbbell(
         "recovery": recovery,
         "starts": starts,
         "stops": stop_time if stops is None else stops,
+        "receiver_stops": receiver_stops,
         "applications": applications,
         "tos": tos,
         "return_tos": return_tos,
@@ -115,6 +120,7 @@ def dumbbell(
     if both := set(senders) & set(receivers):
         message = f"`{min(both)}` is a source, too; name the two sides differently"
         raise ScenarioError([("destinations", message)])
+    receiver_stops_each = each.get("receiver_stops") or [None] * count
     bottleneck_delay, receiver_delays = _delays(each["rtts"], receivers, access_delay)
 
     def fifo(limit: str, device_queue: str) -> dict[str, Any]:
@@ -189,6 +195,7 @@ def dumbbell(
                     "destination": receivers[i],
                     "start": each["starts"][i],
                     "stop": each["stops"][i],
+                    "receiver_stop": receiver_stops_each[i],
                     "application": each["applications"][i],
                     "cc": each["cc"][i],
                     "recovery": each["recovery"][i],
@@ -198,6 +205,7 @@ def dumbbell(
                 }
                 for i in range(count)
             ],
+            "pings": pings,
             "recording": recording or {},
         }
     )

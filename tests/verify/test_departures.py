@@ -60,6 +60,12 @@ def reset_without_syn() -> Scenario:
     return case("reset", stops="5ms", drop=[0], stop="10s").scenario
 
 
+def wrapped_pacing() -> Scenario:
+    """2^30 bytes, the bits of which are 0 in 32 bits."""
+    tcp = {"EnablePacing": "true", "PaceInitialWindow": "true"}
+    return case("pacing", mss=1024, initial_cwnd=2**20, tcp=tcp, packets=1_000).scenario
+
+
 def test_prio_third_band(tmp_path: Path) -> None:
     """The band that ns-3 does not make is the last one that it does make."""
     rows = trace(prio(2), tmp_path)
@@ -102,16 +108,27 @@ def test_reset_at_a_port_that_has_seen_no_syn(tmp_path: Path) -> None:
     assert max(int(row["time_ns"]) for row in rows) < 20_000_000
 
 
+def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
+    """The rate before it stays: here, at the beginning, there is none, and nothing waits."""
+    rows = trace(wrapped_pacing(), tmp_path)
+    first = [
+        int(row["time_ns"])
+        for row in rows
+        if (row["link"], row["event"], row["seq"] != "0") == ("src_0_forward", "enqueue", True)
+    ][:10]
+    assert first[-1] - first[0] < 1_000_000
+
+
 @pytest.mark.ns3
 @pytest.mark.skipif(NS3.available() is not None, reason=str(NS3.available()))
 @pytest.mark.parametrize(
     "scenario",
-    [prio(2), codel_emptied(), closed_window(), reset_without_syn()],
+    [prio(2), codel_emptied(), closed_window(), reset_without_syn(), wrapped_pacing()],
     ids=lambda scenario: scenario.label,
 )
 def test_ns3_ends_there(scenario: Scenario) -> None:
     NATIVE.simulate(scenario)
-    with pytest.raises(RunError, match=r"aborted|SIGSEGV"):
+    with pytest.raises(RunError, match=r"aborted|SIGSEGV|SIGFPE"):
         NS3.simulate(scenario)
 
 

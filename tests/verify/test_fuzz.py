@@ -37,7 +37,11 @@ def test_draws_are_diverse() -> None:
     drawn = list(islice(draws(4), 400))
     keys = {key for one in drawn for key in one.path}
     assert keys >= {"loss", "drop", "reverse", "changes", "tcp", "mss", "qdisc_attributes"}
-    assert any("stops" in flow for one in drawn for flow in one.flows)
+    assert keys >= {"pings", "forward"}
+    for name in ("stops", "receiver_stops", "applications"):
+        assert any(name in flow for one in drawn for flow in one.flows)
+    models = [flow.get("applications") for one in drawn for flow in one.flows]
+    assert {model["type"] for model in models if model} == {"Greedy", "CBR", "Poisson", "OnOff"}
     assert {len(one.flows) for one in drawn} >= {1, 2, 3, 10}
     ccs = [flow["cc"] for one in drawn for flow in one.flows]
     assert len({cc["type"] if isinstance(cc, dict) else cc for cc in ccs}) > 10

@@ -61,6 +61,7 @@ _FLOW: dict[str, Any] = {
     "cc": "TcpNewReno",
     "recovery": "TcpPrrRecovery",
     "starts": "0s",
+    "receiver_stops": None,
     "applications": "Greedy",
     "tos": 0,
     "return_tos": 0,
@@ -98,7 +99,10 @@ def draw(rng: random.Random) -> Draw:
     path["stop_time"] = f"{stop_ms}ms"
     if new_rates:
         path["changes"] = [_change(rng, new_rate, stop_ms) for new_rate in new_rates]
-    return Draw(path, tuple(_flows(rng, longest_rtt_us, stop_ms)))
+    flows = tuple(_flows(rng, longest_rtt_us, stop_ms))
+    if _now_and_then(rng):
+        path["pings"] = [_ping(rng, i) for i in range(len(flows)) if _now_and_then(rng, 0.5)]
+    return Draw(path, flows)
 
 
 def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
@@ -139,6 +143,8 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
             child = {"type": qdisc, "attributes": {**limit_of_each, **attributes}}
             several["qdisc"] = {"type": "MqQueueDisc", "children": [child]}
         yield "forward", several
+    elif _now_and_then(rng):
+        yield "forward", {"queue_limits": {"hold_time": f"{round(10 ** rng.uniform(0, 6))}us"}}
 
 
 def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
@@ -187,7 +193,7 @@ def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
 def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[dict[str, Any]]:
     ccs, recoveries = (list(registry.algorithms(kind)) for kind in ("cc", "recovery"))
     alike = _now_and_then(rng, 0.5)
-    services = _now_and_then(rng, 0.3)
+    services, close_early = _now_and_then(rng, 0.3), _now_and_then(rng, 0.1)
     first_cc = rng.choice(["TcpNewReno", *ccs])
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
         rtt_us = longest_rtt_us * (1 if alike else rng.uniform(0.2, 1))
@@ -204,9 +210,22 @@ def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[
             flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
         if _now_and_then(rng, 0.1):
             flow["stops"] = f"{rng.randint(stop_ms // 2 + 1, stop_ms)}ms"
+        if close_early and _now_and_then(rng, 0.5):
+            flow["receiver_stops"] = f"{rng.randint(1, stop_ms)}ms"
         if _now_and_then(rng, 0.35):
             flow["applications"] = _application(rng)
         yield flow
+
+
+def _ping(rng: random.Random, flow: int) -> dict[str, Any]:
+    ends = [f"src_{flow}", f"dst_{flow}"]
+    rng.shuffle(ends)
+    return {
+        "source": ends[0],
+        "destination": ends[1],
+        "interval": f"{round(10 ** rng.uniform(3.5, 6))}us",
+        "size": f"{rng.choice([16, 56, 500, 1472])}B",
+    }
 
 
 def _application(rng: random.Random) -> dict[str, Any]:
@@ -342,7 +361,7 @@ def _smaller(found: Draw) -> Iterator[Draw]:
     for name in path:
         if name != "stop_time":
             yield replace(found, path={key: path[key] for key in path if key != name})
-    for name in ("drop", "changes"):
+    for name in ("drop", "changes", "pings"):
         entries = path.get(name, [])
         for i in range(len(entries) if len(entries) > 1 else 0):
             yield replace(found, path={**path, name: entries[:i] + entries[i + 1 :]})

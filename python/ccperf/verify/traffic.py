@@ -67,7 +67,7 @@ def pings() -> Iterator[Case]:
     """ICMP echo requests beside TCP."""
 
     def case(name: str, *pings: dict[str, Any], **settings: Any) -> Case:
-        return _changed(_case(f"ping/{name}", **settings), pings=pings)
+        return _case(f"ping/{name}", pings=pings, **settings)
 
     there = {"source": "src_0", "destination": "dst_0", "interval": "20ms"}
     back = {"source": "dst_0", "destination": "src_0", "interval": "7ms", "size": "1000B"}
@@ -106,9 +106,7 @@ def receivers() -> Iterator[Case]:
     """Receivers that close before, with and after their sender."""
 
     def case(name: str, time: str, **settings: Any) -> Case:
-        made = _case(f"receiver/{name}", stop="4s", **settings)
-        flows = [{**flow, "receiver_stop": time} for flow in made.scenario.model_dump()["flows"]]
-        return _changed(made, flows=flows)
+        return _case(f"receiver/{name}", stop="4s", receiver_stops=time, **settings)
 
     cbr = {"type": "CBR", "rate": "100kbps"}
     few = {"type": "Greedy", "bytes": "100000B"}
@@ -154,17 +152,13 @@ def examples() -> Iterator[Case]:
         yield Case(scenario.model_copy(update={"label": label}))
 
 
-def _changed(case: Case, **fields: Any) -> Case:
-    return Case(Scenario.model_validate({**case.scenario.model_dump(), **fields}))
-
-
 def _directed(case: Case, **fields: Any) -> Case:
     """With these fields in both directions of every link."""
     links = [
         {**link, "forward": {**link["forward"], **fields}, "reverse": {**link["reverse"], **fields}}
         for link in case.scenario.model_dump()["links"]
     ]
-    return _changed(case, links=links)
+    return Case(Scenario.model_validate({**case.scenario.model_dump(), "links": links}))
 
 
 GROUPS: Sequence[Callable[[], Iterable[Case]]] = (

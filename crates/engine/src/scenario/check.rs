@@ -98,6 +98,10 @@ impl Report {
         for (i, ping) in s.pings.iter_mut().enumerate() {
             ping.name.get_or_insert_with(|| format!("ping_{}", i + 1));
         }
+        if s.flows.len().saturating_add(s.pings.len()) > MAX_FLOWS {
+            let (flows, pings) = (s.flows.len(), s.pings.len());
+            self.add("pings", format!("{pings} and {flows} flows are more than {MAX_FLOWS}"));
+        }
         self.sender_names(&s.flows, &s.pings);
         self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
         let rows = 2 * s.links.len().max(s.flows.len()) as u64;
@@ -327,6 +331,12 @@ impl Report {
         self.device_queue(&format!("{path}.device_queue"), &mut direction.device_queue, mtu);
         if let Some(limits) = &mut direction.queue_limits {
             self.time(&format!("{path}.queue_limits.hold_time"), &mut limits.hold_time);
+            if direction.device_queues > 1 {
+                self.add(
+                    format!("{path}.queue_limits"),
+                    format!("are for one queue, not {} device_queues", direction.device_queues),
+                );
+            }
         }
         let mut seen = BTreeSet::new();
         for (i, &packet) in direction.drop.iter().enumerate() {

@@ -258,6 +258,7 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0/receiver_stop", json!("0s"), "flows[0].receiver_stop", "leave it out"),
         ("/links/1/forward", json!({"loss_stream": 4503599627370496u64}), "links[1].forward.loss_stream", "write one below"),
         ("/links/1/forward", json!({"queue_limits": {"hold_time": "1"}}), "links[1].forward.queue_limits.hold_time", "no unit"),
+        ("/links/1/forward", json!({"queue_limits": {}, "device_queues": 2}), "links[1].forward.queue_limits", "for one queue, not 2"),
         ("/pings", json!([{"source": "a", "destination": "c"}]), "pings[0].destination", "no node `c`"),
         ("/pings", json!([{"source": "a", "destination": "b", "interval": "0s"}]), "pings[0].interval", "no time between"),
         ("/pings", json!([{"source": "a", "destination": "b", "size": "15B"}]), "pings[0].size", "between 16B and 1472B"),

@@ -5,7 +5,7 @@ use crate::congestion::CaEvent;
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, TCP_HEADER};
 use crate::seq::Seq;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
-use crate::time::Time;
+use crate::time::{Rate, Time};
 
 /// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3.
 const TIMESTAMPS: u32 = 10;
@@ -338,8 +338,11 @@ impl Socket {
             if tcb.cwnd < tcb.ssthresh / 2 { tcb.pacing_ss_ratio } else { tcb.pacing_ca_ratio };
         let factor = f64::from(percent) / 100.0;
         let bits = f64::from(tcb.cwnd.max(tcb.bytes_in_flight).wrapping_mul(8));
-        let rate = crate::time::Rate((bits * factor / tcb.srtt.secs_f64()) as u64);
-        tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
+        let rate = Rate((bits * factor / tcb.srtt.secs_f64()) as u64);
+        // The product has 32 bits, as in ns-3; where it wraps to 0, ns-3 divides by zero next.
+        if rate > Rate(0) {
+            tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
+        }
     }
 
     fn remember_for_rtt(&mut self, seq: Seq, len: u32, is_retransmission: bool) {

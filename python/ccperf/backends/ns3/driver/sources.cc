@@ -47,6 +47,7 @@ CreateOnOff(const Flow& flow, const OnOffTraffic& traffic, ns3::TypeId socketFac
     const auto source = ns3::CreateObject<ns3::OnOffApplication>();
     source->SetAttribute("Protocol", ns3::TypeIdValue(socketFactory));
     source->SetAttribute("Remote", ns3::AddressValue(DestinationOf(flow)));
+    source->SetAttribute("Tos", ns3::UintegerValue(flow.tos)); // it sets the socket's
     source->SetAttribute("DataRate", ns3::DataRateValue(ns3::DataRate(traffic.rate)));
     source->SetAttribute("PacketSize", ns3::UintegerValue(traffic.writeBytes));
     source->SetAttribute("MaxBytes", ns3::UintegerValue(traffic.bytes));
