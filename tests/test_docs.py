@@ -11,23 +11,20 @@ import pytest
 from ccperf.cli.app import invoke
 
 ROOT = Path(__file__).parent.parent
-TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TUTORIAL, re.MULTILINE | re.DOTALL)
 
 
-def test_the_tutorial_from_beginning_to_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def follow(document: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, int]:
+    """Do what a document shows; returns the first run's id and the number of commands."""
+    page = (ROOT / "docs" / document).read_text(encoding="utf-8")
     run = ""
     commands = 0
-    for language, text in BLOCKS:
+    for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         if language == "toml":
             name = re.match(r"# (\S+)\n", text)
             assert name is not None
             Path(name[1]).write_text(text)
         elif language == "python":
-            exec(compile(text, "tutorial.md", "exec"), {"__name__": "tutorial"})
+            exec(compile(text, document, "exec"), {"__name__": "document"})
         elif language == "console":
             for line in text.splitlines():
                 assert line.startswith("$ ccperf "), line
@@ -39,10 +36,25 @@ def test_the_tutorial_from_beginning_to_end(
                 if not run:
                     found = re.search(r"^run ([0-9a-f]{16})", output.out + output.err, re.MULTILINE)
                     run = found[1] if found else ""
+    return run, commands
+
+
+def test_the_tutorial_from_beginning_to_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run, commands = follow("tutorial.md", capsys)
     assert run
     assert commands > 12
     assert Path("packets.csv").is_file()
     assert list(Path("figures").glob("*.svg"))
+
+
+def test_the_page_about_traffic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert follow("traffic.md", capsys)[1] == 1
 
 
 def test_every_path_that_the_readme_names_exists() -> None:

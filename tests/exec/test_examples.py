@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,20 @@ def test_bad_input_names_the_option_and_the_fix(line: str, field: str, says: str
 def test_numbers_are_rounded_as_in_the_programs() -> None:
     assert ns_of(0.1 + 100) == 100_100_000_000
     assert ns_of(float32(float32(0.1) + float32(60))) == 60_099_998_474
+
+
+def test_the_page_lists_every_option_with_its_default() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "ns3-examples.md").read_text(encoding="utf-8")
+    for program in EXAMPLES.values():
+        section = page.partition(f"## {program.name}\n")[2].partition("\n## ")[0]
+        listed = re.findall(r"^\| `--(\w+)` \| `?([^|`]*)`? \| (.*) \|$", section, re.MULTILINE)
+        assert [name for name, _, _ in listed] == list(program.options)
+        for name, default, note in listed:
+            option = program.options[name]
+            words = {True: "true", False: "false"}
+            shown = words[option.default] if option.kind == "bool" else str(option.default)
+            assert default.strip() == shown, name
+            assert note.startswith(option.help), name
 
 
 def test_there_are_three_programs() -> None:

@@ -23,7 +23,7 @@ app = cyclopts.App(
 COMMANDS = {
     "bench": "Run the whole catalogue for algorithms under test, then build the site.",
     "run": "Run an experiment, a grid of its parameters, a plan or a scenario.",
-    "exec": "Run a published ccperf command line, verbatim.",
+    "exec": "Run a published ccperf command line, or one of ns-3's TCP and queue examples.",
     "list": "List experiments, algorithms, queue disciplines, metrics, figures, backends.",
     "show": "Explain an experiment, algorithm, queue discipline, metric or run.",
     "runs": "List the runs in a database.",
