@@ -273,6 +273,18 @@ impl EventQueue {
         Some(entry.event())
     }
 
+    /// Advances the clock to this event, which is not queued, if it is the next.
+    #[inline]
+    pub fn skip_to(&mut self, key: Key) -> bool {
+        let Pending { soon, len, rest_first, .. } = &self.pending;
+        let next = if *len > 0 { soon[*len] } else { *rest_first };
+        let is_next = key.time == self.now.time && key < next.key();
+        if is_next {
+            self.now = key;
+        }
+        is_next
+    }
+
     pub fn is_empty(&self) -> bool {
         self.pending.len == 0 && self.pending.rest.is_empty()
     }

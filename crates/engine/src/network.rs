@@ -145,11 +145,11 @@ impl Port {
         self.is_full_for(self.mtu)
     }
 
-    /// Whether the empty device queue can take a packet of `bytes`, and if it then is full.
-    fn takes_one(&self, bytes: u32) -> (bool, bool) {
+    /// Whether one packet of `bytes` fills the device queue.
+    fn is_filled_by(&self, bytes: u32) -> bool {
         match self.queue_limit {
-            DeviceQueue::Packets(limit) => (limit > 0, limit <= 1),
-            DeviceQueue::Bytes(limit) => (bytes <= limit, bytes + self.mtu > limit),
+            DeviceQueue::Packets(limit) => limit <= 1,
+            DeviceQueue::Bytes(limit) => bytes + self.mtu > limit,
         }
     }
 
@@ -181,7 +181,8 @@ impl Port {
         self.loss > 0.0 && self.loss_rng.unit() < self.loss
     }
 
-    /// Puts a packet on the wire; the transmitter is idle.
+    /// Puts a packet on the wire; the transmitter is idle.  Who has stopped the discipline sees to the
+    /// wake-up.
     #[inline]
     fn transmit(
         &mut self,
@@ -192,12 +193,9 @@ impl Port {
         bytes: u32,
     ) {
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
-        let wake = events.reserve(Time::ZERO);
-        if self.stopped || events.plain {
-            events.insert(wake, Event::Wake(index));
-        } else {
-            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
-            self.wake = Some(wake);
+        self.wake = Some(events.reserve(Time::ZERO));
+        if events.plain {
+            self.queue_wake(events, index);
         }
         self.occupy(events, lanes, index, id, bytes);
     }
@@ -226,6 +224,16 @@ impl Port {
         }
     }
 
+    /// A packet waits in the device queue, which has room.
+    fn wait(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+        self.queue.push_back(id);
+        self.queue_bytes += bytes;
+        self.await_completion(events, index);
+        if self.is_full() {
+            self.stop(events, index);
+        }
+    }
+
     /// The end of the present transmission is waited for.
     fn await_completion(&mut self, events: &mut EventQueue, index: u32) {
         if !self.is_completion_queued {
@@ -237,10 +245,17 @@ impl Port {
     /// The device queue has no room for another packet.
     fn stop(&mut self, events: &mut EventQueue, index: u32) {
         self.stopped = true;
-        // A look at the queue is due in this nanosecond, and now matters.
+        // A look at the queue that is due in this nanosecond matters now.
         if let Some(key) = self.wake.take()
             && key > events.now()
         {
+            events.insert(key, Event::Wake(index));
+        }
+    }
+
+    /// The look at the queue that was reserved last matters.
+    fn queue_wake(&mut self, events: &mut EventQueue, index: u32) {
+        if let Some(key) = self.wake.take() {
             events.insert(key, Event::Wake(index));
         }
     }
@@ -373,10 +388,30 @@ impl Network {
         let port = &mut self.ports[index as usize];
         port.is_completion_queued = false;
         if let Some(id) = port.queue.pop_front() {
-            port.queue_bytes -= self.packets[id].wire_bytes();
-            self.start_transmission(index, id);
+            let bytes = self.packets[id].wire_bytes();
+            port.queue_bytes -= bytes;
+            port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+            self.record(index, PacketEvent::Tx, id, "");
+            self.wake_discipline(index);
         } else if port.queues.is_some() {
             self.transmit_from_several(index);
+        }
+    }
+
+    /// A transmission has begun, which the discipline may have waited for.
+    #[inline]
+    fn wake_discipline(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        if !port.stopped {
+            return;
+        }
+        match port.wake {
+            // What would run next anyway runs at once.
+            Some(key) if self.events.skip_to(key) => {
+                port.wake = None;
+                self.on_wake(index);
+            }
+            _ => port.queue_wake(&mut self.events, index),
         }
     }
 
@@ -399,17 +434,23 @@ impl Network {
         if port.stopped {
             port.catch_up(&mut self.events, index);
         }
-        // Most ports are idle, and all their disciplines do is count.
-        if now >= port.busy_until && !port.stopped && !self.events.plain {
+        // Most disciplines are empty most of the time, and all they do is count.
+        if !port.stopped && !self.events.plain {
             let packet = &mut self.packets[id];
             let bytes = packet.wire_bytes();
-            let (fits, fills) = port.takes_one(bytes);
-            if fits && port.passes_qdisc(packet.ip_bytes) {
+            if !port.is_full_for(bytes) && port.passes_qdisc(packet.ip_bytes) {
                 packet.enqueued = now.time;
-                port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
-                port.stopped = fills;
                 if self.trace.is_some() {
                     self.record(index, PacketEvent::Enqueue, id, "");
+                }
+                let port = &mut self.ports[index as usize];
+                if now < port.busy_until {
+                    return port.wait(&mut self.events, index, id, bytes);
+                }
+                port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+                // Whoever comes next sees to it, if nobody has in the meantime.
+                port.stopped = port.is_filled_by(bytes);
+                if self.trace.is_some() {
                     self.record(index, PacketEvent::Tx, id, "");
                 }
                 return;
@@ -458,13 +499,7 @@ impl Network {
             return;
         }
         if now < port.busy_until {
-            port.queue.push_back(id);
-            port.queue_bytes += bytes;
-            port.await_completion(&mut self.events, index);
-            if port.is_full() {
-                port.stop(&mut self.events, index);
-            }
-            return;
+            return port.wait(&mut self.events, index, id, bytes);
         }
         // In and out of the queue at once: even then it may have been full for a moment.
         port.queue_bytes += bytes;
@@ -482,6 +517,9 @@ impl Network {
         let bytes = self.packets[id].wire_bytes();
         let port = &mut self.ports[index as usize];
         port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+        if port.stopped {
+            port.queue_wake(&mut self.events, index);
+        }
         self.record(index, PacketEvent::Tx, id, "");
     }
 
