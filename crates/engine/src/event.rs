@@ -39,6 +39,10 @@ pub enum Event {
     Qdisc(u32),
     /// A socket's timer: `Timer::COUNT` per socket.
     Socket(u32),
+    /// Something is due in the application of flow `n`.
+    Application(u32),
+    /// The receiving application of flow `n` closes.
+    CloseReceiver(u32),
 }
 
 /// Bits of an event's index, and of the event.
@@ -58,6 +62,8 @@ impl Event {
             Event::Wake(n) => (7, n),
             Event::Qdisc(n) => (8, n),
             Event::Socket(n) => (9, n),
+            Event::Application(n) => (10, n),
+            Event::CloseReceiver(n) => (11, n),
         };
         debug_assert!(n < 1 << INDEX_BITS);
         kind << INDEX_BITS | n
@@ -75,7 +81,9 @@ impl Event {
             6 => Event::TxComplete(n),
             7 => Event::Wake(n),
             8 => Event::Qdisc(n),
-            _ => Event::Socket(n),
+            9 => Event::Socket(n),
+            10 => Event::Application(n),
+            _ => Event::CloseReceiver(n),
         }
     }
 }

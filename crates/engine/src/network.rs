@@ -18,6 +18,7 @@ use crate::event::{Event, EventQueue, Key};
 use crate::lowered::DeviceQueue;
 use crate::packet::{PPP_HEADER, Packet, PacketId, PacketPool};
 use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, Reason};
+use crate::queue_limits::DynamicQueueLimits;
 use crate::rng::RngStream;
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
@@ -53,6 +54,10 @@ pub struct Port {
     queue_bytes: u32,
     /// The device has told the queue discipline to wait.
     stopped: bool,
+    /// Byte queue limits, for which it waits as well.
+    limits: Option<Box<ByteLimits>>,
+    /// Every event is queued, as [`EventQueue::plain`] says, or because byte limits count them all.
+    is_plain: bool,
     /// When the device looks whether it may say "go on", if that event is not queued: see
     /// [`Network::start_transmission`].
     wake: Option<Key>,
@@ -62,7 +67,8 @@ pub struct Port {
     is_completion_queued: bool,
 
     loss: f64,
-    loss_rng: RngStream,
+    /// Which of [`Network::loss_streams`] it draws from.
+    loss_stream: usize,
     /// Arrivals to lose, by number, in increasing order.
     drops: VecDeque<u64>,
     arrivals: u64,
@@ -75,6 +81,16 @@ pub struct Port {
     pub loss_dropped: u64,
 }
 
+/// Byte queue limits of a port.
+#[derive(Debug)]
+struct ByteLimits {
+    limits: DynamicQueueLimits,
+    /// They have told the queue discipline to wait.
+    stopped: bool,
+    /// Of [`Port::tx_bytes`], what they know.
+    reported: u64,
+}
+
 /// What is needed to make a port.
 #[derive(Debug)]
 pub struct PortSetup {
@@ -84,8 +100,10 @@ pub struct PortSetup {
     pub qdisc: Option<AnyQdisc>,
     pub queues: Option<TransmitQueues>,
     pub queue_limit: DeviceQueue,
+    /// The hold time of byte queue limits, if there are any.
+    pub byte_limits: Option<Time>,
     pub loss: f64,
-    pub loss_rng: RngStream,
+    pub loss_stream: usize,
     pub drops: Vec<u64>,
 }
 
@@ -105,12 +123,17 @@ impl Port {
             queue: VecDeque::new(),
             queue_bytes: 0,
             stopped: false,
+            is_plain: setup.byte_limits.is_some(),
+            limits: setup.byte_limits.map(|hold_time| {
+                let limits = DynamicQueueLimits::new(hold_time);
+                Box::new(ByteLimits { limits, stopped: false, reported: 0 })
+            }),
             wake: None,
             busy_until: Key::default(),
             is_completion_queued: false,
             is_lossy: setup.loss > 0.0 || !drops.is_empty(),
             loss: setup.loss,
-            loss_rng: setup.loss_rng,
+            loss_stream: setup.loss_stream,
             drops: drops.into(),
             arrivals: 0,
             tx_packets: 0,
@@ -168,7 +191,7 @@ impl Port {
     }
 
     /// Random loss and listed loss at the receiving device.
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, streams: &mut [RngStream]) -> bool {
         if !self.is_lossy {
             return false;
         }
@@ -178,7 +201,7 @@ impl Port {
             self.drops.pop_front();
             return true;
         }
-        self.loss > 0.0 && self.loss_rng.unit() < self.loss
+        self.loss > 0.0 && streams[self.loss_stream].unit() < self.loss
     }
 
     /// Puts a packet on the wire; the transmitter is idle.  Who has stopped the discipline sees to the
@@ -194,7 +217,7 @@ impl Port {
     ) {
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
         self.wake = Some(events.reserve(Time::ZERO));
-        if events.plain {
+        if self.is_plain {
             self.queue_wake(events, index);
         }
         self.occupy(events, lanes, index, id, bytes);
@@ -218,7 +241,7 @@ impl Port {
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
-        if !self.queue.is_empty() || events.plain {
+        if !self.queue.is_empty() || self.is_plain {
             self.is_completion_queued = true;
             events.insert(busy_until, Event::TxComplete(index));
         }
@@ -272,6 +295,23 @@ impl Port {
         }
     }
 
+    /// The device queue takes a packet.
+    fn count_for_limits(&mut self, bytes: u32) {
+        let Some(known) = &mut self.limits else { return };
+        known.limits.on_queued(bytes);
+        known.stopped |= !known.limits.is_available();
+        self.stopped |= known.stopped;
+    }
+
+    /// Tells the byte queue limits what has left the device queue; whether there is still too much.
+    fn waits_for_limits(&mut self, now: Time) -> bool {
+        let Some(known) = &mut self.limits else { return false };
+        known.limits.on_completed((self.tx_bytes - known.reported) as u32, now);
+        known.reported = self.tx_bytes;
+        known.stopped &= !known.limits.is_available();
+        known.stopped
+    }
+
     pub fn set_loss(&mut self, loss: f64) {
         self.loss = loss;
         self.is_lossy |= loss > 0.0;
@@ -287,6 +327,8 @@ pub struct Network {
     pub events: EventQueue,
     pub packets: PacketPool,
     pub ports: Vec<Port>,
+    /// Random numbers for losses; ports may share a stream.
+    pub loss_streams: Vec<RngStream>,
     pub routes: Routes,
     pub flow_keys: Vec<[FlowKey; 2]>,
     pub trace: Option<PacketTrace>,
@@ -298,6 +340,7 @@ pub struct Network {
 impl Network {
     pub fn new(
         ports: Vec<Port>,
+        loss_streams: Vec<RngStream>,
         routes: Routes,
         flow_keys: Vec<[FlowKey; 2]>,
         trace: Option<PacketTrace>,
@@ -306,11 +349,21 @@ impl Network {
             events: EventQueue::default(),
             packets: PacketPool::default(),
             ports,
+            loss_streams,
             routes,
             flow_keys,
             trace,
             lanes: Lanes::default(),
             qdisc_timers: Vec::new(),
+        }
+    }
+
+    /// From now on no shortcuts are taken.
+    #[cfg(test)]
+    pub fn queue_every_event(&mut self) {
+        self.events.plain = true;
+        for port in &mut self.ports {
+            port.is_plain = true;
         }
     }
 
@@ -366,7 +419,7 @@ impl Network {
     pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
         let Flight { id, port: index, .. } = self.lanes.arrive(lane, &mut self.events)?;
         let port = &mut self.ports[index as usize];
-        if port.loses_next() {
+        if port.loses_next(&mut self.loss_streams) {
             port.loss_dropped += 1;
             self.record(index, PacketEvent::Drop, id, "Link loss");
             self.packets.remove(id);
@@ -418,7 +471,8 @@ impl Network {
     /// The device looks whether its queue has room, and lets the queue discipline go on.
     pub fn on_wake(&mut self, index: u32) {
         let port = &mut self.ports[index as usize];
-        if !port.is_full() && port.stopped {
+        let waits = port.limits.is_some() && port.waits_for_limits(self.events.now().time);
+        if !port.is_full() && port.stopped && !waits {
             port.stopped = false;
             self.run(index);
         } else if port.queues.is_some() {
@@ -435,7 +489,7 @@ impl Network {
             port.catch_up(&mut self.events, index);
         }
         // Most disciplines are empty most of the time, and all they do is count.
-        if !port.stopped && !self.events.plain {
+        if !port.stopped && !port.is_plain {
             let packet = &mut self.packets[id];
             let bytes = packet.wire_bytes();
             if !port.is_full_for(bytes) && port.passes_qdisc(packet.ip_bytes) {
@@ -497,6 +551,9 @@ impl Network {
             port.stop(&mut self.events, index);
             self.drop_at_device(index, id, "Device queue full");
             return;
+        }
+        if port.limits.is_some() {
+            port.count_for_limits(bytes);
         }
         if now < port.busy_until {
             return port.wait(&mut self.events, index, id, bytes);
