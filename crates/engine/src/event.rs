@@ -90,7 +90,7 @@ impl Event {
 
 /// A key with its event, in two words that are compared as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+pub struct Entry {
     time: u64,
     /// Number and event.
     word: u64,
@@ -103,7 +103,7 @@ impl Entry {
     }
 
     #[inline]
-    fn key(self) -> Key {
+    pub fn key(self) -> Key {
         Key { time: Time(self.time), number: self.word >> EVENT_BITS }
     }
 
@@ -261,6 +261,17 @@ impl EventQueue {
         self.pending.push(Entry::new(key, event));
     }
 
+    /// As [`EventQueue::reserve`], for what will be inserted as it is.
+    #[inline]
+    pub fn reserve_entry(&mut self, delay: Time, event: Event) -> Entry {
+        Entry::new(self.reserve(delay), event)
+    }
+
+    #[inline]
+    pub fn insert_entry(&mut self, entry: Entry) {
+        self.pending.push(entry);
+    }
+
     /// Takes the next event if it is due by `until`, and advances the clock to it.
     #[inline]
     pub fn pop(&mut self, until: Time) -> Option<Event> {
@@ -279,6 +290,18 @@ impl EventQueue {
         self.pending.take_first();
         self.now = key;
         Some(entry.event())
+    }
+
+    /// Advances the clock to this event, which is not queued, if it is the next.
+    #[inline]
+    pub fn skip_to(&mut self, key: Key) -> bool {
+        let Pending { soon, len, rest_first, .. } = &self.pending;
+        let next = if *len > 0 { soon[*len] } else { *rest_first };
+        let is_next = key.time == self.now.time && key < next.key();
+        if is_next {
+            self.now = key;
+        }
+        is_next
     }
 
     pub fn is_empty(&self) -> bool {

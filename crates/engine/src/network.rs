@@ -168,11 +168,11 @@ impl Port {
         self.is_full_for(self.mtu)
     }
 
-    /// Whether the empty device queue can take a packet of `bytes`, and if it then is full.
-    fn takes_one(&self, bytes: u32) -> (bool, bool) {
+    /// Whether one packet of `bytes` fills the device queue.
+    fn is_filled_by(&self, bytes: u32) -> bool {
         match self.queue_limit {
-            DeviceQueue::Packets(limit) => (limit > 0, limit <= 1),
-            DeviceQueue::Bytes(limit) => (bytes <= limit, bytes + self.mtu > limit),
+            DeviceQueue::Packets(limit) => limit <= 1,
+            DeviceQueue::Bytes(limit) => bytes + self.mtu > limit,
         }
     }
 
@@ -204,7 +204,8 @@ impl Port {
         self.loss > 0.0 && streams[self.loss_stream].unit() < self.loss
     }
 
-    /// Puts a packet on the wire; the transmitter is idle.
+    /// Puts a packet on the wire; the transmitter is idle.  Who has stopped the discipline sees to the
+    /// wake-up.
     #[inline]
     fn transmit(
         &mut self,
@@ -215,12 +216,9 @@ impl Port {
         bytes: u32,
     ) {
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
-        let wake = events.reserve(Time::ZERO);
-        if self.stopped || self.is_plain {
-            events.insert(wake, Event::Wake(index));
-        } else {
-            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
-            self.wake = Some(wake);
+        self.wake = Some(events.reserve(Time::ZERO));
+        if self.is_plain {
+            self.queue_wake(events, index);
         }
         self.occupy(events, lanes, index, id, bytes);
     }
@@ -249,6 +247,16 @@ impl Port {
         }
     }
 
+    /// A packet waits in the device queue, which has room.
+    fn wait(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+        self.queue.push_back(id);
+        self.queue_bytes += bytes;
+        self.await_completion(events, index);
+        if self.is_full() {
+            self.stop(events, index);
+        }
+    }
+
     /// The end of the present transmission is waited for.
     fn await_completion(&mut self, events: &mut EventQueue, index: u32) {
         if !self.is_completion_queued {
@@ -260,10 +268,17 @@ impl Port {
     /// The device queue has no room for another packet.
     fn stop(&mut self, events: &mut EventQueue, index: u32) {
         self.stopped = true;
-        // A look at the queue is due in this nanosecond, and now matters.
+        // A look at the queue that is due in this nanosecond matters now.
         if let Some(key) = self.wake.take()
             && key > events.now()
         {
+            events.insert(key, Event::Wake(index));
+        }
+    }
+
+    /// The look at the queue that was reserved last matters.
+    fn queue_wake(&mut self, events: &mut EventQueue, index: u32) {
+        if let Some(key) = self.wake.take() {
             events.insert(key, Event::Wake(index));
         }
     }
@@ -426,10 +441,30 @@ impl Network {
         let port = &mut self.ports[index as usize];
         port.is_completion_queued = false;
         if let Some(id) = port.queue.pop_front() {
-            port.queue_bytes -= self.packets[id].wire_bytes();
-            self.start_transmission(index, id);
+            let bytes = self.packets[id].wire_bytes();
+            port.queue_bytes -= bytes;
+            port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+            self.record(index, PacketEvent::Tx, id, "");
+            self.wake_discipline(index);
         } else if port.queues.is_some() {
             self.transmit_from_several(index);
+        }
+    }
+
+    /// A transmission has begun, which the discipline may have waited for.
+    #[inline]
+    fn wake_discipline(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        if !port.stopped {
+            return;
+        }
+        match port.wake {
+            // What would run next anyway runs at once.
+            Some(key) if self.events.skip_to(key) => {
+                port.wake = None;
+                self.on_wake(index);
+            }
+            _ => port.queue_wake(&mut self.events, index),
         }
     }
 
@@ -453,17 +488,23 @@ impl Network {
         if port.stopped {
             port.catch_up(&mut self.events, index);
         }
-        // Most ports are idle, and all their disciplines do is count.
-        if now >= port.busy_until && !port.stopped && !port.is_plain {
+        // Most disciplines are empty most of the time, and all they do is count.
+        if !port.stopped && !port.is_plain {
             let packet = &mut self.packets[id];
             let bytes = packet.wire_bytes();
-            let (fits, fills) = port.takes_one(bytes);
-            if fits && port.passes_qdisc(packet.ip_bytes) {
+            if !port.is_full_for(bytes) && port.passes_qdisc(packet.ip_bytes) {
                 packet.enqueued = now.time;
-                port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
-                port.stopped = fills;
                 if self.trace.is_some() {
                     self.record(index, PacketEvent::Enqueue, id, "");
+                }
+                let port = &mut self.ports[index as usize];
+                if now < port.busy_until {
+                    return port.wait(&mut self.events, index, id, bytes);
+                }
+                port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+                // Whoever comes next sees to it, if nobody has in the meantime.
+                port.stopped = port.is_filled_by(bytes);
+                if self.trace.is_some() {
                     self.record(index, PacketEvent::Tx, id, "");
                 }
                 return;
@@ -515,13 +556,7 @@ impl Network {
             port.count_for_limits(bytes);
         }
         if now < port.busy_until {
-            port.queue.push_back(id);
-            port.queue_bytes += bytes;
-            port.await_completion(&mut self.events, index);
-            if port.is_full() {
-                port.stop(&mut self.events, index);
-            }
-            return;
+            return port.wait(&mut self.events, index, id, bytes);
         }
         // In and out of the queue at once: even then it may have been full for a moment.
         port.queue_bytes += bytes;
@@ -539,6 +574,9 @@ impl Network {
         let bytes = self.packets[id].wire_bytes();
         let port = &mut self.ports[index as usize];
         port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+        if port.stopped {
+            port.queue_wake(&mut self.events, index);
+        }
         self.record(index, PacketEvent::Tx, id, "");
     }
 
