@@ -87,11 +87,8 @@ impl Socket {
     pub(super) fn on_segment_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags =
             packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0));
-        let fin_ack = Flags::FIN.with(Flags::ACK);
         let acks_fin = self.tcb.high_tx_mark + 1;
-        if packet.payload > 0 && !flags.has(Flags::ACK) {
-            self.on_data(packet, env);
-        } else if flags == Flags::ACK {
+        if flags == Flags::ACK {
             self.on_ack(packet, env);
             if self.state == State::FinWait1
                 && self.scoreboard.size() == 0
@@ -99,10 +96,8 @@ impl Socket {
             {
                 self.state = State::FinWait2;
             }
-        } else if flags == Flags::FIN || flags == fin_ack {
-            if flags.has(Flags::ACK) {
-                self.on_ack(packet, env);
-            }
+        } else if flags == Flags::FIN.with(Flags::ACK) {
+            self.on_ack(packet, env);
             self.reassembly.set_fin(packet.seq);
             self.sync_rx();
         } else if flags == Flags::SYN || flags == Flags::SYN.with(Flags::ACK) {
@@ -136,31 +131,21 @@ impl Socket {
             }
             return;
         }
-        if flags == Flags::FIN || flags == Flags::FIN.with(Flags::ACK) {
+        if flags == Flags::FIN.with(Flags::ACK) {
             self.send_control(Flags::ACK, env);
-        } else if flags != Flags::RST {
-            self.reset(env);
         }
         self.close_and_notify(env);
     }
 
     pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
-        let fin_ack = Flags::FIN.with(Flags::ACK);
-        if flags == Flags::default() {
-            self.on_data(packet, env);
-        } else if flags == Flags::ACK {
-            if packet.seq == self.reassembly.next_rx() {
-                self.close_and_notify(env);
-            }
-        } else if flags == Flags::FIN {
-            self.send_control(fin_ack, env);
-        } else if flags == fin_ack || flags == Flags::RST {
-            self.close_and_notify(env);
-        } else {
-            self.reset(env);
-            self.close_and_notify(env);
+        if flags == Flags::ACK && packet.seq != self.reassembly.next_rx() {
+            return;
         }
+        if flags != Flags::RST && flags != Flags::ACK && flags != Flags::FIN.with(Flags::ACK) {
+            self.reset(env);
+        }
+        self.close_and_notify(env);
     }
 
     pub(super) fn reset<E: Environment>(&mut self, env: &mut E) {

@@ -258,10 +258,8 @@ impl Socket {
         let flags = packet.flags;
         let answers = flags.has(Flags::SYN) && flags.has(Flags::ACK);
         if !answers || packet.ack != self.tcb.next_tx_seq + 1 {
-            if !flags.has(Flags::RST) && (!flags.has(Flags::ACK) || flags.has(Flags::SYN)) {
-                self.reset(env);
-                self.close_and_notify(env);
-            } else if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
+            // A port that does not listen answers with an ACK beside the RST, which ns-3 ignores.
+            if flags == Flags::RST {
                 self.close_and_notify(env);
             }
             return;

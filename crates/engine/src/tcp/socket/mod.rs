@@ -78,7 +78,7 @@ pub trait Environment {
     fn disarm(&mut self, timer: Timer);
 
     /// The connection is established.
-    fn connected(&mut self) {}
+    fn connected(&mut self);
 
     /// The application may write up to `free` bytes; says what it does.
     fn writable(&mut self, free: u32) -> Write;
