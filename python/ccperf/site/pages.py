@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from ccperf import __version__
 from ccperf.metrics import METRICS, SAMPLING
 from ccperf.site.views import HEADLINES, experiment_views, metric_views
+from ccperf.verify import page as fidelity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +38,7 @@ def render(runs: Sequence[RunView], databases: Sequence[str]) -> Iterator[tuple[
 
     yield page("index.html", "index.html", experiments=experiments, runs=runs, databases=databases)
     yield page("metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING)
+    yield page("fidelity.html", "fidelity.html", text=fidelity)
     for experiment in experiments:
         if experiment.name:
             yield page("experiment.html", experiment.page, view=experiment)
@@ -73,4 +75,4 @@ def _code(text: str) -> Markup:
 
 def _breakable(name: str) -> Markup:
     """Return a name that may be broken after its underscores."""
-    return Markup("_<wbr>").join(name.split("_"))
+    return Markup("_<wbr>").join(Markup("/<wbr>").join(part.split("/")) for part in name.split("_"))
