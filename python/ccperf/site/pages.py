@@ -70,9 +70,13 @@ def _environment() -> Environment:
 
 def _code(text: str) -> Markup:
     """Return a docstring's text as HTML: what stands in backquotes is code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+    def code(match: re.Match[str]) -> str:
+        return f"<code>{_breakable(Markup(match[1]))}</code>"
+
+    return Markup(re.sub("`([^`]+)`", code, str(escape(text))))
 
 
 def _breakable(name: str) -> Markup:
-    """Return a name that may be broken after its underscores."""
-    return Markup("_<wbr>").join(Markup("/<wbr>").join(part.split("/")) for part in name.split("_"))
+    """Return a name that may be broken after its underscores and slashes."""
+    return escape(name).replace("_", Markup("_<wbr>")).replace("/", Markup("/<wbr>"))

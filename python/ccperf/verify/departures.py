@@ -84,14 +84,9 @@ KNOWN = (
 
 AGAINST_RFCS = (
     AgainstTheStandard(
-        "an ACK with new SACK information counts as a duplicate also when it advances SND.UNA",
-        "RFC 6675 section 2",
-        "drop/alternate-TcpPrrRecovery",
-    ),
-    AgainstTheStandard(
         "a partial ACK in Recovery sends one segment whatever the window says",
         "RFC 6675 section 5, step C",
-        "drop/burst-TcpPrrRecovery",
+        "recovery/PrrRfc6937-long",
     ),
     AgainstTheStandard(
         "duplicate ACKs in CWR start no fast retransmit",
@@ -100,17 +95,17 @@ AGAINST_RFCS = (
     ),
     AgainstTheStandard(
         "every retransmission timeout sets ssthresh anew, that of a segment sent again, too",
-        "RFC 5681 section 3.1, equation 4",
+        "RFC 5681 section 3.1",
         "drop/again-twice",
     ),
     AgainstTheStandard(
         "the highest SACKed byte moves down by one segment when the hole below it is filled",
         "RFC 6675 section 2 (HighData, HighRxt)",
-        "drop/every-tenth-TcpPrrRecovery",
+        "qdisc/FqCoDelQueueDisc-ways-20p",
     ),
     AgainstTheStandard(
         "the arithmetic of proportional rate reduction wraps at 32 bits",
-        "RFC 6937 section 3",
+        "RFC 6937 section 3.1",
         "published/scalability",
     ),
     AgainstTheStandard(

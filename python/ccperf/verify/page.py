@@ -80,7 +80,7 @@ def sections() -> list[Section]:
                 _BELOW,
             ],
         ),
-        Section("How much of the code that reaches", [_COVERAGE, _reached(), _unreached()]),
+        Section("How much of the code the matrix reaches", [_COVERAGE, _reached(), _unreached()]),
         Section("Known departures from ns-3", [_known(), _PINNED]),
         Section("Where ns-3 departs from RFCs, and the engine follows", [_FOLLOWED, _rfcs()]),
         Section("Where ns-3 ends", [_ENDS, _ends()]),
@@ -169,10 +169,13 @@ def _found() -> str:
         if not different
         else f"{compared - different} were packet-identical, and not {', '.join(last.different)}"
     )
+    ours, engine = last.ccperf.split("+")
+    ns3, driver = last.ns3.split("+")
     return (
-        f"In the last record ccperf {last.ccperf} was compared with ns-3 {last.ns3} on {compared} "
-        f"scenarios, {last.rows:,} rows of packet traces: {verdict}. {matrix.recorded} of "
-        f"{matrix.scenarios} scenarios of today's matrix are in the record."
+        f"In the last record ccperf {ours} (engine `{engine}`) was compared with ns-3 {ns3} "
+        f"(driver `{driver}`) on {compared} scenarios, {last.rows:,} rows of packet traces: "
+        f"{verdict}. {matrix.recorded} of {matrix.scenarios} scenarios of today's matrix are in "
+        "the record."
     )
 
 
