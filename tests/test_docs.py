@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from ccperf import registry
+from ccperf.catalogue import REGISTRY
 from ccperf.cli.app import invoke
+from ccperf.metrics import METRICS
 from ccperf.verify import fidelity, page, record
 
 if sys.version_info >= (3, 11):
@@ -65,6 +67,22 @@ def test_links_between_documents_lead_somewhere() -> None:
     for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")):
         for target in re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]*)?\)", document.read_text("utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_readme_counts_right() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    ns3_s = {
+        kind: sum(
+            fidelity.counterpart(name).startswith("ns-3") for name in registry.algorithms(kind)
+        )
+        for kind in ("cc", "qdisc")
+    }
+    assert f"| congestion controls | ns-3's {ns3_s['cc']}, " in text
+    assert f"| queue disciplines | ns-3's {ns3_s['qdisc']}, " in text
+    assert f"| metrics with definitions | {len(METRICS)} | " in text
+    for experiment in REGISTRY.values():
+        points = sum(1 for _ in experiment.grid())
+        assert re.search(rf"^\| `{experiment.name}` \|.*\| {points} \|$", text, re.MULTILINE)
 
 
 def generated() -> dict[Path, str]:
