@@ -32,7 +32,7 @@ class Selection:
         None
     )
     full: Annotated[bool, Parameter(help="ns3: the whole matrix.")] = False
-    pattern: Annotated[str, Parameter(help="ns3: the cases of these names, e.g. losses/*.")] = ""
+    pattern: Annotated[str, Parameter(help="ns3: the cases of these names, e.g. loss/*.")] = ""
     fuzz: Annotated[int, Parameter(help="ns3: this many random scenarios.")] = 0
     seed: Annotated[int, Parameter(help="ns3: seed of the random scenarios.")] = 1
     record: Annotated[
