@@ -152,6 +152,11 @@ TABLES: dict[str, tuple[Column, ...]] = {
         Column("qdisc_marked", "int", "packets", "marked by the queue discipline so far"),
         Column("rate_bps", "int", "bit/s", "configured rate of the interval that ends here"),
     ),
+    "pings": (
+        Column("time_ns", "int", "ns", "when the echo request was sent"),
+        Column("ping", "int", "", "index into the scenario's pings"),
+        Column("rtt_ns", "float", "ns", "until the reply arrived"),
+    ),
     "changes": (
         Column("time_ns", "int", "ns", "time of the change"),
         Column("flow", "int", "", "index into `flows`"),
@@ -165,8 +170,8 @@ TABLES: dict[str, tuple[Column, ...]] = {
     ),
 }
 
-#: Tables that a recording has only if the scenario asked for them.
-OPTIONAL_TABLES = frozenset({"changes"})
+#: Tables that a recording has only if the scenario asks for them.
+OPTIONAL_TABLES = frozenset({"pings", "changes"})
 
 
 class Table(Mapping[str, ColumnData]):
@@ -324,6 +329,11 @@ class Recording:
     def link_samples(self) -> Table:
         """The directions' state on the grid, rows ordered by (time, direction)."""
         return self.tables["link_samples"]
+
+    @property
+    def pings(self) -> Table | None:
+        """The echo requests of each ping, if the scenario has pings."""
+        return self.tables.get("pings")
 
     @property
     def changes(self) -> Table | None:

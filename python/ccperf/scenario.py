@@ -37,7 +37,7 @@ from pydantic import (
 )
 
 from ccperf import _native, user_code
-from ccperf.errors import Problem, ScenarioError, suggestion
+from ccperf.errors import Problem, ScenarioError, suggestion, unknown
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -92,13 +92,17 @@ class Algorithm(_Model):
 
     type: str
     attributes: Attributes = {}
+    #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
+    #: assigns by itself, in a program that assigns none.
+    stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
     #: Of ``MqQueueDisc``: one discipline for all of the device's queues, or one each.
     children: tuple[Annotated[Algorithm, BeforeValidator(_algorithm_by_name)], ...] = ()
 
     @model_serializer(mode="wrap")
-    def _without_empty_children(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Most algorithms cannot have any."""
+    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = plain(self)
+        if self.stream is None:
+            fields.pop("stream", None)
         if not self.children:
             fields.pop("children", None)
         return fields
@@ -111,6 +115,66 @@ class Greedy(_Model):
     bytes: Size = "0B"
     #: What one call hands to the socket.
     write: Size = "512B"
+
+
+class _Paced(_Model):
+    """A source with a rate of its own, whatever TCP can carry.
+
+    A packet that does not fit into the send buffer is tried again when the next one would be due,
+    which is then not made; a finite source closes with the packet that reaches its ``bytes``.
+    """
+
+    #: After which it closes; 0: never.
+    bytes: Size = "0B"
+    rate: Rate
+    #: The size of a packet.
+    write: Size = "512B"
+
+
+class CBR(_Paced):
+    """Sends packets of ``write`` bytes at a constant bit rate."""
+
+    type: Literal["CBR"] = "CBR"
+
+
+class Poisson(_Paced):
+    """Sends packets of ``write`` bytes at the times of a Poisson process of mean ``rate``."""
+
+    type: Literal["Poisson"] = "Poisson"
+
+
+class OnOff(_Paced):
+    """Sends at a constant bit rate while it is on: ns-3's ``OnOffApplication``; off at first."""
+
+    type: Literal["OnOff"] = "OnOff"
+    rate: Rate = "500kbps"
+    #: ``1s``, ``Exponential(mean=1s)`` or ``Uniform(min=0s,max=2s)``.
+    on_time: Time = "1s"
+    off_time: Time = "1s"
+
+
+#: What produces a flow's data.
+APPLICATIONS: tuple[type[_Model], ...] = (Greedy, CBR, Poisson, OnOff)
+
+
+def _application_by_name(value: object, info: ValidationInfo) -> object:
+    """An application may be just its name; one without a name is greedy."""
+    value = _algorithm_by_name(value, info)
+    return {"type": "Greedy", **value} if isinstance(value, dict) else value
+
+
+Application: TypeAlias = Annotated[
+    Greedy | CBR | Poisson | OnOff,
+    Field(discriminator="type"),
+    BeforeValidator(_application_by_name),
+]
+
+
+class QueueLimits(_Model):
+    """Byte queue limits on a device queue: ns-3's ``DynamicQueueLimits``."""
+
+    #: How long there must have been slack before the limit goes down.
+    hold_time: Time = "1s"
 
 
 class Direction(_Model):
@@ -129,9 +193,14 @@ class Direction(_Model):
     #: How it chooses one for a packet, and serves them: by a hash of the flow, in turn; or by the
     #: packet's priority, the most urgent first.
     device_select: Literal["flow", "priority"] = "flow"
+    #: None: the device queue takes packets until it is full.
+    queue_limits: QueueLimits | None = None
     mtu: Size = "1500B"
     #: Probability that the receiving device loses a packet.
     loss: Probability = 0.0
+    #: Number of the random stream of losses; directions that give the same one draw from it in
+    #: turn. None: a stream of its own.
+    loss_stream: Count | None = None
     #: Packets that the receiving device loses, by their number in order of arrival, from 0.
     drop: tuple[Count, ...] = ()
 
@@ -173,7 +242,9 @@ class Flow(_Model):
     start: Time = "0s"
     #: None: never stopped.
     stop: Time | None = None
-    application: Annotated[Greedy, BeforeValidator(_algorithm_by_name)] = Greedy()
+    #: When the receiving application closes, too; None: never.
+    receiver_stop: Time | None = None
+    application: Application = Greedy()
     cc: Annotated[Algorithm, BeforeValidator(_algorithm_by_name)]
     recovery: str = "TcpPrrRecovery"
     #: Type of service of the source's packets (ns-3's ``Socket::SetIpTos``) and of the
@@ -182,6 +253,21 @@ class Flow(_Model):
     return_tos: TypeOfService = 0
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
     tcp: Attributes = {}
+
+
+class Ping(_Model):
+    """ICMP echo requests at equal distances, which the destination answers: ns-3's ``Ping``."""
+
+    #: ``ping_1``, ``ping_2``, ... if not given.
+    name: str | None = None
+    source: str
+    destination: str
+    start: Time = "0s"
+    #: None: never stopped.
+    stop: Time | None = None
+    interval: Time = "1s"
+    #: Without the headers.
+    size: Size = "56B"
 
 
 class RecordingOptions(_Model):
@@ -210,6 +296,7 @@ class Scenario(_Model):
     links: tuple[Link, ...]
     changes: tuple[Change, ...] = ()
     flows: tuple[Flow, ...]
+    pings: tuple[Ping, ...] = ()
     recording: RecordingOptions = RecordingOptions()
 
     @model_validator(mode="wrap")
@@ -278,6 +365,9 @@ def _problem(details: ErrorDetails) -> Problem:
         model = _model_at(location[:-1])
         known = model.model_fields if model else ()
         message = f"is not a field here{suggestion(str(location[-1]), known)}"
+    elif kind == "union_tag_invalid":
+        location = (*location, "type")
+        message = unknown("application", str(details["ctx"]["tag"]), _TAGS)
     elif kind == "literal_error":
         words = details["ctx"]["expected"].replace("'", "`")
         message = f"`{given}` is not {words}"
@@ -297,10 +387,13 @@ def _shown(given: object) -> str:
 def _path(location: tuple[int | str, ...]) -> str:
     path = ""
     for step in location:
-        # pydantic marks a dictionary's key that is wrong itself.
-        if step != "[key]":
+        # pydantic marks a dictionary's key that is wrong itself, and which application it read.
+        if step != "[key]" and not (step in _TAGS and path.endswith(".application")):
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
+
+
+_TAGS = {cls.__name__: cls for cls in APPLICATIONS}
 
 
 def _model_at(location: tuple[int | str, ...]) -> type[_Model] | None:
@@ -311,7 +404,7 @@ def _model_at(location: tuple[int | str, ...]) -> type[_Model] | None:
             return None
         if isinstance(step, str):
             field = model.model_fields.get(step)
-            model = _model_in(field.annotation) if field else None
+            model = _TAGS.get(step) or (_model_in(field.annotation) if field else None)
     return model
 
 

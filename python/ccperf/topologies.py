@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 from ccperf import _native
 from ccperf.errors import ScenarioError
-from ccperf.scenario import Algorithm, Change, Direction, Greedy, Scenario
+from ccperf.scenario import Algorithm, Application, Change, Direction, Scenario
 
 #: One value for all flows, or a sequence with one for each.
 PerFlow: TypeAlias = str | Sequence[str]
-Application: TypeAlias = str | Greedy | Mapping[str, Any]
+AnyApplication: TypeAlias = str | Application | Mapping[str, Any]
 
 LEFT, RIGHT, BOTTLENECK = "left", "right", "btl"
 
@@ -32,7 +32,7 @@ def dumbbell(
     recovery: PerFlow = "TcpPrrRecovery",
     starts: PerFlow = "0s",
     stops: PerFlow | None = None,
-    applications: Application | Sequence[Application] = "Greedy",
+    applications: AnyApplication | Sequence[AnyApplication] = "Greedy",
     tos: int | Sequence[int] = 0,
     return_tos: int | Sequence[int] = 0,
     sources: Sequence[str] | None = None,

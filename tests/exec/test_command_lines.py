@@ -201,6 +201,29 @@ def test_finite_transfers_and_late_starts() -> None:
     assert (s["flows"][0]["start"], s["flows"][0]["stop"]) == ("1.87s", "10s")
 
 
+def test_every_traffic_model_is_read_and_written_again() -> None:
+    models = (
+        "Greedy(bytes=0)",
+        "Greedy(bytes=5000,write=1000)",
+        "Poisson(bytes=0,rate=5Mbps)",
+        "CBR(bytes=1000000,rate=2Mbps)",
+        "OnOff(rate=2Mbps,on_time=Exponential(mean=1s,bound=3s),off_time=500ms)",
+    )
+    line = words("aqm", traffic_models=",".join(models))
+    run = commandline.parse(line)
+    assert f"--traffic-models={','.join(models)}" in shlex.split(run.command())
+    assert commandline.parse(shlex.split(run.command())) == run
+    flows = canonical(line)["flows"]
+    assert [flow["application"]["type"] for flow in flows] == [m.partition("(")[0] for m in models]
+    assert flows[3]["application"] == {
+        "type": "CBR",
+        "bytes": "1MB",
+        "rate": "2Mbps",
+        "write": "512B",
+    }
+    assert flows[4]["application"]["on_time"] == "Exponential(mean=1s,bound=3s)"
+
+
 @pytest.mark.parametrize(
     ("experiment", "changes", "field", "says"),
     [
@@ -229,7 +252,13 @@ def test_finite_transfers_and_late_starts() -> None:
         ("ecn", {"seed": "x"}, "--seed", "whole number"),
         ("ecn", {"seed": "0"}, "--seed", "between"),
         ("ecn", {"protocols": "UDP"}, "--protocols", "not supported yet"),
-        ("ecn", {"traffic_models": "Poisson(bytes=0,rate=1Mbps)"}, "--traffic-models", "not supp"),
+        ("ecn", {"traffic_models": "Poison(rate=1Mbps)"}, "--traffic-models", "`Poisson`"),
+        ("ecn", {"traffic_models": "Poisson(bytes=0)"}, "--traffic-models", "lacks rate"),
+        ("ecn", {"traffic_models": "CBR(rate=5)"}, "--traffic-models", "no unit"),
+        ("ecn", {"traffic_models": "CBR(rate=1Mbps,bites=0)"}, "--traffic-models", "`bytes`"),
+        ("ecn", {"traffic_models": "CBR(rate=1Mbps,bytes=1MB)"}, "--traffic-models", "number of b"),
+        ("ecn", {"traffic_models": "CBR(rate=1Mbps,bytes)"}, "--traffic-models", "name=value"),
+        ("ecn", {"traffic_models": "OnOff(on_time=0s)"}, "--traffic-models", "never send"),
         ("ecn", {"traffic_models": "Greedy"}, "--traffic-models", "Greedy(bytes=0)"),
         ("ecn", {"traffic_models": "Greedy(bytes=0"}, "--traffic-models", "bracket"),
         ("ecn", {"recoveries": "TcpPrrRecovry"}, "--recoveries", "TcpPrrRecovery"),

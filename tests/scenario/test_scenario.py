@@ -175,7 +175,7 @@ def test_shape_of_a_link(fields: dict[str, Any], expected: str) -> None:
     ("fields", "expected"),
     [
         ({"cc": "TcpCubik"}, "flows[0].cc.type: `TcpCubik` is not a congestion control algorithm"),
-        ({"application": "Gredy"}, "flows[0].application.type: `Gredy` is not `Greedy`"),
+        ({"application": "Gredy"}, "flows[0].application.type: unknown application `Gredy`"),
         ({"source_port": 0}, "flows[0].source_port: input should be greater than or equal to 1"),
         ({"tcp": {"Mss": 9}}, "flows[0].tcp.Mss: TcpSocket has no attribute `Mss`"),
         ({"stop": "0s"}, "flows[0].stop: 0s is not after start (0s)"),

@@ -29,7 +29,7 @@ pub enum Event {
     Close(u32),
     /// Entry `n` of the scenario's changes.
     Change(u32),
-    /// The first packet on its way through port `n` arrives.
+    /// The first packet of lane `n` arrives.
     Arrival(u32),
     /// Port `n` has sent a packet completely.
     TxComplete(u32),
@@ -39,6 +39,10 @@ pub enum Event {
     Qdisc(u32),
     /// A socket's timer: `Timer::COUNT` per socket.
     Socket(u32),
+    /// Something is due in the application of flow `n`.
+    Application(u32),
+    /// The receiving application of flow `n` closes.
+    CloseReceiver(u32),
 }
 
 /// Bits of an event's index, and of the event.
@@ -58,6 +62,8 @@ impl Event {
             Event::Wake(n) => (7, n),
             Event::Qdisc(n) => (8, n),
             Event::Socket(n) => (9, n),
+            Event::Application(n) => (10, n),
+            Event::CloseReceiver(n) => (11, n),
         };
         debug_assert!(n < 1 << INDEX_BITS);
         kind << INDEX_BITS | n
@@ -75,7 +81,9 @@ impl Event {
             6 => Event::TxComplete(n),
             7 => Event::Wake(n),
             8 => Event::Qdisc(n),
-            _ => Event::Socket(n),
+            9 => Event::Socket(n),
+            10 => Event::Application(n),
+            _ => Event::CloseReceiver(n),
         }
     }
 }
@@ -126,7 +134,7 @@ impl PartialOrd for Entry {
 
 const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
 
-/// How many of the soonest events are kept sorted; a power of two.
+/// How many of the soonest events are kept sorted.
 const SOON: usize = 32;
 
 /// Entries by their order: the soonest in a sorted array, the rest in a heap.
@@ -136,8 +144,9 @@ const SOON: usize = 32;
 /// What is due now or in a nanosecond, the commonest delays, belongs at the array's very end.
 #[derive(Debug)]
 struct Pending {
-    /// The first `len` are in use, in descending order, so that the soonest is the last.
-    soon: [Entry; SOON],
+    /// In descending order, so that the soonest is the last, at `len`.  The first is `NEVER`, which ends
+    /// every search.
+    soon: [Entry; SOON + 1],
     len: usize,
     /// Nothing in here is sooner than anything in `soon`.
     rest: BinaryHeap<Reverse<Entry>>,
@@ -147,71 +156,72 @@ struct Pending {
 
 impl Default for Pending {
     fn default() -> Self {
-        Pending { soon: [NEVER; SOON], len: 0, rest: BinaryHeap::new(), rest_first: NEVER }
+        Pending { soon: [NEVER; SOON + 1], len: 0, rest: BinaryHeap::new(), rest_first: NEVER }
     }
 }
 
 impl Pending {
     #[inline]
     fn push(&mut self, entry: Entry) {
-        if self.len == SOON && entry < self.rest_first {
-            self.overflow();
-        }
-        if self.rest_first < entry {
-            self.rest.push(Reverse(entry));
-            return;
+        if self.len >= SOON || self.rest_first < entry {
+            return self.push_late(entry);
         }
         let mut at = self.len;
-        while at > 0 && self.soon[(at - 1) % SOON] < entry {
-            self.soon[at % SOON] = self.soon[(at - 1) % SOON];
+        self.len += 1;
+        // Ties are rare: the times alone first.
+        while at > 0 && self.soon[at].time < entry.time {
+            self.soon[at + 1] = self.soon[at];
             at -= 1;
         }
-        self.soon[at % SOON] = entry;
-        self.len += 1;
+        while self.soon[at] < entry {
+            self.soon[at + 1] = self.soon[at];
+            at -= 1;
+        }
+        self.soon[at + 1] = entry;
     }
 
-    /// Moves the later half of the array into the heap.
+    /// The array is full, or this entry belongs into the heap.
     #[cold]
-    fn overflow(&mut self) {
-        self.rest.extend(self.soon[..SOON / 2].iter().map(|&entry| Reverse(entry)));
-        self.soon.copy_within(SOON / 2.., 0);
+    fn push_late(&mut self, entry: Entry) {
+        if self.rest_first < entry {
+            return self.rest.push(Reverse(entry));
+        }
+        // The later half of the array moves into the heap.
+        self.rest.extend(self.soon[1..=SOON / 2].iter().map(|&entry| Reverse(entry)));
+        self.soon.copy_within(SOON / 2 + 1.., 1);
         self.len = SOON / 2;
         self.note_first();
+        self.push(entry);
     }
 
-    /// The soonest entry; `NEVER` if there is none.
+    /// The soonest entry; `NEVER` if there is none, or if the array has to be refilled.
     #[inline]
-    fn first(&mut self) -> Entry {
-        if self.len == 0 {
-            self.refill();
-        }
-        // The array is not empty now, or has never been used.
-        self.soon[self.len.wrapping_sub(1) % SOON]
-    }
-
-    #[cold]
-    fn refill(&mut self) {
-        while self.len < SOON / 2
-            && let Some(entry) = self.rest.pop()
-        {
-            self.soon[self.len] = entry.0;
-            self.len += 1;
-        }
-        if self.len == 0 {
-            self.soon[SOON - 1] = NEVER;
-        }
-        self.soon[..self.len].reverse();
-        self.note_first();
-    }
-
-    fn note_first(&mut self) {
-        self.rest_first = self.rest.peek().map_or(NEVER, |entry| entry.0);
+    fn first(&self) -> Entry {
+        self.soon[self.len]
     }
 
     /// Takes what [`Pending::first`] has just returned.
     #[inline]
     fn take_first(&mut self) {
         self.len -= 1;
+    }
+
+    /// Fills the empty array from the heap.  Returns false if there is nothing.
+    #[cold]
+    fn refill(&mut self) -> bool {
+        while self.len < SOON / 2
+            && let Some(entry) = self.rest.pop()
+        {
+            self.len += 1;
+            self.soon[self.len] = entry.0;
+        }
+        self.soon[1..=self.len].reverse();
+        self.note_first();
+        self.len > 0
+    }
+
+    fn note_first(&mut self) {
+        self.rest_first = self.rest.peek().map_or(NEVER, |entry| entry.0);
     }
 }
 
@@ -254,19 +264,37 @@ impl EventQueue {
     /// Takes the next event if it is due by `until`, and advances the clock to it.
     #[inline]
     pub fn pop(&mut self, until: Time) -> Option<Event> {
-        let entry = self.pending.first();
-        let key = entry.key();
-        if key.time > until {
-            return None;
+        let mut entry = self.pending.first();
+        if entry.time > until.0 {
+            if self.pending.len > 0 || !self.pending.refill() {
+                return None;
+            }
+            entry = self.pending.first();
+            if entry.time > until.0 {
+                return None;
+            }
         }
+        let key = entry.key();
         debug_assert!(key >= self.now, "time goes back");
         self.pending.take_first();
         self.now = key;
         Some(entry.event())
     }
 
-    pub fn is_empty(&mut self) -> bool {
-        self.pending.first() == NEVER
+    /// Advances the clock to this event, which is not queued, if it is the next.
+    #[inline]
+    pub fn skip_to(&mut self, key: Key) -> bool {
+        let Pending { soon, len, rest_first, .. } = &self.pending;
+        let next = if *len > 0 { soon[*len] } else { *rest_first };
+        let is_next = key.time == self.now.time && key < next.key();
+        if is_next {
+            self.now = key;
+        }
+        is_next
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pending.len == 0 && self.pending.rest.is_empty()
     }
 
     /// Stops where numbers would no longer fit beside their events.

@@ -13,6 +13,7 @@ pub mod lowered;
 mod network;
 pub mod packet;
 pub mod qdisc;
+mod queue_limits;
 mod recorder;
 pub mod recording;
 pub mod recovery;

@@ -28,6 +28,8 @@ pub struct Lowered {
     pub changes: Vec<Change>,
     /// In creation order.
     pub flows: Vec<Flow>,
+    /// In creation order, after the flows.
+    pub pings: Vec<Ping>,
 }
 
 /// A full-duplex point-to-point link.
@@ -56,12 +58,14 @@ pub struct Direction {
     pub qdisc: Option<Algorithm>,
     /// The size of each of the device's queues.
     pub device_queue: DeviceQueue,
+    /// Hold time of ns-3's `DynamicQueueLimits` on the device queue, if it has them.
+    pub queue_limits_hold_ns: Option<u64>,
     /// How many transmit queues the device has, and which one a packet enters.
     pub device_queues: u16,
     pub device_select: DeviceSelect,
     /// Probability that the receiving device loses a packet, each packet alike.
     pub loss: f64,
-    /// Stream number of the loss draws.
+    /// Stream number of the loss draws; directions with the same number share the stream.
     pub loss_stream: u64,
     /// Packets lost at the receiving device, by their number in order of arrival, from 0.
     pub drops: Vec<u64>,
@@ -96,7 +100,7 @@ pub struct Algorithm {
     #[serde(rename = "type")]
     pub kind: String,
     pub attributes: BTreeMap<String, String>,
-    /// First stream number of its random draws.
+    /// First stream number of its random draws; 2^63 + n is the nth that ns-3 assigns by itself.
     pub stream: u64,
     /// The disciplines of the device's queues, if this is `MqQueueDisc`.
     #[serde(default)]
@@ -134,6 +138,8 @@ pub struct Flow {
     pub start_ns: u64,
     /// Zero: never stopped.
     pub stop_ns: u64,
+    /// When the receiving application closes; zero: never.
+    pub receiver_stop_ns: u64,
     pub application: Application,
     pub congestion_control: Algorithm,
     /// `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
@@ -146,6 +152,26 @@ pub struct Flow {
     pub socket: BTreeMap<String, String>,
 }
 
+/// ICMP echo requests at equal distances, answered by the destination (ns-3's `Ping`).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ping {
+    pub name: String,
+    pub source: usize,
+    pub destination: usize,
+    pub source_address: String,
+    pub destination_address: String,
+    /// As a flow's.
+    pub path: Vec<[usize; 2]>,
+    pub return_path: Vec<[usize; 2]>,
+    pub start_ns: u64,
+    /// Zero: never stopped.
+    pub stop_ns: u64,
+    pub interval_ns: u64,
+    /// Without the ICMP header.
+    pub size_bytes: u32,
+}
+
 /// What produces a flow's data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -153,5 +179,54 @@ pub enum Application {
     /// Always has data: writes of `write_bytes`, each stamped when it is created; one that does not
     /// fit keeps its stamp and waits.  `bytes` 0: without end, never closes.  Otherwise closes
     /// after that many bytes.
-    Greedy { bytes: u64, write_bytes: u32 },
+    Greedy {
+        bytes: u64,
+        write_bytes: u32,
+    },
+    OnOff(OnOff),
+    Poisson(Poisson),
+}
+
+/// Sends at a constant rate while it is on (ns-3's `OnOffApplication`); a constant bit rate is one
+/// that is always on.  A packet that does not fit waits for the time of the next one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Closes with the packet that reaches this; 0: never.
+    pub bytes: u64,
+    pub write_bytes: u32,
+    pub rate_bps: u64,
+    /// Lengths of its periods in seconds.  The first one is off, from the connection on.
+    pub on_s: Distribution,
+    pub off_s: Distribution,
+    /// Stream number of `on_s`; that of `off_s` is the next one.
+    pub stream: u64,
+}
+
+/// Sends packets at the times of a Poisson process, from the connection on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Poisson {
+    /// Closes with the packet that reaches this; 0: never.
+    pub bytes: u64,
+    pub write_bytes: u32,
+    /// Mean rate: the mean gap is that of `write_bytes` at this rate.
+    pub rate_bps: u64,
+    pub stream: u64,
+}
+
+/// What a random number is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Distribution {
+    Constant(f64),
+    Uniform {
+        min: f64,
+        max: f64,
+    },
+    /// Numbers above `bound` are drawn again; 0: no bound.
+    Exponential {
+        mean: f64,
+        bound: f64,
+    },
 }

@@ -4,11 +4,12 @@
 //! transmitter, and the packets on the wire.  The rules are those of ns-3's traffic control layer,
 //! `PointToPointNetDevice` and `PointToPointChannel`.
 //!
-//! Few events are queued.  Packets on the wire wait in the port's own list, of which only the head has
-//! an event.  The end of a transmission and the wake-up of the queue discipline are queued only when
+//! Few events are queued.  Packets on the wire wait in [`Lanes`], of which only the heads have an
+//! event.  The end of a transmission and the wake-up of the queue discipline are queued only when
 //! somebody has come to wait for them; until then their [`Key`] is kept, so that they take their place
 //! in the order that ns-3 would have given them.
 
+mod lanes;
 mod transmit_queues;
 
 use std::collections::VecDeque;
@@ -17,22 +18,30 @@ use crate::event::{Event, EventQueue, Key};
 use crate::lowered::DeviceQueue;
 use crate::packet::{PPP_HEADER, Packet, PacketId, PacketPool};
 use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, Reason};
+use crate::queue_limits::DynamicQueueLimits;
 use crate::rng::RngStream;
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
+use lanes::{Flight, Lanes};
 
 pub use transmit_queues::TransmitQueues;
 
-/// The time when a packet arrives, and which.
-type InFlight = (Key, PacketId);
+/// What is known of packets of one size at a port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    bytes: u32,
+    /// Where they fly.
+    lane: u32,
+    tx_time: Time,
+}
 
 /// One direction of a link.
 #[derive(Debug)]
 pub struct Port {
     pub rate: Rate,
-    /// Transmission times by size of packet: mostly there are two sizes, data and ACK, and the exact
-    /// rounding costs a 128-bit division.
-    tx_times: [(u32, Time); 2],
+    /// Mostly there are two sizes, data and ACK, and the exact rounding of the transmission time costs a
+    /// 128-bit division.
+    sizes: [Size; 2],
     pub delay: Time,
     pub mtu: u32,
     pub qdisc: Option<AnyQdisc>,
@@ -45,6 +54,10 @@ pub struct Port {
     queue_bytes: u32,
     /// The device has told the queue discipline to wait.
     stopped: bool,
+    /// Byte queue limits, for which it waits as well.
+    limits: Option<Box<ByteLimits>>,
+    /// Every event is queued, as [`EventQueue::plain`] says, or because byte limits count them all.
+    is_plain: bool,
     /// When the device looks whether it may say "go on", if that event is not queued: see
     /// [`Network::start_transmission`].
     wake: Option<Key>,
@@ -52,10 +65,10 @@ pub struct Port {
     busy_until: Key,
     /// The end of the present transmission is queued as an event.
     is_completion_queued: bool,
-    wire: VecDeque<InFlight>,
 
     loss: f64,
-    loss_rng: RngStream,
+    /// Which of [`Network::loss_streams`] it draws from.
+    loss_stream: usize,
     /// Arrivals to lose, by number, in increasing order.
     drops: VecDeque<u64>,
     arrivals: u64,
@@ -68,6 +81,16 @@ pub struct Port {
     pub loss_dropped: u64,
 }
 
+/// Byte queue limits of a port.
+#[derive(Debug)]
+struct ByteLimits {
+    limits: DynamicQueueLimits,
+    /// They have told the queue discipline to wait.
+    stopped: bool,
+    /// Of [`Port::tx_bytes`], what they know.
+    reported: u64,
+}
+
 /// What is needed to make a port.
 #[derive(Debug)]
 pub struct PortSetup {
@@ -77,8 +100,10 @@ pub struct PortSetup {
     pub qdisc: Option<AnyQdisc>,
     pub queues: Option<TransmitQueues>,
     pub queue_limit: DeviceQueue,
+    /// The hold time of byte queue limits, if there are any.
+    pub byte_limits: Option<Time>,
     pub loss: f64,
-    pub loss_rng: RngStream,
+    pub loss_stream: usize,
     pub drops: Vec<u64>,
 }
 
@@ -88,7 +113,7 @@ impl Port {
         drops.sort_unstable();
         Port {
             rate: setup.rate,
-            tx_times: [(0, Time::ZERO); 2],
+            sizes: [Size::default(); 2],
             delay: setup.delay,
             mtu: setup.mtu,
             qdisc: setup.qdisc,
@@ -98,13 +123,17 @@ impl Port {
             queue: VecDeque::new(),
             queue_bytes: 0,
             stopped: false,
+            is_plain: setup.byte_limits.is_some(),
+            limits: setup.byte_limits.map(|hold_time| {
+                let limits = DynamicQueueLimits::new(hold_time);
+                Box::new(ByteLimits { limits, stopped: false, reported: 0 })
+            }),
             wake: None,
             busy_until: Key::default(),
             is_completion_queued: false,
-            wire: VecDeque::new(),
             is_lossy: setup.loss > 0.0 || !drops.is_empty(),
             loss: setup.loss,
-            loss_rng: setup.loss_rng,
+            loss_stream: setup.loss_stream,
             drops: drops.into(),
             arrivals: 0,
             tx_packets: 0,
@@ -114,17 +143,16 @@ impl Port {
         }
     }
 
-    fn tx_time(&mut self, bytes: u32) -> Time {
-        let [first, second] = self.tx_times;
-        if first.0 == bytes {
-            return first.1;
+    fn size(&mut self, bytes: u32) -> &mut Size {
+        let [first, second] = self.sizes;
+        if first.bytes == bytes {
+            return &mut self.sizes[0];
         }
-        if second.0 == bytes {
-            return second.1;
+        if second.bytes == bytes {
+            return &mut self.sizes[1];
         }
-        let time = self.rate.tx_time(bytes);
-        self.tx_times = [(bytes, time), first];
-        time
+        self.sizes = [Size { bytes, lane: 0, tx_time: self.rate.tx_time(bytes) }, first];
+        &mut self.sizes[0]
     }
 
     /// Whether the device queue would overflow with another packet of `bytes`.
@@ -140,11 +168,11 @@ impl Port {
         self.is_full_for(self.mtu)
     }
 
-    /// Whether the empty device queue can take a packet of `bytes`, and if it then is full.
-    fn takes_one(&self, bytes: u32) -> (bool, bool) {
+    /// Whether one packet of `bytes` fills the device queue.
+    fn is_filled_by(&self, bytes: u32) -> bool {
         match self.queue_limit {
-            DeviceQueue::Packets(limit) => (limit > 0, limit <= 1),
-            DeviceQueue::Bytes(limit) => (bytes <= limit, bytes + self.mtu > limit),
+            DeviceQueue::Packets(limit) => limit <= 1,
+            DeviceQueue::Bytes(limit) => bytes + self.mtu > limit,
         }
     }
 
@@ -163,7 +191,7 @@ impl Port {
     }
 
     /// Random loss and listed loss at the receiving device.
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, streams: &mut [RngStream]) -> bool {
         if !self.is_lossy {
             return false;
         }
@@ -173,51 +201,60 @@ impl Port {
             self.drops.pop_front();
             return true;
         }
-        self.loss > 0.0 && self.loss_rng.unit() < self.loss
+        self.loss > 0.0 && streams[self.loss_stream].unit() < self.loss
     }
 
-    /// Puts a packet on the wire; the transmitter is idle.
+    /// Puts a packet on the wire; the transmitter is idle.  Who has stopped the discipline sees to the
+    /// wake-up.
     #[inline]
-    fn transmit(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+    fn transmit(
+        &mut self,
+        events: &mut EventQueue,
+        lanes: &mut Lanes,
+        index: u32,
+        id: PacketId,
+        bytes: u32,
+    ) {
         // ns-3 draws three numbers, in this order: wake-up, end of transmission, arrival.
-        let wake = events.reserve(Time::ZERO);
-        if self.stopped || events.plain {
-            events.insert(wake, Event::Wake(index));
-        } else {
-            // Nobody waits for it.  Whoever comes next, or stops the discipline, sees to it.
-            self.wake = Some(wake);
+        self.wake = Some(events.reserve(Time::ZERO));
+        if self.is_plain {
+            self.queue_wake(events, index);
         }
-        self.occupy(events, index, id, bytes);
+        self.occupy(events, lanes, index, id, bytes);
     }
 
     /// The packet goes onto the wire, and the transmitter is busy until its end has left.
     #[inline]
-    fn occupy(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
-        let tx_time = self.tx_time(bytes);
-        self.busy_until = events.reserve(tx_time);
-        let arrival = events.reserve(tx_time + self.delay);
+    fn occupy(
+        &mut self,
+        events: &mut EventQueue,
+        lanes: &mut Lanes,
+        index: u32,
+        id: PacketId,
+        bytes: u32,
+    ) {
+        let delay = self.delay;
+        let size = self.size(bytes);
+        let tx_time = size.tx_time;
+        let busy_until = events.reserve(tx_time);
+        lanes.start(&mut size.lane, tx_time + delay, id, index, events);
+        self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
-        if !self.queue.is_empty() || events.plain {
+        if !self.queue.is_empty() || self.is_plain {
             self.is_completion_queued = true;
-            events.insert(self.busy_until, Event::TxComplete(index));
-        }
-        let last = self.wire.back().map(|&(key, _)| key);
-        if last.is_none_or(|last| last < arrival) {
-            self.wire.push_back((arrival, id));
-        } else {
-            self.overtake(arrival, id);
-        }
-        if last.is_none() || events.plain || self.wire.front() == Some(&(arrival, id)) {
-            events.insert(arrival, Event::Arrival(index));
+            events.insert(busy_until, Event::TxComplete(index));
         }
     }
 
-    /// A delay that was lowered: the packet arrives before some that were sent before it.
-    #[cold]
-    fn overtake(&mut self, arrival: Key, id: PacketId) {
-        let at = self.wire.partition_point(|&(key, _)| key < arrival);
-        self.wire.insert(at, (arrival, id));
+    /// A packet waits in the device queue, which has room.
+    fn wait(&mut self, events: &mut EventQueue, index: u32, id: PacketId, bytes: u32) {
+        self.queue.push_back(id);
+        self.queue_bytes += bytes;
+        self.await_completion(events, index);
+        if self.is_full() {
+            self.stop(events, index);
+        }
     }
 
     /// The end of the present transmission is waited for.
@@ -231,10 +268,17 @@ impl Port {
     /// The device queue has no room for another packet.
     fn stop(&mut self, events: &mut EventQueue, index: u32) {
         self.stopped = true;
-        // A look at the queue is due in this nanosecond, and now matters.
+        // A look at the queue that is due in this nanosecond matters now.
         if let Some(key) = self.wake.take()
             && key > events.now()
         {
+            events.insert(key, Event::Wake(index));
+        }
+    }
+
+    /// The look at the queue that was reserved last matters.
+    fn queue_wake(&mut self, events: &mut EventQueue, index: u32) {
+        if let Some(key) = self.wake.take() {
             events.insert(key, Event::Wake(index));
         }
     }
@@ -249,6 +293,23 @@ impl Port {
                 self.stopped = false;
             }
         }
+    }
+
+    /// The device queue takes a packet.
+    fn count_for_limits(&mut self, bytes: u32) {
+        let Some(known) = &mut self.limits else { return };
+        known.limits.on_queued(bytes);
+        known.stopped |= !known.limits.is_available();
+        self.stopped |= known.stopped;
+    }
+
+    /// Tells the byte queue limits what has left the device queue; whether there is still too much.
+    fn waits_for_limits(&mut self, now: Time) -> bool {
+        let Some(known) = &mut self.limits else { return false };
+        known.limits.on_completed((self.tx_bytes - known.reported) as u32, now);
+        known.reported = self.tx_bytes;
+        known.stopped &= !known.limits.is_available();
+        known.stopped
     }
 
     pub fn set_loss(&mut self, loss: f64) {
@@ -266,9 +327,12 @@ pub struct Network {
     pub events: EventQueue,
     pub packets: PacketPool,
     pub ports: Vec<Port>,
+    /// Random numbers for losses; ports may share a stream.
+    pub loss_streams: Vec<RngStream>,
     pub routes: Routes,
     pub flow_keys: Vec<[FlowKey; 2]>,
     pub trace: Option<PacketTrace>,
+    lanes: Lanes,
     /// Timers of queue disciplines that are set: port, which of its disciplines, tag.
     qdisc_timers: Vec<Option<(u32, u32, u32)>>,
 }
@@ -276,6 +340,7 @@ pub struct Network {
 impl Network {
     pub fn new(
         ports: Vec<Port>,
+        loss_streams: Vec<RngStream>,
         routes: Routes,
         flow_keys: Vec<[FlowKey; 2]>,
         trace: Option<PacketTrace>,
@@ -284,10 +349,21 @@ impl Network {
             events: EventQueue::default(),
             packets: PacketPool::default(),
             ports,
+            loss_streams,
             routes,
             flow_keys,
             trace,
+            lanes: Lanes::default(),
             qdisc_timers: Vec::new(),
+        }
+    }
+
+    /// From now on no shortcuts are taken.
+    #[cfg(test)]
+    pub fn queue_every_event(&mut self) {
+        self.events.plain = true;
+        for port in &mut self.ports {
+            port.is_plain = true;
         }
     }
 
@@ -335,25 +411,15 @@ impl Network {
 
     pub fn set_rate(&mut self, port: u32, rate: Rate) {
         self.ports[port as usize].rate = rate;
-        self.ports[port as usize].tx_times = [(0, Time::ZERO); 2];
+        self.ports[port as usize].sizes = [Size::default(); 2];
     }
 
-    /// The head of the wire arrives.  Returns the packet if this was its last hop.
+    /// The head of a lane arrives.  Returns the packet if this was its last hop.
     #[inline]
-    pub fn on_arrival(&mut self, index: u32) -> Option<PacketId> {
-        let now = self.events.now();
+    pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
+        let Flight { id, port: index, .. } = self.lanes.arrive(lane, &mut self.events)?;
         let port = &mut self.ports[index as usize];
-        // A delay that was lowered lets packets overtake: the event may belong to one that has
-        // already been taken, or has been pushed back.
-        let &(key, id) = port.wire.front()?;
-        if key != now {
-            return None;
-        }
-        port.wire.pop_front();
-        if let Some(&(key, _)) = port.wire.front() {
-            self.events.insert(key, Event::Arrival(index));
-        }
-        if port.loses_next() {
+        if port.loses_next(&mut self.loss_streams) {
             port.loss_dropped += 1;
             self.record(index, PacketEvent::Drop, id, "Link loss");
             self.packets.remove(id);
@@ -375,17 +441,38 @@ impl Network {
         let port = &mut self.ports[index as usize];
         port.is_completion_queued = false;
         if let Some(id) = port.queue.pop_front() {
-            port.queue_bytes -= self.packets[id].wire_bytes();
-            self.start_transmission(index, id);
+            let bytes = self.packets[id].wire_bytes();
+            port.queue_bytes -= bytes;
+            port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+            self.record(index, PacketEvent::Tx, id, "");
+            self.wake_discipline(index);
         } else if port.queues.is_some() {
             self.transmit_from_several(index);
+        }
+    }
+
+    /// A transmission has begun, which the discipline may have waited for.
+    #[inline]
+    fn wake_discipline(&mut self, index: u32) {
+        let port = &mut self.ports[index as usize];
+        if !port.stopped {
+            return;
+        }
+        match port.wake {
+            // What would run next anyway runs at once.
+            Some(key) if self.events.skip_to(key) => {
+                port.wake = None;
+                self.on_wake(index);
+            }
+            _ => port.queue_wake(&mut self.events, index),
         }
     }
 
     /// The device looks whether its queue has room, and lets the queue discipline go on.
     pub fn on_wake(&mut self, index: u32) {
         let port = &mut self.ports[index as usize];
-        if !port.is_full() && port.stopped {
+        let waits = port.limits.is_some() && port.waits_for_limits(self.events.now().time);
+        if !port.is_full() && port.stopped && !waits {
             port.stopped = false;
             self.run(index);
         } else if port.queues.is_some() {
@@ -401,17 +488,23 @@ impl Network {
         if port.stopped {
             port.catch_up(&mut self.events, index);
         }
-        // Most ports are idle, and all their disciplines do is count.
-        if now >= port.busy_until && !port.stopped && !self.events.plain {
+        // Most disciplines are empty most of the time, and all they do is count.
+        if !port.stopped && !port.is_plain {
             let packet = &mut self.packets[id];
             let bytes = packet.wire_bytes();
-            let (fits, fills) = port.takes_one(bytes);
-            if fits && port.passes_qdisc(packet.ip_bytes) {
+            if !port.is_full_for(bytes) && port.passes_qdisc(packet.ip_bytes) {
                 packet.enqueued = now.time;
-                port.transmit(&mut self.events, index, id, bytes);
-                port.stopped = fills;
                 if self.trace.is_some() {
                     self.record(index, PacketEvent::Enqueue, id, "");
+                }
+                let port = &mut self.ports[index as usize];
+                if now < port.busy_until {
+                    return port.wait(&mut self.events, index, id, bytes);
+                }
+                port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+                // Whoever comes next sees to it, if nobody has in the meantime.
+                port.stopped = port.is_filled_by(bytes);
+                if self.trace.is_some() {
                     self.record(index, PacketEvent::Tx, id, "");
                 }
                 return;
@@ -459,14 +552,11 @@ impl Network {
             self.drop_at_device(index, id, "Device queue full");
             return;
         }
+        if port.limits.is_some() {
+            port.count_for_limits(bytes);
+        }
         if now < port.busy_until {
-            port.queue.push_back(id);
-            port.queue_bytes += bytes;
-            port.await_completion(&mut self.events, index);
-            if port.is_full() {
-                port.stop(&mut self.events, index);
-            }
-            return;
+            return port.wait(&mut self.events, index, id, bytes);
         }
         // In and out of the queue at once: even then it may have been full for a moment.
         port.queue_bytes += bytes;
@@ -482,7 +572,11 @@ impl Network {
 
     fn start_transmission(&mut self, index: u32, id: PacketId) {
         let bytes = self.packets[id].wire_bytes();
-        self.ports[index as usize].transmit(&mut self.events, index, id, bytes);
+        let port = &mut self.ports[index as usize];
+        port.transmit(&mut self.events, &mut self.lanes, index, id, bytes);
+        if port.stopped {
+            port.queue_wake(&mut self.events, index);
+        }
         self.record(index, PacketEvent::Tx, id, "");
     }
 

@@ -11,6 +11,9 @@ pub const IP_HEADER: u32 = 20;
 /// TCP header without options (RFC 9293 section 3.1).
 pub const TCP_HEADER: u32 = 20;
 
+/// ICMP echo header (RFC 792).
+pub const ICMP_HEADER: u32 = 8;
+
 /// The two ECN bits of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]

@@ -1,5 +1,6 @@
 //! Samples on the grid and counters at the end: the tables of `docs/design/contract.md`.
 
+use crate::application::Ping;
 use crate::lowered::Lowered;
 use crate::network::Network;
 use crate::qdisc::Verdict;
@@ -101,6 +102,14 @@ columns! {
         reason: Str,
         packets: I64,
         bytes: I64,
+    }
+}
+
+columns! {
+    Echoes {
+        time_ns: I64,
+        ping: I64,
+        rtt_ns: F64,
     }
 }
 
@@ -211,6 +220,7 @@ impl Recorder {
         scenario: &Lowered,
         network: &Network,
         connections: &[Connection],
+        pings: &[Ping],
     ) -> Recording {
         let mut tables = vec![
             flows(scenario, connections),
@@ -219,6 +229,9 @@ impl Recorder {
             self.flow_samples.into_table("flow_samples"),
             self.link_samples.into_table("link_samples"),
         ];
+        if !pings.is_empty() {
+            tables.push(echoes(pings));
+        }
         if scenario.record_changes {
             tables.push(self.changes.into_table("changes"));
         }
@@ -240,9 +253,9 @@ impl Recorder {
             s.received_bytes.push(connection.receiver.statistics.received_bytes as i64);
             s.acked_bytes.push(sent.acked_bytes as i64);
             s.written_bytes.push(sent.written_bytes as i64);
-            s.read_bytes.push(connection.application.read as i64);
+            s.read_bytes.push(connection.application.transfer().read as i64);
             s.idt_ewma_ns.push(sent.departure_gap.unwrap_or(f64::NAN));
-            s.one_way_delay_ns.push(optional(connection.application.one_way_delay));
+            s.one_way_delay_ns.push(optional(connection.application.transfer().one_way_delay));
             s.retransmissions.push(sent.retransmissions as i64);
             s.rtos.push(sent.rtos as i64);
             // As with the other states, 0 before the connection.
@@ -308,6 +321,18 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
         t.loss_dropped.push(port.loss_dropped as i64);
     }
     t.into_table("links")
+}
+
+fn echoes(pings: &[Ping]) -> Table {
+    let mut t = Echoes::default();
+    for (i, ping) in pings.iter().enumerate() {
+        for &(sent, rtt) in &ping.requests {
+            t.time_ns.push(sent.ns());
+            t.ping.push(i as i64);
+            t.rtt_ns.push(optional(rtt));
+        }
+    }
+    t.into_table("pings")
 }
 
 fn drops(scenario: &Lowered, network: &Network) -> Table {

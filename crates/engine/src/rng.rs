@@ -2,6 +2,8 @@
 //! object-oriented random-number package with many long streams and substreams", Operations
 //! Research 50(6), 2002), and ns-3's samplers on top.  The numbers are those of ns-3 3.44.
 
+use crate::lowered::Distribution;
+
 /// The two components' moduli.
 const M1: u64 = 4_294_967_087;
 const M2: u64 = 4_294_944_443;
@@ -89,6 +91,28 @@ impl RngStream {
             if bound == 0.0 || value <= bound {
                 return value;
             }
+        }
+    }
+}
+
+/// A distribution with the stream that is drawn from: ns-3's `ConstantRandomVariable`,
+/// `UniformRandomVariable` and `ExponentialRandomVariable`.
+#[derive(Clone, Debug)]
+pub struct RandomVariable {
+    distribution: Distribution,
+    stream: RngStream,
+}
+
+impl RandomVariable {
+    pub fn new(distribution: Distribution, run: u64, stream: u64) -> Self {
+        RandomVariable { distribution, stream: RngStream::fixed(run, stream) }
+    }
+
+    pub fn draw(&mut self) -> f64 {
+        match self.distribution {
+            Distribution::Constant(value) => value,
+            Distribution::Uniform { min, max } => self.stream.uniform(min, max),
+            Distribution::Exponential { mean, bound } => self.stream.exponential(mean, bound),
         }
     }
 }

@@ -1,16 +1,17 @@
 //! Runs a lowered scenario.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
-use crate::application::Greedy;
+use crate::application::{Application, Due, Ping};
 use crate::attributes::{Attributes, Spec};
 use crate::congestion;
-use crate::event::Event;
-use crate::lowered::{Algorithm, Direction, Flow, Lowered};
+use crate::event::{Event, EventQueue};
+use crate::lowered::{self, Algorithm, Direction, Flow, Lowered};
 use crate::network::{Network, Port, PortSetup, TransmitQueues};
 use crate::packet::{Packet, priority};
 use crate::qdisc::{self, AnyQdisc, FlowKey};
@@ -23,7 +24,8 @@ use crate::time::{Rate, Time};
 use crate::trace::PacketTrace;
 use crate::user::{Failure, NoUserCode, Setup, UserCode, is_user_code};
 
-/// IP protocol number of TCP, part of what flow queueing hashes.
+/// IP protocol numbers, part of what flow queueing hashes.
+const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_TCP: u8 = 6;
 /// ns-3's estimate of the RTT before the first sample.
 const INITIAL_RTT: Time = Time::from_secs(1);
@@ -44,7 +46,7 @@ pub enum Error {
 pub(crate) struct Connection {
     pub(crate) sender: Socket,
     pub(crate) receiver: Socket,
-    pub(crate) application: Greedy,
+    pub(crate) application: Application,
     timers: [SocketTimers; 2],
 }
 
@@ -62,6 +64,8 @@ pub struct Simulation {
     scenario: Lowered,
     network: Network,
     connections: Vec<Connection>,
+    /// Their packets have the flow numbers behind those of the connections.
+    pings: Vec<Ping>,
     recorder: Recorder,
     finished: bool,
 }
@@ -98,25 +102,42 @@ impl Simulation {
                 let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
                 let directions = scenario.links.iter().flat_map(|link| &link.directions);
                 let ports = directions.map(|direction| direction.name.clone()).collect();
-                let flows = scenario.flows.iter().map(|flow| flow.name.clone()).collect();
+                let flows = scenario.flows.iter().map(|flow| &flow.name);
+                let pings = scenario.pings.iter().map(|ping| &ping.name);
+                let flows = flows.chain(pings).cloned().collect();
                 Some(PacketTrace::new(Box::new(out), ports, flows))
             }
         };
         let mut ports = Vec::new();
+        // Directions that name the same stream draw from it in turn.
+        let (mut loss_streams, mut known) = (Vec::new(), HashMap::new());
         for link in &scenario.links {
             for direction in &link.directions {
-                ports.push(build_port(direction, Time(link.delay_ns), scenario.seed, user)?);
+                let number = direction.loss_stream;
+                let loss_stream = *known.entry(number).or_insert_with(|| {
+                    loss_streams.push(RngStream::fixed(scenario.seed, number));
+                    loss_streams.len() - 1
+                });
+                let delay = Time(link.delay_ns);
+                ports.push(build_port(direction, delay, scenario.seed, user, loss_stream)?);
             }
         }
-        let routes = scenario.flows.iter().map(|flow| [hops(&flow.path), hops(&flow.return_path)]);
+        let flow_routes = scenario.flows.iter().map(|flow| [&flow.path, &flow.return_path]);
+        let ping_routes = scenario.pings.iter().map(|ping| [&ping.path, &ping.return_path]);
+        let routes = flow_routes.chain(ping_routes).map(|ways| ways.map(|path| hops(path)));
         let keys = scenario.flows.iter().map(flow_keys);
-        let network = Network::new(ports, routes.collect(), keys.collect::<Result<_, _>>()?, trace);
+        let keys = keys.chain(scenario.pings.iter().map(ping_keys));
+        let (routes, keys) = (routes.collect(), keys.collect::<Result<_, _>>()?);
+        let network = Network::new(ports, loss_streams, routes, keys, trace);
         let seed = scenario.seed;
         let connections = scenario.flows.iter().map(|flow| build_connection(flow, seed, user));
         let connections = connections.collect::<Result<Vec<_>, _>>()?;
+        let first_ping = scenario.flows.len();
+        let pings = scenario.pings.iter().enumerate();
+        let pings = pings.map(|(i, ping)| Ping::new(ping, (first_ping + i) as u16)).collect();
         let recorder = Recorder::new(&scenario);
         let mut simulation =
-            Simulation { scenario, network, connections, recorder, finished: false };
+            Simulation { scenario, network, connections, pings, recorder, finished: false };
         simulation.set_up();
         Ok(simulation)
     }
@@ -131,11 +152,10 @@ impl Simulation {
 
     fn advance(&mut self, until: Time) -> bool {
         while !self.finished {
-            if !self.step(until) {
-                if !self.network.events.is_empty() {
-                    return true;
-                }
-                self.finish_recording();
+            match self.network.events.pop(until) {
+                Some(event) => self.run(event),
+                None if self.network.events.is_empty() => self.finish_recording(),
+                None => return true,
             }
         }
         false
@@ -147,7 +167,7 @@ impl Simulation {
         if let Some(trace) = self.network.trace.take() {
             trace.finish()?;
         }
-        Ok(self.recorder.finish(&self.scenario, &self.network, &self.connections))
+        Ok(self.recorder.finish(&self.scenario, &self.network, &self.connections, &self.pings))
     }
 
     pub fn now(&self) -> Time {
@@ -169,13 +189,12 @@ impl Simulation {
         events.schedule(Time(self.scenario.stop_ns), Event::Stop);
     }
 
-    /// Runs one event; returns false if none is due by `until`.
-    fn step(&mut self, until: Time) -> bool {
-        let Some(event) = self.network.events.pop(until) else { return false };
+    #[inline(always)] // into the loop: a call costs more than most events' dispatch
+    fn run(&mut self, event: Event) {
         self.recorder.advance(self.network.now(), &self.network, &self.connections);
         match event {
-            Event::Arrival(port) => {
-                if let Some(id) = self.network.on_arrival(port) {
+            Event::Arrival(lane) => {
+                if let Some(id) = self.network.on_arrival(lane) {
                     let packet = self.network.packets[id];
                     self.network.packets.remove(id);
                     self.deliver(&packet);
@@ -184,16 +203,15 @@ impl Simulation {
             Event::TxComplete(port) => self.network.on_tx_complete(port),
             Event::Wake(port) => self.network.on_wake(port),
             Event::Socket(index) => self.on_socket_timer(index),
+            Event::Application(flow) => self.on_application(flow),
+            Event::CloseReceiver(flow) => self.close_receiver(flow as usize),
             Event::Qdisc(index) => self.network.on_qdisc_timer(index),
-            Event::Open(flow) => self.with_socket(flow as usize, false, |s, now, env| {
-                s.connect(now, env);
-            }),
+            Event::Open(flow) => self.open(flow as usize),
             Event::Close(flow) => self.close(flow as usize),
             Event::Change(index) => self.change(index as usize),
             Event::Start(node) => self.start_node(node as usize),
             Event::Stop => self.finish_recording(),
         }
-        true
     }
 
     fn finish_recording(&mut self) {
@@ -211,22 +229,98 @@ impl Simulation {
                 }
             }
         }
+        let events = &mut self.network.events;
+        let begin = |events: &mut EventQueue, i: usize, start: u64, stop: u64| {
+            events.schedule(Time(start), Event::Open(i as u32));
+            if stop > 0 {
+                events.schedule(Time(stop), Event::Close(i as u32));
+            }
+        };
         for (i, flow) in self.scenario.flows.iter().enumerate() {
+            if flow.destination == node && flow.receiver_stop_ns > 0 {
+                events.schedule(Time(flow.receiver_stop_ns), Event::CloseReceiver(i as u32));
+            }
             if flow.source == node {
-                self.network.events.schedule(Time(flow.start_ns), Event::Open(i as u32));
-                if flow.stop_ns > 0 {
-                    self.network.events.schedule(Time(flow.stop_ns), Event::Close(i as u32));
-                }
+                begin(events, i, flow.start_ns, flow.stop_ns);
+            }
+        }
+        for (i, ping) in self.scenario.pings.iter().enumerate() {
+            if ping.source == node {
+                begin(events, self.connections.len() + i, ping.start_ns, ping.stop_ns);
             }
         }
     }
 
+    #[cold]
+    fn open(&mut self, flow: usize) {
+        if flow < self.connections.len() {
+            self.with_socket(flow, false, |socket, now, env| socket.connect(now, env));
+        } else {
+            self.ping(flow - self.connections.len());
+        }
+    }
+
+    /// Sends a request; the next one is due an interval later.
+    fn ping(&mut self, index: usize) {
+        let ping = &mut self.pings[index];
+        self.network.send(ping.request(self.network.now()));
+        ping.schedule_next(&mut self.network.events);
+    }
+
+    /// A request or a reply has arrived.
+    #[cold]
+    fn deliver_echo(&mut self, packet: &Packet) {
+        if packet.backward {
+            let index = packet.flow as usize - self.connections.len();
+            self.pings[index].on_reply(packet, self.network.now());
+        } else {
+            self.network.send(Ping::reply(packet));
+        }
+    }
+
+    #[cold]
     fn close(&mut self, flow: usize) {
-        self.connections[flow].application.stop();
+        if flow >= self.connections.len() {
+            self.pings[flow - self.connections.len()].stop();
+            return;
+        }
+        self.connections[flow].application.stop(self.network.now());
         self.with_socket(flow, false, |socket, now, env| {
             socket.tcb.now = now;
             socket.close(env);
         });
+    }
+
+    #[cold]
+    fn close_receiver(&mut self, flow: usize) {
+        self.with_socket(flow, true, |socket, now, env| socket.close_sink(now, env));
+    }
+
+    /// A source switches on or off, or writes the packet that is due; or a ping is due.
+    #[inline(never)] // most runs have none, and are faster without it in their loop
+    fn on_application(&mut self, flow: u32) {
+        if let Some(index) = (flow as usize).checked_sub(self.connections.len()) {
+            if self.pings[index].take_due(self.network.events.now()) {
+                self.ping(index);
+            }
+            return;
+        }
+        let events = &mut self.network.events;
+        let connection = &mut self.connections[flow as usize];
+        let Application::Source(source) = &mut connection.application else { return };
+        match source.take_due(events.now()) {
+            Some(Due::Switch) => source.switch(flow, events),
+            Some(Due::Send) => {
+                let size = source.write_size();
+                self.with_socket(flow as usize, false, |socket, now, host| {
+                    let accepted = socket.send(size, now, host);
+                    if host.on_sent(accepted) {
+                        socket.close(host);
+                    }
+                });
+            }
+            None => {}
+        }
     }
 
     fn change(&mut self, index: usize) {
@@ -247,6 +341,9 @@ impl Simulation {
 
     #[inline]
     fn deliver(&mut self, packet: &Packet) {
+        if packet.flow as usize >= self.connections.len() {
+            return self.deliver_echo(packet);
+        }
         self.with_socket(packet.flow as usize, !packet.backward, |socket, now, env| {
             socket.on_segment(packet, now, env);
         });
@@ -305,10 +402,18 @@ impl Simulation {
 struct Host<'a> {
     network: &'a mut Network,
     timers: &'a mut SocketTimers,
-    application: &'a mut Greedy,
+    application: &'a mut Application,
     first_timer: u32,
     flow: u16,
     is_receiver: bool,
+}
+
+impl Host<'_> {
+    /// Returns whether the source closes.
+    fn on_sent(&mut self, accepted: bool) -> bool {
+        let Application::Source(source) = &mut *self.application else { return false };
+        source.on_sent(accepted, u32::from(self.flow), &mut self.network.events)
+    }
 }
 
 impl Environment for Host<'_> {
@@ -335,8 +440,18 @@ impl Environment for Host<'_> {
         self.timers.deadline[timer as usize] = None;
     }
 
+    fn connected(&mut self) {
+        if let Application::Source(source) = &mut *self.application {
+            source.on_connected(u32::from(self.flow), &mut self.network.events);
+        }
+    }
+
+    #[inline]
     fn writable(&mut self, free: u32) -> Write {
-        self.application.writable(self.network.now(), free)
+        match &mut *self.application {
+            Application::Greedy(greedy) => greedy.writable(self.network.now(), free),
+            Application::Source(_) => Write::default(),
+        }
     }
 
     fn readable(&mut self, bytes: u32) {
@@ -361,6 +476,7 @@ fn build_port(
     delay: Time,
     seed: u64,
     user: &dyn UserCode,
+    loss_stream: usize,
 ) -> Result<Port, Error> {
     let build = |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user);
     let mut qdisc = None;
@@ -382,8 +498,9 @@ fn build_port(
         qdisc,
         queues,
         queue_limit: direction.device_queue,
+        byte_limits: direction.queue_limits_hold_ns.map(Time),
         loss: direction.loss,
-        loss_rng: RngStream::fixed(seed, direction.loss_stream),
+        loss_stream,
         drops: direction.drops.clone(),
     }))
 }
@@ -411,7 +528,7 @@ fn build_connection(flow: &Flow, seed: u64, user: &dyn UserCode) -> Result<Conne
     Ok(Connection {
         sender: build_socket(flow, flow.tos, seed, user)?,
         receiver,
-        application: Greedy::new(&flow.application),
+        application: Application::new(&flow.application, seed),
         timers: std::array::from_fn(|_| SocketTimers {
             deadline: [None; Timer::COUNT],
             queued: [None; Timer::COUNT],
@@ -451,24 +568,41 @@ fn hops(path: &[[usize; 2]]) -> Vec<u32> {
 }
 
 fn flow_keys(flow: &Flow) -> Result<[FlowKey; 2], Error> {
+    let addresses = [&*flow.source_address, &*flow.destination_address];
+    let (ports, services) =
+        ([flow.source_port, flow.destination_port], [flow.tos, flow.return_tos]);
+    keys(addresses, ports, PROTOCOL_TCP, services)
+}
+
+fn ping_keys(ping: &lowered::Ping) -> Result<[FlowKey; 2], Error> {
+    keys([&ping.source_address, &ping.destination_address], [0, 0], PROTOCOL_ICMP, [0, 0])
+}
+
+/// What flow queueing sees of the packets there and back.
+fn keys(
+    addresses: [&str; 2],
+    ports: [u16; 2],
+    protocol: u8,
+    services: [u8; 2],
+) -> Result<[FlowKey; 2], Error> {
     let address = |text: &str| {
         let parsed = text.parse::<std::net::Ipv4Addr>();
         parsed.map(u32::from).map_err(|_| Error::Scenario(format!("not an IPv4 address: {text}")))
     };
     let forward = FlowKey {
-        source: address(&flow.source_address)?,
-        destination: address(&flow.destination_address)?,
-        source_port: flow.source_port,
-        destination_port: flow.destination_port,
-        protocol: PROTOCOL_TCP,
-        priority: priority(flow.tos),
+        source: address(addresses[0])?,
+        destination: address(addresses[1])?,
+        source_port: ports[0],
+        destination_port: ports[1],
+        protocol,
+        priority: priority(services[0]),
     };
     let backward = FlowKey {
         source: forward.destination,
         destination: forward.source,
         source_port: forward.destination_port,
         destination_port: forward.source_port,
-        priority: priority(flow.return_tos),
+        priority: priority(services[1]),
         ..forward
     };
     Ok([forward, backward])

@@ -53,13 +53,18 @@ impl Time {
 /// 2^-64 s (so 1 ns keeps 34 significant bits), and then rounds twice, to the 64 bits of an x87
 /// `long double` and to the 53 of a `double`.
 pub fn seconds(ns: i64) -> f64 {
+    let fixed = fixed_point_seconds(ns.unsigned_abs());
+    let magnitude = round_to_64_bits(fixed) as f64 / (1u128 << 64) as f64;
+    if ns < 0 { -magnitude } else { magnitude }
+}
+
+/// Nanoseconds in seconds, as ns-3's `Time::To(Time::S)`: 64.64 fixed point, by a reciprocal.
+fn fixed_point_seconds(ns: u64) -> u128 {
     /// 2^128 / 10^9, rounded up.
     const RECIPROCAL: u128 = u128::MAX / 1_000_000_000 + 1;
     const LOW: u128 = u64::MAX as u128;
-    let n = u128::from(ns.unsigned_abs());
-    let fixed = n * (RECIPROCAL >> 64) + ((n * (RECIPROCAL & LOW)) >> 64);
-    let magnitude = round_to_64_bits(fixed) as f64 / (1u128 << 64) as f64;
-    if ns < 0 { -magnitude } else { magnitude }
+    let n = u128::from(ns);
+    n * (RECIPROCAL >> 64) + ((n * (RECIPROCAL & LOW)) >> 64)
 }
 
 /// The nearest number with at most 64 significant bits, ties to even.
@@ -113,9 +118,24 @@ impl Rate {
     }
 }
 
+impl Rate {
+    /// Whole bits in a time, from ns-3's fixed-point seconds: one bit may be missing where the exact
+    /// product is a whole number.
+    pub fn bits_in(self, time: Time) -> u64 {
+        ((fixed_point_seconds(time.0) * u128::from(self.0)) >> 64) as u64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_are_truncated_after_the_reciprocal() {
+        assert_eq!(Rate(20_000_000).bits_in(Time(400_000)), 7_999);
+        assert_eq!(Rate(20_000_000).bits_in(Time::from_secs(1)), 20_000_000);
+        assert_eq!(Rate(500_000).bits_in(Time(1_234_567)), 617);
+    }
 
     #[test]
     fn an_exact_half_rounds_down_unless_it_is_a_binary_fraction() {

@@ -85,7 +85,7 @@ impl PacketTrace {
             event.word(),
             self.flows[p.flow as usize],
             p.seq.0,
-            p.ack.0,
+            if p.flags.has(Flags::ACK) { p.ack.0 } else { 0 },
             p.payload,
             p.wire_bytes()
         )?;

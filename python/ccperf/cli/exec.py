@@ -1,4 +1,4 @@
-"""``ccperf exec -- COMMAND LINE``: a published command line, verbatim."""
+"""``ccperf exec -- COMMAND LINE``: a published one, or one of ns-3's examples, verbatim."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ccperf.cli.output import metric_tables, note, print_json, warn
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
-    from ccperf.commandline import DumbbellRun
+    from ccperf.commandline import DumbbellRun, ProgramRun
 
 
 def command(
@@ -28,9 +28,10 @@ def command(
         bool, Parameter(name=["--dry-run", "-n"], help="Print the scenario as JSON; run nothing.")
     ] = False,
 ) -> None:
-    """Run a published ccperf command line.
+    """Run a published ccperf command line, or one of an example program of ns-3.
 
-    TcpPrrRecovery in the line means the recovery of the published tables, PrrRfc6937.
+    TcpPrrRecovery in a published line means the recovery of the published tables, PrrRfc6937. Of
+    ns-3's examples tcp-variants-comparison, tcp-validation and queue-discs-benchmark run.
     """
     from ccperf import commandline
 
@@ -70,7 +71,7 @@ def command(
         note(f"again: {line.reproduce(backend.name)}")
 
 
-def labels(line: DumbbellRun) -> tuple[str | None, dict[str, str]]:
+def labels(line: DumbbellRun | ProgramRun) -> tuple[str | None, dict[str, str]]:
     """Experiment and parameters as the catalogue spells them, if it is a point of the catalogue."""
     from ccperf.catalogue import REGISTRY
 

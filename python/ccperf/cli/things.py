@@ -65,15 +65,15 @@ def topologies() -> list[Thing]:
 
 
 def workloads() -> list[Thing]:
-    from ccperf.scenario import Greedy
+    from ccperf.scenario import APPLICATIONS
 
     return [
         Thing(
             cls.__name__,
             (cls.__doc__ or "").split("\n\n")[0],
-            {"fields": list(cls.model_fields)[1:]},
+            {"fields": [name for name in cls.model_fields if name != "type"]},
         )
-        for cls in (Greedy,)
+        for cls in APPLICATIONS
     ]
 
 

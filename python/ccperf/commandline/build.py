@@ -70,7 +70,7 @@ def build(run: DumbbellRun) -> tuple[Scenario, list[str]]:
             recovery=[flow.recovery for flow in run.flows],
             starts=[flow.start for flow in run.flows],
             stops=[flow.stop for flow in run.flows],
-            applications=[{"type": "Greedy", "bytes": flow.bytes} for flow in run.flows],
+            applications=[flow.application for flow in run.flows],
             tcp=given.tcp,
             stop_time=run.stop_time,
             seed=run.seed,

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ccperf import _native, registry
 from ccperf.commandline import attributes as ns3_attributes
+from ccperf.commandline import traffic
 from ccperf.commandline.options import (
     ACK_COMPRESSION,
     PER_FLOW,
@@ -27,8 +28,6 @@ T = TypeVar("T")
 REQUIRED = ("stop-time", "bw", "qlen", "rtts", "algs")
 #: The access links take 1 ms each way on both sides.
 ACCESS_RTT_NS = 4_000_000
-_TRAFFIC = re.compile(r"(\w+)\((.*)\)")
-_NOT_YET_TRAFFIC = ("CBR", "Poisson")
 
 
 def parse(words: Sequence[str]) -> DumbbellRun:
@@ -129,23 +128,8 @@ class _Options:
             start=start,
             stop=stop,
             recovery=self.word("recoveries", "recovery", recovery),
-            bytes=self.greedy(i, entry["traffic-models"]),
+            application=traffic.parse(entry["traffic-models"], f"entry {i + 1}"),
         )
-
-    def greedy(self, i: int, text: str) -> str:
-        option = "--traffic-models"
-        match = _TRAFFIC.fullmatch(text)
-        if match is None:
-            raise UsageError(option, f"entry {i + 1}: `{text}`; write Greedy(bytes=0)")
-        if match[1] in _NOT_YET_TRAFFIC:
-            raise UsageError(option, f"`{match[1]}` is not supported yet; write Greedy(bytes=0)")
-        argument = re.fullmatch(r"\s*bytes\s*=\s*(\d{1,18})\s*", match[2], re.ASCII)
-        if match[1] != "Greedy" or argument is None:
-            raise UsageError(
-                option,
-                f"entry {i + 1}: `{text}`; write Greedy(bytes=N), a number of bytes or 0",
-            )
-        return f"{int(argument[1])}B"
 
     def series(self) -> tuple[Step, ...]:
         if self.program != RESPONSIVENESS:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ccperf.commandline import traffic
 from ccperf.commandline.options import ACK_COMPRESSION, BOTTLENECK, BURST, PER_FLOW, SERIES, STATIC
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class FlowOptions:
     start: str
     stop: str
     recovery: str = "PrrRfc6937"
-    bytes: str = "0B"
+    #: Fields of the scenario's application.
+    application: Mapping[str, str] = field(default_factory=lambda: traffic.GREEDY)
 
 
 @dataclass(frozen=True)
@@ -91,9 +93,7 @@ class DumbbellRun:
             "recoveries": _join(_PUBLISHED_NAME.get(f.recovery, f.recovery) for f in self.flows),
             "start-times": _join(f.start for f in self.flows),
             "stop-times": _join(f.stop for f in self.flows),
-            "traffic-models": _join(
-                f"Greedy(bytes={f.bytes.removesuffix('B')})" for f in self.flows
-            ),
+            "traffic-models": _join(traffic.write(f.application) for f in self.flows),
         }
         order: tuple[str, ...] = BOTTLENECK + PER_FLOW
         if self.series:

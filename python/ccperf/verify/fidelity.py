@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import registry
 from ccperf.commandline import attributes
+from ccperf.topologies import BOTTLENECK
 from ccperf.verify import matrix, record
 
 if TYPE_CHECKING:
@@ -154,6 +155,10 @@ _USED: Mapping[registry.Kind, Callable[[Mapping[str, Any]], Iterable[str]]] = {
 }
 
 
+def _is_dumbbell(facts: Mapping[str, Any]) -> bool:
+    return bool(facts["links"][0]["name"] == BOTTLENECK)
+
+
 def _flow(has: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str, Any]], bool]:
     """Whether there is such a flow."""
     return lambda facts: any(map(has, facts["flows"]))
@@ -172,13 +177,21 @@ def _direction(has: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str
 _FEATURES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "several flows": lambda facts: len(facts["flows"]) > 1,
     "ten flows or more": lambda facts: len(facts["flows"]) >= 10,
-    "unequal round trips": lambda facts: len({link["delay"] for link in facts["links"][1:]}) > 1,
+    "unequal round trips": lambda facts: (
+        _is_dumbbell(facts) and len({link["delay"] for link in facts["links"][1:]}) > 1
+    ),
+    "another network than a dumbbell": lambda facts: not _is_dumbbell(facts),
     "flows of several congestion controls": lambda facts: len(set(_USED["cc"](facts))) > 1,
     "flows that share a host": lambda facts: (
         len({flow["source"] for flow in facts["flows"]}) < len(facts["flows"])
     ),
     "flows that start later": _flow(lambda flow: flow["start"] != "0s"),
     "finite transfers": _flow(lambda flow: flow["application"]["bytes"] != "0B"),
+    "constant, Poisson or on-off sources": _flow(
+        lambda flow: flow["application"]["type"] != "Greedy"
+    ),
+    "receivers that close": _flow(lambda flow: flow["receiver_stop"]),
+    "pings beside TCP": lambda facts: bool(facts["pings"]),
     "types of service": _flow(lambda flow: flow["tos"] or flow["return_tos"]),
     "ECN": _tcp("UseEcn", "On"),
     "delayed ACKs": _flow(lambda flow: int(flow["tcp"].get("DelAckCount", 2)) > 1),
@@ -190,5 +203,6 @@ _FEATURES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "chosen packets lost": _direction(lambda direction: direction["drop"]),
     "rates or delays that change": lambda facts: bool(facts["changes"]),
     "several transmit queues": _direction(lambda direction: direction["device_queues"] > 1),
+    "byte queue limits": _direction(lambda direction: direction["queue_limits"]),
     "no queue discipline": _direction(lambda direction: direction["qdisc"] is None),
 }

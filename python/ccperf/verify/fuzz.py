@@ -204,16 +204,29 @@ def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[
             flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
         if _now_and_then(rng, 0.1):
             flow["stops"] = f"{rng.randint(stop_ms // 2 + 1, stop_ms)}ms"
-        if _now_and_then(rng):
-            yield flow | {
-                "applications": {
-                    "type": "Greedy",
-                    "bytes": f"{round(10 ** rng.uniform(0, 6))}B",
-                    "write": f"{rng.choice([512, 1448, 4000])}B",
-                }
-            }
-        else:
-            yield flow
+        if _now_and_then(rng, 0.35):
+            flow["applications"] = _application(rng)
+        yield flow
+
+
+def _application(rng: random.Random) -> dict[str, Any]:
+    application: dict[str, Any] = {
+        "type": rng.choice(["Greedy", "Greedy", "CBR", "Poisson", "OnOff"]),
+        "write": f"{rng.choice([512, 1448, 4000])}B",
+    }
+    if application["type"] == "Greedy" or _now_and_then(rng):
+        application["bytes"] = f"{round(10 ** rng.uniform(0, 6))}B"
+    if application["type"] != "Greedy":
+        rate = round(10 ** rng.uniform(5, 7.5))
+        application["rate"] = f"{rng.choice([rate, rate // 1_000_000 * 1_000_000 or rate])}bps"
+    if application["type"] == "OnOff":
+        application |= {"on_time": _length(rng), "off_time": _length(rng)}
+    return application
+
+
+def _length(rng: random.Random) -> str:
+    time = f"{round(10 ** rng.uniform(3, 6))}us"
+    return rng.choice([time, f"Exponential(mean={time})", f"Uniform(max={time})"])
 
 
 def _attributes(
@@ -345,6 +358,10 @@ def _smaller(found: Draw) -> Iterator[Draw]:
 def _plainer(flow: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name in flow:
         yield {key: value for key, value in flow.items() if key != name}
+    if isinstance(application := flow.get("applications"), dict):
+        for name in application.keys() - {"type", "rate"}:
+            fewer = {key: value for key, value in application.items() if key != name}
+            yield flow | {"applications": fewer}
     if isinstance(cc := flow.get("cc"), dict):
         yield flow | {"cc": cc["type"]}
         for name in cc["attributes"] if len(cc["attributes"]) > 1 else ():

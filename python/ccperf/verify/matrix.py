@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, catalogue, registry
 from ccperf.catalogue.scalability import STEP_TIME
-from ccperf.verify import connections
+from ccperf.verify import connections, traffic
 from ccperf.verify.case import RECOVERIES as _RECOVERIES
 from ccperf.verify.case import Case
 from ccperf.verify.case import bdp as _bdp
@@ -649,6 +649,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     collisions,
     mixtures,
     transfers,
+    *traffic.GROUPS,
     recoveries,
     sockets,
     ecn,

@@ -94,8 +94,9 @@ _CLAIM = (
     "a drop or mark) is the same, row by row and in the same order, as with ns-3 "
     f"{fidelity.NS3_RELEASE} (the PyPI wheel). So are all tables of the recording and all metrics. "
     "There is no tolerance anywhere in the comparison. Random components draw the same numbers "
-    "from the same streams, so that scenarios with random loss, RED, PIE or BBR are compared in "
-    "the same way."
+    "from the same streams, so that scenarios with random loss, Poisson traffic, RED, PIE or BBR "
+    "are compared in the same way. An on-off or constant source on the backend `ns3` is ns-3's own "
+    "OnOffApplication."
 )
 
 _COMMANDS = Commands(
@@ -122,8 +123,7 @@ _DEVICES = (
 )
 
 _BELOW = (
-    "Every scenario of the matrix is a dumbbell; `tests/scenario/test_graphs.py` compares networks "
-    "that are none. Below the level of whole runs, `tests/differential` replays random calls on "
+    "`tests/scenario/test_graphs.py` compares random networks, too. Below the level of whole runs, `tests/differential` replays random calls on "
     "each congestion control and each queue discipline and on ns-3's class, and compares bit by "
     "bit. The engine queues far fewer events than ns-3; a plain mode queues all of them, and "
     "`crates/engine/src/simulate/tests.rs` compares the two on random scenarios."

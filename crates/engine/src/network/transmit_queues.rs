@@ -197,7 +197,8 @@ impl Network {
         let waits = queues.is_waiting();
         queues.wakes.push_back(queue);
         self.events.schedule(Time::ZERO, Event::Wake(index));
-        port.occupy(&mut self.events, index, id, self.packets[id].wire_bytes());
+        let bytes = self.packets[id].wire_bytes();
+        port.occupy(&mut self.events, &mut self.lanes, index, id, bytes);
         if waits {
             port.await_completion(&mut self.events, index);
         }

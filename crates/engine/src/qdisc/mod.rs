@@ -131,7 +131,7 @@ macro_rules! registry {
                 }
             }
 
-            #[inline]
+            #[inline(always)] // on every hop
             fn passes(&mut self, ip_bytes: u32) -> bool {
                 match self {
                     $(AnyQdisc::$variant(q) => q.passes(ip_bytes),)*

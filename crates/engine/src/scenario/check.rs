@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use super::names::{self, Registry};
 use super::routing::Routes;
-use super::spec::{Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Scenario};
+use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, QueueSize, Spec};
 use crate::lowered::DeviceSelect;
@@ -25,6 +25,8 @@ const MAX_LINKS: usize = 1 << 15;
 const MAX_FLOWS: usize = 1 << 16;
 /// The initial time to live: the 64th router discards the packet.
 const MAX_HOPS: usize = 64;
+/// Stream numbers are exact in a double.
+const MAX_STREAM: u64 = 1 << 52;
 /// Rows of a table of samples that still fit in memory.
 const MAX_SAMPLES: u64 = 200_000_000;
 const MAX_DEVICE_QUEUES: u16 = 256;
@@ -44,23 +46,26 @@ pub fn check(mut scenario: Scenario) -> Result<Scenario, ScenarioError> {
 }
 
 #[derive(Default)]
-struct Report {
+pub(super) struct Report {
     problems: Vec<Problem>,
 }
 
+/// How to get from node to node.
+pub(super) type Ways<'a> = (Routes<'a>, &'a [CheckedLink]);
+
 /// What flows need to know of a link.
-struct CheckedLink {
+pub(super) struct CheckedLink {
     ends: [usize; 2],
     /// Forward, reverse; `None` if the MTU was wrong.
     mtu: [Option<u32>; 2],
 }
 
 impl Report {
-    fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
+    pub(super) fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem { path: path.into(), message: message.into() });
     }
 
-    fn keep<T>(&mut self, path: &str, result: Result<T, String>) -> Option<T> {
+    pub(super) fn keep<T>(&mut self, path: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|message| self.add(path, message)).ok()
     }
 
@@ -90,13 +95,18 @@ impl Report {
         let ends: Vec<_> = links.iter().flatten().map(|link| link.ends).collect();
         let mut ways = links.as_ref().map(|links| (Routes::new(s.nodes.len(), &ends), &links[..]));
         self.flows(&mut s.flows, &nodes, ways.as_mut(), stop);
+        for (i, ping) in s.pings.iter_mut().enumerate() {
+            ping.name.get_or_insert_with(|| format!("ping_{}", i + 1));
+        }
+        self.sender_names(&s.flows, &s.pings);
+        self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
         let rows = 2 * s.links.len().max(s.flows.len()) as u64;
         self.recording(&mut s.recording, stop, rows);
     }
 
     // Values with units.
 
-    fn time(&mut self, path: &str, text: &mut String) -> Option<Time> {
+    pub(super) fn time(&mut self, path: &str, text: &mut String) -> Option<Time> {
         let time = self.keep(path, units::parse_time(text))?;
         if time == Time::MAX {
             self.add(path, format!("`{text}` is too large for a time"));
@@ -106,7 +116,7 @@ impl Report {
         Some(time)
     }
 
-    fn rate(&mut self, path: &str, text: &mut String) -> Option<Rate> {
+    pub(super) fn rate(&mut self, path: &str, text: &mut String) -> Option<Rate> {
         let rate = self.keep(path, units::parse_rate(text))?;
         if rate == Rate(0) {
             self.add(path, format!("{text} would never send a packet; write a rate above 0"));
@@ -116,7 +126,7 @@ impl Report {
         Some(rate)
     }
 
-    fn size(&mut self, path: &str, text: &mut String) -> Option<u64> {
+    pub(super) fn size(&mut self, path: &str, text: &mut String) -> Option<u64> {
         let bytes = self.keep(path, units::parse_size(text))?;
         *text = units::format_size(bytes);
         Some(bytes)
@@ -299,6 +309,12 @@ impl Report {
         }
         self.device_queues(path, direction);
         self.probability(&format!("{path}.loss"), &mut direction.loss);
+        if let Some(stream) = direction.loss_stream.filter(|&stream| stream >= MAX_STREAM) {
+            self.add(
+                format!("{path}.loss_stream"),
+                format!("{stream} is no stream number; write one below {MAX_STREAM}"),
+            );
+        }
         let mtu_path = format!("{path}.mtu");
         let mtu = self.size(&mtu_path, &mut direction.mtu).and_then(|bytes| {
             let mtu = u16::try_from(bytes).ok().map(u32::from).filter(|&mtu| mtu >= LARGEST_ACK);
@@ -309,6 +325,9 @@ impl Report {
             mtu
         });
         self.device_queue(&format!("{path}.device_queue"), &mut direction.device_queue, mtu);
+        if let Some(limits) = &mut direction.queue_limits {
+            self.time(&format!("{path}.queue_limits.hold_time"), &mut limits.hold_time);
+        }
         let mut seen = BTreeSet::new();
         for (i, &packet) in direction.drop.iter().enumerate() {
             if !seen.insert(packet) {
@@ -419,7 +438,7 @@ impl Report {
         &mut self,
         flows: &mut [Flow],
         nodes: &HashMap<String, usize>,
-        mut ways: Option<&mut (Routes<'_>, &[CheckedLink])>,
+        mut ways: Option<&mut Ways<'_>>,
         stop: Option<Time>,
     ) {
         if flows.is_empty() {
@@ -431,10 +450,15 @@ impl Report {
         for (i, flow) in flows.iter_mut().enumerate() {
             flow.name.get_or_insert_with(|| format!("flow_{}", i + 1));
         }
-        self.names_of("flows", flows.iter().filter_map(|flow| flow.name.as_deref()));
         for (i, flow) in flows.iter_mut().enumerate() {
             let path = format!("flows[{i}]");
-            self.flow_times(&path, flow, stop);
+            self.active_times(&path, &mut flow.start, flow.stop.as_mut(), stop);
+            if let Some(text) = &mut flow.receiver_stop
+                && self.time(&format!("{path}.receiver_stop"), text) == Some(Time::ZERO)
+            {
+                self.add(format!("{path}.receiver_stop"), "0s receives nothing; leave it out");
+            }
+            self.attributes(&format!("{path}.tcp"), &mut flow.tcp, &SOCKET);
             self.application(&path, flow);
             self.algorithm(&format!("{path}.cc"), &mut flow.cc, Registry::CongestionControl);
             let recovery = Registry::Recovery.find(&flow.recovery);
@@ -443,53 +467,57 @@ impl Report {
             }
             self.type_of_service(&format!("{path}.tos"), flow.tos);
             self.type_of_service(&format!("{path}.return_tos"), flow.return_tos);
-            self.way(&path, flow, nodes, ways.as_deref_mut());
+            let ends = [&flow.source, &flow.destination];
+            let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
+            self.segment_size(&path, flow, mtu);
         }
         self.ports(flows);
     }
 
-    fn flow_times(&mut self, path: &str, flow: &mut Flow, end: Option<Time>) {
-        let start = self.time(&format!("{path}.start"), &mut flow.start);
+    /// Names in the packet trace: flows, then pings.
+    fn sender_names(&mut self, flows: &[Flow], pings: &[Ping]) {
+        let mut index = HashMap::new();
+        for (i, flow) in flows.iter().enumerate() {
+            let name = flow.name.as_deref().unwrap_or_default();
+            self.name(&format!("flows[{i}].name"), name, i, &mut index);
+        }
+        for (i, ping) in pings.iter().enumerate() {
+            let name = ping.name.as_deref().unwrap_or_default();
+            if flows.iter().any(|flow| flow.name.as_deref() == Some(name)) {
+                self.add(format!("pings[{i}].name"), format!("`{name}` is the name of a flow"));
+            } else {
+                self.name(&format!("pings[{i}].name"), name, i, &mut index);
+            }
+        }
+    }
+
+    pub(super) fn active_times(
+        &mut self,
+        path: &str,
+        start_text: &mut String,
+        stop_text: Option<&mut String>,
+        end: Option<Time>,
+    ) {
+        let start = self.time(&format!("{path}.start"), start_text);
         if let (Some(start), Some(end)) = (start, end)
             && start >= end
         {
-            let (start, end) = (&flow.start, units::format_time(end));
+            let (start, end) = (&start_text, units::format_time(end));
             self.add(
                 format!("{path}.start"),
                 format!("{start} is not before stop_time ({end}): the flow would never start"),
             );
         }
-        let Some(text) = &mut flow.stop else { return };
+        let Some(text) = stop_text else { return };
         let stop = self.time(&format!("{path}.stop"), text);
         if let (Some(start), Some(stop)) = (start, stop)
             && stop <= start
         {
-            let (start, stop) = (&flow.start, &*text);
+            let (start, stop) = (&start_text, &*text);
             self.add(
                 format!("{path}.stop"),
                 format!(
                     "{stop} is not after start ({start}); leave stop out for a flow that never stops"
-                ),
-            );
-        }
-    }
-
-    /// The application, with the socket attributes that it depends on.
-    fn application(&mut self, path: &str, flow: &mut Flow) {
-        self.attributes(&format!("{path}.tcp"), &mut flow.tcp, &SOCKET);
-        let Application::Greedy { bytes, write } = &mut flow.application;
-        self.size(&format!("{path}.application.bytes"), bytes);
-        let write_path = format!("{path}.application.write");
-        let Some(size) = self.size(&write_path, write) else { return };
-        let buffer = Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize");
-        if size == 0 {
-            self.add(write_path, "0B would never send; write a size above 0");
-        } else if size > u64::from(buffer) {
-            self.add(
-                write_path,
-                format!(
-                    "{write} never fits in the send buffer of {buffer}B; lower it or raise \
-                     tcp.SndBufSize"
                 ),
             );
         }
@@ -501,26 +529,26 @@ impl Report {
         }
     }
 
-    /// Checks that both ends exist and that packets get from one to the other.
-    fn way(
+    /// Checks that both ends exist and that packets get from one to the other; returns the MTU.
+    pub(super) fn way(
         &mut self,
         path: &str,
-        flow: &Flow,
+        [from, to]: [&String; 2],
         nodes: &HashMap<String, usize>,
-        ways: Option<&mut (Routes<'_>, &[CheckedLink])>,
-    ) {
-        let source = self.node(&format!("{path}.source"), &flow.source, nodes);
+        ways: Option<&mut Ways<'_>>,
+    ) -> Option<u32> {
+        let source = self.node(&format!("{path}.source"), from, nodes);
         let destination_path = format!("{path}.destination");
-        let destination = self.node(&destination_path, &flow.destination, nodes);
-        let (Some(source), Some(destination)) = (source, destination) else { return };
+        let destination = self.node(&destination_path, to, nodes);
+        let (source, destination) = (source?, destination?);
         if source == destination {
-            self.add(destination_path, format!("`{}` is the source as well", flow.destination));
-            return;
+            self.add(destination_path, format!("`{to}` is the source as well"));
+            return None;
         }
-        let Some((routes, links)) = ways else { return };
+        let (routes, links) = ways?;
         let Some(way) = routes.path(source, destination) else {
-            let (from, to) = (&flow.source, &flow.destination);
-            return self.add(destination_path, format!("no links lead from `{from}` to `{to}`"));
+            self.add(destination_path, format!("no links lead from `{from}` to `{to}`"));
+            return None;
         };
         if way.len() > MAX_HOPS {
             self.add(
@@ -528,8 +556,7 @@ impl Report {
                 format!("it is {} links away; packets live for {MAX_HOPS}", way.len()),
             );
         }
-        let mtu = way.iter().filter_map(|&[link, direction]| links[link].mtu[direction]).min();
-        self.segment_size(path, flow, mtu);
+        way.iter().filter_map(|&[link, direction]| links[link].mtu[direction]).min()
     }
 
     fn segment_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {

@@ -3,19 +3,24 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::distribution::Times;
 use super::names::{self, Registry};
 use super::routing::Routes;
 use super::spec::{self, DirectionName, Scenario};
 use super::{attributes, streams};
 use crate::attributes::{QueueSize, Spec};
 use crate::lowered::{
-    Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, SCHEMA,
+    Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
+    Poisson, SCHEMA,
 };
 use crate::tcp::socket_params::SOCKET;
+use crate::time::Time;
 use crate::units;
 use crate::user::is_user_code;
 
 const CHECKED: &str = "the scenario has been checked";
+/// Longer than any run may take.
+const ALWAYS: Time = Time::from_secs(1_000_000_000);
 
 pub fn lower(s: &Scenario) -> Lowered {
     let nodes = index(s.nodes.iter().map(String::as_str));
@@ -24,6 +29,7 @@ pub fn lower(s: &Scenario) -> Lowered {
     let ends: Vec<_> = links.iter().map(|link| link.ends).collect();
     let mut routes = Routes::new(s.nodes.len(), &ends);
     let flows = s.flows.iter().map(|f| flow(f, &nodes, &links, &mut routes)).collect();
+    let pings = s.pings.iter().map(|p| ping(p, &nodes, &links, &mut routes)).collect();
     Lowered {
         schema: SCHEMA,
         stop_ns: ns(&s.stop_time),
@@ -33,6 +39,7 @@ pub fn lower(s: &Scenario) -> Lowered {
         nodes: s.nodes.clone(),
         changes: s.changes.iter().map(|c| change(c, &link_index)).collect(),
         flows,
+        pings,
         links,
     }
 }
@@ -71,8 +78,11 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
             },
             device_queues: d.device_queues,
             device_select: d.device_select,
+            queue_limits_hold_ns: d.queue_limits.as_ref().map(|limits| ns(&limits.hold_time)),
             loss: d.loss,
-            loss_stream: streams::first_stream(&format!("{path}/loss")),
+            loss_stream: d
+                .loss_stream
+                .unwrap_or_else(|| streams::first_stream(&format!("{path}/loss"))),
             drops: d.drop.clone(),
         }
     };
@@ -92,7 +102,7 @@ fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &str) -> Alg
         let spec = registry.find(&algorithm.kind).expect(CHECKED);
         (spec.ns3.to_owned(), base_units(spec, &algorithm.attributes))
     };
-    let stream = streams::first_stream(path);
+    let stream = algorithm.stream.map_or_else(|| streams::first_stream(path), streams::given);
     Algorithm { kind, attributes, stream, children: Vec::new() }
 }
 
@@ -134,24 +144,20 @@ fn flow(
     routes: &mut Routes<'_>,
 ) -> Flow {
     let name = flow.name.clone().expect(CHECKED);
-    let source = nodes[flow.source.as_str()];
-    let destination = nodes[flow.destination.as_str()];
-    let path = routes.path(source, destination).expect(CHECKED);
-    let return_path = routes.path(destination, source).expect(CHECKED);
-    // A connection has the addresses of the interfaces on its forward path.
-    let [first, last] = [path[0], path[path.len() - 1]];
+    let way = way([&flow.source, &flow.destination], nodes, links, routes);
     Flow {
-        source_address: links[first[0]].addresses[first[1]].clone(),
-        destination_address: links[last[0]].addresses[1 - last[1]].clone(),
-        source,
-        destination,
+        source: way.ends[0],
+        destination: way.ends[1],
+        source_address: way.addresses[0].clone(),
+        destination_address: way.addresses[1].clone(),
+        path: way.path,
+        return_path: way.return_path,
         source_port: flow.source_port.expect(CHECKED),
         destination_port: flow.destination_port.expect(CHECKED),
-        path,
-        return_path,
         start_ns: ns(&flow.start),
         stop_ns: flow.stop.as_deref().map_or(0, ns),
-        application: application(&flow.application),
+        receiver_stop_ns: flow.receiver_stop.as_deref().map_or(0, ns),
+        application: application(&flow.application, &format!("flows/{name}/application")),
         congestion_control: algorithm(
             &flow.cc,
             Registry::CongestionControl,
@@ -165,10 +171,82 @@ fn flow(
     }
 }
 
-fn application(application: &spec::Application) -> Application {
+fn ping(
+    ping: &spec::Ping,
+    nodes: &HashMap<&str, usize>,
+    links: &[Link],
+    routes: &mut Routes<'_>,
+) -> Ping {
+    let way = way([&ping.source, &ping.destination], nodes, links, routes);
+    Ping {
+        name: ping.name.clone().expect(CHECKED),
+        source: way.ends[0],
+        destination: way.ends[1],
+        source_address: way.addresses[0].clone(),
+        destination_address: way.addresses[1].clone(),
+        path: way.path,
+        return_path: way.return_path,
+        start_ns: ns(&ping.start),
+        stop_ns: ping.stop.as_deref().map_or(0, ns),
+        interval_ns: ns(&ping.interval),
+        size_bytes: small_bytes(&ping.size),
+    }
+}
+
+/// From one node to another and back.
+struct Way {
+    ends: [usize; 2],
+    addresses: [String; 2],
+    path: Vec<[usize; 2]>,
+    return_path: Vec<[usize; 2]>,
+}
+
+fn way(
+    names: [&str; 2],
+    nodes: &HashMap<&str, usize>,
+    links: &[Link],
+    routes: &mut Routes<'_>,
+) -> Way {
+    let ends = names.map(|name| nodes[name]);
+    let path = routes.path(ends[0], ends[1]).expect(CHECKED);
+    let return_path = routes.path(ends[1], ends[0]).expect(CHECKED);
+    // A packet has the addresses of the interfaces on its forward path.
+    let [first, last] = [path[0], path[path.len() - 1]];
+    let addresses = [
+        links[first[0]].addresses[first[1]].clone(),
+        links[last[0]].addresses[1 - last[1]].clone(),
+    ];
+    Way { ends, addresses, path, return_path }
+}
+
+fn application(application: &spec::Application, path: &str) -> Application {
+    let stream = streams::first_stream(path);
+    let on_off = |total: &str, rate: &str, write: &str, on: Times, off: Times| {
+        Application::OnOff(OnOff {
+            bytes: bytes(total),
+            write_bytes: small_bytes(write),
+            rate_bps: bps(rate),
+            on_s: on.in_seconds(),
+            off_s: off.in_seconds(),
+            stream,
+        })
+    };
+    let times = |text: &str| Times::parse(text).expect(CHECKED);
     match application {
         spec::Application::Greedy { bytes: total, write } => {
             Application::Greedy { bytes: bytes(total), write_bytes: small_bytes(write) }
         }
+        spec::Application::Cbr { bytes: total, rate, write } => {
+            on_off(total, rate, write, Times::Constant(ALWAYS), Times::Constant(Time::ZERO))
+        }
+        spec::Application::OnOff { bytes: total, rate, write, on_time, off_time } => {
+            on_off(total, rate, write, times(on_time), times(off_time))
+        }
+        spec::Application::Poisson { bytes: total, rate, write } => Application::Poisson(Poisson {
+            bytes: bytes(total),
+            write_bytes: small_bytes(write),
+            rate_bps: bps(rate),
+            stream,
+        }),
     }
 }

@@ -4,10 +4,13 @@
 //! reports everything that makes no sense, `lower` turns what is left into integers and routes and
 //! cannot fail.
 
+mod application;
 mod attributes;
 mod check;
+mod distribution;
 mod lower;
 pub mod names;
+mod ping;
 mod routing;
 mod spec;
 mod streams;
@@ -15,7 +18,7 @@ mod streams;
 use std::fmt;
 
 pub use spec::{
-    Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Recording, Scenario,
+    Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Ping, Recording, Scenario,
 };
 
 use crate::lowered::Lowered;

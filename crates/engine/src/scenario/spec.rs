@@ -24,6 +24,8 @@ pub struct Scenario {
     pub changes: Vec<Change>,
     pub flows: Vec<Flow>,
     #[serde(default)]
+    pub pings: Vec<Ping>,
+    #[serde(default)]
     pub recording: Recording,
 }
 
@@ -54,8 +56,11 @@ pub struct Direction {
     /// How many transmit queues the device has.
     pub device_queues: u16,
     pub device_select: DeviceSelect,
+    pub queue_limits: Option<QueueLimits>,
     pub mtu: String,
     pub loss: f64,
+    /// `None`: one of the direction's own.
+    pub loss_stream: Option<u64>,
     pub drop: Vec<u64>,
 }
 
@@ -67,16 +72,27 @@ impl Default for Direction {
             qdisc: Some(Algorithm {
                 kind: "FifoQueueDisc".to_owned(),
                 attributes: BTreeMap::from([max_size]),
+                stream: None,
                 children: Vec::new(),
             }),
             device_queue: "100p".to_owned(),
             device_queues: 1,
             device_select: DeviceSelect::Flow,
+            queue_limits: None,
             mtu: "1500B".to_owned(),
             loss: 0.0,
+            loss_stream: None,
             drop: Vec::new(),
         }
     }
+}
+
+/// Byte queue limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueueLimits {
+    #[serde(default = "one_second")]
+    pub hold_time: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,6 +102,10 @@ pub struct Algorithm {
     pub kind: String,
     #[serde(default, deserialize_with = "attributes")]
     pub attributes: BTreeMap<String, String>,
+    /// Of its random numbers; `None`: one of its own.  From 0 on as ns-3's `SetStream`; -1 - n is the
+    /// nth of those that ns-3 assigns by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<i64>,
     /// Of `MqQueueDisc`: one for all of the device's queues, or one each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Algorithm>,
@@ -94,7 +114,12 @@ pub struct Algorithm {
 impl Algorithm {
     /// With its defaults.
     pub fn named(kind: &str) -> Algorithm {
-        Algorithm { kind: kind.to_owned(), attributes: BTreeMap::new(), children: Vec::new() }
+        Algorithm {
+            kind: kind.to_owned(),
+            attributes: BTreeMap::new(),
+            stream: None,
+            children: Vec::new(),
+        }
     }
 }
 
@@ -138,6 +163,9 @@ pub struct Flow {
     /// `None`: never stopped.
     #[serde(default)]
     pub stop: Option<String>,
+    /// `None`: never stopped.
+    #[serde(default)]
+    pub receiver_stop: Option<String>,
     #[serde(default)]
     pub application: Application,
     pub cc: Algorithm,
@@ -153,11 +181,56 @@ pub struct Flow {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ping {
+    #[serde(default)]
+    pub name: Option<String>,
+    pub source: String,
+    pub destination: String,
+    #[serde(default = "zero_time")]
+    pub start: String,
+    /// `None`: never stopped.
+    #[serde(default)]
+    pub stop: Option<String>,
+    #[serde(default = "one_second")]
+    pub interval: String,
+    #[serde(default = "default_ping")]
+    pub size: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", deny_unknown_fields)]
 pub enum Application {
     Greedy {
         #[serde(default = "zero_bytes")]
         bytes: String,
+        #[serde(default = "default_write")]
+        write: String,
+    },
+    #[serde(rename = "CBR")]
+    Cbr {
+        #[serde(default = "zero_bytes")]
+        bytes: String,
+        rate: String,
+        #[serde(default = "default_write")]
+        write: String,
+    },
+    OnOff {
+        #[serde(default = "zero_bytes")]
+        bytes: String,
+        #[serde(default = "default_rate")]
+        rate: String,
+        #[serde(default = "default_write")]
+        write: String,
+        #[serde(default = "one_second")]
+        on_time: String,
+        #[serde(default = "one_second")]
+        off_time: String,
+    },
+    Poisson {
+        #[serde(default = "zero_bytes")]
+        bytes: String,
+        rate: String,
         #[serde(default = "default_write")]
         write: String,
     },
@@ -194,7 +267,23 @@ fn zero_bytes() -> String {
     "0B".to_owned()
 }
 
-/// ns-3's `BulkSendApplication::SendSize`.
+/// ns-3's `OnOffApplication::DataRate`.
+fn default_rate() -> String {
+    "500kbps".to_owned()
+}
+
+/// ns-3's `Ping::Size`.
+fn default_ping() -> String {
+    "56B".to_owned()
+}
+
+/// ns-3's `OnOffApplication::OnTime` and `OffTime`, `Ping::Interval` and
+/// `DynamicQueueLimits::HoldTime`.
+fn one_second() -> String {
+    "1s".to_owned()
+}
+
+/// ns-3's `BulkSendApplication::SendSize` and `OnOffApplication::PacketSize`.
 fn default_write() -> String {
     "512B".to_owned()
 }

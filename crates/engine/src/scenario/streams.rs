@@ -21,9 +21,30 @@ pub fn first_stream(path: &str) -> u64 {
     (hash % BLOCKS) * BLOCK
 }
 
+/// The stream that a scenario names: from 0 on one assigned explicitly; -1 - n is the nth of those that
+/// ns-3 assigns by itself, which lie as far behind the explicit ones as they are from the end.
+pub fn given(number: i64) -> u64 {
+    match u64::try_from(number) {
+        Ok(explicit) => explicit,
+        Err(_) => FIRST_AUTOMATIC + number.unsigned_abs() - 1,
+    }
+}
+
+/// Explicit streams begin in the middle of all that there are, and wrap.
+const FIRST_AUTOMATIC: u64 = 1 << 63;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn given_numbers_are_explicit_or_automatic() {
+        use crate::rng::RngStream;
+        assert_eq!(given(50), 50);
+        let mut named = RngStream::fixed(7, given(-73));
+        assert_eq!(named.unit(), RngStream::new(1, 72, 7).unit());
+    }
+
     use std::collections::BTreeSet;
 
     #[test]

@@ -50,8 +50,8 @@ fn defaults_are_filled_in() {
     let canonical: Value = serde_json::from_str(&canonical(&small()).to_json()).unwrap();
     let direction = json!({
         "rate": null, "qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "1000p"}},
-        "device_queue": "100p", "device_queues": 1, "device_select": "flow", "mtu": "1500B", "loss": 0.0,
-        "drop": []
+        "device_queue": "100p", "device_queues": 1, "device_select": "flow", "queue_limits": null,
+        "mtu": "1500B", "loss": 0.0, "loss_stream": null, "drop": []
     });
     assert_eq!(
         canonical,
@@ -67,11 +67,12 @@ fn defaults_are_filled_in() {
             "changes": [],
             "flows": [{
                 "name": "flow_1", "source": "a", "destination": "b",
-                "source_port": 49152, "destination_port": 5001, "start": "0s", "stop": null,
+                "source_port": 49152, "destination_port": 5001, "start": "0s", "stop": null, "receiver_stop": null,
                 "application": {"type": "Greedy", "bytes": "0B", "write": "512B"},
                 "cc": {"type": "TcpNewReno", "attributes": {}},
                 "recovery": "TcpPrrRecovery", "tos": 0, "return_tos": 0, "tcp": {}
             }],
+            "pings": [],
             "recording": {"interval": "30ms", "changes": false}
         })
     );
@@ -237,6 +238,12 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0/application", json!({"type": "Greedy", "write": "0B"}), "flows[0].application.write", "never send"),
         ("/flows/0/application", json!({"type": "Greedy", "write": "200kB"}), "flows[0].application.write", "send buffer"),
         ("/flows/0/application", json!({"type": "Greedy", "bytes": "12"}), "flows[0].application.bytes", "no unit"),
+        ("/flows/0/application", json!({"type": "CBR"}), "flows[0].application", "rate"),
+        ("/flows/0/application", json!({"type": "CBR", "rate": "0bps"}), "flows[0].application.rate", "above 0"),
+        ("/flows/0/application", json!({"type": "CBR", "rate": "100Tbps"}), "flows[0].application.rate", "lower the rate"),
+        ("/flows/0/application", json!({"type": "Poisson", "rate": "1Mbps", "write": "200kB"}), "flows[0].application.write", "send buffer"),
+        ("/flows/0/application", json!({"type": "OnOff", "on_time": "Uniform(max=0s)"}), "flows[0].application.on_time", "never send"),
+        ("/flows/0/application", json!({"type": "OnOff", "off_time": "Pareto(mean=1s)"}), "flows[0].application.off_time", "not a distribution"),
         ("/flows/0/tcp", json!({"SegmentSize": 1449}), "flows[0].tcp.SegmentSize", "at most 1448"),
         ("/flows/0/tcp", json!({"SegmentSize": 0}), "flows[0].tcp.SegmentSize", "from 1"),
         ("/flows/0/tcp", json!({"DelAckCount": "two"}), "flows[0].tcp.DelAckCount", "whole number"),
@@ -248,6 +255,15 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0/tcp", json!({"MaxSegLifetime": "nan"}), "flows[0].tcp.MaxSegLifetime", "not a number"),
         ("/flows/0/source_port", json!(0), "flows[0].source_port", "from 1 to 65535"),
         ("/flows/-", flow("flow_1"), "flows[1].name", "already the name of flows[0]"),
+        ("/flows/0/receiver_stop", json!("0s"), "flows[0].receiver_stop", "leave it out"),
+        ("/links/1/forward", json!({"loss_stream": 4503599627370496u64}), "links[1].forward.loss_stream", "write one below"),
+        ("/links/1/forward", json!({"queue_limits": {"hold_time": "1"}}), "links[1].forward.queue_limits.hold_time", "no unit"),
+        ("/pings", json!([{"source": "a", "destination": "c"}]), "pings[0].destination", "no node `c`"),
+        ("/pings", json!([{"source": "a", "destination": "b", "interval": "0s"}]), "pings[0].interval", "no time between"),
+        ("/pings", json!([{"source": "a", "destination": "b", "size": "15B"}]), "pings[0].size", "between 16B and 1472B"),
+        ("/pings", json!([{"source": "a", "destination": "b", "start": "2s"}]), "pings[0].start", "not before stop_time"),
+        ("/pings", json!([{"source": "a", "destination": "b", "name": "flow_1"}]), "pings[0].name", "of a flow"),
+        ("/pings", json!([{"source": "a", "destination": "b"}, {"source": "a", "destination": "b"}]), "pings[1]", "already"),
         ("/recording", json!({"interval": "0s"}), "recording.interval", "above 0"),
         ("/recording", json!({"interval": "1ns"}), "recording.interval", "longer interval"),
         // Mistakes of shape.

@@ -26,6 +26,8 @@ NS3_WHEEL = "ns3==3.44.post0"
 
 _DRIVER = Path(__file__).parent / "driver"
 _MODULES = (
+    "applications",
+    "internet-apps",
     "point-to-point",
     "internet",
     "bridge",

@@ -47,9 +47,6 @@ impl Socket {
             if ack < self.recover && self.tcb.cong_state == CongState::Recovery {
                 self.note_acked_retransmissions(ack, old_head);
             }
-            let acked = self.statistics.acked_bytes + (ack - old_head) as u64;
-            // A FIN has a sequence number, too, but is no data.
-            self.statistics.acked_bytes = acked.min(self.statistics.written_bytes);
             self.scoreboard.discard_up_to(ack, now, &mut self.rate);
         }
         let delivered = (self.rate.delivered() - delivered_before) as u32;
@@ -341,13 +338,9 @@ impl Socket {
         if ack > self.tcb.next_tx_seq {
             self.tcb.next_tx_seq = ack;
         }
-        if self.scoreboard.size() == 0 {
-            if self.close_on_empty || self.state > State::Established {
-                self.statistics.completed.get_or_insert(self.tcb.now);
-            }
-            if self.state != State::FinWait1 {
-                self.disarm(Timer::Retransmit, env);
-            }
+        let is_fin_out = matches!(self.state, State::FinWait1 | State::Closing);
+        if self.scoreboard.size() == 0 && !is_fin_out {
+            self.disarm(Timer::Retransmit, env);
         }
     }
 }

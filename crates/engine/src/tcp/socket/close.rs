@@ -9,6 +9,8 @@ use crate::time::Time;
 impl Socket {
     /// The application closes: at once, or when its data is sent.
     pub fn close<E: Environment>(&mut self, env: &mut E) {
+        self.application_closed = true;
+        self.count_acked(0);
         if self.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
             self.close_on_empty = true;
             return;
@@ -22,11 +24,28 @@ impl Socket {
                 self.send_control(Flags::FIN.with(Flags::ACK), env);
                 self.state = State::LastAck;
             }
-            State::SynSent => {
+            State::SynSent | State::Closing => {
                 self.reset(env);
                 self.close_and_notify(env);
             }
+            State::Listen => self.close_and_notify(env),
             _ => {}
+        }
+    }
+
+    /// The receiving application closes its connection and stops listening.  Data that it has not been
+    /// given yet is lost, which resets the connection (RFC 9293 section 3.6.1).  Of a connection that is
+    /// not complete yet it knows nothing.
+    pub fn close_sink<E: Environment>(&mut self, now: Time, env: &mut E) {
+        self.tcb.now = now;
+        self.is_listening = false;
+        if !self.open || self.state == State::SynRcvd {
+            return;
+        }
+        if self.reassembly.has_gap() {
+            self.reset(env);
+        } else {
+            self.close(env);
         }
     }
 
@@ -40,15 +59,24 @@ impl Socket {
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
-        if self.reassembly.finished() {
-            self.on_peer_closed(env);
+        if !self.reassembly.finished() {
+            return;
         }
+        if self.state == State::FinWait1 {
+            self.state = State::Closing; // both ends close at once
+            return;
+        }
+        self.on_peer_closed(env);
     }
 
     /// Everything up to the peer's FIN has arrived; a sink has nothing to say and closes, too.
     pub(super) fn on_peer_closed<E: Environment>(&mut self, env: &mut E) {
         self.state = State::CloseWait;
-        self.close(env);
+        if self.is_sink {
+            self.close(env);
+        } else {
+            self.send_control(Flags::ACK, env);
+        }
         if self.state == State::LastAck {
             self.data_retries_left = self.config.data_retries;
             self.arm(Timer::LastAck, self.rtt.timeout(self.config.clock_granularity), env);
@@ -59,8 +87,11 @@ impl Socket {
     pub(super) fn on_segment_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags =
             packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0));
+        let fin_ack = Flags::FIN.with(Flags::ACK);
         let acks_fin = self.tcb.high_tx_mark + 1;
-        if flags == Flags::ACK {
+        if packet.payload > 0 && !flags.has(Flags::ACK) {
+            self.on_data(packet, env);
+        } else if flags == Flags::ACK {
             self.on_ack(packet, env);
             if self.state == State::FinWait1
                 && self.scoreboard.size() == 0
@@ -68,8 +99,10 @@ impl Socket {
             {
                 self.state = State::FinWait2;
             }
-        } else if flags == Flags::FIN.with(Flags::ACK) {
-            self.on_ack(packet, env);
+        } else if flags == Flags::FIN || flags == fin_ack {
+            if flags.has(Flags::ACK) {
+                self.on_ack(packet, env);
+            }
             self.reassembly.set_fin(packet.seq);
             self.sync_rx();
         } else if flags == Flags::SYN || flags == Flags::SYN.with(Flags::ACK) {
@@ -83,21 +116,51 @@ impl Socket {
         }
         let waiting = matches!(self.state, State::FinWait1 | State::FinWait2);
         if waiting && self.reassembly.finished() {
-            // The peer's FIN acknowledges ours.
-            self.enter_time_wait(env);
+            if self.state == State::FinWait1 {
+                self.state = State::Closing;
+                if self.scoreboard.size() == 0 && packet.ack == acks_fin {
+                    self.enter_time_wait(env);
+                }
+            } else {
+                self.enter_time_wait(env);
+            }
             self.send_control(Flags::ACK, env);
         }
     }
 
-    pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+    pub(super) fn on_segment_in_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
-        if flags == Flags::ACK && packet.seq != self.reassembly.next_rx() {
+        if flags == Flags::ACK {
+            if packet.seq == self.reassembly.next_rx() {
+                self.enter_time_wait(env);
+            }
             return;
         }
-        if flags != Flags::RST && flags != Flags::ACK && flags != Flags::FIN.with(Flags::ACK) {
+        if flags == Flags::FIN || flags == Flags::FIN.with(Flags::ACK) {
+            self.send_control(Flags::ACK, env);
+        } else if flags != Flags::RST {
             self.reset(env);
         }
         self.close_and_notify(env);
+    }
+
+    pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
+        let fin_ack = Flags::FIN.with(Flags::ACK);
+        if flags == Flags::default() {
+            self.on_data(packet, env);
+        } else if flags == Flags::ACK {
+            if packet.seq == self.reassembly.next_rx() {
+                self.close_and_notify(env);
+            }
+        } else if flags == Flags::FIN {
+            self.send_control(fin_ack, env);
+        } else if flags == fin_ack || flags == Flags::RST {
+            self.close_and_notify(env);
+        } else {
+            self.reset(env);
+            self.close_and_notify(env);
+        }
     }
 
     pub(super) fn reset<E: Environment>(&mut self, env: &mut E) {
@@ -111,13 +174,14 @@ impl Socket {
         self.close_end_point(env);
     }
 
-    /// The end point is gone.  A sink's port goes on listening, for a SYN that was repeated.
+    /// The end point is gone.  The port of a sink that has not closed goes on listening, for a SYN that
+    /// was repeated.
     pub(super) fn close_end_point<E: Environment>(&mut self, env: &mut E) {
         if !self.open {
             return;
         }
         self.disarm_all(env);
-        if self.is_sink {
+        if self.is_listening {
             self.listen_again();
         } else {
             self.open = false;

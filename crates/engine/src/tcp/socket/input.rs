@@ -3,6 +3,7 @@
 use super::{Environment, Socket, State, Timer};
 use crate::congestion::CaEvent;
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
+use crate::seq::Seq;
 use crate::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::time::Time;
 
@@ -45,6 +46,7 @@ impl Socket {
             State::FinWait1 | State::FinWait2 | State::CloseWait => {
                 self.on_segment_closing(packet, env);
             }
+            State::Closing => self.on_segment_in_closing(packet, env),
             State::LastAck => self.on_segment_in_last_ack(packet, env),
             State::TimeWait | State::Closed => {}
         }
@@ -59,20 +61,26 @@ impl Socket {
         if packet.flags.has(Flags::RST) {
             return;
         }
-        env.transmit(Packet {
+        let mut reset = Packet {
             ip_bytes: IP_HEADER + TCP_HEADER,
             window: u16::MAX,
             flags: Flags::RST,
-            seq: packet.ack, // all that a sink sends carries one
+            seq: packet.ack,
             ..Packet::default()
-        });
+        };
+        if !packet.flags.has(Flags::ACK) {
+            reset.flags = Flags::RST.with(Flags::ACK);
+            reset.seq = Seq(0);
+            reset.ack = packet.seq + 1;
+        }
+        env.transmit(reset);
     }
 
     fn is_out_of_window(&self, packet: &Packet) -> bool {
         let next = self.reassembly.next_rx();
         match self.state {
             State::Listen | State::SynSent | State::SynRcvd => false,
-            State::LastAck | State::CloseWait => packet.seq != next,
+            State::LastAck | State::Closing | State::CloseWait => packet.seq != next,
             _ => {
                 packet.seq + u32::from(packet.payload) < next
                     || self.reassembly.max_rx() <= packet.seq
@@ -167,6 +175,7 @@ impl Socket {
         }
         let mut update = packet.ack == self.highest_ack_received && window > self.peer_window;
         if packet.ack > self.highest_ack_received {
+            self.count_acked((packet.ack - self.highest_ack_received) as u64);
             self.highest_ack_received = packet.ack;
             update = true;
         }
@@ -218,6 +227,7 @@ impl Socket {
         (!entry.retransmitted && !elapsed.is_zero()).then_some(elapsed)
     }
 
+    #[inline(always)] // on every packet that arrives at a host
     fn on_segment_established<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = control_flags(packet);
         if flags == Flags::ACK {
@@ -248,7 +258,10 @@ impl Socket {
         let flags = packet.flags;
         let answers = flags.has(Flags::SYN) && flags.has(Flags::ACK);
         if !answers || packet.ack != self.tcb.next_tx_seq + 1 {
-            if flags == Flags::RST {
+            if !flags.has(Flags::RST) && (!flags.has(Flags::ACK) || flags.has(Flags::SYN)) {
+                self.reset(env);
+                self.close_and_notify(env);
+            } else if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
                 self.close_and_notify(env);
             }
             return;

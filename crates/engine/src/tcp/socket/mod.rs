@@ -77,6 +77,9 @@ pub trait Environment {
     /// The timer will not fire.
     fn disarm(&mut self, timer: Timer);
 
+    /// The connection is established.
+    fn connected(&mut self) {}
+
     /// The application may write up to `free` bytes; says what it does.
     fn writable(&mut self, free: u32) -> Write;
 
@@ -84,7 +87,7 @@ pub trait Environment {
     fn readable(&mut self, bytes: u32);
 }
 
-/// RFC 9293 section 3.3.2, without CLOSING: a sink closes only after its peer.
+/// RFC 9293 section 3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Closed,
@@ -96,6 +99,7 @@ enum State {
     LastAck,
     FinWait1,
     FinWait2,
+    Closing,
     TimeWait,
 }
 
@@ -175,6 +179,7 @@ pub struct Socket {
     highest_ack_received: Seq,
     highest_seq_received: Seq,
     close_on_empty: bool,
+    application_closed: bool,
     connected: bool,
 
     // Receiving half.
@@ -184,6 +189,8 @@ pub struct Socket {
     advertised: u32,
     persist_timeout: Time,
     is_sink: bool,
+    /// The port accepts connections, besides the one that there is.
+    is_listening: bool,
 
     // Negotiated options.
     sack: bool,
@@ -270,6 +277,7 @@ impl Socket {
             highest_ack_received: Seq(0),
             highest_seq_received: Seq(0),
             close_on_empty: false,
+            application_closed: false,
             connected: false,
             reassembly: Reassembly::new(config.receive_buffer),
             delayed_acks: 0,
@@ -277,6 +285,7 @@ impl Socket {
             advertised: 0,
             persist_timeout: config.persist_timeout,
             is_sink: false,
+            is_listening: false,
             sack: config.sack,
             timestamps: config.timestamps,
             window_scaling: config.window_scaling,
@@ -297,6 +306,7 @@ impl Socket {
     pub fn listen(&mut self) {
         self.state = State::Listen;
         self.is_sink = true;
+        self.is_listening = true;
         self.close_on_empty = true;
     }
 
@@ -309,6 +319,20 @@ impl Socket {
         self.send_syn(env);
         self.state = State::SynSent;
         self.tcb.ecn_state = EcnState::Disabled; // until the peer has agreed
+    }
+
+    /// The peer has acknowledged more than ever before.  A closed transfer may be complete by that.
+    #[inline]
+    fn count_acked(&mut self, bytes: u64) {
+        let statistics = &mut self.statistics;
+        // A FIN has a sequence number, too, but is no data.
+        statistics.acked_bytes = (statistics.acked_bytes + bytes).min(statistics.written_bytes);
+        if self.application_closed
+            && statistics.acked_bytes == statistics.written_bytes
+            && statistics.written_bytes > 0
+        {
+            statistics.completed.get_or_insert(self.tcb.now);
+        }
     }
 
     fn is_pending(&self, timer: Timer) -> bool {

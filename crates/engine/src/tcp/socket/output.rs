@@ -28,9 +28,22 @@ impl Socket {
         self.write(write, env);
     }
 
+    /// The application writes at a time of its own; returns whether the write is accepted.
+    pub fn send<E: Environment>(&mut self, bytes: u32, now: Time, env: &mut E) -> bool {
+        self.tcb.now = now;
+        let may_write =
+            matches!(self.state, State::SynSent | State::Established | State::CloseWait);
+        if !may_write || self.scoreboard.available() < bytes {
+            return false;
+        }
+        self.write(Write { bytes, size: bytes, close: false }, env);
+        true
+    }
+
     /// Accepts a write that fits.  It leaves in the next nanosecond, so that writes of the same
     /// instant go out together.
-    pub fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
+    #[inline(always)] // on every acknowledgement
+    fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
         let mut done = 0;
         // Each write of its own re-evaluates "application limited" (RateEstimator); only the first
         // two can differ, by the pipe as last evaluated and as it is now.
@@ -196,7 +209,7 @@ impl Socket {
         let mut seq = self.tcb.next_tx_seq;
         if flags.has(Flags::FIN) {
             flags = flags.with(Flags::ACK);
-        } else if matches!(self.state, State::FinWait1 | State::LastAck) {
+        } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing) {
             seq += 1; // beyond the FIN
         }
         self.rto = self.rto_estimate();

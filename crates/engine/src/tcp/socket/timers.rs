@@ -29,13 +29,16 @@ impl Socket {
             Timer::TimeWait => self.close_and_notify(env),
             Timer::SendPending | Timer::Pacing => self.send_pending(env),
             Timer::CompleteFork => self.complete_fork(env),
-            Timer::Connected => self.offer_space(env),
+            Timer::Connected => {
+                env.connected();
+                self.offer_space(env);
+            }
         }
     }
 
     fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
         if self.scoreboard.size() == 0 {
-            if self.state == State::FinWait1 {
+            if matches!(self.state, State::FinWait1 | State::Closing) {
                 self.send_control(Flags::FIN, env); // the FIN itself was lost
             }
             return;

@@ -24,25 +24,18 @@ GreedySource::GetTypeId()
 }
 
 void
-GreedySource::Configure(const Flow& flow,
-                        Transfer& transfer,
-                        std::function<void(ns3::Ptr<ns3::TcpSocketBase>)> onSocket,
-                        std::function<void()> onClosed)
+GreedySource::Configure(const Flow& flow, const GreedyTraffic& traffic, ns3::TypeId socketFactory)
 {
     m_flow = &flow;
-    m_transfer = &transfer;
-    m_onSocket = std::move(onSocket);
-    m_onClosed = std::move(onClosed);
-    SetStartTime(ns3::NanoSeconds(flow.start));
-    SetStopTime(ns3::NanoSeconds(flow.stop));
+    m_traffic = traffic;
+    m_socketFactory = socketFactory;
 }
 
 void
 GreedySource::StartApplication()
 {
-    m_socket = CreateSocket(GetNode(), *m_flow);
-    m_onSocket(m_socket);
-    BindSender(m_socket, *m_flow);
+    m_socket = ns3::Socket::CreateSocket(GetNode(), m_socketFactory);
+    m_socket->Bind();
     m_socket->Connect(ns3::InetSocketAddress(ns3::Ipv4Address(m_flow->destinationAddress.c_str()),
                                              m_flow->destinationPort));
     m_socket->ShutdownRecv();
@@ -64,9 +57,7 @@ void
 GreedySource::DoDispose()
 {
     m_socket = nullptr;
-    m_waiting.reset();
-    m_onSocket = nullptr;
-    m_onClosed = nullptr;
+    m_waiting = nullptr;
     ns3::Application::DoDispose();
 }
 
@@ -89,28 +80,24 @@ GreedySource::OnSpace(ns3::Ptr<ns3::Socket>, std::uint32_t)
 void
 GreedySource::Write()
 {
-    const auto isDone = [this] {
-        return m_flow->bytes > 0 && m_transfer->written == m_flow->bytes;
-    };
+    const auto isDone = [this] { return m_traffic.bytes > 0 && m_written == m_traffic.bytes; };
     while (!isDone())
     {
         if (!m_waiting)
         {
-            std::uint64_t size = m_flow->writeBytes;
-            if (m_flow->bytes > 0)
+            std::uint64_t size = m_traffic.writeBytes;
+            if (m_traffic.bytes > 0)
             {
-                size = std::min(size, m_flow->bytes - m_transfer->written);
+                size = std::min(size, m_traffic.bytes - m_written);
             }
-            m_waiting = {ns3::Create<ns3::Packet>(static_cast<std::uint32_t>(size)),
-                         ns3::Simulator::Now()};
+            m_waiting = ns3::Create<ns3::Packet>(static_cast<std::uint32_t>(size));
         }
-        if (m_socket->Send(m_waiting->packet, 0) < 0)
+        if (m_socket->Send(m_waiting, 0) < 0)
         {
             return;
         }
-        m_transfer->written += m_waiting->packet->GetSize();
-        m_transfer->unread.push_back({m_transfer->written, m_waiting->created});
-        m_waiting.reset();
+        m_written += m_waiting->GetSize();
+        m_waiting = nullptr;
     }
     if (m_isOpen)
     {
@@ -123,7 +110,6 @@ GreedySource::Close()
 {
     m_isOpen = false;
     m_socket->Close();
-    m_onClosed();
 }
 
 ns3::TypeId
@@ -140,6 +126,7 @@ Sink::Configure(const Flow& flow, Transfer& transfer)
     m_flow = &flow;
     m_transfer = &transfer;
     SetStartTime(ns3::Seconds(0));
+    SetStopTime(ns3::NanoSeconds(flow.receiverStop));
 }
 
 void
@@ -151,6 +138,16 @@ Sink::StartApplication()
     m_listener->ShutdownSend();
     m_listener->SetAcceptCallback(ns3::MakeCallback(&Sink::OnRequest, this),
                                   ns3::MakeCallback(&Sink::OnAccept, this));
+}
+
+void
+Sink::StopApplication()
+{
+    if (m_connection)
+    {
+        m_connection->Close();
+    }
+    m_listener->Close();
 }
 
 void

@@ -3,36 +3,14 @@
 #ifndef CCPERF_GREEDY_H
 #define CCPERF_GREEDY_H
 
+#include "flow-socket.h"
 #include "scenario.h"
 
 #include "ns3/application.h"
-#include "ns3/nstime.h"
 #include "ns3/tcp-socket-base.h"
-
-#include <deque>
-#include <functional>
-#include <optional>
 
 namespace ccperf
 {
-
-// What both ends of a flow know of its data.
-struct Transfer
-{
-    std::uint64_t written{0}; // bytes the socket accepted
-    std::uint64_t read{0};    // bytes the receiving application got
-    // Of the last read that completed an application packet: its time minus the creation stamp of the last
-    // packet that it completed.
-    std::optional<ns3::Time> oneWayDelay;
-
-    struct Write
-    {
-        std::uint64_t end; // offset behind its last byte
-        ns3::Time created;
-    };
-
-    std::deque<Write> unread;
-};
 
 // Always has data, as ns3::BulkSendApplication: writes of a fixed size, each stamped when it is created;
 // one that does not fit into the send buffer keeps its stamp and waits. Connects at its start. A finite
@@ -43,11 +21,7 @@ class GreedySource : public ns3::Application
   public:
     static ns3::TypeId GetTypeId();
 
-    // `onSocket` is called with the sending socket before it does anything, `onClosed` once it was closed.
-    void Configure(const Flow& flow,
-                   Transfer& transfer,
-                   std::function<void(ns3::Ptr<ns3::TcpSocketBase>)> onSocket,
-                   std::function<void()> onClosed);
+    void Configure(const Flow& flow, const GreedyTraffic& traffic, ns3::TypeId socketFactory);
 
   private:
     void StartApplication() override;
@@ -59,19 +33,13 @@ class GreedySource : public ns3::Application
     void Write();
     void Close();
 
-    struct WaitingWrite
-    {
-        ns3::Ptr<ns3::Packet> packet;
-        ns3::Time created;
-    };
-
     const Flow* m_flow{nullptr};
-    Transfer* m_transfer{nullptr};
-    std::function<void(ns3::Ptr<ns3::TcpSocketBase>)> m_onSocket;
-    std::function<void()> m_onClosed;
-    ns3::Ptr<ns3::TcpSocketBase> m_socket;
+    GreedyTraffic m_traffic;
+    ns3::TypeId m_socketFactory;
+    ns3::Ptr<ns3::Socket> m_socket;
     bool m_isOpen{false};
-    std::optional<WaitingWrite> m_waiting;
+    ns3::Ptr<ns3::Packet> m_waiting;
+    std::uint64_t m_written{0};
 };
 
 // Reads all there is as soon as it is there, as ns3::PacketSink; listens from t = 0.
@@ -84,6 +52,7 @@ class Sink : public ns3::Application
 
   private:
     void StartApplication() override;
+    void StopApplication() override;
     void DoDispose() override;
 
     bool OnRequest(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);

@@ -13,6 +13,9 @@ namespace
 {
 
 constexpr std::uint32_t TCP_BYTES = 20; // without options
+constexpr std::uint8_t ICMP = 1;
+constexpr std::uint32_t ICMP_BYTES = 8;
+constexpr std::uint8_t ICMP_ECHO = 8; // the type of a request
 constexpr std::uint32_t MOST_BYTES = PPP_BYTES + IP_BYTES + TCP_BYTES;
 
 template <class T>
@@ -39,6 +42,15 @@ FourTuple::Of(const Flow& flow)
 }
 
 FourTuple
+FourTuple::Of(const PingFlow& ping)
+{
+    return {ns3::Ipv4Address(ping.sourceAddress.c_str()).Get(),
+            ns3::Ipv4Address(ping.destinationAddress.c_str()).Get(),
+            0,
+            1};
+}
+
+FourTuple
 FourTuple::Reversed() const
 {
     return {destination, source, destinationPort, sourcePort};
@@ -61,15 +73,22 @@ ReadIp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
     return {BigEndian<std::uint32_t>(ip + 12),
             BigEndian<std::uint32_t>(ip + 16),
             packet->GetSize() - offset,
-            static_cast<std::uint8_t>(ip[1] & 3)};
+            static_cast<std::uint8_t>(ip[1] & 3),
+            ip[9]};
 }
 
-TcpFields
-ReadTcp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
+TransportFields
+ReadTransport(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset, std::uint8_t protocol)
 {
     std::array<std::uint8_t, MOST_BYTES> bytes{};
     packet->CopyData(bytes.data(), offset + TCP_BYTES);
     const std::uint8_t* tcp = bytes.data() + offset;
+    if (protocol == ICMP)
+    {
+        const bool isRequest = tcp[0] == ICMP_ECHO;
+        const std::uint16_t ends[2] = {static_cast<std::uint16_t>(!isRequest), isRequest};
+        return {ends[0], ends[1], BigEndian<std::uint16_t>(tcp + 6), 0, ICMP_BYTES, 0};
+    }
     return {BigEndian<std::uint16_t>(tcp),
             BigEndian<std::uint16_t>(tcp + 2),
             BigEndian<std::uint32_t>(tcp + 4),
@@ -79,9 +98,9 @@ ReadTcp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
 }
 
 FourTuple
-TupleOf(const IpFields& ip, const TcpFields& tcp)
+TupleOf(const IpFields& ip, const TransportFields& transport)
 {
-    return {ip.source, ip.destination, tcp.sourcePort, tcp.destinationPort};
+    return {ip.source, ip.destination, transport.sourcePort, transport.destinationPort};
 }
 
 } // namespace ccperf

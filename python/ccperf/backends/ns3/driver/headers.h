@@ -26,8 +26,9 @@ struct FourTuple
     std::uint16_t sourcePort;
     std::uint16_t destinationPort;
 
-    // From the flow's source to its destination.
+    // From the source to the destination. ICMP has no ports: here the requester has 0, the other end 1.
     static FourTuple Of(const Flow& flow);
+    static FourTuple Of(const PingFlow& ping);
     FourTuple Reversed() const;
     bool operator==(const FourTuple&) const = default;
 
@@ -43,9 +44,11 @@ struct IpFields
     std::uint32_t destination;
     std::uint32_t bytes; // of the packet, this header included
     std::uint8_t ecn;
+    std::uint8_t protocol;
 };
 
-struct TcpFields
+// The header of TCP, or of ICMP echo: ports as in FourTuple, no flags, its own sequence number.
+struct TransportFields
 {
     std::uint16_t sourcePort;
     std::uint16_t destinationPort;
@@ -57,9 +60,11 @@ struct TcpFields
 
 // `offset`: bytes of the packet before the header.
 IpFields ReadIp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset);
-TcpFields ReadTcp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset);
+TransportFields ReadTransport(ns3::Ptr<const ns3::Packet> packet,
+                              std::uint32_t offset,
+                              std::uint8_t protocol);
 
-FourTuple TupleOf(const IpFields& ip, const TcpFields& tcp);
+FourTuple TupleOf(const IpFields& ip, const TransportFields& transport);
 
 } // namespace ccperf
 

@@ -18,14 +18,15 @@ LossModel::GetTypeId()
 }
 
 void
-LossModel::Configure(std::vector<std::uint64_t> drops, double rate, std::int64_t stream)
+LossModel::Configure(std::vector<std::uint64_t> drops,
+                     double rate,
+                     ns3::Ptr<ns3::UniformRandomVariable> uniform)
 {
     m_drops = std::move(drops);
     std::sort(m_drops.begin(), m_drops.end());
     m_drops.erase(std::unique(m_drops.begin(), m_drops.end()), m_drops.end());
     m_rate = rate;
-    m_uniform = ns3::CreateObject<ns3::UniformRandomVariable>();
-    m_uniform->SetStream(stream);
+    m_uniform = uniform;
 }
 
 void

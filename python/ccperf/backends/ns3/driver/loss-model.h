@@ -23,7 +23,9 @@ class LossModel : public ns3::ErrorModel
     static ns3::TypeId GetTypeId();
 
     // `drops`: numbers of the arrivals to lose, in any order.
-    void Configure(std::vector<std::uint64_t> drops, double rate, std::int64_t stream);
+    void Configure(std::vector<std::uint64_t> drops,
+                   double rate,
+                   ns3::Ptr<ns3::UniformRandomVariable> uniform);
     void SetRate(double rate);
 
   private:

@@ -17,12 +17,14 @@
 // message is on stderr, and the packet trace holds what happened until then.
 
 #include "attributes.h"
+#include "flow-socket.h"
 #include "greedy.h"
 #include "network.h"
 #include "observed-simulator.h"
 #include "packet-trace.h"
 #include "recorder.h"
 #include "scenario.h"
+#include "sources.h"
 
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -189,13 +191,18 @@ Run(const Arguments& arguments)
         const auto sink = ns3::CreateObject<Sink>();
         sink->Configure(flow, recorder.TransferOf(i));
         network.nodes.Get(flow.destination)->AddApplication(sink);
-        const auto source = ns3::CreateObject<GreedySource>();
-        source->Configure(
-            flow,
-            recorder.TransferOf(i),
-            [&recorder, i](auto socket) { recorder.OnSender(i, socket); },
-            [&recorder, i] { recorder.OnClosed(i); });
-        network.nodes.Get(flow.source)->AddApplication(source);
+        const auto node = network.nodes.Get(flow.source);
+        const SocketObserver observer{[&recorder, i](auto socket) { recorder.OnSender(i, socket); },
+                                      [&recorder, i] { recorder.OnClosed(i); }};
+        const auto factory =
+            FlowSocketFactory::Install(node, flow, recorder.TransferOf(i), observer);
+        node->AddApplication(CreateSource(flow, factory));
+    }
+    for (std::size_t i = 0; i < scenario.pings.size(); ++i)
+    {
+        const auto ping = CreatePing(scenario.pings[i], scenario.stop);
+        recorder.OnPing(i, ping);
+        network.nodes.Get(scenario.pings[i].source)->AddApplication(ping);
     }
 
     ns3::Simulator::Stop(ns3::NanoSeconds(scenario.stop));

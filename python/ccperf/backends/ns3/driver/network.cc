@@ -6,6 +6,7 @@
 #include "transmit-queues.h"
 
 #include "ns3/cobalt-queue-disc.h"
+#include "ns3/dynamic-queue-limits.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
@@ -13,9 +14,11 @@
 #include "ns3/pie-queue-disc.h"
 #include "ns3/point-to-point-helper.h"
 #include "ns3/red-queue-disc.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/traffic-control-layer.h"
 
+#include <limits>
 #include <set>
 
 namespace ccperf
@@ -24,11 +27,28 @@ namespace ccperf
 namespace
 {
 
+// Brings ns-3's own numbering to a stream, so that the next one it assigns is this.
+void
+ContinueFrom(std::uint64_t number)
+{
+    ns3::RngSeedManager::ResetNextStreamIndex();
+    for (std::uint64_t i = 0; i < number; ++i)
+    {
+        ns3::RngSeedManager::GetNextStreamIndex();
+    }
+}
+
 template <class T>
 void
 AssignStream(ns3::Ptr<ns3::QueueDisc> qdisc, std::int64_t stream)
 {
-    if (const auto drawing = ns3::DynamicCast<T>(qdisc))
+    const auto drawing = ns3::DynamicCast<T>(qdisc);
+    if (drawing && stream < 0)
+    {
+        ContinueFrom(static_cast<std::uint64_t>(stream - std::numeric_limits<std::int64_t>::min()));
+        drawing->AssignStreams(-1);
+    }
+    else if (drawing)
     {
         drawing->AssignStreams(stream);
     }
@@ -79,11 +99,25 @@ CreateQdisc(const Algorithm& algorithm)
     return qdisc;
 }
 
+// Directions that name the same stream draw from it in turn.
+ns3::Ptr<ns3::UniformRandomVariable>
+LossStream(Network& network, std::int64_t number)
+{
+    auto& stream = network.lossStreams[number];
+    if (!stream)
+    {
+        stream = ns3::CreateObject<ns3::UniformRandomVariable>();
+        stream->SetStream(number);
+    }
+    return stream;
+}
+
 Port
 CreatePort(const Direction& direction,
            std::size_t index,
            ns3::Ptr<ns3::PointToPointNetDevice> device,
-           ns3::Ptr<ns3::PointToPointNetDevice> peer)
+           ns3::Ptr<ns3::PointToPointNetDevice> peer,
+           Network& network)
 {
     Port port{direction.name,
               index,
@@ -103,7 +137,16 @@ CreatePort(const Direction& direction,
     {
         device->GetQueue()->SetMaxSize(SizeOf(direction.deviceQueue));
     }
-    port.loss->Configure(direction.drops, direction.loss, direction.lossStream);
+    if (direction.queueLimitsHold)
+    {
+        const auto limits = ns3::CreateObject<ns3::DynamicQueueLimits>();
+        limits->SetAttribute("HoldTime",
+                             ns3::TimeValue(ns3::NanoSeconds(*direction.queueLimitsHold)));
+        device->GetObject<ns3::NetDeviceQueueInterface>()->GetTxQueue(0)->SetQueueLimits(limits);
+    }
+    port.loss->Configure(direction.drops,
+                         direction.loss,
+                         LossStream(network, direction.lossStream));
     peer->SetReceiveErrorModel(port.loss);
     if (direction.qdisc)
     {
@@ -163,7 +206,8 @@ CreateLink(const Link& link, Network& network)
         network.ports.push_back(CreatePort(link.directions[side],
                                            network.ports.size(),
                                            device(side),
-                                           device(1 - side)));
+                                           device(1 - side),
+                                           network));
     }
 }
 
@@ -230,6 +274,11 @@ BuildNetwork(const Scenario& scenario, Network& network)
     {
         AddRoutes(flow.destinationAddress, flow.path, network, known);
         AddRoutes(flow.sourceAddress, flow.returnPath, network, known);
+    }
+    for (const PingFlow& ping : scenario.pings)
+    {
+        AddRoutes(ping.destinationAddress, ping.path, network, known);
+        AddRoutes(ping.sourceAddress, ping.returnPath, network, known);
     }
     for (const Change& change : scenario.changes)
     {

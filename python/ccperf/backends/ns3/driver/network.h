@@ -11,6 +11,7 @@
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/queue-disc.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct Network
 {
     ns3::NodeContainer nodes;
     std::vector<Port> ports;
+    std::map<std::int64_t, ns3::Ptr<ns3::UniformRandomVariable>> lossStreams; // by number
 };
 
 // Creates nodes, links, routes and the events of the scheduled changes, in this order. The network must

@@ -45,12 +45,19 @@ PacketTrace::PacketTrace(const std::string& path,
                          const Network& network,
                          const Ways& ways)
     : m_file(std::fopen(path.c_str(), "wb")),
-      m_flows(scenario.flows),
       m_ways(ways)
 {
     if (!m_file)
     {
         throw std::runtime_error("cannot write " + path);
+    }
+    for (const Flow& flow : scenario.flows)
+    {
+        m_senders.push_back(flow.name);
+    }
+    for (const PingFlow& ping : scenario.pings)
+    {
+        m_senders.push_back(ping.name);
     }
     m_buffer.reserve(BUFFER_BYTES + 4096);
     Append(m_buffer, HEADER);
@@ -106,7 +113,8 @@ PacketTrace::ConnectPort(const Port& port)
 PacketTrace::Fields
 PacketTrace::Parse(ns3::Ptr<const ns3::Packet> packet, std::uint32_t ipOffset) const
 {
-    return Combine(ReadIp(packet, ipOffset), ReadTcp(packet, ipOffset + IP_BYTES));
+    const auto ip = ReadIp(packet, ipOffset);
+    return Combine(ip, ReadTransport(packet, ipOffset + IP_BYTES, ip.protocol));
 }
 
 PacketTrace::Fields
@@ -122,15 +130,16 @@ PacketTrace::Parse(ns3::Ptr<const ns3::QueueDiscItem> item) const
     return Combine({header.GetSource().Get(),
                     header.GetDestination().Get(),
                     item->GetSize(),
-                    static_cast<std::uint8_t>(header.GetEcn())},
-                   ReadTcp(packet, 0));
+                    static_cast<std::uint8_t>(header.GetEcn()),
+                    header.GetProtocol()},
+                   ReadTransport(packet, 0, header.GetProtocol()));
 }
 
 PacketTrace::Fields
-PacketTrace::Combine(const IpFields& ip, const TcpFields& tcp) const
+PacketTrace::Combine(const IpFields& ip, const TransportFields& tcp) const
 {
     const Way* way = m_ways.Find(TupleOf(ip, tcp));
-    return {way ? std::string_view(m_flows[way->flow].name) : "?",
+    return {way ? std::string_view(m_senders[way->flow]) : "?",
             tcp.sequence,
             tcp.flags & ACK ? tcp.acknowledgement : 0,
             ip.bytes - IP_BYTES - tcp.headerBytes,

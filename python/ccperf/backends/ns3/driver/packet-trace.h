@@ -54,7 +54,7 @@ class PacketTrace
     // `ipOffset`: bytes before the IP header.
     Fields Parse(ns3::Ptr<const ns3::Packet> packet, std::uint32_t ipOffset) const;
     Fields Parse(ns3::Ptr<const ns3::QueueDiscItem> item) const;
-    Fields Combine(const IpFields& ip, const TcpFields& tcp) const;
+    Fields Combine(const IpFields& ip, const TransportFields& tcp) const;
 
     void Write(std::size_t port, const char* event, const Fields& fields, const char* reason);
     void WriteOut();
@@ -63,7 +63,7 @@ class PacketTrace
     std::vector<char> m_buffer;
     bool m_failed{false};
     std::vector<std::string> m_ports;
-    const std::vector<Flow>& m_flows;
+    std::vector<std::string> m_senders; // flows, then pings
     const Ways& m_ways;
 };
 

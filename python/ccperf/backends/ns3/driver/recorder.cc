@@ -41,6 +41,7 @@ Recorder::Recorder(const Scenario& scenario,
       m_network(network),
       m_ways(ways),
       m_flows(scenario.flows.size()),
+      m_pings(scenario.pings.size()),
       m_ports(network.ports.size())
 {
     if (!isObserving)
@@ -201,13 +202,31 @@ Recorder::OnTx(std::size_t index,
 void
 Recorder::OnDeliver(const ns3::Ipv4Header& ip, ns3::Ptr<const ns3::Packet> packet, std::uint32_t)
 {
-    const auto tcp = ReadTcp(packet, 0);
+    const auto tcp = ReadTransport(packet, 0, ip.GetProtocol());
     const Way* way = m_ways.Find(
         {ip.GetSource().Get(), ip.GetDestination().Get(), tcp.sourcePort, tcp.destinationPort});
-    if (way && !way->isReturn)
+    if (way && !way->isReturn && way->flow < m_flows.size())
     {
         m_flows[way->flow].receivedBytes += packet->GetSize() - tcp.headerBytes;
     }
+}
+
+void
+Recorder::OnPing(std::size_t index, ns3::Ptr<ns3::Ping> ping)
+{
+    if (!m_isObserving)
+    {
+        return;
+    }
+    ping->TraceConnectWithoutContext(
+        "Tx",
+        ns3::Callback<void, std::uint16_t, ns3::Ptr<ns3::Packet>>(
+            [this, index](std::uint16_t, auto) { m_pings[index].push_back({ns3::Simulator::Now(), {}}); }));
+    ping->TraceConnectWithoutContext("Rtt",
+                                     ns3::Callback<void, std::uint16_t, ns3::Time>(
+                                         [this, index](std::uint16_t number, ns3::Time rtt) {
+                                             m_pings[index].at(number).rtt = rtt;
+                                         }));
 }
 
 void
@@ -413,6 +432,12 @@ Recorder::Finish(const std::string& path)
     FillLinks(links);
     FillDrops(drops);
     std::vector<const Table*> tables = {&flows, &links, &drops, &m_flowSamples, &m_linkSamples};
+    Table pings{"pings"};
+    if (!m_pings.empty())
+    {
+        FillPings(pings);
+        tables.push_back(&pings);
+    }
     if (m_scenario.recordChanges)
     {
         tables.push_back(&m_changes);

@@ -3,13 +3,14 @@
 #ifndef CCPERF_RECORDER_H
 #define CCPERF_RECORDER_H
 
-#include "greedy.h"
+#include "flow-socket.h"
 #include "network.h"
 #include "scenario.h"
 #include "table.h"
 #include "ways.h"
 
 #include "ns3/ipv4-header.h"
+#include "ns3/ping.h"
 #include "ns3/tcp-header.h"
 #include "ns3/tcp-socket-base.h"
 
@@ -40,6 +41,13 @@ struct FlowProbe
     std::optional<ns3::Time> completed; // closed, and all that was written acknowledged
     std::optional<ns3::SequenceNumber32> highestSent; // behind the last byte
     std::array<double, 7> lastChanges{};
+};
+
+// One request of a ping.
+struct Echo
+{
+    ns3::Time sent;
+    std::optional<ns3::Time> rtt;
 };
 
 // Counters of one direction of a link.
@@ -86,6 +94,7 @@ class Recorder
     void OnSender(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket);
     // Its application has closed the socket.
     void OnClosed(std::size_t index);
+    void OnPing(std::size_t index, ns3::Ptr<ns3::Ping> ping);
     Transfer& TransferOf(std::size_t index);
 
     // The next event runs at `time` (ns): takes the samples that lie before it.
@@ -120,12 +129,14 @@ class Recorder
     void FillFlows(Table& table) const;
     void FillLinks(Table& table) const;
     void FillDrops(Table& table) const;
+    void FillPings(Table& table) const;
 
     bool m_isObserving;
     const Scenario& m_scenario;
     const Network& m_network;
     const Ways& m_ways;
     std::vector<FlowProbe> m_flows;
+    std::vector<std::vector<Echo>> m_pings;
     std::vector<PortProbe> m_ports;
     std::int64_t m_nextSample{0};
     // The flow whose sender's state may have changed in the present event.

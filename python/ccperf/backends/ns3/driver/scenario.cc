@@ -4,6 +4,7 @@
 
 #include "json.h"
 
+#include <cctype>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -81,7 +82,7 @@ ReadAlgorithm(const Json& json)
 {
     Algorithm algorithm{Get<std::string>(json, "type"),
                         ReadAttributes(json["attributes"]),
-                        Get<std::int64_t>(json, "stream"),
+                        static_cast<std::int64_t>(Get<std::uint64_t>(json, "stream")),
                         {}};
     if (algorithm.type == "MqQueueDisc")
     {
@@ -103,6 +104,7 @@ ReadDirection(const Json& json)
             Get<std::size_t>(json, "device_queues"),
             Get<std::string>(json, "device_select") == "flow" ? DeviceSelect::FLOW
                                                               : DeviceSelect::PRIORITY,
+            ReadOptional<std::int64_t>(json["queue_limits_hold_ns"]),
             Get<double>(json, "loss"),
             Get<std::int64_t>(json, "loss_stream"),
             ReadValues<std::uint64_t>(json["drops"])};
@@ -138,14 +140,58 @@ ReadPath(const Json& json)
     });
 }
 
+// `{"exponential": {"mean": 1.0, "bound": 0.0}}`, `{"constant": 1.0}`: ns-3's names begin with a capital.
+Distribution
+ReadDistribution(const Json& json)
+{
+    const auto capital = [](std::string name) {
+        name.at(0) = static_cast<char>(std::toupper(name.at(0)));
+        return name;
+    };
+    const auto& [name, parameters] = json.items.at(0);
+    Distribution distribution{capital(name), {}};
+    if (parameters.kind == Json::Kind::NUMBER)
+    {
+        distribution.attributes.emplace_back(distribution.type, parameters.As<double>());
+    }
+    for (const auto& [parameter, value] : parameters.items)
+    {
+        distribution.attributes.emplace_back(capital(parameter), value.As<double>());
+    }
+    return distribution;
+}
+
+Traffic
+ReadTraffic(const Json& json)
+{
+    const auto type = Get<std::string>(json, "type");
+    const auto bytes = Get<std::uint64_t>(json, "bytes");
+    const auto writeBytes = Get<std::uint32_t>(json, "write_bytes");
+    if (type == "greedy")
+    {
+        return GreedyTraffic{bytes, writeBytes};
+    }
+    const auto rate = Get<std::uint64_t>(json, "rate_bps");
+    const auto stream = Get<std::int64_t>(json, "stream");
+    if (type == "on_off")
+    {
+        return OnOffTraffic{bytes,
+                            writeBytes,
+                            rate,
+                            ReadDistribution(json["on_s"]),
+                            ReadDistribution(json["off_s"]),
+                            stream};
+    }
+    if (type == "poisson")
+    {
+        return PoissonTraffic{bytes, writeBytes, rate, stream};
+    }
+    throw std::runtime_error("this driver has no application `" + type + "`");
+}
+
 Flow
 ReadFlow(const Json& json)
 {
-    const Json& application = json["application"];
-    if (const auto type = Get<std::string>(application, "type"); type != "greedy")
-    {
-        throw std::runtime_error("this driver has no application `" + type + "`");
-    }
     return {Get<std::string>(json, "name"),
             Get<std::size_t>(json, "source"),
             Get<std::size_t>(json, "destination"),
@@ -157,13 +203,29 @@ ReadFlow(const Json& json)
             ReadPath(json["return_path"]),
             Get<std::int64_t>(json, "start_ns"),
             Get<std::int64_t>(json, "stop_ns"),
-            Get<std::uint64_t>(application, "bytes"),
-            Get<std::uint32_t>(application, "write_bytes"),
+            Get<std::int64_t>(json, "receiver_stop_ns"),
+            ReadTraffic(json["application"]),
             ReadAlgorithm(json["congestion_control"]),
             Get<std::string>(json, "recovery"),
             Get<std::uint8_t>(json, "tos"),
             Get<std::uint8_t>(json, "return_tos"),
             ReadAttributes(json["socket"])};
+}
+
+PingFlow
+ReadPing(const Json& json)
+{
+    return {Get<std::string>(json, "name"),
+            Get<std::size_t>(json, "source"),
+            Get<std::size_t>(json, "destination"),
+            Get<std::string>(json, "source_address"),
+            Get<std::string>(json, "destination_address"),
+            ReadPath(json["path"]),
+            ReadPath(json["return_path"]),
+            Get<std::int64_t>(json, "start_ns"),
+            Get<std::int64_t>(json, "stop_ns"),
+            Get<std::int64_t>(json, "interval_ns"),
+            Get<std::uint32_t>(json, "size_bytes")};
 }
 
 } // namespace
@@ -191,7 +253,8 @@ ReadScenario(const std::string& path)
             ReadValues<std::string>(json["nodes"]),
             ReadList<Link>(json["links"], ReadLink),
             ReadList<Change>(json["changes"], ReadChange),
-            ReadList<Flow>(json["flows"], ReadFlow)};
+            ReadList<Flow>(json["flows"], ReadFlow),
+            ReadList<PingFlow>(json["pings"], ReadPing)};
 }
 
 } // namespace ccperf

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace ccperf
@@ -21,7 +22,7 @@ struct Algorithm
 {
     std::string type;
     Attributes attributes;
-    std::int64_t stream;
+    std::int64_t stream; // below 0: the one that ns-3 assigns by itself, counted from the lowest number
     std::vector<Algorithm> children; // of an MqQueueDisc
 };
 
@@ -47,6 +48,7 @@ struct Direction
     DeviceQueue deviceQueue; // each
     std::size_t deviceQueues;
     DeviceSelect deviceSelect;
+    std::optional<std::int64_t> queueLimitsHold;
     double loss;
     std::int64_t lossStream;
     std::vector<std::uint64_t> drops;
@@ -77,6 +79,39 @@ struct Hop
     std::size_t direction;
 };
 
+// What a random number is drawn from: ns-3's `type`RandomVariable with these attributes.
+struct Distribution
+{
+    std::string type;
+    std::vector<std::pair<std::string, double>> attributes;
+};
+
+struct GreedyTraffic
+{
+    std::uint64_t bytes; // of the transfer; 0: endless
+    std::uint32_t writeBytes;
+};
+
+struct OnOffTraffic
+{
+    std::uint64_t bytes;
+    std::uint32_t writeBytes;
+    std::uint64_t rate;
+    Distribution on; // s
+    Distribution off;
+    std::int64_t stream;
+};
+
+struct PoissonTraffic
+{
+    std::uint64_t bytes;
+    std::uint32_t writeBytes;
+    std::uint64_t rate;
+    std::int64_t stream;
+};
+
+using Traffic = std::variant<GreedyTraffic, OnOffTraffic, PoissonTraffic>;
+
 struct Flow
 {
     std::string name;
@@ -90,13 +125,29 @@ struct Flow
     std::vector<Hop> returnPath;
     std::int64_t start;
     std::int64_t stop; // 0: never stopped
-    std::uint64_t bytes; // of the transfer; 0: endless
-    std::uint32_t writeBytes;
+    std::int64_t receiverStop;
+    Traffic traffic;
     Algorithm congestionControl;
     std::string recovery;
     std::uint8_t tos;       // of the source's packets
     std::uint8_t returnTos; // of the destination's
     Attributes socket;
+};
+
+// ICMP echo requests.
+struct PingFlow
+{
+    std::string name;
+    std::size_t source;
+    std::size_t destination;
+    std::string sourceAddress;
+    std::string destinationAddress;
+    std::vector<Hop> path;
+    std::vector<Hop> returnPath;
+    std::int64_t start;
+    std::int64_t stop; // 0: never stopped
+    std::int64_t interval;
+    std::uint32_t bytes;
 };
 
 struct Scenario
@@ -109,6 +160,7 @@ struct Scenario
     std::vector<Link> links;
     std::vector<Change> changes;
     std::vector<Flow> flows;
+    std::vector<PingFlow> pings;
 };
 
 // Throws std::runtime_error with the reason.

@@ -5,7 +5,11 @@
 #include "attributes.h"
 
 #include "ns3/ipv4-end-point.h"
+#include "ns3/object-factory.h"
+#include "ns3/rtt-estimator.h"
+#include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-l4-protocol.h"
+#include "ns3/tcp-recovery-ops.h"
 
 #include <stdexcept>
 
@@ -48,10 +52,19 @@ Bind(ns3::TcpSocketBase& socket,
     (socket.*Protected::SETUP_CALLBACK)();
 }
 
-} // namespace
+template <class T>
+ns3::Ptr<T>
+Create(ns3::TypeId type)
+{
+    ns3::ObjectFactory factory;
+    factory.SetTypeId(type);
+    return factory.Create<T>();
+}
 
-ns3::Ptr<ns3::TcpSocketBase>
-CreateSocket(ns3::Ptr<ns3::Node> node, const Flow& flow)
+// What TcpL4Protocol::CreateSocket does, for any type of socket.
+template <class T>
+ns3::Ptr<T>
+CreateSocketOfType(ns3::Ptr<ns3::Node> node, const Flow& flow)
 {
     const auto congestionControl = FindType(flow.congestionControl.type);
     const std::vector<ns3::TypeId> socketTypes = {ns3::TcpSocketBase::GetTypeId(),
@@ -65,9 +78,27 @@ CreateSocket(ns3::Ptr<ns3::Node> node, const Flow& flow)
     {
         defaults.Set({congestionControl}, name, value);
     }
-    const auto tcp = node->GetObject<ns3::TcpL4Protocol>();
-    return ns3::DynamicCast<ns3::TcpSocketBase>(
-        tcp->CreateSocket(congestionControl, FindType(flow.recovery)));
+    const auto socket = ns3::CreateObject<T>();
+    socket->SetNode(node);
+    socket->SetTcp(node->GetObject<ns3::TcpL4Protocol>());
+    socket->SetRtt(ns3::CreateObject<ns3::RttMeanDeviation>());
+    socket->SetCongestionControlAlgorithm(Create<ns3::TcpCongestionOps>(congestionControl));
+    socket->SetRecoveryAlgorithm(Create<ns3::TcpRecoveryOps>(FindType(flow.recovery)));
+    return socket;
+}
+
+} // namespace
+
+ns3::Ptr<ns3::TcpSocketBase>
+CreateSocket(ns3::Ptr<ns3::Node> node, const Flow& flow)
+{
+    return CreateSocketOfType<ns3::TcpSocketBase>(node, flow);
+}
+
+ns3::Ptr<FlowSocket>
+CreateSender(ns3::Ptr<ns3::Node> node, const Flow& flow)
+{
+    return CreateSocketOfType<FlowSocket>(node, flow);
 }
 
 void

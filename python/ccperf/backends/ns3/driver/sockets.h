@@ -3,6 +3,7 @@
 #ifndef CCPERF_SOCKETS_H
 #define CCPERF_SOCKETS_H
 
+#include "flow-socket.h"
 #include "scenario.h"
 
 #include "ns3/node.h"
@@ -12,8 +13,10 @@
 namespace ccperf
 {
 
-// A socket of the flow's own congestion control, recovery and attributes, not yet bound.
+// A socket of the flow's own congestion control, recovery and attributes, not yet bound: one for the
+// receiver, and one for the sender.
 ns3::Ptr<ns3::TcpSocketBase> CreateSocket(ns3::Ptr<ns3::Node> node, const Flow& flow);
+ns3::Ptr<FlowSocket> CreateSender(ns3::Ptr<ns3::Node> node, const Flow& flow);
 
 // Binds to one address and port for exactly one peer. Unlike TcpSocketBase::Bind this lets several flows
 // use the same address and port of a host, towards different peers.

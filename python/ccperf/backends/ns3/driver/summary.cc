@@ -83,6 +83,20 @@ Recorder::FillLinks(Table& table) const
 }
 
 void
+Recorder::FillPings(Table& table) const
+{
+    table.Add<Integers>({"time_ns", "ping"});
+    table.Add<Reals>({"rtt_ns"});
+    for (std::size_t i = 0; i < m_pings.size(); ++i)
+    {
+        for (const Echo& echo : m_pings[i])
+        {
+            table.Append(echo.sent.GetNanoSeconds(), i, NanosecondsOf(echo.rtt));
+        }
+    }
+}
+
+void
 Recorder::FillDrops(Table& table) const
 {
     table.Add<Strings>({"link", "verdict", "reason"});

@@ -4,18 +4,20 @@
 
 #include "ns3/traffic-control-layer.h"
 
+#include <algorithm>
+
 namespace ccperf
 {
 
 namespace
 {
 
+template <class T>
 Way
-WayOf(const Scenario& scenario, std::size_t flow, bool isReturn)
+WayOf(const Scenario& scenario, const T& sender, std::size_t number, bool isReturn)
 {
-    Way way{flow, isReturn, {}};
-    const Flow& description = scenario.flows[flow];
-    for (const Hop& hop : isReturn ? description.returnPath : description.path)
+    Way way{number, isReturn, {}};
+    for (const Hop& hop : isReturn ? sender.returnPath : sender.path)
     {
         way.portOutOf[scenario.links[hop.link].ends[hop.direction]] = 2 * hop.link + hop.direction;
     }
@@ -26,12 +28,15 @@ WayOf(const Scenario& scenario, std::size_t flow, bool isReturn)
 
 Ways::Ways(const Scenario& scenario)
 {
-    for (std::size_t i = 0; i < scenario.flows.size(); ++i)
-    {
-        const auto tuple = FourTuple::Of(scenario.flows[i]);
-        m_ways[tuple] = WayOf(scenario, i, false);
-        m_ways[tuple.Reversed()] = WayOf(scenario, i, true);
-    }
+    std::size_t number = 0;
+    const auto add = [&](const auto& sender) {
+        const auto tuple = FourTuple::Of(sender);
+        m_ways[tuple] = WayOf(scenario, sender, number, false);
+        m_ways[tuple.Reversed()] = WayOf(scenario, sender, number, true);
+        ++number;
+    };
+    std::for_each(scenario.flows.begin(), scenario.flows.end(), add);
+    std::for_each(scenario.pings.begin(), scenario.pings.end(), add);
 }
 
 const Way*
@@ -51,7 +56,8 @@ Ways::ConnectStoppedDrops(
         network.nodes.Get(node)->GetObject<ns3::TrafficControlLayer>()->TraceConnectWithoutContext(
             "TcDrop",
             ns3::Callback<void, ns3::Ptr<const ns3::Packet>>([this, node, onDrop](auto packet) {
-                const Way* way = Find(TupleOf(ReadIp(packet, 0), ReadTcp(packet, IP_BYTES)));
+                const auto ip = ReadIp(packet, 0);
+                const Way* way = Find(TupleOf(ip, ReadTransport(packet, IP_BYTES, ip.protocol)));
                 if (way && way->portOutOf.count(node))
                 {
                     onDrop(way->portOutOf.at(node), packet);

@@ -16,7 +16,7 @@ namespace ccperf
 // One way of a connection: from source to destination, or back.
 struct Way
 {
-    std::size_t flow;
+    std::size_t flow; // pings count on behind the flows
     bool isReturn;
     // The index of the port that it takes out of a node.
     std::unordered_map<std::size_t, std::size_t> portOutOf;

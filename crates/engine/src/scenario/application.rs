@@ -1,0 +1,76 @@
+//! Checks of applications.
+
+use super::check::Report;
+use super::distribution::Times;
+use super::spec::{Application, Flow};
+use crate::attributes::Attributes;
+use crate::tcp::socket_params::SOCKET;
+use crate::time::Time;
+
+/// A packet's bits are counted in 32 bits.
+const MAX_WRITE: u64 = (1 << 29) - 1;
+
+impl Report {
+    /// The application of the flow at `path`, whose socket attributes have been checked.
+    pub(super) fn application(&mut self, path: &str, flow: &mut Flow) {
+        let buffer = Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize");
+        let path = format!("{path}.application");
+        match &mut flow.application {
+            Application::Greedy { bytes, write } => {
+                self.size(&format!("{path}.bytes"), bytes);
+                self.write_size(&path, write, buffer);
+            }
+            Application::Cbr { bytes, rate, write }
+            | Application::Poisson { bytes, rate, write } => {
+                self.paced(&path, [bytes, rate, write], buffer);
+            }
+            Application::OnOff { bytes, rate, write, on_time, off_time } => {
+                self.paced(&path, [bytes, rate, write], buffer);
+                self.times(&format!("{path}.off_time"), off_time);
+                let path = format!("{path}.on_time");
+                if self.times(&path, on_time).is_some_and(Times::is_always_zero) {
+                    self.add(path, "0s would never send; write a time above 0");
+                }
+            }
+        }
+    }
+
+    fn paced(&mut self, path: &str, [bytes, rate, write]: [&mut String; 3], buffer: u32) {
+        self.size(&format!("{path}.bytes"), bytes);
+        let rate_path = format!("{path}.rate");
+        let bps = self.rate(&rate_path, rate);
+        let size = self.write_size(path, write, buffer);
+        if let (Some(bps), Some(size)) = (bps, size)
+            && Time::from_secs_f64(size as f64 * 8.0 / bps.0 as f64).is_zero()
+        {
+            self.add(rate_path, format!("{write} at {rate} leave no time between; lower the rate"));
+        }
+    }
+
+    fn write_size(&mut self, path: &str, write: &mut String, buffer: u32) -> Option<u64> {
+        let path = format!("{path}.write");
+        let size = self.size(&path, write)?;
+        if size == 0 {
+            self.add(path, "0B would never send; write a size above 0");
+        } else if size > u64::from(buffer) {
+            self.add(
+                path,
+                format!(
+                    "{write} never fits in the send buffer of {buffer}B; lower it or raise \
+                     tcp.SndBufSize"
+                ),
+            );
+        } else if size > MAX_WRITE {
+            self.add(path, format!("{write} is more than {MAX_WRITE}B; lower it"));
+        } else {
+            return Some(size);
+        }
+        None
+    }
+
+    fn times(&mut self, path: &str, text: &mut String) -> Option<Times> {
+        let times = self.keep(path, Times::parse(text))?;
+        *text = times.format();
+        Some(times)
+    }
+}

@@ -1,0 +1,43 @@
+//! Checks of pings.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::check::{Report, Ways};
+use super::spec::Ping;
+use crate::packet::{ICMP_HEADER, IP_HEADER};
+use crate::time::Time;
+
+/// ns-3's `Ping` writes a signature into its packets.
+const LEAST: u64 = 16;
+
+impl Report {
+    pub(super) fn pings(
+        &mut self,
+        pings: &mut [Ping],
+        nodes: &HashMap<String, usize>,
+        mut ways: Option<&mut Ways<'_>>,
+        end: Option<Time>,
+    ) {
+        let mut pairs = BTreeSet::new();
+        for (i, ping) in pings.iter_mut().enumerate() {
+            let path = format!("pings[{i}]");
+            self.active_times(&path, &mut ping.start, ping.stop.as_mut(), end);
+            let interval = self.time(&format!("{path}.interval"), &mut ping.interval);
+            if interval == Some(Time::ZERO) {
+                self.add(format!("{path}.interval"), "0s leaves no time between; write 1s");
+            }
+            let size_path = format!("{path}.size");
+            let size = self.size(&size_path, &mut ping.size);
+            let ends = [&ping.source, &ping.destination];
+            let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
+            let room = u64::from(mtu.unwrap_or(u32::from(u16::MAX)) - IP_HEADER - ICMP_HEADER);
+            if size.is_some_and(|size| !(LEAST..=room).contains(&size)) {
+                let size = &ping.size;
+                self.add(size_path, format!("{size} is not between {LEAST}B and {room}B"));
+            }
+            if !pairs.insert([ping.source.clone(), ping.destination.clone()]) {
+                self.add(path, "there is a ping between these nodes already; leave one");
+            }
+        }
+    }
+}

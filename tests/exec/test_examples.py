@@ -1,0 +1,189 @@
+"""Command lines of ns-3's own examples, against what the real programs send.
+
+`ns3_examples.json` holds the number and the SHA-256 of the packet events of the real programs, made
+by `tools/ns3_examples.py`.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccperf import backends, commandline
+from ccperf.commandline import EXAMPLES, ProgramRun
+from ccperf.commandline.ns3_program import float32, ns_of
+from ccperf.errors import UsageError
+
+GOLDEN = json.loads(Path(__file__).with_name("ns3_examples.json").read_text())
+
+
+def example(line: str) -> ProgramRun:
+    run = commandline.parse([line])
+    assert isinstance(run, ProgramRun)
+    return run
+
+
+def canonical(line: str) -> dict[str, Any]:
+    return example(line).scenario()[0].canonical()
+
+
+def refusal(line: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        commandline.parse([line]).scenario()
+    return caught.value
+
+
+def packet_lines(scenario: dict[str, Any], trace: Path) -> Iterator[str]:
+    """The lines that the trace of the real program has."""
+    nodes = {name: number for number, name in enumerate(scenario["nodes"])}
+    devices = dict.fromkeys(nodes, 0)
+    ends: dict[str, list[str]] = {}
+    for link in scenario["links"]:
+        both = [f"{nodes[node]},{devices[node]}" for node in link["ends"]]
+        ends[f"{link['name']}_forward"] = both
+        ends[f"{link['name']}_reverse"] = both[::-1]
+        for node in link["ends"]:
+            devices[node] += 1
+    with trace.open(newline="") as file:
+        for row in csv.DictReader(file):
+            event = "lost" if row["reason"] == "Link loss" else row["event"]
+            if event in ("tx", "rx", "lost"):
+                numbers = (row[k] for k in ("seq", "ack", "payload_bytes", "wire_bytes"))
+                where = ends[row["link"]][event != "tx"]
+                fields = (row["time_ns"], where, event, *numbers, row["flags"], row["ecn"])
+                yield ",".join(fields) + "\n"
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=[golden["line"] for golden in GOLDEN])
+def test_packets_are_those_of_the_real_program(golden: dict[str, Any], tmp_path: Path) -> None:
+    scenario, _ = example(golden["line"]).scenario()
+    backends.get("native").simulate(scenario, packets=tmp_path / "packets.csv")
+    lines = list(packet_lines(scenario.canonical(), tmp_path / "packets.csv"))
+    assert len(lines) == golden["rows"]
+    assert hashlib.sha256("".join(lines).encode()).hexdigest() == golden["sha256"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["tcp-validation", "--stopTime=20s"],
+        ["tcp-validation --stopTime=20s"],
+        ["ns3.44-tcp-validation-default", "--stopTime=20s"],
+        ["./build/examples/tcp/ns3-dev-tcp-validation-optimized", "-stopTime=20s"],
+        ["./ns3", "run", "tcp-validation --stopTime=20s"],
+        ["./ns3 run 'tcp-validation --stopTime=20s'"],
+        ["./ns3", "run", "tcp-validation", "--", "--stopTime=20s"],
+        ["./ns3", "run", "--no-build", "examples/tcp/tcp-validation --stopTime=20s"],
+        ["./waf", "--run", "tcp-validation --stopTime=20s"],
+        ["./waf", "--run=tcp-validation --stopTime=20s"],
+    ],
+)
+def test_every_form_that_people_type(words: list[str]) -> None:
+    run = commandline.parse(words)
+    assert isinstance(run, ProgramRun)
+    assert run.values["stopTime"] == 20_000_000_000
+    assert run.reproduce() == "ccperf exec -- tcp-validation --stopTime=20s"
+
+
+def test_defaults_are_those_of_the_programs() -> None:
+    variants = canonical("tcp-variants-comparison")
+    assert (variants["stop_time"], variants["seed"]) == ("100.1s", 0)
+    flow = variants["flows"][0]
+    assert flow["cc"]["type"] == "TcpWestwoodPlus"
+    assert flow["recovery"] == "TcpClassicRecovery"
+    assert flow["tcp"]["SegmentSize"] == "340"
+    assert flow["stop"] == "97.1s"
+    validation = canonical("tcp-validation")
+    assert validation["stop_time"] == "70s"
+    assert validation["links"][3]["delay"] == "40ms"
+    assert validation["flows"][0]["cc"]["attributes"] == {"TcpFriendliness": "false"}
+    benchmark = canonical("queue-discs-benchmark")
+    assert benchmark["stop_time"] == "60099998474ns"
+    assert benchmark["flows"][1]["application"]["rate"] == "20Mbps"
+
+
+def test_the_last_of_two_options_counts_and_a_lone_boolean_is_switched() -> None:
+    run = example("tcp-validation --baseRtt=10ms --baseRtt=0.02 --queueUseEcn")
+    assert run.values["baseRtt"] == 20_000_000
+    assert run.values["queueUseEcn"] is True
+
+
+def test_attributes_are_defaults_that_the_program_overrides() -> None:
+    line = (
+        "tcp-variants-comparison --ns3::TcpSocket::DelAckCount=1 --ns3::TcpSocket::SegmentSize=500"
+    )
+    assert canonical(line)["flows"][0]["tcp"]["DelAckCount"] == "1"
+    assert canonical(line)["flows"][0]["tcp"]["SegmentSize"] == "340"
+    _, warnings = example("tcp-validation --ns3::TcpVegas::Alpha=3").scenario()
+    assert any("--ns3::TcpVegas::Alpha" in warning for warning in warnings)
+
+
+def test_files_that_are_not_written_are_named_once() -> None:
+    _, warnings = example("tcp-variants-comparison --tracing=1 --pcap_tracing=1").scenario()
+    assert len(warnings) == 1
+    assert "--tracing" in warnings[0]
+    assert "--packets" in warnings[0]
+    assert example("tcp-variants-comparison").scenario()[1] == []
+    assert ".dat" in example("tcp-validation").scenario()[1][0]
+
+
+def test_the_recovery_can_be_set() -> None:
+    run = example("tcp-validation").with_recovery("TcpClassicRecovery")
+    assert run.scenario()[0].flows[0].recovery == "TcpClassicRecovery"
+    assert "--recovery TcpClassicRecovery" in run.reproduce()
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "says"),
+    [
+        ("tcp-variants-comparison --help", "--help", "--transport_prot=TcpWestwoodPlus"),
+        ("tcp-variants-comparison --transport_port=x", "--transport_port", "`transport_prot`"),
+        ("tcp-variants-comparison --transport_prot=TcpCubik", "--transport_prot", "`TcpCubic`"),
+        ("tcp-variants-comparison --recovery=ns3::TcpPrr", "--recovery", "TcpPrrRecovery"),
+        ("tcp-variants-comparison --queue_disc_type=codel", "--queue_disc_type", "CoDelQueueDisc"),
+        ("tcp-variants-comparison --duration=2", "--duration", "raise it"),
+        ("tcp-variants-comparison --num_flows=0", "--num_flows", "1 to 250"),
+        ("tcp-variants-comparison --num_flows=x", "--num_flows", "whole number"),
+        ("tcp-variants-comparison --error_p=2", "--error_p", "probability"),
+        ("tcp-variants-comparison --mtu=60", "--mtu", "at least 61"),
+        ("tcp-variants-comparison --mtu=9000", "--mtu", "at most"),
+        ("tcp-variants-comparison --bandwidth=1bps", "--bandwidth", "drop everything"),
+        ("tcp-variants-comparison --bandwidth=0Mbps", "--bandwidth", "above 0"),
+        ("tcp-variants-comparison --bandwidth=fast", "--bandwidth", "fast"),
+        ("tcp-variants-comparison --duration=long", "--duration", "not a number"),
+        ("tcp-variants-comparison --duration", "--duration", "has no value"),
+        ("tcp-variants-comparison --sack=maybe", "--sack", "neither true nor false"),
+        ("tcp-variants-comparison duration=3", "command line", "--name=value"),
+        ("tcp-variants-comparison --ns3::TcpSocket::Mss=3", "--ns3::TcpSocket::Mss", "SegmentSize"),
+        ("tcp-validation --firstTcpType=bbr", "--firstTcpType", "cubic"),
+        ("tcp-validation --secondTcpType=bbr", "--secondTcpType", "cubic"),
+        ("tcp-validation --queueType=fifo", "--queueType", "codel"),
+        ("tcp-validation --stopTime=6s", "--stopTime", "starts at 5 s"),
+        ("tcp-validation --validate=x", "--validate", "dctcp-10ms"),
+        ("queue-discs-benchmark --queueDiscType=RED", "--queueDiscType", "ARED"),
+        ("queue-discs-benchmark --queueDiscSize=0", "--queueDiscSize", "1p"),
+        ("queue-discs-benchmark --netdevicesQueueSize=0", "--netdevicesQueueSize", "1p"),
+        ("queue-discs-benchmark --simDuration=0.1", "--simDuration", "no time"),
+        ("queue-discs-benchmark --flowsPacketsSize=1449", "--flowsPacketsSize", "at most"),
+        ("queue-discs-benchmark --RngRun=-1", "--RngRun", "whole number"),
+    ],
+)
+def test_bad_input_names_the_option_and_the_fix(line: str, field: str, says: str) -> None:
+    error = refusal(line)
+    assert error.field == field
+    assert says in error.message
+
+
+def test_numbers_are_rounded_as_in_the_programs() -> None:
+    assert ns_of(0.1 + 100) == 100_100_000_000
+    assert ns_of(float32(float32(0.1) + float32(60))) == 60_099_998_474
+
+
+def test_there_are_three_programs() -> None:
+    assert set(EXAMPLES) == {"tcp-variants-comparison", "tcp-validation", "queue-discs-benchmark"}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//
+// Included by tools/ns3_examples.py into ns-3's example programs: writes what starts to be sent, arrives
+// and gets lost on every point-to-point device to the file that the environment's PACKETS names.
+// One line each: time in ns, node, its how manieth such device, event, sequence and acknowledgement number,
+// payload, bytes on the wire, flags, ECN.
+
+#include "ns3/internet-module.h"
+#include "ns3/point-to-point-module.h"
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+
+namespace
+{
+
+class PacketLines
+{
+  public:
+    PacketLines()
+        : m_file(std::getenv("PACKETS"))
+    {
+        for (std::uint32_t node = 0; node < ns3::NodeList::GetNNodes(); ++node)
+        {
+            Connect(ns3::NodeList::GetNode(node));
+        }
+    }
+
+  private:
+    void Connect(ns3::Ptr<ns3::Node> node)
+    {
+        unsigned number = 0;
+        for (std::uint32_t i = 0; i < node->GetNDevices(); ++i)
+        {
+            const auto device = ns3::DynamicCast<ns3::PointToPointNetDevice>(node->GetDevice(i));
+            if (!device)
+            {
+                continue;
+            }
+            const auto where = std::to_string(node->GetId()) + "," + std::to_string(number++);
+            for (const auto& [source, event] : {std::pair{"PhyTxBegin", "tx"},
+                                                std::pair{"PhyRxEnd", "rx"},
+                                                std::pair{"PhyRxDrop", "lost"}})
+            {
+                device->TraceConnectWithoutContext(
+                    source,
+                    ns3::Callback<void, ns3::Ptr<const ns3::Packet>>(
+                        [this, start = where + "," + event](auto packet) { Write(start, packet); }));
+            }
+        }
+    }
+
+    void Write(const std::string& start, ns3::Ptr<const ns3::Packet> packet)
+    {
+        static const std::array flags = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
+        static const std::array ecn = {"NotECT", "ECT1", "ECT0", "CE"};
+        std::array<std::uint8_t, 2 + 20 + 20> bytes{};
+        packet->CopyData(bytes.data(), bytes.size());
+        const std::uint8_t* ip = bytes.data() + 2;
+        const std::uint8_t* transport = ip + 20;
+        const auto number = [](const std::uint8_t* at, int size) {
+            std::uint32_t value = 0;
+            for (int i = 0; i < size; ++i)
+            {
+                value = value << 8 | at[i];
+            }
+            return value;
+        };
+        const bool isTcp = ip[9] == 6;
+        const std::uint32_t header = isTcp ? 4 * (transport[12] >> 4) : 8;
+        std::string words;
+        for (unsigned bit = 0; isTcp && bit < flags.size(); ++bit)
+        {
+            if (transport[13] >> bit & 1)
+            {
+                words += (words.empty() ? "" : "|") + std::string(flags[bit]);
+            }
+        }
+        const bool hasAck = isTcp && transport[13] & 16;
+        m_file << ns3::Simulator::Now().GetNanoSeconds() << ',' << start << ','
+               << (isTcp ? number(transport + 4, 4) : number(transport + 6, 2)) << ','
+               << (hasAck ? number(transport + 8, 4) : 0) << ',' << packet->GetSize() - 22 - header
+               << ',' << packet->GetSize() << ',' << words << ',' << ecn[ip[1] & 3] << '\n';
+    }
+
+    std::ofstream m_file;
+};
+
+} // namespace
