@@ -149,7 +149,7 @@ def by_reason(found: dict[Region, bool]) -> dict[str, list[Region]]:
     ]
     members: dict[str, list[Region]] = {text: [] for text, _ in table}
     for region in sorted(region for region, reached in found.items() if not reached):
-        members.setdefault(reason(region, table), []).append(region)
+        members.setdefault(reason(region, table) or "(no reason given)", []).append(region)
     return members
 
 
@@ -173,7 +173,7 @@ def report(found: dict[Region, bool]) -> bool:
     unreached = by_reason(found)
     print(f"\nNot reached, {sum(map(len, unreached.values()))} regions:")
     for text, members in unreached.items():
-        print(f"\n{len(members)}: {text or '(no reason given)'}")
+        print(f"\n{len(members)}: {text}")
         for region in members:
             print(f"    {region.file}:{region.line}: {region.text}")
     return met

@@ -123,10 +123,11 @@ _DEVICES = (
 )
 
 _BELOW = (
-    "`tests/scenario/test_graphs.py` compares random networks, too. Below the level of whole runs, `tests/differential` replays random calls on "
-    "each congestion control and each queue discipline and on ns-3's class, and compares bit by "
-    "bit. The engine queues far fewer events than ns-3; a plain mode queues all of them, and "
-    "`crates/engine/src/simulate/tests.rs` compares the two on random scenarios."
+    "`tests/scenario/test_graphs.py` compares random networks, too. Below the level of whole runs, "
+    "`tests/differential` replays random calls on each congestion control and each queue "
+    "discipline and on ns-3's class, and compares bit by bit. The engine queues far fewer events "
+    "than ns-3; a plain mode queues all of them, and `crates/engine/src/simulate/tests.rs` "
+    "compares the two on random scenarios."
 )
 
 _COVERAGE = (

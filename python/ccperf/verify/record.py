@@ -6,6 +6,7 @@ which of today's matrix it holds, and nothing is claimed for one that was change
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
     from ccperf.verify.compare import Comparison
 
-_HASH_DIGITS = 16
-
 
 @dataclass(frozen=True)
 class Record:
@@ -33,12 +32,21 @@ class Record:
     rows: int
     #: Names of those that were not packet-identical.
     different: tuple[str, ...]
-    #: By name, the beginning of each scenario's hash.
+    #: By name, the fingerprint of each scenario.
     scenarios: Mapping[str, str]
 
     def holds(self, scenario: Scenario) -> bool:
         """Whether this very scenario was compared."""
-        return self.scenarios.get(scenario.label) == scenario.hash[:_HASH_DIGITS]
+        return self.scenarios.get(scenario.label) == fingerprint(scenario)
+
+
+def fingerprint(scenario: Scenario) -> str:
+    """The beginning of a hash of what a scenario says.
+
+    What it leaves at the default does not count: a new field makes no other scenario of it.
+    """
+    text = scenario.model_dump_json(exclude={"label"}, exclude_defaults=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def of(found: Iterable[Comparison], ours: str, theirs: str) -> Record:
@@ -49,7 +57,7 @@ def of(found: Iterable[Comparison], ours: str, theirs: str) -> Record:
         ccperf=ours,
         rows=sum(comparison.rows for comparison in found),
         different=tuple(c.scenario.label for c in found if not c.identical),
-        scenarios={c.scenario.label: c.scenario.hash[:_HASH_DIGITS] for c in found},
+        scenarios={c.scenario.label: fingerprint(c.scenario) for c in found},
     )
 
 
