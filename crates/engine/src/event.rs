@@ -90,7 +90,7 @@ impl Event {
 
 /// A key with its event, in two words that are compared as one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+pub struct Entry {
     time: u64,
     /// Number and event.
     word: u64,
@@ -103,7 +103,7 @@ impl Entry {
     }
 
     #[inline]
-    fn key(self) -> Key {
+    pub fn key(self) -> Key {
         Key { time: Time(self.time), number: self.word >> EVENT_BITS }
     }
 
@@ -259,6 +259,17 @@ impl EventQueue {
     #[inline]
     pub fn insert(&mut self, key: Key, event: Event) {
         self.pending.push(Entry::new(key, event));
+    }
+
+    /// As [`EventQueue::reserve`], for what will be inserted as it is.
+    #[inline]
+    pub fn reserve_entry(&mut self, delay: Time, event: Event) -> Entry {
+        Entry::new(self.reserve(delay), event)
+    }
+
+    #[inline]
+    pub fn insert_entry(&mut self, entry: Entry) {
+        self.pending.push(entry);
     }
 
     /// Takes the next event if it is due by `until`, and advances the clock to it.

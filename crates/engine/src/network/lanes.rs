@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::event::{Event, EventQueue, Key};
+use crate::event::{Entry, Event, EventQueue};
 use crate::packet::PacketId;
 use crate::time::Time;
 
 /// A packet on the wire of `port`.
 #[derive(Clone, Copy, Debug)]
 pub struct Flight {
-    arrival: Key,
+    arrival: Entry,
     pub id: PacketId,
     pub port: u32,
 }
@@ -45,12 +45,12 @@ impl Lanes {
         if !self.lanes.get(*lane as usize).is_some_and(is_right) {
             *lane = self.find(duration);
         }
-        let flights = &mut self.lanes[*lane as usize].flights;
-        let arrival = events.reserve(duration);
-        if flights.is_empty() || events.plain {
-            events.insert(arrival, Event::Arrival(*lane));
+        let place = &mut self.lanes[*lane as usize];
+        let arrival = events.reserve_entry(duration, Event::Arrival(*lane));
+        if place.flights.is_empty() || events.plain {
+            events.insert_entry(arrival);
         }
-        flights.push_back(Flight { arrival, id, port });
+        place.flights.push_back(Flight { arrival, id, port });
     }
 
     /// The lane of this duration.  Empty ones get another, so that there are never more lanes than
@@ -75,7 +75,7 @@ impl Lanes {
         if let Some(next) = flights.front()
             && !events.plain
         {
-            events.insert(next.arrival, Event::Arrival(lane));
+            events.insert_entry(next.arrival);
         }
         flight
     }
@@ -89,7 +89,7 @@ mod tests {
         let mut seen = Vec::new();
         while let Some(Event::Arrival(lane)) = events.pop(Time::MAX) {
             let flight = lanes.arrive(lane, events).expect("its head arrives");
-            assert_eq!(flight.arrival, events.now());
+            assert_eq!(flight.arrival.key(), events.now());
             seen.push((events.now().time.0, flight.port));
         }
         seen
