@@ -13,7 +13,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-python test-rust lint format perf verify coverage wheel lock clean
+.PHONY: help setup bench test test-python test-rust lint format docs perf verify record coverage wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -47,8 +47,16 @@ verify: setup ## compare with the published tables and with real ns-3
 	$(BIN)/ccperf verify seeds
 	$(BIN)/ccperf verify ns3
 
+docs: setup ## the parts of the documentation that come from data
+	$(BIN)/python tools/docs.py
+
 perf: $(VENV)/.optimised ## speed against real ns-3, six scenarios, of the engine as in the wheel
 	$(BIN)/python -m benchmarks.perf --cc $(CCA)
+
+record: setup ## the whole comparison with ns-3 and its coverage, for the page on fidelity
+	$(BIN)/ccperf verify ns3 --full --record python/ccperf/data/verified.json
+	$(BIN)/python tools/coverage.py --record python/ccperf/data/coverage.json
+	$(BIN)/python tools/docs.py
 
 coverage: setup ## how much of the TCP and queue code the ns-3 comparison reaches
 	$(BIN)/python tools/coverage.py
