@@ -27,7 +27,8 @@ REPEATS = 9
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        c, rust = c_library(Path(folder)), rust_library()
+        c, rust = c_library(Path(folder), "mycca"), rust_library()
+        c_queue = c_library(Path(folder), "myqdisc")
         python = ROOT / "examples" / "python"
         base = catalogue.get("aqm").scenario("newreno", k=8, qdisc="fifo")
         half = {"beta": "0.5"}
@@ -40,13 +41,14 @@ def main() -> None:
         table("Congestion control", {way: with_cc(base, *cc) for way, cc in ccs.items()})
         limit = base.canonical()
         qdisc = next(link["forward"]["qdisc"] for link in limit["links"] if link["name"] == "btl")
-        packets = {"limit": qdisc["attributes"]["MaxSize"].removesuffix("p")}
         qdiscs = {
-            "built in": (qdisc["type"], qdisc["attributes"]),
-            "Rust": (rust, packets),
-            "Python": (f"{python}/myqdisc.py:MyQueue", packets),
+            "built in": qdisc["type"],
+            "Rust": rust,
+            "C": c_queue,
+            "Python": f"{python}/myqdisc.py:MyQueue",
         }
-        table("Queue discipline", {way: with_qdisc(base, *q) for way, q in qdiscs.items()})
+        size = qdisc["attributes"]
+        table("Queue discipline", {way: with_qdisc(base, q, size) for way, q in qdiscs.items()})
         short = with_cc(base, *ccs["C"]).model_copy(update={"stop_time": "10ms"})
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         for _ in range(REPEATS):
@@ -91,9 +93,9 @@ def with_qdisc(scenario: Scenario, name: str, attributes: dict[str, str]) -> Sce
     return Scenario.model_validate(data)
 
 
-def c_library(folder: Path) -> str:
-    library = folder / "libmycca.so"
-    source = ROOT / "examples" / "c" / "mycca.c"
+def c_library(folder: Path, name: str) -> str:
+    library = folder / f"lib{name}.so"
+    source = ROOT / "examples" / "c" / f"{name}.c"
     flags = ["-shared", "-fPIC", "-O2", f"-I{get_include()}"]
     subprocess.run(["cc", *flags, "-o", str(library), str(source)], check=True)
     return str(library)

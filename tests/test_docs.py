@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
 
+from ccperf import registry
+from ccperf.catalogue import REGISTRY
 from ccperf.cli.app import invoke
+from ccperf.metrics import METRICS
+from ccperf.verify import fidelity, page, record
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent
 
@@ -68,3 +79,59 @@ def test_links_between_documents_lead_somewhere() -> None:
     for document in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")):
         for target in re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]*)?\)", document.read_text("utf-8")):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_readme_counts_right() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    ns3_s = {
+        kind: sum(
+            fidelity.counterpart(name).startswith("ns-3") for name in registry.algorithms(kind)
+        )
+        for kind in ("cc", "qdisc")
+    }
+    assert f"| congestion controls | ns-3's {ns3_s['cc']}, " in text
+    assert f"| queue disciplines | ns-3's {ns3_s['qdisc']}, " in text
+    assert f"| metrics with definitions | {len(METRICS)} | " in text
+    for experiment in REGISTRY.values():
+        points = sum(1 for _ in experiment.grid())
+        assert re.search(rf"^\| `{experiment.name}` \|.*\| {points} \|$", text, re.MULTILINE)
+
+
+def generated() -> dict[Path, str]:
+    spec = importlib.util.spec_from_file_location("tools_docs", ROOT / "tools" / "docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    documents: dict[Path, str] = module.documents()
+    return documents
+
+
+def test_what_is_generated_is_up_to_date() -> None:
+    for path, text in generated().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run `make docs`"
+
+
+def test_every_algorithm_and_attribute_is_on_its_page() -> None:
+    text = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    for kind in page.KINDS:
+        for name, spec in registry.algorithms(kind).items():
+            _, found, section = text.partition(f"\n### {name}\n")
+            assert found, name
+            section = " ".join(section.partition("\n#")[0].split())
+            assert spec["source"] in section
+            assert fidelity.status(kind, name) in section
+            for param in spec["params"]:
+                assert f"| `{param['ns3']}` |" in section, f"{name}.{param['ns3']}"
+
+
+def test_reasons_for_unreached_code_name_code() -> None:
+    entries = tomllib.loads((ROOT / "tools" / "unreached.toml").read_text("utf-8"))["unreached"]
+    sources = ROOT / "crates" / "engine" / "src"
+    for place in (place for entry in entries for place in entry["where"]):
+        file, _, code = place.partition(": ")
+        path = sources / file
+        assert path.exists(), place
+        assert path.is_dir() or code in path.read_text(encoding="utf-8"), place
+    known = {entry["reason"] for entry in entries} | {"(no reason given)"}
+    assert set(record.coverage()["unreached"]) <= known

@@ -3,7 +3,7 @@
 ``make coverage``: runs every scenario of the matrix on an engine built with LLVM's instrumentation
 and prints region coverage by file, then what no scenario reached, by the reasons that
 ``tools/unreached.toml`` gives.  Exit status 1 if a folder is below its bar.  Needs the rustup
-component ``llvm-tools``.
+component ``llvm-tools``.  ``--record FILE`` writes the numbers that the page on fidelity shows.
 
 Everything that is compiled counts, reached or not, except ``const fn``: the compiler evaluates it.
 """
@@ -141,30 +141,54 @@ def reason(region: Region, table: list[tuple[str, list[str]]]) -> str:
     return ""
 
 
+def by_reason(found: dict[Region, bool]) -> dict[str, list[Region]]:
+    """What nothing reached, under the reasons of ``tools/unreached.toml`` in their order."""
+    table = [
+        (entry["reason"], entry["where"])
+        for entry in tomllib.loads(REASONS.read_text(encoding="utf-8"))["unreached"]
+    ]
+    members: dict[str, list[Region]] = {text: [] for text, _ in table}
+    for region in sorted(region for region, reached in found.items() if not reached):
+        members.setdefault(reason(region, table) or "(no reason given)", []).append(region)
+    return members
+
+
+def by_folder(found: dict[Region, bool]) -> dict[str, list[bool]]:
+    """For each folder, whether each of its regions was reached."""
+    return {
+        folder: [found[region] for region in found if region.file.startswith(f"{folder}/")]
+        for folder in FOLDERS
+    }
+
+
 def report(found: dict[Region, bool]) -> bool:
     """Print the tables; returns whether every folder meets its bar."""
     for name in dict.fromkeys(region.file for region in sorted(found)):
         print(_line(name, [found[region] for region in found if region.file == name]))
     print()
     met = True
-    for folder in FOLDERS:
-        reached = [found[region] for region in found if region.file.startswith(f"{folder}/")]
+    for folder, reached in by_folder(found).items():
         met &= 100 * sum(reached) >= REQUIRED[folder] * len(reached)
         print(f"{_line(folder + '/', reached)}  (required {REQUIRED[folder]:g} %)")
-    table = [
-        (entry["reason"], entry["where"])
-        for entry in tomllib.loads(REASONS.read_text(encoding="utf-8"))["unreached"]
-    ]
-    missed = sorted(region for region, reached in found.items() if not reached)
-    by_reason: dict[str, list[Region]] = {text: [] for text, _ in table}
-    for region in missed:
-        by_reason.setdefault(reason(region, table), []).append(region)
-    print(f"\nNot reached, {len(missed)} regions:")
-    for text, members in by_reason.items():
-        print(f"\n{len(members)}: {text or '(no reason given)'}")
+    unreached = by_reason(found)
+    print(f"\nNot reached, {sum(map(len, unreached.values()))} regions:")
+    for text, members in unreached.items():
+        print(f"\n{len(members)}: {text}")
         for region in members:
             print(f"    {region.file}:{region.line}: {region.text}")
     return met
+
+
+def record(found: dict[Region, bool], scenarios: int) -> dict[str, Any]:
+    """The numbers alone."""
+    return {
+        "scenarios": scenarios,
+        "reached": {
+            folder: {"regions": len(reached), "reached": sum(reached)}
+            for folder, reached in by_folder(found).items()
+        },
+        "unreached": {text: len(members) for text, members in by_reason(found).items() if members},
+    }
 
 
 def _line(name: str, reached: list[bool]) -> str:
@@ -176,13 +200,18 @@ def main() -> int:
     """Run the matrix and report; returns the exit status."""
     from ccperf.verify import matrix
 
-    argparse.ArgumentParser(prog="make coverage", description=__doc__).parse_args()
+    parser = argparse.ArgumentParser(prog="make coverage", description=__doc__)
+    parser.add_argument("--record", type=Path, metavar="FILE", help="write the numbers, as JSON")
+    file: Path | None = parser.parse_args().record
     runner = build()
     with tempfile.TemporaryDirectory() as name:
         cases = [case for case in matrix.cases() if not case.heavy]
         count = run(runner, (case.scenario for case in cases), Path(name))
         print(f"{count} scenarios (all but the heavy ones): regions reached, regions")
-        return 0 if report(regions(runner, Path(name))) else 1
+        found = regions(runner, Path(name))
+    if file:
+        file.write_text(json.dumps(record(found, count), indent=1) + "\n", encoding="utf-8")
+    return 0 if report(found) else 1
 
 
 if __name__ == "__main__":

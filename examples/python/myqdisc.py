@@ -6,11 +6,11 @@ import ccperf
 
 
 class MyQueue(ccperf.QueueDisc):
-    """Holds `limit` packets; marks what arrives when `threshold` or more are waiting."""
+    """Holds `MaxSize` packets; marks what arrives when `threshold` or more are waiting."""
 
-    def __init__(self, limit=100, threshold=None):
-        self.limit = limit
-        self.threshold = limit if threshold is None else threshold
+    def __init__(self, MaxSize="100p", threshold=None):
+        self.limit = int(MaxSize.removesuffix("p"))
+        self.threshold = self.limit if threshold is None else threshold
         self.waiting = deque()
 
     def enqueue(self, packet):

@@ -49,6 +49,9 @@ cc = "newreno"
 """
 
 
+SCALABILITY = ["--experiments", "scalability", "--stop-time", "100ms"]
+
+
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -392,6 +395,27 @@ def test_help_and_list_load_nothing_heavy(words: list[str]) -> None:
     assert done.stdout
 
 
+def test_several_databases(ccperf: Any) -> None:
+    """`bench A,B` makes one database each; the commands that read take both at once."""
+    assert ccperf("bench", "newreno,cubic", *SCALABILITY, "--no-site").status == 0
+    names = ["benchmark_TcpNewReno.db", "benchmark_TcpCubic.db"]
+    listed = [ccperf("runs", "--db", name, "--json").json for name in names]
+    assert [len(rows) for rows in listed] == [10, 10]
+    runs = [rows[0]["run"] for rows in listed]
+    db = [word for name in names for word in ("--db", name)]
+    assert ccperf("compare", *runs, *db, "--json").json["mean_srtt_l4"].keys() == set(runs)
+    drawn = ccperf("plot", *runs, *db, "--figure", "time_series", "-o", "figures")
+    assert drawn.out.split() == [f"figures/{run}_time_series.pdf" for run in runs]
+    assert all(Path(name).is_file() for name in drawn.out.split())
+    missing = ccperf("plot", "zzzz", *db)
+    assert missing.status == 2
+    assert ", ".join(names) in missing.err
+    # Of 20 ids in hexadecimal digits two begin alike.
+    digits = [row["run"][0] for rows in listed for row in rows]
+    twice = next(digit for digit in digits if digits.count(digit) > 1)
+    assert "the beginning of several runs" in ccperf("compare", twice, runs[0], *db).err
+
+
 def test_every_command_has_help(ccperf: Any) -> None:
     out = ccperf("--help").out
     for name, text in COMMANDS.items():
@@ -425,11 +449,14 @@ def test_bench_ends_with_a_site(ccperf: Any, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(
         "ccperf.cli.site.build_site", lambda *given: built.append(given) or given[1]
     )
-    words = ["bench", "newreno,cubic", "--stop-time", "100ms", "--experiments", "scalability"]
-    outcome = ccperf(*words, "-o", "pages", "-j", "1")
+    outcome = ccperf("bench", "newreno,cubic", *SCALABILITY, "-o", "pages", "-j", "1")
     assert outcome.status == 0
     databases = [Path("benchmark_TcpNewReno.db"), Path("benchmark_TcpCubic.db")]
     assert built == [(databases, Path("pages"), 1)]
+    assert (
+        ccperf("site", "build", "-o", "pages", "-j", "1", "--db", *map(str, databases)).status == 0
+    )
+    assert built[1] == built[0]
     assert "site: pages" in outcome.out
 
 

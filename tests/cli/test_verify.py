@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ccperf.cli.app import invoke
+from ccperf.verify import matrix, record
 
 needs_ns3 = pytest.mark.skipif(
     importlib.util.find_spec("ns3") is None or shutil.which("c++") is None,
@@ -77,6 +78,24 @@ def test_what_a_dry_run_prints_can_be_verified(
     assert "1 of 1 scenarios packet-identical" in capsys.readouterr().out
 
 
+@needs_ns3
+@pytest.mark.ns3
+def test_a_record_of_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "verified.json"
+    words = ["verify", "ns3", "--pattern", "drop/*-nosack", "--record", str(path), "--json"]
+    assert invoke(words) == 0
+    rows = [entry["rows"] for entry in json.loads(capsys.readouterr().out)]
+    written = record.Record(**json.loads(path.read_text()))
+    assert written.ns3.startswith("3.44")
+    assert written.rows == sum(rows) > 10_000
+    assert not written.different
+    cases = matrix.cases("drop/*-nosack")
+    assert list(written.scenarios) == [case.name for case in cases]
+    assert all(written.holds(case.scenario) for case in cases)
+    # Another scenario under the same name is not in it.
+    assert not written.holds(cases[0].scenario.model_copy(update={"seed": 7}))
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -85,6 +104,9 @@ def test_what_a_dry_run_prints_can_be_verified(
         (["--full", "--fuzz", "3"], "one of"),
         (["--pattern", "nothing/*"], "--pattern"),
         (["--fuzz=-1"], "--fuzz"),
+        (["--record", "x.json", "--fuzz", "3"], "--record"),
+        (["--record", "x.json", "--scenario", "none.toml"], "--record"),
+        (["--record", "nowhere/x.json", "--pattern", "drop/single-nosack"], "--record"),
     ],
 )
 def test_wrong_usage(

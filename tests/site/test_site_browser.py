@@ -41,6 +41,7 @@ def some_pages(folder: Path, published: Path) -> list[Path]:
     return [
         folder / "index.html",
         folder / "metrics.html",
+        folder / "fidelity.html",
         *sorted((folder / "experiments").glob("*.html")),
         *runs,
     ]
@@ -189,7 +190,12 @@ def test_text_has_contrast(browser: Browser, folder: Path, published: Path, sche
     """WCAG 2.2, 1.4.3: 4.5 to 1 between every text and what is behind it."""
     browser.size(1280)
     browser.media(prefers_color_scheme=scheme)
-    for page in (folder / "index.html", folder / "metrics.html", published):
+    for page in (
+        folder / "index.html",
+        folder / "metrics.html",
+        folder / "fidelity.html",
+        published,
+    ):
         browser.open(page)
         assert browser.evaluate(_LOW_CONTRAST) == [], page
     browser.media()

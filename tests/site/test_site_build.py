@@ -54,7 +54,7 @@ def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
     assert first.runs == 2
     assert first.unchanged == first.removed == 0
     # Pages, static files, and per run: page, two downloads, four figures in two formats.
-    assert first.written == 3 + 3 + 2 * (3 + 4 * 2)
+    assert first.written == 4 + 3 + 2 * (3 + 4 * 2)
     before = times(folder)
     second = site.build([small], folder)
     assert (second.written, second.removed) == (0, 0)

@@ -14,6 +14,7 @@ from site_html import Element, parse
 from ccperf.metrics import METRICS
 from ccperf.published import published as published_pages
 from ccperf.store import Store
+from ccperf.verify import page as fidelity
 
 
 def pages(folder: Path) -> list[Path]:
@@ -305,3 +306,30 @@ def _metric_tables(page: Path) -> dict[str, dict[str, dict[str, tuple[str, str]]
             for row in rows
         }
     return tables
+
+
+def test_the_page_on_fidelity_has_every_section_and_row(folder: Path) -> None:
+    document = parse(folder / "fidelity.html")
+    headings = [element.text for element in document.named("h2")]
+    assert headings == [section.title for section in fidelity.sections()]
+    tables = {
+        caption.text: table
+        for table in document.named("table")
+        for caption in table.named("caption")
+    }
+    for section in fidelity.sections():
+        for block in section.blocks:
+            if isinstance(block, fidelity.Table):
+                rows = tables.pop(block.caption).named("tbody")[0].named("tr")
+                assert [
+                    [cell.text for cell in row.children if isinstance(cell, Element)]
+                    for row in rows
+                ] == [
+                    [
+                        f"{cell:,}" if isinstance(cell, int) else cell.replace("`", "")
+                        for cell in row
+                    ]
+                    for row in block.rows
+                ]
+    assert not tables
+    assert 'href="fidelity.html"' in (folder / "index.html").read_text(encoding="utf-8")

@@ -53,15 +53,15 @@ def test_newreno_is_the_built_in_one(
     assert list(other.flows["segments_sent"]) != list(built_in.flows["segments_sent"])
 
 
-@pytest.mark.parametrize("way", ["python", "rust"])
+@pytest.mark.parametrize("way", ["python", "c", "rust"])
 def test_fifo_is_the_built_in_one(way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     name = (
         f"{EXAMPLES}/python/myqdisc.py:MyQueue"
         if way == "python"
-        else request.getfixturevalue("rust_library")
+        else request.getfixturevalue("c_queue" if way == "c" else "rust_library")
     )
     built_in, trace = run(scenario("TcpNewReno"), tmp_path, "built-in")
-    mine = with_qdisc({"type": name, "attributes": {"limit": 20}})
+    mine = with_qdisc({"type": name, "attributes": {"MaxSize": "20p"}})
     recording, my_trace = run(mine, tmp_path, way)
     assert_same(built_in, recording)
     assert my_trace == trace
@@ -70,7 +70,7 @@ def test_fifo_is_the_built_in_one(way: str, tmp_path: Path, request: pytest.Fixt
 
 def test_marks_of_a_python_queue_disc_reach_the_sender(tmp_path: Path) -> None:
     name = f"{EXAMPLES}/python/myqdisc.py:MyQueue"
-    attributes = {"limit": 20, "threshold": 5}
+    attributes = {"MaxSize": "20p", "threshold": 5}
     ecn = with_qdisc({"type": name, "attributes": attributes}, tcp={"UseEcn": "On"})
     recording, trace = run(ecn, tmp_path, "ecn")
     row = list(recording.links["name"]).index("btl_forward")

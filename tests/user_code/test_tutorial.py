@@ -38,7 +38,7 @@ def run(commands: str, folder: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    with Store(folder / "mine.db", "r") as store:
+    with Store(*folder.glob("*.db"), "r") as store:
         assert len(store.runs()) == 2
 
 
@@ -51,6 +51,11 @@ def test_python(tmp_path: Path) -> None:
     (source,) = [block for block in blocks("python") if "class MyCca" in block]
     (tmp_path / "mycca.py").write_text(source)
     run(command("--cc ./mycca.py:MyCca"), tmp_path)
+
+
+def test_queue_discipline(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "python" / "myqdisc.py", tmp_path)
+    run(command("--qdisc ./myqdisc.py:MyQueue"), tmp_path)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

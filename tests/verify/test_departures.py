@@ -1,4 +1,4 @@
-"""The known departures from ns-3 that `docs/fidelity.md` lists: what the engine does there, and
+"""The known departures from ns-3 (`ccperf.verify.departures`): what the engine does there, and
 that ns-3 does not get there.
 
 Two more are pinned beside the code: `tbf.rs`
@@ -183,17 +183,3 @@ def test_narrower_bounds_of_attributes(kind: str, name: str, attribute: str, val
     with pytest.raises(ScenarioError) as refused:
         case("bounds", **settings).scenario.lowered()
     assert any(problem.path.endswith(f".{attribute}") for problem in refused.value.problems)
-
-
-def test_the_fidelity_page_names_these_tests() -> None:
-    root = Path(__file__).parents[2]
-    page = (root / "docs" / "fidelity.md").read_text(encoding="utf-8")
-    source = Path(__file__).read_text(encoding="utf-8")
-    for rust in ("qdisc/tbf.rs", "congestion/westwood.rs"):
-        source += (root / "crates/engine/src" / rust).read_text(encoding="utf-8")
-    table = page.partition("## Known departures")[2].partition("\n## ")[0]
-    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
-    named = [row.split("|")[3].strip().strip("`") for row in rows]
-    assert len(named) >= 8
-    for name in filter(None, named):
-        assert f"{name}(" in source, name

@@ -59,7 +59,9 @@ impl QueueDisc for MyQueue {
     }
 }
 
-ccperf_plugin::export_queue_disc!(|config: &Config| MyQueue {
-    limit: config.get("limit", 100),
-    waiting: VecDeque::new(),
+ccperf_plugin::export_queue_disc!(|config: &Config| {
+    let size = config.get("MaxSize", String::from("100p"));
+    let limit = size.strip_suffix('p').and_then(|packets| packets.parse().ok());
+    let limit = limit.unwrap_or_else(|| panic!("MaxSize: `{size}` is not like 20p"));
+    MyQueue { limit, waiting: VecDeque::new() }
 });

@@ -28,7 +28,7 @@ COMMANDS = {
     "show": "Explain an experiment, algorithm, queue discipline, metric or run.",
     "runs": "List the runs in a database.",
     "compare": "Compare the metrics of several runs.",
-    "plot": "Draw the figures of a run.",
+    "plot": "Draw the figures of runs.",
     "site": "Build the web site of one or more databases.",
     "export": "Export a database to Parquet, CSV or JSON.",
     "verify": "Compare with the published tables, or with real ns-3 packet by packet.",

@@ -201,16 +201,20 @@ def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:
     from ccperf.store import Store
 
     with ExitStack() as stack:
-        stores = [stack.enter_context(Store(path, "r")) for path in databases]
+        stores = {path: stack.enter_context(Store(path, "r")) for path in databases}
         results = []
         for name in names:
-            problem = ""
-            for store in stores:
-                try:
-                    results.append(store.load(store.resolve(name)))
-                    break
-                except KeyError as error:
-                    problem = str(error.args[0])
-            else:
-                raise UsageError("run", f"{problem}; `ccperf runs --db FILE` lists them")
+            found: dict[str, Store] = {}
+            for store in stores.values():
+                for run in store.beginning_with(name):
+                    found.setdefault(run, store)
+            if not found:
+                where = ", ".join(map(str, stores))
+                message = f"no run `{name}` in {where}; `ccperf runs --db FILE` lists them"
+                raise UsageError("run", message)
+            if len(found) > 1 or not name:
+                some = ", ".join(sorted(found)[:3])
+                raise UsageError("run", f"`{name}` is the beginning of several runs: {some}, ...")
+            [(run, store)] = found.items()
+            results.append(store.load(run))
         return results

@@ -1,4 +1,4 @@
-"""``ccperf plot``: the figures of a run."""
+"""``ccperf plot``: the figures of runs."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ccperf.errors import UsageError, unknown
 
 
 def command(
-    run: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
-    /,
-    *,
+    *runs: Annotated[str, Parameter(help="Ids of runs, or their beginnings.")],
     db: Annotated[list[Path], Parameter(help="Database; may be repeated.")],
     figure: Annotated[str, Parameter(help="Figures, e.g. time_series; default: all.")] = "",
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
     output: Folder = Path(),
 ) -> None:
-    """Draw the figures of a run."""
+    """Draw the figures of runs."""
     from ccperf import figures
 
+    if not runs:
+        raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
     names = [name.strip() for name in figure.split(",")] if figure else list(figures.FIGURES)
     for name in names:
         if name not in figures.FIGURES:
@@ -32,10 +32,11 @@ def command(
         if name not in figures.FORMATS:
             raise UsageError("--format", unknown("format", name, figures.FORMATS))
     writable_folder(output)
-    (result,) = load_runs([run], db)
+    results = load_runs(runs, db)
     output.mkdir(parents=True, exist_ok=True)
-    for name in names:
-        paths = [output / f"{result.id}_{name}.{suffix}" for suffix in formats]
-        figures.save(figures.describe(name, result.scenario, result.recording), *paths)
-        for path in paths:
-            print(path)
+    for result in results:
+        for name in names:
+            paths = [output / f"{result.id}_{name}.{suffix}" for suffix in formats]
+            figures.save(figures.describe(name, result.scenario, result.recording), *paths)
+            for path in paths:
+                print(path)

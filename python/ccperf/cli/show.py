@@ -126,30 +126,40 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
 
 
 def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
+    from ccperf import user_code
+    from ccperf.verify import fidelity
+
     try:
         canonical = registry.resolve(kind, name)
     except ValueError as error:
         raise UsageError(kind, str(error)) from None
+    if user_code.is_user_code(canonical):
+        raise UsageError(kind, f"`{name}` is your own; its file says what it is")
     spec = registry.algorithms(kind)[canonical]
+    status = fidelity.status(kind, canonical)
     parts = [
         canonical + (f" (Linux: {', '.join(spec['linux'])})" if spec["linux"] else ""),
         _wrapped(spec["doc"]),
         f"Defined in: {spec['source']}",
+        _wrapped(f"Validation: {status}."),
     ]
     rows = [
-        [p["ns3"], p["linux"] or "-", _values(p), _default(p), p["doc"]] for p in spec["params"]
+        [p["ns3"], p["linux"] or "-", values_text(p), default_text(p), p["doc"]]
+        for p in spec["params"]
     ]
     if rows:
         parts.append(table(["ns-3 attribute", "Linux", "values", "default", "what"], rows))
-    return dict(spec), "\n\n".join(parts)
+    return {**spec, "validation": status}, "\n\n".join(parts)
 
 
-def _default(param: Mapping[str, Any]) -> str:
+def default_text(param: Mapping[str, Any]) -> str:
+    """The default of a parameter of the registry, for people."""
     # How ns-3 prints its largest time.
     return "never" if param["default"] == "+9.22337e+18ns" else str(param["default"])
 
 
-def _values(param: Mapping[str, Any]) -> str:
+def values_text(param: Mapping[str, Any]) -> str:
+    """The values that a parameter of the registry takes, with the unit."""
     kind = param["kind"]
     if kind == "enum":
         return "|".join(param["words"])
@@ -164,10 +174,13 @@ def _values(param: Mapping[str, Any]) -> str:
     return {
         "bool": "true|false",
         "time": "time, e.g. 5ms",
-        "rate": "rate, e.g. 16Mbps",
+        "period": "time above 0s, e.g. 5ms",
+        "rate": "rate above 0bps, e.g. 16Mbps",
+        "optional_rate": "rate, e.g. 16Mbps",
         "queue_size": "size, e.g. 20p or 30kB",
+        "packet_limit": "size in packets, e.g. 20p",
         "priomap": "16 band numbers",
-    }.get(str(kind), str(kind))
+    }[str(kind)]
 
 
 def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:

@@ -18,7 +18,9 @@ def command(
     *,
     db: Annotated[
         list[Path] | None,
-        Parameter(help="Database; may be repeated. Default: benchmark_*.db here."),
+        Parameter(
+            help="Databases: --db a.db b.db. Default: benchmark_*.db here.", consume_multiple=True
+        ),
     ] = None,
     output: Folder = Path("site"),
     jobs: Annotated[

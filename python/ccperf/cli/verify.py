@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, Running, cores, open_backend
+from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
 from ccperf.cli.output import note, print_json, progress_bar, table
 from ccperf.errors import UsageError, unknown
 
@@ -32,9 +32,13 @@ class Selection:
         None
     )
     full: Annotated[bool, Parameter(help="ns3: the whole matrix.")] = False
-    pattern: Annotated[str, Parameter(help="ns3: the cases of these names, e.g. losses/*.")] = ""
+    pattern: Annotated[str, Parameter(help="ns3: the cases of these names, e.g. loss/*.")] = ""
     fuzz: Annotated[int, Parameter(help="ns3: this many random scenarios.")] = 0
     seed: Annotated[int, Parameter(help="ns3: seed of the random scenarios.")] = 1
+    record: Annotated[
+        Path | None,
+        Parameter(help="ns3: write which scenarios of the matrix were identical, as JSON."),
+    ] = None
 
     def __post_init__(self) -> None:
         given = [self.scenario is not None, self.full, bool(self.pattern), bool(self.fuzz)]
@@ -42,6 +46,8 @@ class Selection:
             raise UsageError("verify ns3", "give one of --scenario, --full, --pattern, --fuzz")
         if self.fuzz < 0 or self.seed < 0:
             raise UsageError("--fuzz", "and --seed must not be negative")
+        if self.record and (self.scenario or self.fuzz):
+            raise UsageError("--record", "is of the matrix; leave out --scenario and --fuzz")
 
     def cases(self, recovery: str | None) -> list[Case]:
         """The cases of the matrix, or the one scenario."""
@@ -129,11 +135,13 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     from dataclasses import asdict
 
     from ccperf.backends.ns3 import Ns3
-    from ccperf.verify import many
+    from ccperf.verify import many, record
 
     # What is asked for is checked before what is installed.
     jobs = running.job_count() or cores()
     cases = [] if selection.fuzz else selection.cases(running.recovery_name())
+    if selection.record:
+        writable_file(selection.record, "--record")
     ours, theirs = open_backend("native"), open_backend("ns3")
     if selection.fuzz:
         theirs = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)
@@ -154,6 +162,8 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     # ns-3 itself does not get to the end of some legal random scenarios: that is no difference.
     aborted = [c for c in found if selection.fuzz and c.errors and not c.different]
     different = [c for c in found if not c.identical and c not in aborted]
+    if selection.record:
+        record.write(record.of(found, ours.version, theirs.version), selection.record)
     if json:
         print_json(
             [

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from ccperf import __version__
 from ccperf.metrics import METRICS, SAMPLING
 from ccperf.site.views import HEADLINES, experiment_views, metric_views
+from ccperf.verify import page as fidelity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +38,7 @@ def render(runs: Sequence[RunView], databases: Sequence[str]) -> Iterator[tuple[
 
     yield page("index.html", "index.html", experiments=experiments, runs=runs, databases=databases)
     yield page("metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING)
+    yield page("fidelity.html", "fidelity.html", text=fidelity)
     for experiment in experiments:
         if experiment.name:
             yield page("experiment.html", experiment.page, view=experiment)
@@ -68,9 +70,13 @@ def _environment() -> Environment:
 
 def _code(text: str) -> Markup:
     """Return a docstring's text as HTML: what stands in backquotes is code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+    def code(match: re.Match[str]) -> str:
+        return f"<code>{_breakable(Markup(match[1]))}</code>"
+
+    return Markup(re.sub("`([^`]+)`", code, str(escape(text))))
 
 
 def _breakable(name: str) -> Markup:
-    """Return a name that may be broken after its underscores."""
-    return Markup("_<wbr>").join(name.split("_"))
+    """Return a name that may be broken after its underscores and slashes."""
+    return escape(name).replace("_", Markup("_<wbr>")).replace("/", Markup("/<wbr>"))

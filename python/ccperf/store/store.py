@@ -141,18 +141,20 @@ class Store:
 
     def resolve(self, prefix: str) -> str:
         """Return the id of the only run whose id starts with `prefix`; KeyError otherwise."""
-        ids = [
-            row[0]
-            for row in self._db.execute(
-                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 3",
-                (prefix,),
-            )
-        ]
+        ids = self.beginning_with(prefix)
         if len(ids) == 1 and prefix:
-            return str(ids[0])
+            return ids[0]
         if not ids:
             raise self._no_run(prefix)
         raise KeyError(f"`{prefix}` is the beginning of several runs: {', '.join(ids)}, ...")
+
+    def beginning_with(self, prefix: str) -> list[str]:
+        """Return the ids that start with `prefix`, the first three of them."""
+        found = self._db.execute(
+            "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 3",
+            (prefix,),
+        )
+        return [str(row[0]) for row in found]
 
     def runs(
         self,

@@ -197,9 +197,9 @@ impl Scoreboard {
                 continue;
             };
             let gone = left.min(front.len);
-            let mut segment = *front;
+            let (sacked, retransmitted, lost) = (front.sacked, front.retransmitted, front.lost);
             if gone == front.len {
-                rate.on_delivered(now, segment.len, segment.last_sent, &mut segment.rate);
+                rate.on_delivered(now, front.len, front.last_sent, &mut front.rate);
                 self.sent.pop_front();
                 self.cursor = self.cursor.saturating_sub(1);
             } else {
@@ -210,13 +210,13 @@ impl Scoreboard {
             self.sent_size -= gone;
             self.head += gone;
             left -= gone;
-            if segment.sacked {
+            if sacked {
                 self.sacked_out -= gone;
             }
-            if segment.retransmitted {
+            if retransmitted {
                 self.retrans_out -= gone;
             }
-            if segment.lost {
+            if lost {
                 self.lost_out -= gone;
             }
         }
@@ -261,10 +261,8 @@ impl Scoreboard {
     /// recovery, what is not known to be lost may be sent again when nothing else is left.
     pub fn next_segment(&mut self, rule3: bool, window: u32) -> Option<(Seq, u32)> {
         let hole = self.first_hole();
-        if let Some(segment) = hole
-            && segment.lost
-        {
-            return Some((segment.start, self.segment_size));
+        if let Some((start, true)) = hole {
+            return Some((start, self.segment_size));
         }
         let high = self.head + self.sent_size;
         if self.size > self.sent_size {
@@ -273,7 +271,7 @@ impl Scoreboard {
             }
             return Some((high, self.segment_size.min(window - self.sent_size)));
         }
-        hole.filter(|_| rule3).map(|segment| (segment.start, self.segment_size))
+        hole.filter(|_| rule3).map(|(start, _)| (start, self.segment_size))
     }
 
     /// Whether the segment at `seq` is marked lost and lies below the highest SACK.
@@ -361,17 +359,18 @@ impl Scoreboard {
         self.lost_below = self.head + self.sent_size;
     }
 
-    /// The first segment that is neither SACKed nor retransmitted, if it lies below the highest SACK.
-    fn first_hole(&mut self) -> Option<Segment> {
+    /// Start of the first segment that is neither SACKed nor retransmitted, if it lies below the highest
+    /// SACK, and whether it is marked lost.
+    fn first_hole(&mut self) -> Option<(Seq, bool)> {
         while let Some(segment) = self.sent.get(self.cursor) {
             if !segment.sacked && !segment.retransmitted {
                 break;
             }
             self.cursor += 1;
         }
-        let segment = *self.sent.get(self.cursor)?;
+        let segment = self.sent.get(self.cursor)?;
         let below = !self.sack_seen || segment.start < self.highest_sack.unwrap_or(Seq(0));
-        below.then_some(segment)
+        below.then_some((segment.start, segment.lost))
     }
 
     fn mark_block(&mut self, left: Seq, right: Seq, now: Time, rate: &mut RateEstimator) -> u32 {

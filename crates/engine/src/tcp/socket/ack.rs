@@ -1,9 +1,9 @@
 //! Acknowledgements: scoreboard, congestion state machine, window growth (RFC 5681, 6582, 6675, 3168).
 //!
-//! ns-3 departs from RFC 6675 in places that show in the packets; they are kept and named here:
-//! any ACK that SACKs new bytes counts as a duplicate, also when it advances SND.UNA; a partial ACK in
-//! Recovery sends one segment whatever the window says; duplicate ACKs in CWR are counted but start
-//! no fast retransmit until CWR has ended.
+//! Any ACK that SACKs new bytes counts as a duplicate, also when it advances SND.UNA (RFC 6675
+//! section 2).  ns-3 departs from RFC 6675 in places that show in the packets; they are kept and named
+//! here: a partial ACK in Recovery sends one segment whatever the window says; duplicate ACKs in CWR
+//! are counted but start no fast retransmit until CWR has ended.
 
 use super::{Environment, Socket, State, Timer};
 use crate::congestion::CaEvent;

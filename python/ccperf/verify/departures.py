@@ -1,0 +1,141 @@
+"""Where the engine does not do what ns-3 does, and where both do not do what the standard says.
+
+The one source of `docs/fidelity.md` and of the site's page on fidelity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Something that the engine does in another way than ns-3 3.44."""
+
+    what: str
+    reason: str
+    #: The test that pins it.
+    test: str
+    #: Its file, from the repository's root.
+    file: str = "tests/verify/test_departures.py"
+
+
+@dataclass(frozen=True)
+class AgainstTheStandard:
+    """Something in which ns-3 departs from an RFC, and the engine follows ns-3."""
+
+    what: str
+    source: str
+    #: A case of the matrix in which it happens.
+    case: str
+
+
+@dataclass(frozen=True)
+class End:
+    """A legal scenario in which ns-3 aborts, crashes or does not return; the engine goes on."""
+
+    what: str
+    how: str
+    #: The test that shows it with real ns-3.
+    test: str
+
+
+KNOWN = (
+    Departure(
+        "PrioQueueDisc's third band",
+        "its default map names one that ns-3 does not create, where ns-3 aborts; ours uses the "
+        "last one",
+        "test_prio_third_band",
+    ),
+    Departure(
+        "TbfQueueDisc, a wait that rounds to 0 ns",
+        "becomes 1 ns; ns-3 never returns",
+        "a_wait_that_rounds_to_nothing_takes_a_nanosecond",
+        "crates/engine/src/qdisc/tbf.rs",
+    ),
+    Departure(
+        "CoDelQueueDisc with `MinBytes` 0 and a queue emptied by drops",
+        "returns nothing; ns-3 aborts",
+        "test_codel_min_bytes_0_with_the_queue_emptied_by_drops",
+    ),
+    Departure(
+        "`MaxWindowSize` 0, a window that stays closed",
+        "is probed; ns-3 ends with a null pointer, as its listening socket probes, too",
+        "test_closed_window_is_probed",
+    ),
+    Departure(
+        "a reset at a port that has seen no SYN",
+        "changes nothing; ns-3 takes it for a closed window, with the same end",
+        "test_reset_at_a_port_that_has_seen_no_syn",
+    ),
+    Departure(
+        "TcpWestwoodPlus",
+        "takes its bandwidth sample when it is read, not by an event: differs only if an ACK "
+        "falls on the very nanosecond of the sample",
+        "an_ack_on_the_nanosecond_of_a_sample_counts_for_the_next",
+        "crates/engine/src/congestion/westwood.rs",
+    ),
+    Departure(
+        "a window whose bits are a multiple of 2^32, with pacing",
+        "leaves the pacing rate as it is; ns-3 divides by zero",
+        "test_pacing_rate_that_wraps_to_0",
+    ),
+    Departure(
+        "bounds of some attributes",
+        "narrower than ns-3's where ns-3 divides by zero or hangs",
+        "test_narrower_bounds_of_attributes",
+    ),
+)
+
+AGAINST_RFCS = (
+    AgainstTheStandard(
+        "a partial ACK in Recovery sends one segment whatever the window says",
+        "RFC 6675 section 5, step C",
+        "recovery/PrrRfc6937-long",
+    ),
+    AgainstTheStandard(
+        "duplicate ACKs in CWR start no fast retransmit",
+        "RFC 3168 section 6.1.2, RFC 5681 section 3.2",
+        "ecn/TcpPrrRecovery",
+    ),
+    AgainstTheStandard(
+        "every retransmission timeout sets ssthresh anew, that of a segment sent again, too",
+        "RFC 5681 section 3.1",
+        "drop/again-twice",
+    ),
+    AgainstTheStandard(
+        "the highest SACKed byte moves down by one segment when the hole below it is filled",
+        "RFC 6675 section 2 (HighData, HighRxt)",
+        "qdisc/FqCoDelQueueDisc-ways-20p",
+    ),
+    AgainstTheStandard(
+        "the arithmetic of proportional rate reduction wraps at 32 bits",
+        "RFC 6937 section 3.1",
+        "published/scalability",
+    ),
+    AgainstTheStandard(
+        "a socket with a type of service sends no ECT, whatever it negotiated",
+        "RFC 3168 section 5",
+        "priority/FqCoDelQueueDisc-ecn",
+    ),
+)
+
+ENDS = (
+    End(
+        "a packet for the third band of PrioQueueDisc's default map",
+        "aborts",
+        "test_ns3_ends_there",
+    ),
+    End(
+        "CoDelQueueDisc with `MinBytes` 0 drops the last packet of its queue",
+        "aborts",
+        "test_ns3_ends_there",
+    ),
+    End("a receiver's window stays closed", "crashes", "test_ns3_ends_there"),
+    End("a reset comes to a port that has seen no SYN", "crashes", "test_ns3_ends_there"),
+    End(
+        "TbfQueueDisc waits for less than half a nanosecond",
+        "does not return",
+        "test_ns3_does_not_return_from_a_wait_of_the_token_bucket",
+    ),
+)

@@ -1,0 +1,267 @@
+"""The page on fidelity: one text for `docs/fidelity.md` and for the site.
+
+What is said here is prose; what is counted comes from `fidelity`, what was measured from `record`,
+and what differs from `departures`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from ccperf.verify import departures, fidelity, record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ccperf import registry
+
+TITLE = "Fidelity"
+LEAD = (
+    f"The same packets at the same nanosecond as ns-3 {fidelity.NS3_RELEASE}: what that means, "
+    "what was compared, and what differs."
+)
+KINDS: dict[registry.Kind, str] = {
+    "cc": "Congestion control",
+    "qdisc": "Queue disciplines",
+    "recovery": "Loss recovery",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts, in which backquotes make code, and numbers."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str | int]]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """Lines to type."""
+
+    text: str
+
+
+#: A paragraph, in which backquotes make code, a table or commands.
+Block: TypeAlias = str | Table | Commands
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page."""
+
+    title: str
+    blocks: Sequence[Block]
+
+    @property
+    def anchor(self) -> str:
+        """Its id within the page, as Markdown's renderers make it."""
+        return "".join(c for c in self.title.lower().replace(" ", "-") if c.isalnum() or c == "-")
+
+
+def sections() -> list[Section]:
+    """The page from top to bottom."""
+    return [
+        Section("The claim", [_CLAIM]),
+        Section("Check it yourself", [_COMMANDS, _MISMATCH]),
+        Section("What was found", [_found()]),
+        Section(
+            "What is compared",
+            [
+                "The matrix, `python/ccperf/verify/matrix.py`, is a list of scenarios in groups:",
+                _groups(),
+                _DEVICES,
+                "Each algorithm runs in so many of these scenarios:",
+                *_algorithms(),
+                "And so does each feature:",
+                _features(),
+                _BELOW,
+            ],
+        ),
+        Section("How much of the code the matrix reaches", [_COVERAGE, _reached(), _unreached()]),
+        Section("Known departures from ns-3", [_known(), _PINNED]),
+        Section("Where ns-3 departs from RFCs, and the engine follows", [_FOLLOWED, _rfcs()]),
+        Section("Where ns-3 ends", [_ENDS, _ends()]),
+        Section("The published tables", [_PUBLISHED]),
+    ]
+
+
+_CLAIM = (
+    "For every scenario that both backends can run, the list of what happens to packets (time in "
+    "ns, link, event, flow, sequence and acknowledgement number, sizes, flags, ECN bits, reason of "
+    "a drop or mark) is the same, row by row and in the same order, as with ns-3 "
+    f"{fidelity.NS3_RELEASE} (the PyPI wheel). So are all tables of the recording and all metrics. "
+    "There is no tolerance anywhere in the comparison. Random components draw the same numbers "
+    "from the same streams, so that scenarios with random loss, Poisson traffic, RED, PIE or BBR "
+    "are compared in the same way. An on-off or constant source on the backend `ns3` is ns-3's own "
+    "OnOffApplication."
+)
+
+_COMMANDS = Commands(
+    """\
+ccperf verify seeds                    # the published tables of ccperf.net
+ccperf verify ns3                      # a representative part of the matrix
+ccperf verify ns3 --full               # the whole matrix
+ccperf verify ns3 --pattern 'ecn/*'    # one group of it
+ccperf verify ns3 --fuzz 300 --seed 7  # random scenarios; one that differs is made smaller
+ccperf verify ns3 --scenario my.toml   # yours
+make coverage                          # how much of the TCP and queue code the matrix reaches
+make record                            # the whole matrix and its coverage, for this page"""
+)
+
+_MISMATCH = (
+    "For a mismatch the first packet that differs is shown, with what stood around it on both "
+    "sides and the senders' state."
+)
+
+_DEVICES = (
+    "ns-3's point-to-point device has one transmit queue. In the group `mq` the driver gives it "
+    "several, each with ns-3's own flow control, by the rule of `docs/design/contract.md`; "
+    "everything above them is ns-3's."
+)
+
+_BELOW = (
+    "`tests/scenario/test_graphs.py` compares random networks, too; `tests/exec/test_examples.py` "
+    "18 command lines of ns-3's own example programs with what `tools/ns3_examples.py` recorded "
+    "from the real programs, not from ccperf's driver. Below the level of whole runs, "
+    "`tests/differential` replays random calls on each congestion control and each queue "
+    "discipline and on ns-3's class, and compares bit by bit. The engine queues far fewer events "
+    "than ns-3; a plain mode queues all of them, and `crates/engine/src/simulate/tests.rs` "
+    "compares the two on random scenarios."
+)
+
+_COVERAGE = (
+    "`make coverage` runs the matrix on an instrumented engine and counts the regions (pieces of "
+    "code without a branch inside) that it reaches. It fails below 95 %. `tools/unreached.toml` "
+    "has the reasons for the rest line by line."
+)
+
+_PINNED = (
+    "The tests are in `tests/verify/test_departures.py`, in `crates/engine/src/qdisc/tbf.rs` and "
+    "in `crates/engine/src/congestion/westwood.rs`."
+)
+
+_FOLLOWED = (
+    "Stated in the code where it happens. The most visible, each with a scenario of the matrix in "
+    "which it happens:"
+)
+
+_ENDS = (
+    "The wheel is built with assertions, and some legal paths end in one. With some attributes it "
+    "divides by zero or does not return; a random scenario is ended after a minute of processor "
+    "time. `ccperf verify` counts such runs apart: what ns-3 did until then is compared. "
+    "`tests/verify/test_departures.py` shows these with real ns-3:"
+)
+
+_PUBLISHED = (
+    "They were made with a development version of ns-3 of mid-2024. The one thing in them that "
+    f"{fidelity.NS3_RELEASE} does differently is proportional rate reduction; the older form is "
+    "the recovery `PrrRfc6937`, with which all 196 trusted values are reproduced at the printed "
+    "digits. Two network tables that belong to other runs, and are null in our copy, are not "
+    "compared."
+)
+
+
+def _found() -> str:
+    last, matrix = record.last(), fidelity.total()
+    compared, different = len(last.scenarios), len(last.different)
+    verdict = (
+        f"all {compared} were packet-identical"
+        if not different
+        else f"{compared - different} were packet-identical, and not {', '.join(last.different)}"
+    )
+    ours, engine = last.ccperf.split("+")
+    ns3, driver = last.ns3.split("+")
+    return (
+        f"In the last record ccperf {ours} (engine `{engine}`) was compared with ns-3 {ns3} "
+        f"(driver `{driver}`) on {compared} scenarios, {last.rows:,} rows of packet traces: "
+        f"{verdict}. {matrix.recorded} of {matrix.scenarios} scenarios of today's matrix are in "
+        "the record."
+    )
+
+
+def _groups() -> Table:
+    return Table(
+        "Scenarios by group",
+        ["group", "scenarios", "what it varies", "for example"],
+        [
+            [group.name, group.scenarios, group.about, f"`{group.example}`"]
+            for group in fidelity.groups()
+        ],
+    )
+
+
+def _algorithms() -> list[Table]:
+    head = ["algorithm", "compared with", "scenarios", "in the record", "identical"]
+    return [
+        Table(
+            title,
+            head,
+            [
+                [name, fidelity.counterpart(name), *_numbers(count)]
+                for name, count in fidelity.algorithms(kind).items()
+            ],
+        )
+        for kind, title in KINDS.items()
+    ]
+
+
+def _features() -> Table:
+    return Table(
+        "Features",
+        ["scenarios with", "scenarios", "in the record", "identical"],
+        [[name, *_numbers(count)] for name, count in fidelity.features().items()],
+    )
+
+
+def _numbers(count: fidelity.Count) -> tuple[int, int, int]:
+    return count.scenarios, count.recorded, count.identical
+
+
+def _reached() -> Table:
+    return Table(
+        "Code reached",
+        ["code", "regions", "reached"],
+        [
+            [
+                f"`crates/engine/src/{folder}`",
+                numbers["regions"],
+                f"{100 * numbers['reached'] / numbers['regions']:.1f} %",
+            ]
+            for folder, numbers in record.coverage()["reached"].items()
+        ],
+    )
+
+
+def _unreached() -> Table:
+    return Table(
+        "Code not reached",
+        ["why not", "regions"],
+        [[reason, count] for reason, count in record.coverage()["unreached"].items()],
+    )
+
+
+def _known() -> Table:
+    return Table(
+        "Where the engine does not do what ns-3 does",
+        ["what", "reason", "pinned by"],
+        [[each.what, each.reason, f"`{each.test}`"] for each in departures.KNOWN],
+    )
+
+
+def _rfcs() -> Table:
+    return Table(
+        "Where ns-3 does not do what a standard says",
+        ["what ns-3 does", "against", "shown by"],
+        [[each.what, each.source, f"`{each.case}`"] for each in departures.AGAINST_RFCS],
+    )
+
+
+def _ends() -> Table:
+    return Table(
+        "Legal scenarios that ns-3 does not survive",
+        ["where", "ns-3", "shown by"],
+        [[each.what, each.how, f"`{each.test}`"] for each in departures.ENDS],
+    )

@@ -1,0 +1,85 @@
+"""The comparison with ns-3 that the page on fidelity reports: `ccperf verify ns3 --record FILE`.
+
+A record says which scenarios were compared, each by its name and by what it is. So it can be told
+which of today's matrix it holds, and nothing is claimed for one that was changed since.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ccperf.scenario import Scenario
+    from ccperf.verify.compare import Comparison
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a comparison of many scenarios found."""
+
+    #: Versions of the backends: release, and a hash of the sources of the driver or the engine.
+    ns3: str
+    ccperf: str
+    #: Packet-trace rows compared, of all scenarios together.
+    rows: int
+    #: Names of those that were not packet-identical.
+    different: tuple[str, ...]
+    #: By name, the fingerprint of each scenario.
+    scenarios: Mapping[str, str]
+
+    def holds(self, scenario: Scenario) -> bool:
+        """Whether this very scenario was compared."""
+        return self.scenarios.get(scenario.label) == fingerprint(scenario)
+
+
+def fingerprint(scenario: Scenario) -> str:
+    """The beginning of a hash of what a scenario says.
+
+    What it leaves at the default does not count: a new field makes no other scenario of it.
+    """
+    text = scenario.model_dump_json(exclude={"label"}, exclude_defaults=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def of(found: Iterable[Comparison], ours: str, theirs: str) -> Record:
+    """The record of comparisons; `ours` and `theirs` are the versions of the backends."""
+    found = list(found)
+    return Record(
+        ns3=theirs,
+        ccperf=ours,
+        rows=sum(comparison.rows for comparison in found),
+        different=tuple(c.scenario.label for c in found if not c.identical),
+        scenarios={c.scenario.label: fingerprint(c.scenario) for c in found},
+    )
+
+
+def write(record: Record, path: Path) -> None:
+    """Write a record as JSON."""
+    path.write_text(json.dumps(asdict(record), indent=1) + "\n", encoding="utf-8")
+
+
+@cache
+def last() -> Record:
+    """The record that this release carries."""
+    return Record(**_data("verified.json"))
+
+
+@cache
+def coverage() -> Mapping[str, Any]:
+    """What `tools/coverage.py --record` wrote: regions of code, reached and not, with reasons."""
+    return _data("coverage.json")
+
+
+def _data(name: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(
+        files("ccperf.data").joinpath(name).read_text(encoding="utf-8")
+    )
+    return data

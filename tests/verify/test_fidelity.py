@@ -1,0 +1,97 @@
+"""What the page on fidelity says: its numbers, its records, its departures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ccperf import registry
+from ccperf.verify import departures, fidelity, matrix, page, record
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def _counted_anew() -> Iterator[None]:
+    """Numbers are counted once, but not where a test changes what is counted."""
+    cached = (fidelity._matrix, fidelity.algorithms, fidelity.features)
+    for function in cached:
+        function.cache_clear()
+    yield
+    for function in cached:
+        function.cache_clear()
+
+
+def test_the_matrix_is_counted() -> None:
+    cases = matrix.cases()
+    assert fidelity.total().scenarios == len(cases)
+    assert sum(group.scenarios for group in fidelity.groups()) == len(cases)
+    for kind in page.KINDS:
+        counts = fidelity.algorithms(kind)
+        assert set(counts) == set(registry.algorithms(kind))
+        assert min(count.scenarios for count in counts.values()) >= 4
+    assert fidelity.algorithms("qdisc")["MqQueueDisc"].scenarios >= 20
+    assert fidelity.algorithms("cc")["TcpLp"].scenarios == len(matrix.cases("cc/TcpLp-*"))
+    features = {name: count.scenarios for name, count in fidelity.features().items()}
+    assert all(0 < count < len(cases) for count in features.values())
+    assert features["random loss"] >= len(matrix.cases("loss/*"))
+    assert features["several transmit queues"] == sum(
+        any(
+            d.device_queues > 1
+            for link in case.scenario.links
+            for d in (link.forward, link.reverse)
+        )
+        for case in cases
+    )
+
+
+def test_the_page_says_what_the_record_holds() -> None:
+    """It may be older than the matrix; the page says by how much."""
+    total = fidelity.total()
+    assert 0 <= total.identical <= total.recorded <= total.scenarios
+    last = record.last()
+    assert set(last.different) <= set(last.scenarios)
+    assert last.ns3.startswith(f"{fidelity.NS3_RELEASE}+")
+    assert f"{total.recorded} of {total.scenarios} scenarios" in str(page.sections())
+
+
+@pytest.mark.usefixtures("_counted_anew")
+def test_what_is_not_in_the_record_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = matrix.cases("cc/TcpLp-*")
+    scenarios = {case.name: record.fingerprint(case.scenario) for case in cases}
+    first, second, *_ = scenarios
+    changed = {**scenarios, first: "0" * 16}
+    old = replace(record.last(), scenarios=changed, different=(second,))
+    monkeypatch.setattr(record, "last", lambda: old)
+    count = fidelity.algorithms("cc")["TcpLp"]
+    assert (count.scenarios, count.recorded, count.identical) == (4, 3, 2)
+    assert "the last record has 3 of them, 2 identical" in fidelity.status("cc", "TcpLp")
+    assert "the last record has none" in fidelity.status("cc", "TcpBic")
+    [found] = [s for s in page.sections() if s.title == "What was found"]
+    assert f"3 were packet-identical, and not {second}" in str(found.blocks[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "says"),
+    [
+        ("cc", "TcpCubic", "ns-3 3.44's TcpCubic"),
+        ("recovery", "TcpPrrRecovery", "ns-3 3.44's TcpPrrRecovery"),
+        ("recovery", "PrrRfc6937", "a class that the driver adds"),
+        ("qdisc", "BurstReleaseQueueDisc", "a class that the driver adds"),
+    ],
+)
+def test_what_each_is_compared_with(kind: registry.Kind, name: str, says: str) -> None:
+    assert fidelity.status(kind, name).startswith(f"compared with {says}")
+
+
+def test_departures_name_tests_and_scenarios_that_exist() -> None:
+    for each in departures.KNOWN:
+        assert f"{each.test}(" in (ROOT / each.file).read_text(encoding="utf-8"), each.test
+    source = (ROOT / "tests" / "verify" / "test_departures.py").read_text(encoding="utf-8")
+    for end in departures.ENDS:
+        assert f"def {end.test}(" in source, end.test
+    for other in departures.AGAINST_RFCS:
+        assert len(matrix.cases(other.case)) == 1, other.case

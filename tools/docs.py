@@ -1,0 +1,119 @@
+"""Writes the documents that come from data: `make docs`.
+
+`docs/algorithms.md` is made of the registry and of what the matrix compares, `docs/fidelity.md` of
+`ccperf.verify.page`, which the site shows as well. A test fails while either is out of date.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ccperf import registry
+from ccperf.cli.show import default_text, values_text
+from ccperf.verify import fidelity, page
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def documents() -> dict[Path, str]:
+    """The documents, as they should be."""
+    return {DOCS / "algorithms.md": algorithms(), DOCS / "fidelity.md": fidelity_page()}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table of Markdown."""
+    cells = [
+        list(head),
+        ["---"] * len(head),
+        *([_cell(cell) for cell in row] for row in rows),
+    ]
+    return "\n".join("| " + " | ".join(row) + " |" for row in cells)
+
+
+def wrapped(text: str) -> str:
+    """A paragraph in lines."""
+    return textwrap.fill(text, 105, break_long_words=False, break_on_hyphens=False)
+
+
+def _cell(cell: object) -> str:
+    return f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|")
+
+
+def fidelity_page() -> str:
+    """The page on fidelity."""
+    parts = [
+        f"# {page.TITLE}",
+        "<!-- Written by `make docs` from python/ccperf/verify/page.py and departures.py. -->",
+        wrapped(page.LEAD),
+    ]
+    for section in page.sections():
+        parts.append(f"## {section.title}")
+        for block in section.blocks:
+            if isinstance(block, page.Table):
+                parts.append(table(block.head, block.rows))
+            elif isinstance(block, page.Commands):
+                parts.append(f"```\n{block.text}\n```")
+            else:
+                parts.append(wrapped(block))
+    return "\n\n".join(parts) + "\n"
+
+
+def algorithms() -> str:
+    """The page of all algorithms."""
+    parts = [
+        "# Algorithms",
+        "<!-- Written by `make docs` from the registry and the matrix; change those. -->",
+        wrapped(
+            "Every algorithm answers to ns-3's name and to Linux's, and so do its attributes. "
+            "`ccperf list cc` and `ccperf show cc cubic` print the same. What validates each is "
+            "the [comparison with ns-3](fidelity.md): in how many scenarios it takes part, and in "
+            "how many of the last record it was packet-identical."
+        ),
+    ]
+    for kind, title in page.KINDS.items():
+        specs = registry.algorithms(kind)
+        counts = fidelity.algorithms(kind)
+        rows = [
+            [
+                f"[{name}](#{name.lower()})",
+                ", ".join(f"`{word}`" for word in spec["linux"]) or "–",
+                spec["doc"],
+                counts[name].scenarios,
+                counts[name].identical,
+            ]
+            for name, spec in specs.items()
+        ]
+        head = ["ns-3", "Linux", "what it is", "scenarios", "found identical"]
+        parts += [f"## {title}", table(head, rows)]
+        for name, spec in specs.items():
+            parts += section(name, spec, fidelity.status(kind, name))
+    return "\n\n".join(parts) + "\n"
+
+
+def section(name: str, spec: Mapping[str, Any], status: str) -> list[str]:
+    """One algorithm with its attributes."""
+    parts = [
+        f"### {name}",
+        wrapped(f"{spec['doc']} Source: {spec['source']}. Validation: {status}."),
+    ]
+    rows = [
+        [
+            f"`{param['ns3']}`",
+            f"`{param['linux']}`" if param["linux"] else "–",
+            values_text(param),
+            f"`{default_text(param)}`" if default_text(param) else "none",
+            param["doc"],
+        ]
+        for param in spec["params"]
+    ]
+    if rows:
+        parts.append(table(["ns-3 attribute", "Linux", "values", "default", "what it is"], rows))
+    return parts
+
+
+if __name__ == "__main__":
+    for path, text in documents().items():
+        path.write_text(text, encoding="utf-8")
