@@ -110,6 +110,12 @@ def test_exec_writes_to_the_database_of_the_line_or_of_the_option(ccperf: Any) -
     assert rows[0]["parameters"] == {"aut": "TcpNewReno", "k": "1", "ce_threshold": "1ms"}
 
 
+def test_an_example_program_s_help_is_no_mistake(ccperf: Any) -> None:
+    asked = ccperf("exec", "--", "tcp-validation", "--PrintHelp")
+    assert asked.status == 0
+    assert "--baseRtt=80ms" in asked.out
+
+
 def test_exec_recovery_overrides_the_meaning_of_the_line(ccperf: Any) -> None:
     for name in ("TcpPrrRecovery", "TcpClassicRecovery"):
         document = ccperf("exec", "--json", "--recovery", name, "--", SHORT).json

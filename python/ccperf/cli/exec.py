@@ -37,7 +37,11 @@ def command(
 
     running = running or Running()
     running.declare_sources()
-    line = commandline.parse(words)
+    try:
+        line = commandline.parse(words)
+    except commandline.HelpRequested as asked:
+        print(asked.message)
+        return
     recovery = running.recovery_name()
     if recovery:
         line = line.with_recovery(recovery)

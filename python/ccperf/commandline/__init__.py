@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ccperf.commandline import parse as published
-from ccperf.commandline.ns3_program import Program, ProgramRun, program_words
+from ccperf.commandline.ns3_program import HelpRequested, Program, ProgramRun, program_words
 from ccperf.commandline.queue_discs_benchmark import PROGRAM as QUEUE_DISCS_BENCHMARK
 from ccperf.commandline.run import DumbbellRun, FlowOptions, Step
 from ccperf.commandline.tcp_validation import PROGRAM as TCP_VALIDATION
 from ccperf.commandline.tcp_variants_comparison import PROGRAM as TCP_VARIANTS_COMPARISON
 
-__all__ = ["EXAMPLES", "DumbbellRun", "FlowOptions", "ProgramRun", "Step", "parse"]
+__all__ = [
+    "EXAMPLES",
+    "DumbbellRun",
+    "FlowOptions",
+    "HelpRequested",
+    "ProgramRun",
+    "Step",
+    "parse",
+]
 
 #: Example programs of ns-3 that run here.
 EXAMPLES: dict[str, Program] = {

@@ -30,6 +30,10 @@ _NS3_RUN = re.compile(r"(?:.*/)?(?:ns3|waf)")
 _BUILT = re.compile(r"(?:ns3(?:\.\d+|-dev)?-)?(.+?)(?:-(?:default|debug|optimized|release))?")
 
 
+class HelpRequested(UsageError):
+    """A line that asks for the program's options and runs nothing; ``message`` has them."""
+
+
 @dataclass(frozen=True)
 class Option:
     """One option of a program: ``kind`` is ``text``, ``bool``, ``time``, ``rate``, ``real`` or an
@@ -73,7 +77,7 @@ class Program:
         for word in words:
             name, value = self._split(word)
             if name in ("help", "h", "PrintHelp"):
-                raise UsageError(f"--{name}", self._usage())
+                raise HelpRequested(f"--{name}", self.usage())
             if name.startswith("ns3::"):
                 class_name, _, attribute = name.removeprefix("ns3::").rpartition("::")
                 ns3_attributes.check(class_name, attribute)
@@ -92,7 +96,7 @@ class Program:
                 raise UsageError(
                     f"--{name}",
                     f"is not an option of {self.name} that runs here{suggestion(name, known)}; "
-                    + self._usage(),
+                    f"see {self.name} --help",
                 )
         parsed = {
             name: _parse(f"--{name}", option.kind, given[name])
@@ -108,9 +112,12 @@ class Program:
             raise UsageError("command line", f"`{word}` is not an option; write --name=value")
         return match[1], match[2]
 
-    def _usage(self) -> str:
-        shown = (f"--{n}={_text(o.default)} ({o.help})" for n, o in self.options.items())
-        return "options with their defaults: " + ", ".join(shown)
+    def usage(self) -> str:
+        """The options with their defaults, one a line."""
+        shown = [(f"--{n}={_text(o.default)}", o.help) for n, o in self.options.items()]
+        width = max(len(option) for option, _ in shown)
+        lines = [f"  {option:{width}}  {about}" for option, about in shown]
+        return "\n".join([f"{self.name} [--option=value ...]", "", *lines])
 
 
 @dataclass(frozen=True)
