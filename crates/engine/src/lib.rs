@@ -8,6 +8,7 @@
 mod application;
 pub mod attributes;
 pub mod congestion;
+mod cpp;
 pub mod event;
 pub mod lowered;
 mod network;

@@ -184,6 +184,9 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
             print()
         for comparison in different:
             print(comparison.report() + "\n")
+            if selection.fuzz:
+                print("the scenario, for a file of `--scenario FILE.json`:")
+                print_json(comparison.scenario.canonical())
         if selection.fuzz and different:
             print(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
         identical = len(found) - len(different) - len(aborted)

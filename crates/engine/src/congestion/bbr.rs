@@ -21,7 +21,8 @@
 //! the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same.
 
 use super::max_filter::MaxFilter;
-use super::{BuildContext, CaEvent, CongestionControl, EarlyAck, cpp};
+use super::{BuildContext, CaEvent, CongestionControl, EarlyAck};
+use crate::cpp;
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::rng::RngStream;
 use crate::tcp::rate::{RateConnection, RateSample};

@@ -20,7 +20,8 @@
 //! estimate but keeps W_max; ssthresh uses cwnd, not the FlightSize.
 
 use super::hystart::HyStart;
-use super::{BuildContext, CongestionControl, cpp};
+use super::{BuildContext, CongestionControl};
+use crate::cpp;
 use crate::attributes::{Kind, Param, Spec, U8, U32};
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Time, seconds};

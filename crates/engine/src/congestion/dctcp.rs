@@ -13,7 +13,8 @@
 //! 3.3 step 8 wants a half); no reset of alpha after a timeout.
 
 use super::linux_reno::LinuxReno;
-use super::{BuildContext, CaEvent, CongestionControl, EarlyAck, cpp};
+use super::{BuildContext, CaEvent, CongestionControl, EarlyAck};
+use crate::cpp;
 use crate::attributes::{FRACTION, Kind, Param, Spec};
 use crate::packet::Ecn;
 use crate::seq::Seq;

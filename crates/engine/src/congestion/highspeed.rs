@@ -14,7 +14,8 @@
 //! Departures of ns-3: b is the table's, rounded to two digits; a stays at 73 above 94717 segments;
 //! acknowledged segments are counted, times a, so that delayed ACKs do not slow it down.
 
-use super::{BuildContext, CongestionControl, cpp, new_reno};
+use super::{BuildContext, CongestionControl, new_reno};
+use crate::cpp;
 use crate::attributes::Spec;
 use crate::tcp::Tcb;
 

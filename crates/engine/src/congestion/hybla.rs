@@ -12,7 +12,8 @@
 //! minimum; the initial window and ssthresh are not multiplied by rho (Linux scales cwnd), and an
 //! ACK counts once in slow start however many segments it covers.
 
-use super::{BuildContext, CongestionControl, cpp, new_reno};
+use super::{BuildContext, CongestionControl, new_reno};
+use crate::cpp;
 use crate::attributes::{Kind, Param, Spec};
 use crate::tcp::Tcb;
 use crate::time::Time;

@@ -17,7 +17,8 @@
 //! segments, is compared with cwnd in bytes, so alpha and beta always adapt; alpha starts at 10 and
 //! beta at 0.5 whatever `AlphaMax` and `BetaBase` are.
 
-use super::{BuildContext, CongestionControl, cpp, new_reno};
+use super::{BuildContext, CongestionControl, new_reno};
+use crate::cpp;
 use crate::attributes::{Param, REAL, Spec, U32};
 use crate::seq::Seq;
 use crate::tcp::{CongState, Tcb};

@@ -1,6 +1,5 @@
 //! Congestion control algorithms: one file each, one line in the registry below each.
 
-mod cpp;
 #[cfg(test)]
 mod driver;
 mod hystart;

@@ -8,7 +8,8 @@
 //! the remainder of acknowledged segments is dropped when the window grows; ssthresh uses the
 //! FlightSize (Linux: cwnd).
 
-use super::{BuildContext, CongestionControl, cpp, new_reno};
+use super::{BuildContext, CongestionControl, new_reno};
+use crate::cpp;
 use crate::attributes::{Kind, Param, REAL, Spec};
 use crate::tcp::Tcb;
 

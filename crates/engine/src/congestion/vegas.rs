@@ -15,7 +15,8 @@
 //! congestion avoidance, and ssthresh is at least 3/4 cwnd after each round, as in Linux.
 
 use super::new_reno;
-use super::{BuildContext, CongestionControl, cpp};
+use super::{BuildContext, CongestionControl};
+use crate::cpp;
 use crate::attributes::{Param, Spec, U32};
 use crate::seq::Seq;
 use crate::tcp::{CongState, Tcb};

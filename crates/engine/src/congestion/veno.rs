@@ -10,7 +10,8 @@
 //! (recovery, or several per call).  On most paths it therefore grows as NewReno does.
 
 use super::vegas::target_window;
-use super::{BuildContext, CongestionControl, cpp, new_reno};
+use super::{BuildContext, CongestionControl, new_reno};
+use crate::cpp;
 use crate::attributes::{Param, Spec, U32};
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;

@@ -14,7 +14,8 @@
 //! smoothed RTT, which comes from timestamps in ms, is shorter than the last hop: a tie would then
 //! fall the other way in ns-3.)
 
-use super::{BuildContext, CongestionControl, cpp, new_reno};
+use super::{BuildContext, CongestionControl, new_reno};
+use crate::cpp;
 use crate::attributes::{Kind, Param, Spec};
 use crate::tcp::Tcb;
 use crate::time::{Rate, Time};

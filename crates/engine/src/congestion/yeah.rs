@@ -13,7 +13,8 @@
 //! (it is 100); the samples are the smoothed RTT.
 
 use super::scalable::Scalable;
-use super::{BuildContext, CongestionControl, cpp, new_reno};
+use super::{BuildContext, CongestionControl, new_reno};
+use crate::cpp;
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::seq::Seq;
 use crate::tcp::{CongState, Tcb};

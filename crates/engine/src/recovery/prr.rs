@@ -2,6 +2,7 @@
 
 use super::Recovery;
 use crate::attributes::Spec;
+use crate::cpp;
 use crate::tcp::Tcb;
 
 pub const SPEC: Spec = Spec {
@@ -62,12 +63,27 @@ impl Recovery for Prr {
 /// RFC 6937 section 3.1: sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out.
 pub(super) fn proportional(delivered: u32, ssthresh: u32, recover_fs: u32, out: u32) -> i32 {
     let share = f64::from(delivered.wrapping_mul(ssthresh)) / f64::from(recover_fs);
-    // The difference is one of doubles, truncated to an int.
-    (share.ceil() - f64::from(out)) as i32
+    // The difference is one of doubles, made an int.  With nothing in flight at the start of the episode
+    // it does not fit one.
+    cpp::to_i32(share.ceil() - f64::from(out))
 }
 
 /// At least one segment goes out on entering the episode.
 pub(super) fn set_cwnd(tcb: &mut Tcb, count: i32, prr_out: u32) {
     let least = if prr_out > 0 { 0 } else { tcb.segment_size as i32 };
     tcb.cwnd = tcb.bytes_in_flight.wrapping_add(count.max(least) as u32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_episode_that_begins_with_nothing_in_flight_gives_no_share_to_send() {
+        for (delivered, out) in [(1448, 0), (1448, 2896), (0, 0)] {
+            assert_eq!(proportional(delivered, 2896, 0, out), i32::MIN);
+        }
+        assert_eq!(proportional(3_000_000, 1000, 1, 0), i32::MIN);
+        assert_eq!(proportional(1448, 2896, 4344, 100), 866);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Environment, RetransmitAction, RttHistory, Socket, State, Timer, Write};
 use crate::congestion::CaEvent;
+use crate::cpp;
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, TCP_HEADER};
 use crate::seq::Seq;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
@@ -338,7 +339,7 @@ impl Socket {
             if tcb.cwnd < tcb.ssthresh / 2 { tcb.pacing_ss_ratio } else { tcb.pacing_ca_ratio };
         let factor = f64::from(percent) / 100.0;
         let bits = f64::from(tcb.cwnd.max(tcb.bytes_in_flight).wrapping_mul(8));
-        let rate = Rate((bits * factor / tcb.srtt.secs_f64()) as u64);
+        let rate = Rate(cpp::to_u64(bits * factor / tcb.srtt.secs_f64()));
         // The product has 32 bits, as in ns-3; where it wraps to 0, ns-3 divides by zero next.
         if rate > Rate(0) {
             tcb.pacing_rate = rate.min(tcb.max_pacing_rate);

@@ -11,17 +11,17 @@ fn to_i64(x: f64) -> i64 {
 }
 
 /// `static_cast<uint32_t>`: truncated to 64 bits, of which the lower 32 are kept.
-pub(super) fn to_u32(x: f64) -> u32 {
+pub(crate) fn to_u32(x: f64) -> u32 {
     to_i64(x) as u32
 }
 
 /// `static_cast<int32_t>`.
-pub(super) fn to_i32(x: f64) -> i32 {
+pub(crate) fn to_i32(x: f64) -> i32 {
     if x > -2_147_483_649.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN }
 }
 
 /// `static_cast<uint64_t>`: the upper half of the range is shifted down first.
-pub(super) fn to_u64(x: f64) -> u64 {
+pub(crate) fn to_u64(x: f64) -> u64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if x >= LIMIT { (to_i64(x - LIMIT) as u64) ^ (1 << 63) } else { to_i64(x) as u64 }
 }
