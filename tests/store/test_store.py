@@ -198,6 +198,24 @@ def digest(path: Path) -> bytes:
     return path.read_bytes()
 
 
+def test_nothing_but_the_database_is_left(path: Path) -> None:
+    with Store(path) as store:
+        store.add(result())
+    with Store(path, mode="r") as store:
+        assert len(list(store.runs())) == 1
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_closing_one_of_two_writers_leaves_the_other_writing(path: Path) -> None:
+    with Store(path) as first:
+        with Store(path) as second:
+            second.add(result(seed=1))
+            first.add(result(seed=2))
+        first.add(result(seed=3))
+    with Store(path, mode="r") as store:
+        assert len(list(store.runs())) == 3
+
+
 @pytest.mark.parametrize("mode", ["r", "a"])
 def test_a_file_that_is_no_database_is_refused(path: Path, mode: str) -> None:
     path.write_text("time,cwnd\n" * 200)

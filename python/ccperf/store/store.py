@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -109,6 +109,12 @@ class Store:
 
     def close(self) -> None:
         """Close the file."""
+        if self.mode == "a":
+            # Nobody who only reads leaves files beside it then. While others have it open, it stays
+            # as it is.
+            with suppress(sqlite3.OperationalError):
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
 
     # Writing.
