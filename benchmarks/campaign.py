@@ -3,9 +3,10 @@
     .venv/bin/python -m benchmarks.campaign
 
 Ours is timed: ``ccperf bench`` of every congestion control on all cores, metrics and databases
-included, and then its figures and site. ns-3 runs a random sample, with the recording that ``--backend ns3`` makes, as many
-runs at a time as there are cores; its time for a run of an experiment is taken as proportional to
-the run's packet-hops, which are the same on both and known of every run.
+included, and then its figures and site. ns-3 runs a random sample, with the recording that
+``--backend ns3`` makes, as many runs at a time as there are cores; its time for a run of an
+experiment is taken as proportional to the run's packet-hops, which are the same on both and known
+of every run.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ def main() -> None:
         count, total = count + len(runs), total + seconds
     runs_s, site_s = ours(ccs)
     print(
-        f"{len(ccs)} congestion controls, {count} runs: ccperf bench {runs_s:.0f} s, figures and site"
-        f" {site_s:.0f} s; the runs on ns-3, extrapolated, {total / 60:.0f} min,"
+        f"{len(ccs)} congestion controls, {count} runs: ccperf bench {runs_s:.0f} s, figures and"
+        f" site {site_s:.0f} s; the runs on ns-3, extrapolated, {total / 60:.0f} min,"
         f" {total / runs_s:.0f} times as long"
     )
 
