@@ -180,6 +180,20 @@ def reordering() -> Iterator[Case]:
             applications=_SIXTY_SEGMENTS,
             changes=[{"time": time, "delay": "100us"}],
         )
+    # Small writes that were sent one by one are sent again together, so that the records from which
+    # round trips are measured grow into one another.
+    yield _case(
+        "reordering/joined",
+        cc="TcpWestwoodPlus",
+        recovery="TcpClassicRecovery",
+        applications={"type": "CBR", "write": "512B", "rate": "624227bps"},
+        rate="16Mbps",
+        rtts="212470us",
+        qlen="20p",
+        access_delay="250us",
+        changes=[{"time": "4150ms", "rate": "5655021bps", "delay": "18491us"}],
+        stop="5s",
+    )
     saw = [{"time": f"{50 * i}ms", "delay": "1ms" if i % 2 else "60ms"} for i in range(1, 60)]
     for sack in ("true", "false"):
         for size in (5_000, 20_000, 4_000_000):

@@ -165,6 +165,8 @@ pub struct Socket {
     rate: RateEstimator,
     rtt: RttEstimator,
     history: VecDeque<RttHistory>,
+    /// No entry of it is longer.
+    history_longest: u32,
     pub(crate) rto: Time,
     syn_left: u32,
     data_retries_left: u32,
@@ -265,6 +267,7 @@ impl Socket {
             rate: RateEstimator::default(),
             rtt: RttEstimator::new(initial_rtt),
             history: VecDeque::new(),
+            history_longest: 0,
             rto: Time::ZERO,
             syn_left: config.connect_count,
             data_retries_left: config.data_retries,

@@ -349,20 +349,25 @@ impl Socket {
     fn remember_for_rtt(&mut self, seq: Seq, len: u32, is_retransmission: bool) {
         if !is_retransmission {
             let time = self.tcb.now;
+            if self.history.is_empty() {
+                self.history_longest = 0;
+            }
+            self.history_longest = self.history_longest.max(len);
             self.history.push_back(RttHistory { seq, len, time, retransmitted: false });
             return;
         }
-        // The first entry that contains seq.  Entries are in order; one can reach into the next ones
-        // only by having been sent again as a longer segment, which is at most one segment size.
+        // The first entry that contains seq.  Entries are in order, but one that was sent again as a
+        // longer segment reaches into the next ones, and further with each segment that begins in it.
         let above = self.history.partition_point(|entry| entry.seq <= seq);
         let mut i = above;
-        while i > 0 && self.history[i - 1].seq + self.tcb.segment_size > seq {
+        while i > 0 && self.history[i - 1].seq + self.history_longest > seq {
             i -= 1;
         }
         let found = self.history.range_mut(i..above).find(|entry| seq < entry.seq + entry.len);
         if let Some(entry) = found {
             entry.retransmitted = true;
             entry.len = ((seq + len) - entry.seq) as u32;
+            self.history_longest = self.history_longest.max(entry.len);
         }
     }
 
