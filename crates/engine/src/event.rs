@@ -135,7 +135,7 @@ impl PartialOrd for Entry {
 const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
 
 /// How many of the soonest events are kept sorted.
-const SOON: usize = 32;
+const SOON: usize = 128;
 
 /// Entries by their order: the soonest in a sorted array, the rest in a heap.
 ///
