@@ -121,5 +121,6 @@ $(VENV)/.optimised: $(RUST_SOURCES) pyproject.toml benchmarks/train.py benchmark
 	@echo "Building the engine, guided by a profile (some minutes)"
 	@$(GET_PROFDATA)
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet $(PGO) >/dev/null \
-	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
+	  || { echo "That failed; the message is above. Building without a profile"; \
+	       rm -f $(VENV)/.native; $(MAKE) --no-print-directory $(VENV)/.native; }
 	@touch $(VENV)/.native $@

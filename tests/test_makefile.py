@@ -51,3 +51,42 @@ def test_this_cargo_is_new_enough(tmp_path: Path) -> None:
     )
     assert "Python >= 3.10" in done.stderr
     assert "cargo >=" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("has_tool", "pgo_works", "says"),
+    [
+        (True, True, "guided by a profile"),
+        (True, False, "Building without a profile"),
+        (False, True, "No llvm-tools"),
+    ],
+)
+def test_without_a_profile_the_build_is_the_plain_one(
+    tmp_path: Path, has_tool: bool, pgo_works: bool, says: str
+) -> None:
+    def program(path: Path, script: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    venv, sysroot, calls = tmp_path / "venv", tmp_path / "sysroot", tmp_path / "calls"
+    program(tmp_path / "bin" / "rustc", f"echo {sysroot}")
+    program(tmp_path / "bin" / "rustup", "exit 1")
+    if has_tool:
+        program(sysroot / "lib/rustlib/host/bin/llvm-profdata", "")
+    refuse = "" if pgo_works else 'case "$*" in *--pgo*) exit 1; esac'
+    program(venv / "bin" / "maturin", f'echo "$*" >> {calls}\n{refuse}')
+    for stamp in (".tools", ".python"):
+        (venv / stamp).touch()
+    done = subprocess.run(
+        ["make", "-C", str(ROOT), f"VENV={venv}", f"{venv}/.optimised"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert says in done.stdout
+    assert ["--pgo" in call for call in calls.read_text().splitlines()] == (
+        [has_tool] if pgo_works else [True, False]
+    )
+    assert (venv / ".native").exists()
