@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from ccperf.backends.ns3.build import NS3_VERSION, toolchain
+from ccperf.backends.ns3.build import MODULES, NS3_VERSION, toolchain
 
 ROOT = Path(__file__).parent.parent
 PROGRAMS = {
@@ -47,18 +47,6 @@ LINES = (
     "queue-discs-benchmark --simDuration=4 --queueDiscType=prio --netdevicesQueueSize=5 "
     "--flowsDatarate=3Mbps --flowsPacketsSize=500",
     "tcp-variants-comparison --duration=5 --ns3::TcpSocket::DelAckCount=1",
-)
-MODULES = (
-    "flow-monitor",
-    "internet-apps",
-    "applications",
-    "point-to-point",
-    "internet",
-    "bridge",
-    "traffic-control",
-    "network",
-    "stats",
-    "core",
 )
 
 
@@ -92,7 +80,7 @@ def compile_example(source: Path, scratch: Path) -> None:
             *(f"-I{ROOT / 'tools'}", "-isystem", str(tools.ns3 / "include")),
             *("-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE"),
             *(f"-L{libraries}", f"-Wl,-rpath,{libraries}"),
-            *(f"-lns{NS3_VERSION}-{module}" for module in MODULES),
+            *(f"-lns{NS3_VERSION}-{module}" for module in ("flow-monitor", *MODULES)),
         ],
         check=True,
     )

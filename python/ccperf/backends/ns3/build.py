@@ -25,7 +25,8 @@ NS3_VERSION = "3.44"
 NS3_WHEEL = "ns3==3.44.post0"
 
 _DRIVER = Path(__file__).parent / "driver"
-_MODULES = (
+#: ns-3's libraries that programs of ours are linked with.
+MODULES = (
     "applications",
     "internet-apps",
     "point-to-point",
@@ -254,7 +255,7 @@ def _compile(
 
 def _link(tools: Toolchain, objects: Sequence[Path], target: Path) -> None:
     libraries = tools.ns3 / "lib64"
-    names = [f"-lns{NS3_VERSION}-{module}" for module in _MODULES]
+    names = [f"-lns{NS3_VERSION}-{module}" for module in MODULES]
     inputs = [str(path) for path in objects]
     where = [f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
     _run([tools.compiler, *inputs, "-o", str(target), *where, *names], target)
