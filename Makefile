@@ -13,7 +13,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-python test-rust lint format docs perf verify record coverage wheel lock clean
+.PHONY: help setup bench test test-python test-rust lint format fingerprints docs perf verify record coverage wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -35,13 +35,16 @@ lint: setup ## ruff, mypy, rustfmt, clippy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	cargo fmt --all --check
+	$(RUSTFMT) --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+
+fingerprints: setup ## the engine against its recorded runs of the whole matrix, in seconds
+	$(BIN)/python tools/fingerprints.py --packets
 
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	cargo fmt --all
+	$(RUSTFMT)
 
 verify: setup ## compare with the published tables and with real ns-3
 	$(BIN)/ccperf verify seeds
@@ -78,6 +81,9 @@ lock: $(VENV)/.tools ## resolve requirements.lock and Cargo.lock again
 
 clean:
 	rm -rf $(VENV) dist target python/ccperf/_native*.so
+
+# Every file: `cargo fmt` does not see the modules that a macro declares.
+RUSTFMT = git ls-files -z '*.rs' | xargs -0 rustfmt --edition 2024
 
 # --- what the targets stand on -------------------------------------------------------------------
 

@@ -22,8 +22,8 @@
 
 use super::max_filter::MaxFilter;
 use super::{BuildContext, CaEvent, CongestionControl, EarlyAck};
-use crate::cpp;
 use crate::attributes::{Kind, Param, Spec, U32};
+use crate::cpp;
 use crate::rng::RngStream;
 use crate::tcp::rate::{RateConnection, RateSample};
 use crate::tcp::{CongState, Tcb};

@@ -12,8 +12,8 @@
 //! FlightSize; an ACK of no segment in slow start wraps the count of segments left.
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{FRACTION, Kind, Param, Spec, U32};
+use crate::cpp;
 use crate::tcp::Tcb;
 
 pub const SPEC: Spec = Spec {

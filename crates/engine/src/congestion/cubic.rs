@@ -21,8 +21,8 @@
 
 use super::hystart::HyStart;
 use super::{BuildContext, CongestionControl};
-use crate::cpp;
 use crate::attributes::{Kind, Param, Spec, U8, U32};
+use crate::cpp;
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Time, seconds};
 

@@ -14,8 +14,8 @@
 
 use super::linux_reno::LinuxReno;
 use super::{BuildContext, CaEvent, CongestionControl, EarlyAck};
-use crate::cpp;
 use crate::attributes::{FRACTION, Kind, Param, Spec};
+use crate::cpp;
 use crate::packet::Ecn;
 use crate::seq::Seq;
 use crate::tcp::{EcnMode, EcnState, Tcb, UseEcn};

@@ -15,8 +15,8 @@
 //! acknowledged segments are counted, times a, so that delayed ACKs do not slow it down.
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::Spec;
+use crate::cpp;
 use crate::tcp::Tcb;
 
 pub const SPEC: Spec = Spec {

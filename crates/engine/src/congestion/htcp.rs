@@ -16,8 +16,8 @@
 //! was sampled since the last event.
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{FRACTION, Kind, Param, REAL, Spec};
+use crate::cpp;
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Time, seconds};
 

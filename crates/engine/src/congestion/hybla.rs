@@ -13,8 +13,8 @@
 //! ACK counts once in slow start however many segments it covers.
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{Kind, Param, Spec};
+use crate::cpp;
 use crate::tcp::Tcb;
 use crate::time::Time;
 

@@ -18,8 +18,8 @@
 //! beta at 0.5 whatever `AlphaMax` and `BetaBase` are.
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{Param, REAL, Spec, U32};
+use crate::cpp;
 use crate::seq::Seq;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;

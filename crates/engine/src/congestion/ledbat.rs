@@ -20,8 +20,8 @@
 use std::collections::VecDeque;
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{Kind, Param, REAL, Spec, U32};
+use crate::cpp;
 use crate::tcp::Tcb;
 use crate::time::Time;
 

@@ -9,8 +9,8 @@
 //! FlightSize (Linux: cwnd).
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{Kind, Param, REAL, Spec};
+use crate::cpp;
 use crate::tcp::Tcb;
 
 pub const SPEC: Spec = Spec {

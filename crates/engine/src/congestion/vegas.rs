@@ -16,8 +16,8 @@
 
 use super::new_reno;
 use super::{BuildContext, CongestionControl};
-use crate::cpp;
 use crate::attributes::{Param, Spec, U32};
+use crate::cpp;
 use crate::seq::Seq;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;

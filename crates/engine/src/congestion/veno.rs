@@ -11,8 +11,8 @@
 
 use super::vegas::target_window;
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{Param, Spec, U32};
+use crate::cpp;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;
 

@@ -15,8 +15,8 @@
 //! fall the other way in ns-3.)
 
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{Kind, Param, Spec};
+use crate::cpp;
 use crate::tcp::Tcb;
 use crate::time::{Rate, Time};
 

@@ -14,8 +14,8 @@
 
 use super::scalable::Scalable;
 use super::{BuildContext, CongestionControl, new_reno};
-use crate::cpp;
 use crate::attributes::{Kind, Param, Spec, U32};
+use crate::cpp;
 use crate::seq::Seq;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;
