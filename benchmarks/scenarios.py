@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ccperf import catalogue, topologies
+from ccperf import catalogue
 from ccperf.scenario import Scenario
+from ccperf.topologies import Access, Bottleneck, DumbbellFlow, dumbbell
 
 
 @dataclass(frozen=True)
@@ -44,17 +45,10 @@ def _heavy(
 ) -> Scenario:
     """A full pipe with a FIFO of one bandwidth-delay product; delays 1/8, 1/4, 1/8 of the RTT."""
     eighth_us = float(rtt.removesuffix("ms")) * 1000 / 8
-    return topologies.dumbbell(
-        rate=rate,
-        rtts=rtt,
-        flows=flows,
-        qlen=qlen,
-        cc=cc,
-        recovery="TcpPrrRecovery",
-        access_rate=access_rate,
-        access_delay=f"{eighth_us:g}us",
-        mss=1448,
-        delayed_ack_count=1,
-        buffer=16_000_000,
+    buffers = {"SndBufSize": 16_000_000, "RcvBufSize": 16_000_000}
+    return dumbbell(
+        Bottleneck(rate, qlen),
+        [DumbbellFlow(cc, rtt, tcp=buffers)] * flows,
+        Access(rate=access_rate, delay=f"{eighth_us:g}us"),
         stop_time=stop_time,
     )

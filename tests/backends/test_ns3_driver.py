@@ -11,7 +11,7 @@ import pytest
 from ccperf.backends.ns3 import Ns3
 from ccperf.published import Published, published
 from ccperf.scenario import Scenario
-from ccperf.topologies import dumbbell
+from ccperf.topologies.shorthand import dumbbell
 from ccperf.verify import seeds
 
 from .ns3_runs import at_grid, run, run_lowered

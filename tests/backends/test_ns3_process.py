@@ -13,7 +13,7 @@ from ccperf import backends, user_code
 from ccperf.backends.ns3 import Ns3, Ns3Aborted, build
 from ccperf.errors import RunError, UsageError
 from ccperf.scenario import Algorithm, Scenario
-from ccperf.topologies import dumbbell
+from ccperf.topologies.shorthand import dumbbell
 
 from .ns3_runs import edited, read_packets, run
 

@@ -13,7 +13,7 @@ import pytest
 
 from ccperf import _native, backends
 from ccperf.errors import RunError, ScenarioError, UsageError
-from ccperf.topologies import dumbbell
+from ccperf.topologies.shorthand import dumbbell
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario

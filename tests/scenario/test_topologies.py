@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ccperf import _native
 from ccperf.errors import ScenarioError
 from ccperf.scenario import Algorithm
-from ccperf.topologies import dumbbell
+from ccperf.topologies.shorthand import dumbbell
 
 
 def lowered(**options: Any) -> Any:
@@ -144,22 +144,22 @@ def test_a_rate_step_and_a_way_back_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"rtts": "3.9ms"}, "rtts[0]: 3.9ms is less than the 4ms of the access links"),
-        ({"rtts": ["15ms", "-1ms"]}, "rtts[1]: `-1ms` is negative"),
-        ({"rtts": ["15ms", "15"]}, "rtts[1]: `15` has no unit"),
-        ({"rtts": "15000001ns"}, "rtts[0]: 15000001ns does not split into two ways"),
+        ({"rtts": "3.9ms"}, "flows[0].rtt: 3.9ms is less than the 4ms of the access links"),
+        ({"rtts": ["15ms", "-1ms"]}, "flows[1].rtt: `-1ms` is negative"),
+        ({"rtts": ["15ms", "15"]}, "flows[1].rtt: `15` has no unit"),
+        ({"rtts": "15000001ns"}, "flows[0].rtt: 15000001ns does not split into two ways"),
         (
             {"rtts": ["9ms"] * 2, "starts": ["0s"] * 3},
             "starts: has 3 entries where rtts asks",
         ),
         ({"rtts": ["15ms"] * 2, "flows": 3}, "rtts: has 2 entries where flows asks for 3"),
         ({"flows": 0}, "flows: asks for no flow"),
-        ({"rtts": []}, "rtts: asks for no flow"),
-        ({"sources": ["a"], "destinations": ["a"]}, "destinations: `a` is a source, too"),
-        ({"access_delay": "soon"}, "access_delay: `soon` is not a time"),
+        ({"rtts": []}, "flows: asks for no flow"),
+        ({"sources": ["a"], "destinations": ["a"]}, "flows[0].destination: `a` is a source, too"),
+        ({"access_delay": "soon"}, "access.delay: `soon` is not a time"),
         (
             {"rtts": ["15ms", "20ms"], "destinations": ["b", "b"]},
-            "rtts[1]: 20ms is not the round trip of an earlier flow to `b`",
+            "flows[1].rtt: 20ms is not the round trip of an earlier flow to `b`",
         ),
         ({"rate": 16}, "links[0].rate: 16 has no unit"),
         ({"qlen": "0p"}, "links[0].forward.qdisc.attributes.MaxSize: 0p would drop everything"),

@@ -13,7 +13,7 @@ from ccperf import backends, campaign
 from ccperf.result import Result, run_id
 from ccperf.store import Store, StoreError, schema
 from ccperf.store.blobs import decode, encode
-from ccperf.topologies import dumbbell
+from ccperf.topologies.shorthand import dumbbell
 from recordings import ScriptedBackend, small_scenario
 
 if TYPE_CHECKING:

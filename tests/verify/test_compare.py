@@ -11,7 +11,7 @@ import pytest
 from ccperf import backends
 from ccperf.errors import RunError, ScenarioError
 from ccperf.recording import Recording
-from ccperf.topologies import dumbbell
+from ccperf.topologies.shorthand import dumbbell
 from ccperf.verify import Comparison, compare
 
 if TYPE_CHECKING:

@@ -53,14 +53,11 @@ def algorithms(kind: registry.Kind) -> Callable[[], list[Thing]]:
 def topologies() -> list[Thing]:
     import inspect
 
-    from ccperf import topologies as module
+    from ccperf.topologies import TOPOLOGIES
 
     return [
-        Thing(name, (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " "))
-        for name, value in vars(module).items()
-        if inspect.isfunction(value)
-        and value.__module__ == module.__name__
-        and not name.startswith("_")
+        Thing(name, (inspect.getdoc(build) or "").split("\n\n")[0].replace("\n", " "))
+        for name, build in TOPOLOGIES.items()
     ]
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 #: Where a mistake in the scenario comes from, by the path of its field.
 _OPTIONS = (
-    (r"rtts\[(\d+)\]|links\[\d+\]\.delay", "--rtts"),
-    (r"links\[0\]\.rate|rate", "--bw"),
+    (r"flows\[(\d+)\]\.rtt|links\[\d+\]\.delay", "--rtts"),
+    (r"links\[0\]\.rate", "--bw"),
     (r"links\[0\]\.forward\.qdisc\.attributes\.MaxSize", "--qlen"),
     (r"links\[0\]\.forward\.qdisc\.attributes\.(?P<attribute>\w+)", "--ns3::{qdisc}::{attribute}"),
     (r"links\[0\]\.forward\.qdisc.*", "--qdisc"),
@@ -46,32 +46,39 @@ def build(run: DumbbellRun) -> tuple[Scenario, list[str]]:
 
     Raises :class:`~ccperf.errors.UsageError` naming the option that is wrong.
     """
-    from ccperf import topologies
     from ccperf.scenario import Algorithm
+    from ccperf.topologies import Bottleneck, DumbbellFlow, dumbbell
 
     ccs = {flow.cc for flow in run.flows}
     used = {cc: registry.parameters("cc", cc) for cc in sorted(ccs)}
     used[run.qdisc] = registry.parameters("qdisc", run.qdisc)
     given = assign(run.attributes, used=used, tcp=registry.socket_parameters())
     try:
-        scenario = topologies.dumbbell(
+        scenario = dumbbell(
+            Bottleneck(
+                rate=run.series[0].rate if run.series else run.bw,
+                qlen=run.qlen,
+                qdisc=run.qdisc,
+                qdisc_attributes=given.of(run.qdisc),
+                loss=run.loss,
+                reverse=_burst_release(run) if run.program == ACK_COMPRESSION else None,
+            ),
+            [
+                DumbbellFlow(
+                    cc=Algorithm(type=flow.cc, attributes=given.of(flow.cc)),
+                    rtt=flow.rtt,
+                    recovery=flow.recovery,
+                    start=flow.start,
+                    stop=flow.stop,
+                    application=flow.application,
+                    source=flow.source,
+                    destination=flow.destination,
+                    tcp=given.tcp,
+                )
+                for flow in run.flows
+            ],
             label=run.experiment,
-            rate=run.series[0].rate if run.series else run.bw,
-            rtts=[flow.rtt for flow in run.flows],
-            qlen=run.qlen,
-            qdisc=run.qdisc,
-            qdisc_attributes=given.of(run.qdisc),
-            loss=run.loss,
             changes=list(_changes(run, given.warnings)),
-            reverse=_burst_release(run) if run.program == ACK_COMPRESSION else None,
-            sources=[flow.source for flow in run.flows],
-            destinations=[flow.destination for flow in run.flows],
-            cc=[Algorithm(type=flow.cc, attributes=given.of(flow.cc)) for flow in run.flows],
-            recovery=[flow.recovery for flow in run.flows],
-            starts=[flow.start for flow in run.flows],
-            stops=[flow.stop for flow in run.flows],
-            applications=[flow.application for flow in run.flows],
-            tcp=given.tcp,
             stop_time=run.stop_time,
             seed=run.seed,
         )

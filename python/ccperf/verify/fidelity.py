@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import registry
 from ccperf.commandline import attributes
-from ccperf.topologies import BOTTLENECK
+from ccperf.topologies.dumbbell import BOTTLENECK
 from ccperf.verify import matrix, record
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, registry
-from ccperf.topologies import dumbbell
+from ccperf.topologies.shorthand import dumbbell
 from ccperf.verify.compare import Comparison, compare
 
 if TYPE_CHECKING:
