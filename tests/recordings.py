@@ -164,6 +164,7 @@ class ScriptedBackend:
         *,
         packets: Path | None = None,  # noqa: ARG002
         progress: Callable[[float], None] | None = None,
+        user_code: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> Recording:
         for step in range(20):
             time.sleep(self.seconds / 20)

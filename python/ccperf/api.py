@@ -12,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import backends, campaign, catalogue, user_code
+from ccperf import backends, campaign, catalogue
+from ccperf.user_code import names
 
 if TYPE_CHECKING:
     from ccperf.result import Result
@@ -51,7 +52,7 @@ def run(
     """
     chosen = catalogue.get(experiment)
     if isinstance(cc, type):
-        cc = user_code.name_of(cc)
+        cc = names.name_of(cc)
     given = {"recovery": recovery, "stop_time": stop_time}
     settings = {name: value for name, value in given.items() if value is not None}
     (point,) = campaign.expand(

@@ -30,9 +30,9 @@ def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
 
 def parameters(kind: Kind, name: str) -> tuple[str, ...]:
     """The ns-3 names of an algorithm's attributes; none are known of user code."""
-    from ccperf import user_code
+    from ccperf.user_code import names
 
-    if user_code.is_user_code(name):
+    if names.is_user_code(name):
         return ()
     return tuple(param["ns3"] for param in algorithms(kind)[name]["params"])
 
@@ -47,9 +47,10 @@ def resolve(kind: Kind, name: str) -> str:
 
     Raises :class:`ValueError` with the nearest name for one that is unknown.
     """
-    from ccperf import _native, user_code
+    from ccperf import _native
+    from ccperf.user_code import names
 
-    name = user_code.declared(kind, name)
-    if kind != "recovery" and user_code.is_user_code(name):
-        return user_code.checked(name)
+    name = names.declared(kind, name)
+    if kind != "recovery" and names.is_user_code(name):
+        return names.checked(name)
     return _native.resolve(kind, name)

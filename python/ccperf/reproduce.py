@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import CcperfError
+from ccperf.user_code.names import as_stored
 
 if TYPE_CHECKING:
     from ccperf.result import Result
@@ -15,7 +16,8 @@ def reproduce(result: Result) -> str | None:
     """The ``ccperf exec`` command of a run of the catalogue; None for another scenario.
 
     What a stored point does not say (recovery, stop time) is read from the scenario. The command is
-    only given if it means exactly the scenario that ran.
+    only given if it means exactly the scenario that ran. Users' algorithms have their labels in it:
+    it is to be called where their files are.
     """
     from ccperf.catalogue import REGISTRY
 
@@ -31,10 +33,11 @@ def reproduce(result: Result) -> str | None:
     }
     point = {name: value for name, value in parameters.items() if name != "aut"}
     try:
-        same = experiment.scenario(parameters["aut"], **settings, **point).hash == scenario.hash
-        again = experiment.reproduce(
-            parameters["aut"], result.provenance.backend, **settings, **point
-        )
+        with as_stored():
+            same = experiment.scenario(parameters["aut"], **settings, **point).hash == scenario.hash
+            again = experiment.reproduce(
+                parameters["aut"], result.provenance.backend, **settings, **point
+            )
     except CcperfError:
         return None
     return again if same else None

@@ -8,8 +8,10 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ccperf import __version__, user_code
+from ccperf import __version__
 from ccperf.metrics import METRICS, compute
+from ccperf.user_code.content import Contents
+from ccperf.user_code.names import label, labels, without_paths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +35,18 @@ class Provenance:
     backend_version: str
     scenario_hash: str
     seed: int
+    #: SHA-256 of the files of each user's algorithm, by its label.
+    user_code: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which run it is, known before it is made; see :func:`identify`."""
+
+    #: 16 hex digits.
+    id: str
+    #: SHA-256 of the files of each user's algorithm, by its name in the scenario.
+    user_code: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,17 +72,22 @@ class Result:
         recording: Recording,
         backend: Backend,
         *,
+        identity: Identity | None = None,
         experiment: str | None = None,
         parameters: Mapping[str, Any] | None = None,
         wall_seconds: float | None = None,
     ) -> Result:
-        """Compute the metrics of `recording`, which `backend` made of `scenario`."""
+        """Compute the metrics of `recording`, which `backend` made of `scenario`.
+
+        `identity` is that of before the run: what the files hold by now is of no interest.
+        """
+        identity = identity or identify(scenario, backend)
         return cls(
-            id=run_id(scenario, backend),
+            id=identity.id,
             scenario=scenario,
             recording=recording,
             metrics=compute(scenario, recording),
-            provenance=provenance(scenario, backend),
+            provenance=provenance(scenario, backend, identity),
             experiment=experiment,
             parameters=dict(parameters or {}),
             wall_seconds=wall_seconds,
@@ -95,7 +114,7 @@ class Result:
             "run": self.id,
             "experiment": self.experiment,
             "parameters": dict(self.parameters),
-            "scenario": self.scenario.canonical(),
+            "scenario": self.scenario.portable(),
             "flow_metrics": self.flow_metrics,
             "link_metrics": self.link_metrics,
             "network_metrics": self.network_metrics,
@@ -124,26 +143,35 @@ class Result:
         )
 
 
-def run_id(scenario: Scenario, backend: Backend) -> str:
-    """Return the id of the run of `scenario` on `backend`: 16 hex digits.
+def identify(scenario: Scenario, backend: Backend, contents: Contents | None = None) -> Identity:
+    """Return the identity of the run of `scenario` on `backend`.
 
     It depends on everything that the outcome depends on: the scenario (its label left out), the
     backend with its version, the engine's sources, and the content of the user's code if there is
-    some.  Raises what :func:`ccperf.user_code.content` does.
+    some, but not on where that lies.  Files that `contents` has read are not read again.  Raises
+    what :meth:`~ccperf.user_code.content.Contents.of` does.
     """
-    canonical = {key: value for key, value in scenario.canonical().items() if key != "label"}
+    used = scenario.user_code
+    digests = (contents or Contents()).of(used, backend.name) if used else {}
+    called = {name: f"{label(name)} {digest}" for name, digest in digests.items()}
+    canonical = without_paths(scenario.canonical(), called)
+    canonical = {key: value for key, value in canonical.items() if key != "label"}
     identity = {
         "scenario": canonical,
         "backend": [backend.name, backend.version],
         "engine": _engine_hash(),
     }
-    if files := user_code.content(scenario, backend):
-        identity["files"] = files
-    return hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:16]
+    return Identity(hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:16], digests)
 
 
-def provenance(scenario: Scenario, backend: Backend) -> Provenance:
+def run_id(scenario: Scenario, backend: Backend) -> str:
+    """Return the id of the run of `scenario` on `backend`; see :func:`identify`."""
+    return identify(scenario, backend).id
+
+
+def provenance(scenario: Scenario, backend: Backend, identity: Identity) -> Provenance:
     """Return the provenance of a run of `scenario` on `backend` with this version of ccperf."""
+    called = labels(list(identity.user_code))
     return Provenance(
         ccperf_version=__version__,
         engine_hash=_engine_hash(),
@@ -151,6 +179,7 @@ def provenance(scenario: Scenario, backend: Backend) -> Provenance:
         backend_version=backend.version,
         scenario_hash=scenario.hash,
         seed=scenario.seed,
+        user_code={called[name]: digest for name, digest in identity.user_code.items()},
     )
 
 

@@ -36,8 +36,9 @@ from pydantic import (
     model_validator,
 )
 
-from ccperf import _native, user_code
+from ccperf import _native
 from ccperf.errors import Problem, ScenarioError, suggestion, unknown
+from ccperf.user_code import names
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -61,14 +62,14 @@ def _attribute_text(value: object) -> object:
 def _algorithm_by_name(value: object, info: ValidationInfo) -> object:
     """An algorithm may be just its name, or a user's class; paths are made absolute."""
     if isinstance(value, type) and not issubclass(value, BaseModel):
-        value = user_code.name_of(value)
+        value = names.name_of(value)
     if isinstance(value, str):
         value = {"type": value}
     if isinstance(value, dict) and isinstance(value.get("type"), str):
         folder = (info.context or {}).get("folder")
-        name = user_code.declared(info.field_name or "", value["type"])
-        if user_code.is_user_code(name):
-            return {**value, "type": user_code.resolve(name, folder)}
+        name = names.declared(info.field_name or "", value["type"])
+        if names.is_user_code(name):
+            return {**value, "type": names.resolve(name, folder)}
     return value
 
 
@@ -326,7 +327,7 @@ class Scenario(_Model):
             context = {"folder": Path(path).absolute().parent}
             scenario = cls.model_validate(document.data, context=context)
             scenario.canonical()
-            user_code.content(scenario)
+            scenario._check_user_code()
         return scenario
 
     def canonical(self) -> dict[str, Any]:
@@ -338,6 +339,15 @@ class Scenario(_Model):
         data: dict[str, Any] = json.loads(_native.canonical(self.model_dump_json()))
         return data
 
+    def portable(self) -> dict[str, Any]:
+        """The canonical form with users' algorithms under their labels instead of their paths.
+
+        What is stored and published: it means the same on another machine. Raises as
+        :meth:`canonical` does.
+        """
+        data: dict[str, Any] = names.without_paths(self.canonical())
+        return data
+
     def lowered(self) -> str:
         """The flat form that backends run, as JSON.
 
@@ -347,9 +357,33 @@ class Scenario(_Model):
         return _native.lower(self.model_dump_json())
 
     @property
+    def user_code(self) -> dict[str, str]:
+        """The users' algorithms, sorted by name, each with the path of a field that has it."""
+        used = [(f"flows[{i}].cc", flow.cc) for i, flow in enumerate(self.flows)]
+        for i, link in enumerate(self.links):
+            for word, direction in (("forward", link.forward), ("reverse", link.reverse)):
+                if direction.qdisc is not None:
+                    used.append((f"links[{i}].{word}.qdisc", direction.qdisc))
+        found: dict[str, str] = {}
+        for path, algorithm in used:
+            if names.is_user_code(algorithm.type):
+                found.setdefault(algorithm.type, f"{path}.type")
+        return dict(sorted(found.items()))
+
+    def _check_user_code(self) -> None:
+        problems = []
+        for name, path in self.user_code.items():
+            try:
+                names.files(name)
+            except ValueError as error:
+                problems.append((path, str(error)))
+        if problems:
+            raise ScenarioError(problems)
+
+    @property
     def hash(self) -> str:
-        """SHA-256 of the canonical form without its label, in hex."""
-        data = self.canonical()
+        """SHA-256 of the portable form without its label, in hex."""
+        data = self.portable()
         del data["label"]
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()

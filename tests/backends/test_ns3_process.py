@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccperf import backends, user_code
 from ccperf.backends.ns3 import Ns3, Ns3Aborted, build
 from ccperf.errors import RunError, UsageError
 from ccperf.scenario import Algorithm, Scenario
 from ccperf.topologies.shorthand import dumbbell
+from ccperf.user_code.content import Contents
 
 from .ns3_runs import edited, read_packets, run
 
@@ -98,10 +98,10 @@ class TestUserCode:
         self, fixed_window: str, tmp_path: Path, name: str
     ) -> None:
         scenario = with_cc(Algorithm(type=fixed_window))
-        before = user_code.content(scenario, Ns3())
+        before = Contents().of(scenario.user_code, "ns3")
         changed = tmp_path / name
         changed.write_text(changed.read_text() + "// another line\n")
-        assert user_code.content(scenario, Ns3()) != before
+        assert Contents().of(scenario.user_code, "ns3") != before
 
     def test_a_changed_file_is_compiled_again(self, fixed_window: str, tmp_path: Path) -> None:
         source = tmp_path / "tcp-fixed-window.cc"
@@ -112,7 +112,7 @@ class TestUserCode:
     def test_other_backends_refuse_it(self, fixed_window: str) -> None:
         scenario = with_cc(Algorithm(type=fixed_window))
         with pytest.raises(UsageError, match="needs the backend `ns3`"):
-            user_code.content(scenario, backends.get("native"))
+            Contents().of(scenario.user_code, "native")
 
     def test_what_does_not_compile_is_shown(self, tmp_path: Path) -> None:
         (source,) = write(tmp_path, bad_dot_cc="int f() { return nonsense; }")

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 import ccperf
-from ccperf import registry, user_code
+from ccperf import registry
 from ccperf.backends import get
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.result import run_id
 from ccperf.scenario import Scenario
+from ccperf.user_code import names
 from user_scenarios import EXAMPLES, environment, scenario
 
 
@@ -25,9 +26,9 @@ def test_relative_paths_are_made_absolute(monkeypatch: pytest.MonkeyPatch) -> No
     assert registry.resolve("cc", "mycca.py:MyCca") == name
     assert scenario("./mycca.py:MyCca").flows[0].cc.type == name
     assert registry.resolve("cc", "mycca:MyCca") == "mycca:MyCca"
-    assert user_code.files("mycca:MyCca") == [EXAMPLES / "python" / "mycca.py"]
-    assert user_code.label(name) == "MyCca"
-    assert user_code.label("/a/libmycca.so") == "libmycca"
+    assert names.files("mycca:MyCca") == [EXAMPLES / "python" / "mycca.py"]
+    assert names.short(name) == "MyCca"
+    assert names.short("/a/libmycca.so") == "libmycca"
 
 
 @pytest.mark.parametrize("name", ["./libnone.so", "./none.py:Cls", "none_such_module:Cls"])

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ccperf import user_code
 from ccperf.backends.ns3 import Ns3
 from ccperf.cli.app import invoke
 from ccperf.result import run_id
 from ccperf.scenario import Scenario
+from ccperf.user_code import names
 from user_scenarios import EXAMPLES, scenario
 
 needs_ns3 = [
@@ -210,7 +210,7 @@ def test_a_declaration_ends_with_the_command(capsys: pytest.CaptureFixture[str])
     status, out, _ = command(capsys, *words, "--cc", "TcpFixedWindow", "-n")
     assert status == 0
     assert "tcp-fixed-window.cc:" in out
-    assert user_code.declared("cc", "TcpFixedWindow") == "TcpFixedWindow"
+    assert names.declared("cc", "TcpFixedWindow") == "TcpFixedWindow"
     status, _, err = command(capsys, "run", "aqm", "--cc", "TcpFixedWindow", *SHORT, "-n")
     assert status == 2
     assert "is not a congestion control" in err

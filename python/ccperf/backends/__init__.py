@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
@@ -49,12 +49,17 @@ class Backend(Protocol):
         *,
         packets: Path | None = None,
         progress: Progress | None = None,
+        user_code: Mapping[str, str] | None = None,
     ) -> Recording:
         """Run a scenario; ``packets`` names a file for the packet trace.
 
+        ``user_code`` has the SHA-256 of each user's algorithm by its name, as
+        :class:`~ccperf.user_code.content.Contents` found it; what runs is exactly that, or nothing.
+        None stands for what is in the files now.
+
         Raises:
             ScenarioError: if the scenario makes no sense.
-            RunError: if the run fails.
+            RunError: if the run fails; ChangedError if a file is not what `user_code` says.
         """
         ...
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from ccperf import __version__, _native
 from ccperf.errors import RunError
-from ccperf.user_code import content
+from ccperf.user_code.content import Contents
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ccperf.backends import Progress
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
@@ -32,7 +34,7 @@ class Native:
         return None
 
     def prepare(self, scenario: Scenario) -> None:
-        content(scenario, self)
+        Contents().of(scenario.user_code, self.name)
 
     def simulate(
         self,
@@ -40,11 +42,14 @@ class Native:
         *,
         packets: Path | None = None,
         progress: Progress | None = None,
+        user_code: Mapping[str, str] | None = None,
     ) -> Recording:
         from ccperf.recording import Recording
 
         lowered = scenario.lowered()
-        if user_code := list(content(scenario, self)):
+        if not user_code:
+            user_code = Contents().of(scenario.user_code, self.name)
+        if user_code:
             from ccperf.backends import sandbox
 
             tables = sandbox.simulate(lowered, user_code, packets=packets, progress=progress)

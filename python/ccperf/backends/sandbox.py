@@ -15,12 +15,13 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import RunError
+from ccperf.user_code.content import ChangedError
 
 if TYPE_CHECKING:
     from ccperf.backends import Progress
@@ -51,22 +52,24 @@ _POLL_S = 0.05
 
 def simulate(
     lowered: str,
-    user_code: Sequence[str],
+    user_code: Mapping[str, str],
     *,
     packets: Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Run a lowered scenario in another process and return its tables.
 
-    `user_code`: the names of the user's algorithms in it, sorted.
+    `user_code`: the user's algorithms in it, sorted by name, each with the SHA-256 of its files.
 
     Raises:
         RunError: names the algorithm, the simulated time, and what happened.
+        ChangedError: if a file is not what `user_code` says.
     """
     with TemporaryDirectory(prefix="ccperf-") as name:
         folder = Path(name)
         job = {
             "lowered": lowered,
+            "user_code": dict(user_code),
             "packets": None if packets is None else str(packets.absolute()),
             "path": [os.getcwd(), *sys.path],
         }
@@ -82,13 +85,16 @@ def simulate(
                 env={**os.environ, "PYTHONHASHSEED": "0"},
             )
             try:
-                watch = _Watch(monitor, user_code, json.loads(lowered)["stop_ns"])
+                watch = _Watch(monitor, list(user_code), json.loads(lowered)["stop_ns"])
                 status = watch.until_end(process, progress)
             finally:
                 process.kill()
                 process.communicate()
             if (folder / "error.json").exists():
-                raise RunError(json.loads((folder / "error.json").read_text()))
+                error = json.loads((folder / "error.json").read_text())
+                if changed := error.get("changed"):
+                    raise ChangedError(changed)
+                raise RunError(error["message"])
             if status:
                 raise RunError(watch.report(_ending(status)))
         with (folder / "tables").open("rb") as file:

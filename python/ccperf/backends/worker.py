@@ -17,6 +17,8 @@ from pathlib import Path
 
 from ccperf import _native
 from ccperf.errors import RunError
+from ccperf.user_code.content import ChangedError
+from ccperf.user_code.loading import Held
 
 
 def main(folder: Path) -> None:
@@ -29,13 +31,21 @@ def main(folder: Path) -> None:
     lowered = job["lowered"]
     random.seed(json.loads(lowered)["seed"])
     try:
+        held = Held(job["user_code"])
         simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")
+        held.loaded()
         tables = simulation.finish()
-    except (RunError, OSError) as error:
-        (folder / "error.json").write_text(json.dumps(str(error)))
+        held.check()
+    except (RunError, OSError, ValueError) as error:
+        changed = error.name if isinstance(error, ChangedError) else None
+        _report(folder, {"message": str(error), "changed": changed})
         return
     with (folder / "tables").open("wb") as file:
         pickle.dump(tables, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def _report(folder: Path, error: dict[str, str | None]) -> None:
+    (folder / "error.json").write_text(json.dumps(error))
 
 
 def _end_with_parent() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ccperf.result import title
+from ccperf.user_code.names import label
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +22,11 @@ class Point:
     scenario: Scenario
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Call users' algorithms by their labels: parameters are stored and published."""
+        shown = {name: label(v) if isinstance(v, str) else v for name, v in self.parameters.items()}
+        object.__setattr__(self, "parameters", shown)
 
     @property
     def title(self) -> str:

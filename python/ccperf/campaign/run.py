@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ccperf.campaign.progress import Silent
-from ccperf.result import Result, run_id
+from ccperf.result import Identity, Result, identify
+from ccperf.user_code.content import ChangedError, Contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,19 +47,23 @@ class Failure:
 class CampaignReport:
     """What became of a campaign's points."""
 
-    #: The ids of all points' runs in the order of the points, whether made now or before.
+    #: The runs of all points in their order, each once, whether made now or before.
     run_ids: list[str] = field(default_factory=list)
+    #: The id of each point's run.
+    of_points: list[str] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
     stored_before: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     #: Whether Ctrl-C ended the campaign; what was finished is in the store.
     interrupted: bool = False
+    #: That user code was edited meanwhile, which ended the campaign, too.
+    changed: ChangedError | None = None
     wall_seconds: float = 0.0
 
     @property
     def ok(self) -> bool:
         """Whether every point has its run in the store."""
-        return not self.failures and not self.interrupted
+        return not (self.failures or self.interrupted or self.changed)
 
 
 def simulate(
@@ -67,14 +72,22 @@ def simulate(
     progress: Callable[[float], None] | None = None,
     *,
     packets: Path | None = None,
+    identity: Identity | None = None,
 ) -> Result:
-    """Make one run, its packet trace too if asked for; whatever the backend raises goes through."""
+    """Make one run, its packet trace too if asked for; whatever the backend raises goes through.
+
+    User code is what it was when `identity` was found out, by default now.
+    """
+    identity = identity or identify(point.scenario, backend)
     start = time.perf_counter()
-    recording = backend.simulate(point.scenario, packets=packets, progress=progress)
+    recording = backend.simulate(
+        point.scenario, packets=packets, progress=progress, user_code=identity.user_code
+    )
     return Result.of(
         point.scenario,
         recording,
         backend,
+        identity=identity,
         experiment=point.experiment,
         parameters=point.parameters,
         wall_seconds=time.perf_counter() - start,
@@ -97,17 +110,20 @@ def run(
     started = time.perf_counter()
     report = CampaignReport()
     # Points of different experiments may be the same run.
-    wanted: dict[str, list[Point]] = {}
+    wanted: dict[str, _Wanted] = {}
+    contents = Contents()
     for point in points:
-        wanted.setdefault(run_id(point.scenario, backend), []).append(point)
+        identity = identify(point.scenario, backend, contents)
+        report.of_points.append(identity.id)
+        wanted.setdefault(identity.id, _Wanted(identity)).points.append(point)
     report.run_ids = list(wanted)
     missing = {}
-    for identity, same in wanted.items():
-        if store.has(identity):
-            _add_points(store, identity, same)
-            report.stored_before.append(identity)
+    for run_id, run in wanted.items():
+        if store.has(run_id):
+            _add_points(store, run_id, run.points)
+            report.stored_before.append(run_id)
         else:
-            missing[identity] = same
+            missing[run_id] = run
     with progress or Silent() as shown:
         shown.begin(len(missing), len(report.stored_before))
         _make(missing, store, backend, jobs or cores(), shown, report)
@@ -115,8 +131,16 @@ def run(
     return report
 
 
+@dataclass
+class _Wanted:
+    """A run, and the points that it serves."""
+
+    identity: Identity
+    points: list[Point] = field(default_factory=list)
+
+
 def _make(
-    missing: dict[str, list[Point]],
+    missing: dict[str, _Wanted],
     store: Store,
     backend: Backend,
     jobs: int,
@@ -124,8 +148,11 @@ def _make(
     report: CampaignReport,
 ) -> None:
     stop = threading.Event()
+    failures: dict[str, Failure] = {}
 
-    def work(point: Point) -> Result:
+    def work(run: _Wanted) -> Result:
+        point = run.points[0]
+
         def advance(fraction: float) -> None:
             if stop.is_set():
                 raise Interrupted
@@ -133,40 +160,43 @@ def _make(
 
         # Also where a backend never reports progress, no further run starts.
         advance(0.0)
-        return simulate(point, backend, advance)
+        return simulate(point, backend, advance, identity=run.identity)
 
     def collect(future: Future[Result]) -> None:
-        identity = running.pop(future)
-        first, *others = missing[identity]
+        run_id = running.pop(future)
+        first, *others = missing[run_id].points
         error = future.exception()
         if isinstance(error, Interrupted):
             return
         if error is None:
             store.add(future.result())
-            _add_points(store, identity, others)
-            report.made.append(identity)
+            _add_points(store, run_id, others)
+            report.made.append(run_id)
+        elif isinstance(error, ChangedError):
+            report.changed = report.changed or error
+            stop.set()
         else:
-            report.failures.append(Failure(first, error))
+            failures[run_id] = Failure(first, error)
         progress.finish(first, error)
 
     executor = ThreadPoolExecutor(jobs, thread_name_prefix="ccperf-run")
     running: dict[Future[Result], str] = {}
     try:
         with _interrupt_sets(stop):
-            running |= {executor.submit(work, same[0]): key for key, same in missing.items()}
+            running |= {executor.submit(work, run): key for key, run in missing.items()}
             while running:
                 done, _ = wait(running, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     collect(future)
-            ended = len(report.made) + len(report.failures)
-            report.interrupted = stop.is_set() and ended < len(missing)
+            ended = len(report.made) + len(failures)
+            report.interrupted = stop.is_set() and ended < len(missing) and not report.changed
     finally:
         # Where storing failed or a second Ctrl-C came, the runs under way are worth nothing.
         stop.set()
         executor.shutdown(wait=True, cancel_futures=True)
     order = {key: position for position, key in enumerate(missing)}
     report.made.sort(key=order.__getitem__)
-    report.failures.sort(key=lambda failure: order[run_id(failure.point.scenario, backend)])
+    report.failures = [failures[key] for key in missing if key in failures]
 
 
 @contextmanager

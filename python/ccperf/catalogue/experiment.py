@@ -129,7 +129,8 @@ class Experiment(ABC):
         **parameters: object,
     ) -> DumbbellRun:
         """The run at one point, with its labels; parameters not given have their defaults."""
-        from ccperf import registry, user_code
+        from ccperf import registry
+        from ccperf.user_code import names
 
         try:
             cc = registry.resolve("cc", cc)
@@ -151,7 +152,7 @@ class Experiment(ABC):
             experiment=self.name,
             parameters=labels,
             aut=cc,
-            db_path=f"benchmark_{user_code.label(cc)}.db",
+            db_path=f"benchmark_{names.short(cc)}.db",
         )
 
     def scenario(self, cc: str, **parameters: Any) -> Scenario:

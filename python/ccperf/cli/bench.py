@@ -38,7 +38,7 @@ def command(
     """
     from ccperf import catalogue
     from ccperf.plan import Plan
-    from ccperf.user_code import label
+    from ccperf.user_code.names import label, short
 
     running = running or Running()
     running.declare_sources()
@@ -68,7 +68,7 @@ def command(
             for plan in plans:
                 print("\n".join(plan.commands(running.backend)))
         return 0
-    targets = {name: db or Path(f"benchmark_{label(name)}.db") for name in names}
+    targets = {name: db or Path(f"benchmark_{short(name)}.db") for name in names}
     for target in targets.values():
         writable_file(target, "--db")
     if not no_site:
@@ -82,7 +82,7 @@ def command(
     ok = True
     for name in names:
         with Store(targets[name]) as store:
-            if not run_campaign(points[name], store, backend, running, title=name):
+            if not run_campaign(points[name], store, backend, running, title=label(name)).ok:
                 ok = False
                 break
     index = None

@@ -49,12 +49,12 @@ class Running:
 
         Raises :class:`~ccperf.errors.UsageError`.
         """
-        from ccperf import user_code
+        from ccperf.user_code import names
 
         if self.ns3_source and self.backend != "ns3":
             raise UsageError("--ns3-source", f"needs --backend ns3, not `{self.backend}`")
         try:
-            user_code.declare_ns3(self.ns3_source)
+            names.declare_ns3(self.ns3_source)
         except ValueError as error:
             raise UsageError("--ns3-source", str(error)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -26,9 +26,10 @@ DEFAULT_CC = "TcpNewReno"
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
-    from ccperf.campaign import Point
+    from ccperf.campaign import CampaignReport, Point
     from ccperf.plan import Plan
     from ccperf.result import Result
+    from ccperf.store import Store
 
 
 def command(
@@ -129,21 +130,20 @@ class Job:
                 result = simulate(self.points[0], backend, packets=packets)
                 store.add(result)
                 return [(result, self.again[0])], True
-            ok = run_campaign(self.points, store, backend, running)
-            from ccperf.result import run_id
-
-            ids = [run_id(point.scenario, backend) for point in self.points]
+            report = run_campaign(self.points, store, backend, running)
             return [
-                (store.load(identity, point.experiment), again)
-                for identity, point, again in zip(ids, self.points, self.again, strict=True)
-                if store.has(identity)
-            ], ok
+                (store.load(run_id, point.experiment), again)
+                for run_id, point, again in zip(
+                    report.of_points, self.points, self.again, strict=True
+                )
+                if store.has(run_id)
+            ], report.ok
 
 
 def run_campaign(
-    points: Iterable[Point], store: Any, backend: Backend, running: Running, title: str = ""
-) -> bool:
-    """Run what the store lacks, with a progress bar. True if every point has its run."""
+    points: Iterable[Point], store: Store, backend: Backend, running: Running, title: str = ""
+) -> CampaignReport:
+    """Run what the store lacks, with a progress bar, and say what became of it."""
     from ccperf import campaign
 
     report = campaign.run(
@@ -153,9 +153,11 @@ def run_campaign(
         note(f"failed: {failure}")
     done = f"{len(report.made)} runs made, {len(report.stored_before)} in {store.path} before"
     note(f"{done}, {report.wall_seconds:.1f} s")
+    if report.changed:
+        note(f"stopped: {report.changed}")
     if report.interrupted:
         note("interrupted: what was finished is stored; the same command makes the rest")
-    return report.ok
+    return report
 
 
 def _from_catalogue(
@@ -188,12 +190,12 @@ def plan_jobs(plan: Plan, backend: str) -> list[Job]:
     """One job an algorithm, since each has a database of its own."""
     from dataclasses import replace
 
-    from ccperf.user_code import label
+    from ccperf.user_code.names import short
 
     return [
         Job(
             points=list(replace(plan, cc=[cc]).points()),
-            default_db=Path(f"benchmark_{label(cc)}.db"),
+            default_db=Path(f"benchmark_{short(cc)}.db"),
             again=list(replace(plan, cc=[cc]).commands(backend)),
         )
         for cc in plan.cc

@@ -25,10 +25,12 @@ def command(
     """List the runs in a database."""
     from ccperf.cli.options import resolve
     from ccperf.store import Store
+    from ccperf.user_code.names import label
 
     with Store(db, "r") as store:
         rows = store.runs(
-            experiment=experiment or None, cc=resolve("cc", "--cc", cc) if cc else None
+            experiment=experiment or None,
+            cc=label(resolve("cc", "--cc", cc)) if cc else None,
         )
     if json:
         print_json([row_json(row) for row in rows])

@@ -126,14 +126,14 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
 
 
 def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
-    from ccperf import user_code
+    from ccperf.user_code import names
     from ccperf.verify import fidelity
 
     try:
         canonical = registry.resolve(kind, name)
     except ValueError as error:
         raise UsageError(kind, str(error)) from None
-    if user_code.is_user_code(canonical):
+    if names.is_user_code(canonical):
         raise UsageError(kind, f"`{name}` is your own; its file says what it is")
     spec = registry.algorithms(kind)[canonical]
     status = fidelity.status(kind, canonical)

@@ -66,8 +66,13 @@ CREATE INDEX point_by_experiment ON point (experiment);
 CREATE INDEX metric_by_name ON metric (name);
 """
 
+_USER_CODE = """
+-- SHA-256 of the files of each user's algorithm, by its label; JSON object.
+ALTER TABLE run ADD COLUMN user_code TEXT NOT NULL DEFAULT '{}';
+"""
+
 #: `MIGRATIONS[v]` takes a file of version v to version v + 1; version 0 is an empty file.
-MIGRATIONS: tuple[str, ...] = (_INITIAL,)
+MIGRATIONS: tuple[str, ...] = (_INITIAL, _USER_CODE)
 
 #: The version that this ccperf reads and writes (`PRAGMA user_version`).
 VERSION = len(MIGRATIONS)

@@ -15,12 +15,14 @@ from ccperf.metrics import MetricTables
 from ccperf.result import Provenance, Result, canonical_json, title
 from ccperf.store import blobs
 from ccperf.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
+from ccperf.user_code.names import as_stored, label, without_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from types import TracebackType
 
     from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
 
 _BUSY_TIMEOUT_S = 60.0
 
@@ -68,8 +70,9 @@ class Store:
     def __init__(self, path: str | Path, mode: Literal["r", "a"] = "a") -> None:
         """Open `path`; with mode `a` create it if need be, with mode `r` only read.
 
-        Raises `StoreError`, and leaves the file as it is, if it is not a ccperf database, was
-        written by a newer version, does not exist (mode `r`) or cannot be written (mode `a`).
+        A file of an older version is brought to this one, with mode `r` in memory only.  Raises
+        `StoreError`, and leaves the file as it is, if it is not a ccperf database, was written by a
+        newer version, does not exist (mode `r`) or cannot be written (mode `a`).
         """
         self.path = Path(path)
         self.mode = mode
@@ -77,11 +80,10 @@ class Store:
         if new and mode == "r":
             raise StoreError(str(self.path), "no such database")
         version = 0 if new else _version(self.path)
-        if mode == "r" and version < VERSION:
+        if mode == "r" and version == 0:
             raise StoreError(
                 str(self.path),
-                f"has schema version {version}, older than this ccperf's {VERSION}; any command "
-                "that writes to it brings it up to date",
+                f"is empty; if it is the copy of a file in use, {self.path.name}-wal belongs to it",
             )
         try:
             self._db = sqlite3.connect(
@@ -93,6 +95,8 @@ class Store:
             self._db.execute("PRAGMA foreign_keys = ON")
             if mode == "a":
                 _upgrade(self._db)
+            elif version < VERSION:
+                self._db = _upgraded_copy(self._db)
         except sqlite3.Error as error:
             raise StoreError(str(self.path), f"cannot be opened for writing: {error}") from error
 
@@ -183,7 +187,7 @@ class Store:
                    (SELECT json_group_array(cc) FROM
                        (SELECT DISTINCT cc FROM flow WHERE run_id = run.id ORDER BY position)),
                    ccperf_version, engine_hash, backend, backend_version, scenario_hash, seed,
-                   wall_seconds, finished_at
+                   user_code, wall_seconds, finished_at
             FROM run JOIN point ON point.run_id = run.id
             WHERE (?1 IS NULL OR run.id = ?1)
               AND (?2 IS NULL OR point.experiment = ?2)
@@ -215,7 +219,7 @@ class Store:
         row = self._db.execute("SELECT scenario FROM run WHERE id = ?", (run_id,)).fetchone()
         if row is None:
             raise self._no_run(run_id)
-        scenario: dict[str, Any] = json.loads(row[0])
+        scenario: dict[str, Any] = without_paths(json.loads(row[0]))
         return scenario
 
     def recording(self, run_id: str) -> Recording:
@@ -232,15 +236,13 @@ class Store:
 
     def load(self, run_id: str, experiment: str | None = None) -> Result:
         """Return a run, of `experiment` if it serves several; KeyError if there is none."""
-        from ccperf.scenario import Scenario
-
         rows = self.runs(run_id=run_id, experiment=experiment)
         if not rows:
             raise self._no_run(run_id)
         row = rows[0]
         return Result(
             id=row.id,
-            scenario=Scenario.model_validate(self.scenario(run_id)),
+            scenario=_scenario(self.scenario(run_id)),
             recording=self.recording(run_id),
             metrics=self.metrics(run_id),
             provenance=row.provenance,
@@ -267,9 +269,11 @@ class Store:
 
     def _insert_run(self, result: Result, series: Mapping[str, bytes]) -> None:
         made = result.provenance
-        canonical = result.scenario.canonical()
+        canonical = result.scenario.portable()
         self._db.execute(
-            "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO run (id, label, scenario, scenario_hash, seed, backend, backend_version,"
+            " engine_hash, ccperf_version, wall_seconds, finished_at, user_code)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 result.id,
                 canonical.get("label"),
@@ -282,6 +286,7 @@ class Store:
                 made.ccperf_version,
                 result.wall_seconds,
                 datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                canonical_json(dict(made.user_code)),
             ),
         )
         counters = result.recording.flows
@@ -342,13 +347,25 @@ def _run_row(row: tuple[Any, ...]) -> RunRow:
     return RunRow(
         id=row[0],
         experiment=row[1] or None,
-        parameters=json.loads(row[2]),
+        parameters=_labelled(json.loads(row[2])),
         label=row[3],
-        cc=tuple(json.loads(row[4])),
-        provenance=Provenance(*row[5:11]),
-        wall_seconds=row[11],
-        finished_at=row[12],
+        cc=tuple(map(label, json.loads(row[4]))),
+        provenance=Provenance(*(*row[5:11], json.loads(row[11]))),
+        wall_seconds=row[12],
+        finished_at=row[13],
     )
+
+
+def _labelled(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters as stored since version 2: without the paths of users' algorithms."""
+    return {k: label(v) if isinstance(v, str) else v for k, v in parameters.items()}
+
+
+def _scenario(stored: dict[str, Any]) -> Scenario:
+    from ccperf.scenario import Scenario
+
+    with as_stored():
+        return Scenario.model_validate(stored)
 
 
 def _version(path: Path) -> int:
@@ -381,10 +398,24 @@ def _version(path: Path) -> int:
 
 
 def _upgrade(db: sqlite3.Connection) -> None:
-    """Bring an open file to this version, in one transaction."""
+    """Prepare an open file for writing, and bring it to this version."""
     db.execute("PRAGMA journal_mode = WAL")
     # With a write-ahead log this survives a killed process; a power cut may cost the last runs.
     db.execute("PRAGMA synchronous = NORMAL")
+    _migrate(db)
+
+
+def _upgraded_copy(db: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a file of an older version as one of this, in memory: who reads does not write."""
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    with closing(db):
+        db.backup(copy)
+    _migrate(copy)
+    return copy
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    """Bring the tables to this version, in one transaction."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     if version == VERSION:
         return

@@ -90,7 +90,7 @@ fn methods(py: Python<'_>, kind: &str, setup: Setup<'_>) -> Result<Methods, Stri
         for (name, value) in setup.attributes {
             attributes.set_item(name, value)?;
         }
-        let module = py.import("ccperf.user_code")?;
+        let module = py.import("ccperf.user_code.loading")?;
         module.call_method1("make", (kind, setup.name, attributes))?.extract()
     };
     made().map_err(|error| describe(py, &error))
@@ -99,7 +99,7 @@ fn methods(py: Python<'_>, kind: &str, setup: Setup<'_>) -> Result<Methods, Stri
 /// An exception for people: where it was raised, and what it says.
 fn describe(py: Python<'_>, error: &PyErr) -> String {
     let text = py
-        .import("ccperf.user_code")
+        .import("ccperf.user_code.loading")
         .and_then(|module| module.call_method1("describe", (error.clone_ref(py).into_value(py),)))
         .and_then(|text| text.extract());
     text.unwrap_or_else(|_| error.to_string())

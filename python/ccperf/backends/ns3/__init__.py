@@ -18,9 +18,11 @@ import numpy.typing as npt
 
 from ccperf.backends.ns3 import build
 from ccperf.errors import RunError, UsageError
+from ccperf.user_code import names
+from ccperf.user_code.content import Contents, check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
@@ -98,6 +100,7 @@ class Ns3:
         *,
         packets: Path | None = None,
         progress: Callable[[float], None] | None = None,
+        user_code: Mapping[str, str] | None = None,
     ) -> Recording:
         """Run a scenario; ``packets`` names a file for the packet trace.
 
@@ -107,11 +110,15 @@ class Ns3:
             Ns3Aborted: if ns-3 gives up.
             RunError: if the run fails in another way.
         """
-        from ccperf import user_code
         from ccperf.recording import Recording
 
-        user_code.content(scenario, self)  # refuses
-        return Recording(self.run_lowered(scenario.lowered(), packets=packets, progress=progress))
+        expected = user_code or Contents().of(scenario.user_code, self.name)
+        lowered = scenario.lowered()
+        if expected:
+            # What is compiled from here on is found by its content.
+            build.driver(_user_classes(lowered)[1])
+            check(expected)
+        return Recording(self.run_lowered(lowered, packets=packets, progress=progress))
 
     def prepare(self, scenario: Scenario) -> None:
         """Compile the driver and the user's classes in a scenario, and look the classes up.
@@ -121,9 +128,7 @@ class Ns3:
             UsageError: if a class is not in its files.
             RunError: if something does not compile.
         """
-        from ccperf import user_code
-
-        user_code.content(scenario, self)
+        Contents().of(scenario.user_code, self.name)
         _, sources = _user_classes(scenario.lowered())
         build.driver(sources)
 
@@ -158,16 +163,14 @@ class Ns3:
 
 def _user_classes(lowered: str) -> tuple[str, list[Path]]:
     """Separate a user's classes from their files, and give them the names that ns-3 knows."""
-    from ccperf import user_code
-
     scenario = json.loads(lowered)
     directions = [direction for link in scenario["links"] for direction in link["directions"]]
     algorithms = [(_QDISC, direction["qdisc"]) for direction in directions if direction["qdisc"]]
     algorithms += [(_CC, flow["congestion_control"]) for flow in scenario["flows"]]
-    own = [(parent, used) for parent, used in algorithms if user_code.is_ns3_class(used["type"])]
+    own = [(parent, used) for parent, used in algorithms if names.is_ns3_class(used["type"])]
     if not own:
         return lowered, []
-    files = (file for _, used in own for file in user_code.files(used["type"]))
+    files = (file for _, used in own for file in names.files(used["type"]))
     sources = list(dict.fromkeys(files))
     for parent, used in own:
         used["type"] = "::" + _registered(used["type"], parent, sources)

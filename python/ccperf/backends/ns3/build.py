@@ -7,18 +7,19 @@ import hashlib
 import importlib.util
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from ccperf.errors import RunError
+from ccperf.user_code.content import digest_of_files, folders_of, with_includes
+from ccperf.user_code.names import is_cpp_source
 
 #: The release of ns-3 that the driver is written for, and the wheel that has it.
 NS3_VERSION = "3.44"
@@ -40,10 +41,6 @@ MODULES = (
 _FLAGS = ("-std=c++20", "-O2")
 #: A user's code is compiled as the wheel is: with assertions and logging.
 _USER_FLAGS = ("-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE")
-_SOURCE_SUFFIXES = (".cc", ".cpp", ".cxx")
-#: Files that may hold a user's classes.
-CPP_SUFFIXES = (*_SOURCE_SUFFIXES, ".h", ".hh", ".hpp", ".hxx")
-_OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 #: Lines of a compiler's output that an error message repeats.
 _SHOWN_LINES = 20
 
@@ -99,47 +96,11 @@ def _wheel_root() -> Path:
     raise Unavailable(f"the backend ns3 needs the wheel of ns-3: pip install {NS3_WHEEL}")
 
 
-def is_source(path: str) -> bool:
-    """Whether this is the name of a C++ file that can be compiled."""
-    return path.endswith(_SOURCE_SUFFIXES)
-
-
-def is_cpp(path: str) -> bool:
-    """Whether this is the name of a C++ file or header."""
-    return path.endswith(CPP_SUFFIXES)
-
-
-def with_includes(files: Sequence[Path]) -> list[Path]:
-    """A user's files, all that they include in quotes from beside any of them, and so on."""
-    found = [file.resolve() for file in files]
-    folders = _folders(files)
-    for file in found:
-        for name in _OWN_INCLUDE.findall(file.read_text(encoding="utf-8", errors="replace")):
-            places = (folder / name for folder in (file.parent, *folders))
-            included = next((place.resolve() for place in places if place.is_file()), None)
-            if included and included not in found:
-                found.append(included)
-    return found
-
-
-def _folders(files: Iterable[Path]) -> list[Path]:
-    """Where what the files include in quotes is looked for, in this order."""
-    return list(dict.fromkeys(file.parent for file in files))
-
-
-def digest(files: Iterable[Path]) -> str:
-    """Hash of the files' names and contents."""
-    hash_ = hashlib.sha256()
-    for path in files:
-        content = path.read_bytes()
-        hash_.update(f"{path.name} {len(content)}\n".encode())
-        hash_.update(content)
-    return hash_.hexdigest()
-
-
 def driver_digest() -> str:
     """Hash of the driver's sources."""
-    return digest(path for path in sorted(_DRIVER.iterdir()) if path.suffix in (".cc", ".h"))
+    return digest_of_files(
+        path for path in sorted(_DRIVER.iterdir()) if path.suffix in (".cc", ".h")
+    )
 
 
 def driver(sources: Sequence[Path] = ()) -> Path:
@@ -157,12 +118,12 @@ def driver(sources: Sequence[Path] = ()) -> Path:
     base = _cached(tools, own, "driver.o", lambda target: _compile_driver(tools, target))
     if not sources:
         return _cached(tools, own, "driver", lambda target: _link(tools, [base], target))
-    content = digest(with_includes(sources))
+    content = digest_of_files(with_includes(sources))
     return _cached(
         tools,
         f"{own} {content}",
         "driver",
-        lambda target: _build_user(tools, base, sources, target),
+        lambda target: _build_user(tools, base, sources, content, target),
     )
 
 
@@ -232,12 +193,18 @@ def _compile_driver(tools: Toolchain, target: Path) -> None:
     _compile(tools, unit, target, [_DRIVER])
 
 
-def _build_user(tools: Toolchain, base: Path, sources: Sequence[Path], target: Path) -> None:
+def _build_user(
+    tools: Toolchain, base: Path, sources: Sequence[Path], content: str, target: Path
+) -> None:
     objects = [base]
-    for number, source in enumerate(file for file in sources if is_source(file.name)):
+    for number, source in enumerate(file for file in sources if is_cpp_source(file.name)):
         objects.append(target.parent / f"{number}.o")
-        _compile(tools, source, objects[-1], _folders(sources), _USER_FLAGS)
+        _compile(tools, source, objects[-1], folders_of(sources), _USER_FLAGS)
     _link(tools, objects, target)
+    if digest_of_files(with_includes(sources)) != content:
+        raise RunError(
+            f"{sources[0].name} was changed while it was compiled; run the command again"
+        )
 
 
 def _compile(

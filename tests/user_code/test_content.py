@@ -1,0 +1,219 @@
+"""A result belongs to the code that made it, wherever that lies and whoever edits it meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccperf import campaign
+from ccperf.backends import get
+from ccperf.backends.native import Native
+from ccperf.campaign import Point
+from ccperf.cli.app import invoke
+from ccperf.result import Result, identify, run_id
+from ccperf.store import Store
+from ccperf.user_code import names
+from ccperf.user_code.content import ChangedError, Contents
+from user_scenarios import EXAMPLES, scenario, with_qdisc
+
+AIMD = (
+    "import time\nimport ccperf\n\n"
+    "class Aimd(ccperf.CongestionControl):\n"
+    "    def ssthresh(self, tcb, bytes_in_flight):\n"
+    "        return max(int({beta} * bytes_in_flight), 2 * tcb.segment_size)\n"
+)
+
+
+def aimd(folder: Path, beta: float) -> str:
+    folder.mkdir(exist_ok=True)
+    path = folder / "aimd.py"
+    path.write_text(AIMD.format(beta=beta))
+    return f"{path}:Aimd"
+
+
+class EditedOnTheWay(Native):
+    """The engine, with somebody who edits a file between the id and the loading of the code."""
+
+    def __init__(self, edit: Any) -> None:
+        self._edit = edit
+
+    def simulate(self, *args: Any, **kwargs: Any) -> Any:
+        self._edit()
+        return super().simulate(*args, **kwargs)
+
+
+def test_a_file_edited_before_it_is_loaded_ends_the_campaign(tmp_path: Path) -> None:
+    name = aimd(tmp_path, 0.3)
+    points = [Point(scenario(name, seed=seed)) for seed in range(1, 6)]
+    backend = EditedOnTheWay(lambda: aimd(tmp_path, 0.9))
+    with Store(tmp_path / "x.db") as store:
+        report = campaign.run(points, store, backend, jobs=1)
+        assert store.runs() == []
+    assert not report.ok
+    assert isinstance(report.changed, ChangedError)
+    assert str(report.changed).startswith("aimd.py:Aimd has changed since this command began")
+
+
+def test_a_file_edited_during_a_run_changes_neither_its_result_nor_its_id(tmp_path: Path) -> None:
+    """As measured: the old code's numbers were stored under the new code's id."""
+    path = tmp_path / "aimd.py"
+    slow = AIMD.format(beta=0.3) + (
+        "    def init(self, tcb):\n"
+        f"        open({str(tmp_path / 'begun')!r}, 'w').close()\n"
+        "        time.sleep(0.5)\n"
+    )
+    path.write_text(slow)
+    before = run_id(scenario(f"{path}:Aimd"), get("native"))
+
+    def edit(_fraction: float) -> None:
+        if (tmp_path / "begun").exists():
+            path.write_text(AIMD.format(beta=0.9))
+
+    point = Point(scenario(f"{path}:Aimd"))
+    result = campaign.simulate(point, get("native"), edit)
+    assert path.read_text() == AIMD.format(beta=0.9)
+    assert result.id == before
+    path.write_text(slow)
+    assert result.recording.equals(get("native").simulate(point.scenario))
+
+
+def test_what_python_compiled_before_an_edit_is_not_run(tmp_path: Path) -> None:
+    """Python takes a compiled file for fresh if size and second of the source are the same."""
+    name = aimd(tmp_path, 0.3)
+    path = tmp_path / "aimd.py"
+    stamp = time.time_ns()
+    os.utime(path, ns=(stamp, stamp))
+    first = get("native").simulate(scenario(name))
+    aimd(tmp_path, 0.9)
+    os.utime(path, ns=(stamp, stamp))
+    second = get("native").simulate(scenario(name))
+    assert not first.equals(second)
+    assert list(tmp_path.rglob("*.pyc")) == []
+
+
+def test_a_library_written_to_before_it_is_loaded_ends_the_run(
+    tmp_path: Path, c_library: str
+) -> None:
+    library = tmp_path / "libmine.so"
+    shutil.copy(c_library, library)
+    content = Contents().of({str(library): ""}, "native")
+
+    def edit() -> None:
+        with library.open("r+b") as file:
+            file.seek(0, os.SEEK_END)
+            file.write(b"\0")
+
+    with pytest.raises(ChangedError, match=r"libmine\.so has changed"):
+        EditedOnTheWay(edit).simulate(scenario(str(library)), user_code=content)
+
+
+def test_the_id_does_not_depend_on_the_place(tmp_path: Path) -> None:
+    native = get("native")
+    here, there = (aimd(tmp_path / folder, 0.3) for folder in ("here", "there"))
+    assert run_id(scenario(here), native) == run_id(scenario(there), native)
+    assert scenario(here).hash == scenario(there).hash
+    edited = aimd(tmp_path / "there", 0.9)
+    assert run_id(scenario(here), native) != run_id(scenario(edited), native)
+
+
+def test_two_versions_in_one_scenario_stay_apart(tmp_path: Path) -> None:
+    old, new = aimd(tmp_path / "old", 0.3), aimd(tmp_path / "new", 0.9)
+    data = scenario(old).model_dump()
+    data["flows"][1]["cc"]["type"] = new
+    both = scenario(old).model_validate(data)
+    flows = both.portable()["flows"]
+    assert [flow["cc"]["type"] for flow in flows] == [
+        "old/aimd.py:Aimd",
+        "new/aimd.py:Aimd",
+        "old/aimd.py:Aimd",
+    ]
+    swapped = json.loads(json.dumps(data).replace(old, "?").replace(new, old).replace("?", new))
+    assert run_id(both, get("native")) != run_id(both.model_validate(swapped), get("native"))
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("/home/ann/cca/aimd.py:Aimd", "aimd.py:Aimd"),
+        ("/home/ann/own/../cca/aimd.py:Aimd", "aimd.py:Aimd"),
+        ("/home/ann/libmycca.so", "libmycca.so"),
+        ("package.module:Aimd", "package.module:Aimd"),
+        ("/a/my-cca.cc:/a/b/util.cc:TcpMine", "my-cca.cc:util.cc:TcpMine"),
+        ("TcpCubic", "TcpCubic"),
+        ("ns3::TcpCubic", "ns3::TcpCubic"),
+    ],
+)
+def test_labels(name: str, label: str) -> None:
+    assert names.label(name) == label
+    assert names.label(label) == label
+
+
+def test_no_path_reaches_the_database_or_the_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A queue discipline in a scenario file, and a congestion control of the catalogue."""
+    monkeypatch.chdir(tmp_path)
+    name = aimd(tmp_path / "secret-place", 0.5)
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "200ms", "--db", "x.db"]
+    assert invoke(["run", "aqm", "--cc", name, *options]) == 0
+    queue = with_qdisc(f"{EXAMPLES}/python/myqdisc.py:MyQueue", cc=name)
+    with Store("x.db") as store:
+        store.add(campaign.simulate(Point(queue), get("native")))
+        found = store.runs()
+        loaded = [store.load(run.id) for run in found]
+    assert found[0].title == "aqm aut=aimd.py:Aimd k=1 qdisc=CoDelQueueDisc"
+    assert found[0].cc == ("aimd.py:Aimd",)
+    assert set(loaded[0].provenance.user_code) == {"aimd.py:Aimd"}
+    assert set(loaded[1].provenance.user_code) == {"aimd.py:Aimd", "myqdisc.py:MyQueue"}
+    assert loaded[1].scenario.links[1].forward.qdisc is not None
+    assert loaded[1].scenario.links[1].forward.qdisc.type == "myqdisc.py:MyQueue"
+    assert invoke(["site", "build", "--db", "x.db"]) == 0
+    capsys.readouterr()
+    assert invoke(["runs", "--db", "x.db"]) == 0
+    assert str(tmp_path) not in capsys.readouterr().out
+    files = [Path("x.db"), *(file for file in Path("site").rglob("*") if file.is_file())]
+    assert len(files) > 10
+    for file in files:
+        assert b"secret-place" not in file.read_bytes(), file
+        assert str(EXAMPLES).encode() not in file.read_bytes(), file
+    page = Path(f"site/runs/{found[0].id}/index.html").read_text()
+    assert "--algs=aimd.py:Aimd" in page.replace("<wbr>", "")
+
+
+def test_a_run_of_the_database_runs_again_where_its_file_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = campaign.simulate(Point(scenario(aimd(tmp_path, 0.5))), get("native"))
+    with Store(tmp_path / "x.db") as store:
+        store.add(made)
+        loaded = store.load(made.id)
+    monkeypatch.chdir(tmp_path)
+    assert identify(loaded.scenario, get("native")).id == made.id
+    assert get("native").simulate(loaded.scenario).equals(made.recording)
+
+
+def test_a_database_of_before_loses_its_paths_when_it_is_read(tmp_path: Path) -> None:
+    result: Result = campaign.simulate(
+        Point(scenario(aimd(tmp_path, 0.5)), "aqm", {"aut": "TcpCubic"}), get("native")
+    )
+    with Store(tmp_path / "x.db") as store:
+        store.add(result)
+    absolute = "/home/ann/cca/aimd.py:Aimd"
+    with closing(sqlite3.connect(tmp_path / "x.db")) as db:
+        db.execute("UPDATE run SET scenario = replace(scenario, 'aimd.py:Aimd', ?)", (absolute,))
+        db.execute("UPDATE flow SET cc = ?", (absolute,))
+        db.execute("UPDATE point SET parameters = ?", (json.dumps({"aut": absolute}),))
+        db.commit()
+    with Store(tmp_path / "x.db", "r") as store:
+        (row,) = store.runs()
+        assert row.cc == ("aimd.py:Aimd",)
+        assert row.parameters == {"aut": "aimd.py:Aimd"}
+        assert "/home/ann" not in json.dumps(store.load(result.id).json())
