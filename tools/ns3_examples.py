@@ -47,6 +47,12 @@ LINES = (
     "queue-discs-benchmark --simDuration=4 --queueDiscType=prio --netdevicesQueueSize=5 "
     "--flowsDatarate=3Mbps --flowsPacketsSize=500",
     "tcp-variants-comparison --duration=5 --ns3::TcpSocket::DelAckCount=1",
+    # HyStart finds the end of slow start in the first round trip, of flows that start late.
+    "tcp-variants-comparison --transport_prot=TcpCubic --duration=4 --num_flows=2 --data=1 "
+    "--access_delay=0.1ms --delay=0.1ms --bandwidth=200Mbps --access_bandwidth=1Gbps --mtu=1500 "
+    "--ns3::TcpSocket::InitialCwnd=20",
+    "tcp-validation --stopTime=6.5s --baseRtt=0.2ms --linkRate=100Mbps "
+    "--ns3::TcpCubic::HyStartLowWindow=8",
 )
 
 

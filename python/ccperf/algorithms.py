@@ -27,7 +27,7 @@ class CongestionControl:
     """
 
     def init(self, tcb: Tcb) -> None:
-        """Called once, before the first segment of the connection is sent."""
+        """Called when the connection opens, at `tcb.now_ns`, before its first segment."""
 
     def ssthresh(self, tcb: Tcb, bytes_in_flight: int) -> int:
         """Return the new slow start threshold in bytes, on entering Recovery, CWR or Loss.

@@ -83,3 +83,19 @@ def _states(recording: Recording) -> set[str]:
     words = ("open", "disorder", "cwr", "recovery", "loss")
     rows = np.asarray(recording.changes["name"]) == "cong_state"
     return {words[int(v)] for v in np.asarray(recording.changes["value"])[rows]}
+
+
+def test_init_is_called_when_the_connection_opens(tmp_path: Path) -> None:
+    """At the sender when it starts; at the receiver when the SYN is there, 12 ms and more later."""
+    calls = tmp_path / "calls"
+    (tmp_path / "late.py").write_text(
+        "import ccperf\n\nclass Late(ccperf.CongestionControl):\n"
+        "    def init(self, tcb):\n"
+        f"        with open({str(calls)!r}, 'a') as file:\n"
+        "            print(tcb.now_ns, file=file)\n"
+    )
+    get("native").simulate(scenario(f"{tmp_path}/late.py:Late"))
+    times = [int(line) for line in calls.read_text().split()]
+    assert [time for time in times if time % 100_000_000 == 0] == [0, 0, 1_500_000_000]
+    assert len(times) == 6
+    assert all(0 <= time % 1_500_000_000 < 13_000_000 for time in times)

@@ -60,6 +60,17 @@ def reset_without_syn() -> Scenario:
     return case("reset", stops="5ms", drop=[0], stop="10s").scenario
 
 
+def no_limited_transmit() -> Scenario:
+    """An application below the window writes after the first duplicate ACK."""
+    tcp = {"Sack": "false", "LimitedTransmit": "false"}
+    steady = {"type": "CBR", "rate": "4Mbps"}
+    return case("limited-transmit", loss=0.03, applications=steady, tcp=tcp).scenario
+
+
+def no_duplicates_needed() -> Scenario:
+    return case("threshold", loss=0.03, tcp={"ReTxThreshold": 0}).scenario
+
+
 def wrapped_pacing() -> Scenario:
     """2^30 bytes, the bits of which are 0 in 32 bits."""
     tcp = {"EnablePacing": "true", "PaceInitialWindow": "true"}
@@ -123,7 +134,15 @@ def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
 @pytest.mark.skipif(NS3.available() is not None, reason=str(NS3.available()))
 @pytest.mark.parametrize(
     "scenario",
-    [prio(2), codel_emptied(), closed_window(), reset_without_syn(), wrapped_pacing()],
+    [
+        prio(2),
+        codel_emptied(),
+        closed_window(),
+        reset_without_syn(),
+        no_limited_transmit(),
+        no_duplicates_needed(),
+        wrapped_pacing(),
+    ],
     ids=lambda scenario: scenario.label,
 )
 def test_ns3_ends_there(scenario: Scenario) -> None:
@@ -141,6 +160,18 @@ def test_ns3_does_not_return_from_a_wait_of_the_token_bucket() -> None:
     NATIVE.simulate(scenario.scenario)
     with pytest.raises(RunError, match="hangs"):
         Ns3(cpu_limit_s=2).simulate(scenario.scenario)
+
+
+@pytest.mark.ns3
+@pytest.mark.skipif(NS3.available() is not None, reason=str(NS3.available()))
+def test_ns3_does_not_return_from_cubic_with_a_tiny_window() -> None:
+    """The ACKs after which Reno would have grown by one segment come to 0 in whole numbers."""
+    cubic = {"type": "TcpCubic", "attributes": {"Beta": "0.1"}}
+    tcp = {"InitialSlowStartThreshold": 1448}
+    scenario = case("cubic", cc=cubic, initial_cwnd=1, tcp=tcp, stop="1s").scenario
+    NATIVE.simulate(scenario)
+    with pytest.raises(RunError, match="hangs"):
+        Ns3(cpu_limit_s=2).simulate(scenario)
 
 
 def outside(param: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import backends
+from ccperf import _native, backends
 from ccperf.errors import RunError
 from ccperf.verify.fuzz import Draw, draws, examine, shrink
 from ccperf.verify.many import compare_all, fuzz_all
@@ -46,6 +46,11 @@ def test_draws_are_diverse() -> None:
     ccs = [flow["cc"] for one in drawn for flow in one.flows]
     assert len({cc["type"] if isinstance(cc, dict) else cc for cc in ccs}) > 10
     assert any(isinstance(cc, dict) for cc in ccs)
+    rtts = [_native.parse_time(flow["rtts"]) for one in drawn for flow in one.flows]
+    assert min(rtts) < 100_000
+    starts = [flow.get("starts", "0s") for one in drawn for flow in one.flows]
+    assert any(_native.parse_time(start) % 1_000_000 for start in starts)
+    assert max(one.path.get("initial_cwnd", 0) for one in drawn) > 30
 
 
 def test_shrinking_keeps_only_what_matters() -> None:

@@ -177,7 +177,7 @@ typedef struct ccperf_cca {
     void *(*create)(ccperf_config *config);
     void (*destroy)(void *self);
 
-    /* Once, before the first segment. */
+    /* The connection opens, before its first segment. */
     void (*init)(void *self, ccperf_tcb *tcb);
     /* The new slow start threshold, at least one segment; on entering Recovery, CWR or Loss. */
     int64_t (*ssthresh)(void *self, ccperf_tcb *tcb, int64_t bytes_in_flight);

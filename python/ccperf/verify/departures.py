@@ -134,6 +134,17 @@ ENDS = (
     End("a receiver's window stays closed", "crashes", "test_ns3_ends_there"),
     End("a reset comes to a port that has seen no SYN", "crashes", "test_ns3_ends_there"),
     End(
+        "`LimitedTransmit` and `Sack` off, and data with room in the window after a duplicate ACK",
+        "aborts",
+        "test_ns3_ends_there",
+    ),
+    End("`ReTxThreshold` 0, at the first loss", "aborts", "test_ns3_ends_there"),
+    End(
+        "TcpCubic with `Beta` below 0.2 in congestion avoidance with a window of a segment or two",
+        "does not return",
+        "test_ns3_does_not_return_from_cubic_with_a_tiny_window",
+    ),
+    End(
         "TbfQueueDisc waits for less than half a nanosecond",
         "does not return",
         "test_ns3_does_not_return_from_a_wait_of_the_token_bucket",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 from itertools import count, repeat
-from math import inf
+from math import inf, log10
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, registry
@@ -85,6 +85,11 @@ def draw(rng: random.Random) -> Draw:
         rate = rng.choice([1, 2, 4, 8, 16, 32, 100]) * 1_000_000
     longest_rtt_us = 10 ** rng.uniform(3.3, 5.5)
     path: dict[str, Any] = {"rate": f"{rate}bps", "seed": rng.randint(1, 1_000_000)}
+    access_us = 250
+    if _now_and_then(rng):
+        # A rack, where a round trip is shorter than the algorithms' own times.
+        longest_rtt_us, access_us = 10 ** rng.uniform(1.3, 3.3), 2
+        path["access_delay"] = f"{access_us}us"
     path |= _queue(rng, max(1, round(rate * longest_rtt_us / 12_000e6)))
     path |= _losses(rng)
     path |= _socket(rng)
@@ -99,7 +104,7 @@ def draw(rng: random.Random) -> Draw:
     path["stop_time"] = f"{stop_ms}ms"
     if new_rates:
         path["changes"] = [_change(rng, new_rate, stop_ms) for new_rate in new_rates]
-    flows = tuple(_flows(rng, longest_rtt_us, stop_ms))
+    flows = tuple(_flows(rng, longest_rtt_us, access_us, stop_ms))
     if _now_and_then(rng):
         path["pings"] = [_ping(rng, i) for i in range(len(flows)) if _now_and_then(rng, 0.5)]
     return Draw(path, flows)
@@ -162,7 +167,7 @@ def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
     if _now_and_then(rng):
         yield "mss", rng.choice([200, 536, 1000, 1400])
     if _now_and_then(rng):
-        yield "initial_cwnd", rng.randint(1, 30)
+        yield "initial_cwnd", rng.randint(1, 40)
     if _now_and_then(rng, 0.3):
         yield "delayed_ack_count", rng.randint(2, 3)
     if _now_and_then(rng):
@@ -190,7 +195,9 @@ def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
     return change
 
 
-def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[dict[str, Any]]:
+def _flows(
+    rng: random.Random, longest_rtt_us: float, access_us: int, stop_ms: int
+) -> Iterator[dict[str, Any]]:
     ccs, recoveries = (list(registry.algorithms(kind)) for kind in ("cc", "recovery"))
     alike = _now_and_then(rng, 0.5)
     services, close_early = _now_and_then(rng, 0.3), _now_and_then(rng, 0.1)
@@ -198,13 +205,13 @@ def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
         rtt_us = longest_rtt_us * (1 if alike else rng.uniform(0.2, 1))
         # Whole us each way, and not shorter than the access links.
-        flow: dict[str, Any] = {"rtts": f"{2 * max(500, round(rtt_us / 2))}us"}
+        flow: dict[str, Any] = {"rtts": f"{2 * max(2 * access_us, round(rtt_us / 2))}us"}
         cc = rng.choice(ccs) if _now_and_then(rng) else first_cc
         attributes = _attributes(rng, registry.algorithms("cc")[cc]["params"], 0.1)
         flow["cc"] = {"type": cc, "attributes": attributes} if attributes else cc
         flow["recovery"] = rng.choice(recoveries)
         if _now_and_then(rng, 0.3):
-            flow["starts"] = f"{rng.randrange(stop_ms // 2 + 1)}ms"
+            flow["starts"] = _start(rng, stop_ms)
         if services:
             flow["tos"] = rng.choice([0, 0, 8, 16, 24, 184])
             flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
@@ -215,6 +222,14 @@ def _flows(rng: random.Random, longest_rtt_us: float, stop_ms: int) -> Iterator[
         if _now_and_then(rng, 0.35):
             flow["applications"] = _application(rng)
         yield flow
+
+
+def _start(rng: random.Random, stop_ms: int) -> str:
+    """Draw a time in the first half: whole ms, where ties are, or any ns, also soon after 0."""
+    start_ns = rng.randrange(stop_ms // 2 + 1) * 1_000_000
+    if _now_and_then(rng, 0.5):
+        start_ns = round(10 ** rng.uniform(0, log10(stop_ms * 500_000)))
+    return f"{start_ns}ns"
 
 
 def _ping(rng: random.Random, flow: int) -> dict[str, Any]:

@@ -371,6 +371,35 @@ def congestion_controls() -> Iterator[Case]:
         yield _case(f"cc/{cc}-fair", cc=[cc, "TcpNewReno"], rtts=["15ms", "30ms"], qlen="30p")
 
 
+def late_starts() -> Iterator[Case]:
+    """Every congestion control in a rack, from a late start and a large initial window on."""
+    for cc in registry.algorithms("cc"):
+        yield _case(
+            f"start/{cc}-rack",
+            cc=cc,
+            rate="100Mbps",
+            rtts="200us",
+            access_delay="25us",
+            qlen="60p",
+            initial_cwnd=20,
+            starts="3.000001ms",
+        )
+        yield _case(
+            f"start/{cc}-two",
+            cc=[cc, cc],
+            rate="50Mbps",
+            rtts=["100us", "700us"],
+            access_delay="10us",
+            qlen="25p",
+            qdisc="CoDelQueueDisc",
+            qdisc_attributes={"UseEcn": "true", "Target": "1ms", "Interval": "10ms"},
+            initial_cwnd=40,
+            delayed_ack_count=2,
+            starts=["7.654321ms", "12.345678ms"],
+            tcp={"UseEcn": "On", "MinRto": "10ms"},
+        )
+
+
 GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     published,
     grids,
@@ -389,6 +418,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *queues.GROUPS,
     scripted_losses,
     congestion_controls,
+    late_starts,
     *connections.GROUPS,
 )
 

@@ -48,7 +48,9 @@ pub struct EarlyAck {
 /// The calls, and the order in which they come, are those of Linux's `struct tcp_congestion_ops`
 /// and of ns-3's `TcpCongestionOps`.
 pub trait CongestionControl: fmt::Debug + Send {
-    /// Called once, before the first segment of the connection is sent.
+    /// The connection opens, at `tcb.now`: its sender is about to send the SYN, its receiver has just
+    /// accepted one.  Called before anything else; on a receiver once more if the connection is given
+    /// up before it is complete and the port takes another one.
     fn init(&mut self, _tcb: &mut Tcb) {}
 
     /// The new slow start threshold in bytes; called on entering Recovery, CWR or Loss.

@@ -77,7 +77,7 @@ pub const SOCKET: Spec = Spec {
         param(
             "PersistTimeout",
             "",
-            Kind::Time,
+            Kind::Period,
             "6s",
             "Time to the first probe of a closed window (RFC 1122 section 4.2.2.17).",
         ),

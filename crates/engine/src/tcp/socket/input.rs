@@ -38,6 +38,7 @@ impl Socket {
                     self.arm(Timer::CompleteFork, Time::ZERO, env);
                     self.reassembly.set_next_rx(packet.seq + 1);
                     self.state = State::SynRcvd;
+                    self.cc.init(&mut self.tcb);
                     self.peer_asks_ecn = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
                 }
             }

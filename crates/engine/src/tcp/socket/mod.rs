@@ -214,11 +214,11 @@ impl Socket {
     /// A closed socket; `initial_rtt` is the RTT estimate before the first sample.
     pub fn new(
         config: Config,
-        mut cc: Box<dyn CongestionControl>,
+        cc: Box<dyn CongestionControl>,
         recovery: Box<dyn Recovery>,
         initial_rtt: Time,
     ) -> Self {
-        let mut tcb = Tcb {
+        let tcb = Tcb {
             now: Time::ZERO,
             cwnd: 0,
             ssthresh: 0,
@@ -250,7 +250,6 @@ impl Socket {
             pacing_ca_ratio: config.pacing_ca_ratio,
             pace_initial_window: config.pace_initial_window,
         };
-        cc.init(&mut tcb);
         Socket {
             statistics: Statistics::default(),
             cc,
@@ -313,9 +312,10 @@ impl Socket {
         self.close_on_empty = true;
     }
 
-    /// Sends the SYN.
+    /// Opens the connection: sends the SYN.
     pub fn connect<E: Environment>(&mut self, now: Time, env: &mut E) {
         self.tcb.now = now;
+        self.cc.init(&mut self.tcb);
         self.rtt.reset();
         self.syn_left = self.config.connect_count;
         self.data_retries_left = self.config.data_retries;
