@@ -18,11 +18,12 @@ use std::net::Ipv4Addr;
 use ccperf_engine::attributes::Attributes;
 use ccperf_engine::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use ccperf_engine::qdisc::{
-    self, AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState, Verdict,
+    self, AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState,
 };
 use ccperf_engine::seq::Seq;
 use ccperf_engine::time::{Rate, Time};
 use ccperf_engine::trace::PacketTrace;
+use ccperf_engine::verdict::Verdict;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {

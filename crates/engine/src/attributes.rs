@@ -4,14 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::time::{Rate, Time};
-use crate::units;
-
-/// A limit in packets or in bytes (ns-3's `QueueSize`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueSize {
-    Packets(u32),
-    Bytes(u32),
-}
+use crate::units::{self, QueueSize};
 
 /// What a parameter's value looks like.
 #[derive(Clone, Copy, Debug, PartialEq)]

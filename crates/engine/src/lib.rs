@@ -27,3 +27,4 @@ pub mod time;
 pub mod trace;
 pub mod units;
 pub mod user;
+pub mod verdict;

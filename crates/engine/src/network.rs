@@ -17,11 +17,12 @@ use std::collections::VecDeque;
 use crate::event::{Event, EventQueue, Key};
 use crate::lowered::DeviceQueue;
 use crate::packet::{PPP_HEADER, Packet, PacketId, PacketPool};
-use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, Reason};
+use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState};
 use crate::queue_limits::DynamicQueueLimits;
 use crate::rng::RngStream;
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
+use crate::verdict::Reason;
 use lanes::{Flight, Lanes};
 
 pub use transmit_queues::TransmitQueues;

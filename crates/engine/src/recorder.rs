@@ -3,11 +3,11 @@
 use crate::application::Ping;
 use crate::lowered::Lowered;
 use crate::network::Network;
-use crate::qdisc::Verdict;
 use crate::recording::{Column, Recording, Table};
 use crate::simulate::Connection;
 use crate::tcp::Socket;
 use crate::time::{Rate, Time};
+use crate::verdict::Verdict;
 
 /// Declares a group of columns that grow together.
 macro_rules! columns {

@@ -5,8 +5,8 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::packet::{Ecn, Flags, Packet};
-use crate::qdisc::{Reason, Verdict};
 use crate::time::Time;
+use crate::verdict::{Reason, Verdict};
 
 /// The first line of the file.
 pub const HEADER: &str =

@@ -4,8 +4,14 @@
 //! nothing is rounded and nothing goes through floating point.  Units are case-sensitive, and a
 //! number without one is refused.
 
-use crate::attributes::QueueSize;
 use crate::time::{Rate, Time};
+
+/// A limit in packets or in bytes (ns-3's `QueueSize`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueSize {
+    Packets(u32),
+    Bytes(u32),
+}
 
 /// A unit and the ratio of integers that leads from it to the base unit.
 struct Unit {

@@ -28,8 +28,9 @@ pub struct ConfigView {
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorText(pub(crate) *const c_char);
 
-// It is read only by the thread that made the call.
+// SAFETY: it is read only by the thread that made the call.
 unsafe impl Send for ErrorText {}
+// SAFETY: as above.
 unsafe impl Sync for ErrorText {}
 
 impl ErrorText {

@@ -90,10 +90,13 @@ unsafe fn create<T: ?Sized>(
     config: *mut ConfigView,
     new: impl FnOnce(&Config) -> Box<T>,
 ) -> *mut c_void {
+    // SAFETY: the caller's promise.
     let view = unsafe { &mut *config };
+    // SAFETY: all texts of the host's configuration are C strings.
     let text = |text: *const c_char| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     let count = usize::try_from(view.attribute_count).unwrap_or(0);
     let attributes = (0..count).map(|i| {
+        // SAFETY: `i` is below the number of attributes that the host has put there.
         let attribute = unsafe { *view.attributes.add(i) };
         (text(attribute.name), text(attribute.value))
     });
@@ -116,6 +119,7 @@ pub unsafe fn create_cca<C: CongestionControl + 'static>(
     config: *mut ConfigView,
     new: impl FnOnce(&Config) -> C,
 ) -> *mut c_void {
+    // SAFETY: the caller's promise, passed on.
     unsafe { create::<dyn CongestionControl>(config, |config| Box::new(new(config))) }
 }
 
@@ -125,6 +129,7 @@ pub unsafe fn create_qdisc<D: QueueDisc + 'static>(
     config: *mut ConfigView,
     new: impl FnOnce(&Config) -> D,
 ) -> *mut c_void {
+    // SAFETY: the caller's promise, passed on.
     unsafe { create::<dyn QueueDisc>(config, |config| Box::new(new(config))) }
 }
 
@@ -133,6 +138,7 @@ where
     Instance<T>: Sized,
 {
     // A destructor that panics must not unwind into the caller either; there is no one to tell.
+    // SAFETY: the host destroys once, and last, what `create` made of this type.
     let _ = catch_unwind(|| drop(unsafe { Box::from_raw(object.cast::<Instance<T>>()) }));
 }
 
@@ -176,6 +182,7 @@ unsafe fn with_tcb<R: Default>(
     view: *mut TcbView,
     call: impl FnOnce(&mut dyn CongestionControl, &mut ccperf_engine::tcp::Tcb) -> R,
 ) -> R {
+    // SAFETY: the caller's promise; nobody else uses either during the call.
     let (cca, view) = unsafe { (&mut *object.cast::<Cca>(), &mut *view) };
     let mut tcb = view.to_tcb();
     let mut error = ptr::null();
@@ -186,18 +193,22 @@ unsafe fn with_tcb<R: Default>(
 }
 
 unsafe extern "C" fn init(object: *mut c_void, view: *mut TcbView) {
+    // SAFETY: the host passes its own, see `with_tcb`.
     unsafe { with_tcb(object, view, |cca, tcb| cca.init(tcb)) }
 }
 
 unsafe extern "C" fn ssthresh(object: *mut c_void, view: *mut TcbView, in_flight: i64) -> i64 {
+    // SAFETY: as in `init`.
     unsafe { with_tcb(object, view, |cca, tcb| cca.ssthresh(tcb, in_flight as u32).into()) }
 }
 
 unsafe extern "C" fn cong_avoid(object: *mut c_void, view: *mut TcbView, acked: i64) {
+    // SAFETY: as in `init`.
     unsafe { with_tcb(object, view, |cca, tcb| cca.cong_avoid(tcb, acked as u32)) }
 }
 
 unsafe extern "C" fn pkts_acked(object: *mut c_void, view: *mut TcbView, acked: i64, rtt: i64) {
+    // SAFETY: as in `init`.
     unsafe {
         with_tcb(object, view, |cca, tcb| cca.pkts_acked(tcb, acked as u32, Time(rtt as u64)));
     }
@@ -205,6 +216,7 @@ unsafe extern "C" fn pkts_acked(object: *mut c_void, view: *mut TcbView, acked: 
 
 unsafe extern "C" fn set_state(object: *mut c_void, view: *mut TcbView, state: i32) {
     let state = CongState::of(state).unwrap_or_default();
+    // SAFETY: as in `init`.
     unsafe { with_tcb(object, view, |cca, tcb| cca.set_state(tcb, state)) }
 }
 
@@ -215,7 +227,9 @@ unsafe extern "C" fn cwnd_event(
     early: *mut EarlyAckView,
 ) {
     let Some(event) = Code::of(event) else { return };
+    // SAFETY: as in `init`.
     if let Some(ack) = unsafe { with_tcb(object, view, |cca, tcb| cca.cwnd_event(tcb, event)) } {
+        // SAFETY: the host wants an answer there, and waits for it.
         let early = unsafe { &mut *early };
         *early = EarlyAckView { send: 1, ece: ack.ece.into(), ack: ack.ack.0, reserved: 0 };
     }
@@ -226,12 +240,15 @@ unsafe extern "C" fn cong_control(
     view: *mut TcbView,
     sample: *const RateSampleView,
 ) {
+    // SAFETY: the host has filled the sample in.
     let (connection, sample) = unsafe { *sample }.to_rate();
+    // SAFETY: as in `init`.
     unsafe { with_tcb(object, view, |cca, tcb| cca.cong_control(tcb, &connection, &sample)) }
 }
 
 unsafe extern "C" fn has_cong_control(object: *mut c_void) -> i32 {
     let mut error = ptr::null();
+    // SAFETY: as in `init`.
     let cca = unsafe { &mut *object.cast::<Cca>() };
     cca.guarded(&mut error, |cca| cca.has_cong_control().into())
 }
@@ -243,6 +260,7 @@ unsafe fn with_queue<R: Default>(
     queue: *mut Queue,
     call: impl FnOnce(&mut dyn QueueDisc, &mut Queue) -> R,
 ) -> R {
+    // SAFETY: the caller's promise; nobody else uses either during the call.
     let (disc, queue) = unsafe { (&mut *object.cast::<Disc>(), &mut *queue) };
     let mut error = ptr::null();
     let result = disc.guarded(&mut error, |disc| call(disc, queue));
@@ -251,14 +269,18 @@ unsafe fn with_queue<R: Default>(
 }
 
 unsafe extern "C" fn enqueue(object: *mut c_void, queue: *mut Queue, packet: *const Packet) -> i32 {
+    // SAFETY: the packet is the host's, and lives for the call.
     let packet = unsafe { &*packet };
+    // SAFETY: the host passes its own, see `with_queue`.
     unsafe { with_queue(object, queue, |disc, queue| disc.enqueue(packet, queue)) }.into()
 }
 
 unsafe extern "C" fn dequeue(object: *mut c_void, queue: *mut Queue) -> i64 {
+    // SAFETY: as in `enqueue`.
     unsafe { with_queue(object, queue, |disc, queue| disc.dequeue(queue)) }.map_or(-1, i64::from)
 }
 
 unsafe extern "C" fn timer(object: *mut c_void, queue: *mut Queue, tag: u32) -> i32 {
+    // SAFETY: as in `enqueue`.
     unsafe { with_queue(object, queue, |disc, queue| disc.timer(tag, queue)) }.into()
 }

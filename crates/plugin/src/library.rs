@@ -37,6 +37,7 @@ pub fn congestion_control(
     let has_cong_control = match (table.cong_control, table.has_cong_control) {
         (None, _) => false,
         (Some(_), None) => true,
+        // SAFETY: as `LibraryCca` says.
         (Some(_), Some(ask)) => (unsafe { ask(object.0) }) != 0,
     };
     let name = setup.name.to_owned();
@@ -62,15 +63,17 @@ fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
     if !Path::new(path).is_absolute() {
         return Err("a library is named by its absolute path".to_owned());
     }
-    // Running its initialisers is what the user asks for.
+    // SAFETY: running its initialisers is what the user asks for.
     let library = unsafe { Library::new(path) }.map_err(|e| format!("it cannot be loaded: {e}"))?;
     // Its functions and texts may be in use until the process ends.
     let library: &'static Library = Box::leak(Box::new(library));
     // Both tables begin with a header; sizes are looked at before the rest is read.
+    // SAFETY: the symbol is the address of a table that begins with a header (`ccperf.h`).
     let found: *const Header = match unsafe { library.get::<*const Header>(symbol.as_bytes()) } {
         Ok(found) => *found,
         Err(_) => return Err(format!("it does not export `{symbol}`; see ccperf.h")),
     };
+    // SAFETY: a loaded library's static outlives this process's use of it.
     let header = unsafe { *found };
     let (table, view) = (size_of::<Table>(), size_of::<View>());
     if header.abi_version != ABI_VERSION {
@@ -86,6 +89,8 @@ fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
     // Functions that an older library does not know are absent: all zero is `None`.
     let mut copy = std::mem::MaybeUninit::<Table>::zeroed();
     let from = found.cast::<u8>();
+    // SAFETY: the table has as many bytes as its header says, which is no more than ours; what is left
+    // zero is `None`, and the rest is functions and numbers.
     unsafe {
         ptr::copy_nonoverlapping(from, copy.as_mut_ptr().cast::<u8>(), header.table_size as usize);
         Ok(copy.assume_init())
@@ -95,7 +100,7 @@ fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
 /// The library's object, destroyed with its owner.
 struct Object(*mut c_void, Option<unsafe extern "C" fn(*mut c_void)>);
 
-// Like the objects of the engine it is used by one thread at a time; `ccperf.h` says so.
+// SAFETY: like the objects of the engine it is used by one thread at a time; `ccperf.h` says so.
 unsafe impl Send for Object {}
 
 impl fmt::Debug for Object {
@@ -129,7 +134,9 @@ impl Object {
             seed: setup.seed as i64,
             error: ptr::null(),
         };
+        // SAFETY: everything that the configuration points to lives until the call returns.
         let object = probe.call(Time::ZERO, Call::Create, || unsafe { create(&mut config) });
+        // SAFETY: null, or a C string that the library has left.
         match unsafe { text(config.error) } {
             None => Ok(Object(object, destroy)),
             Some(message) => Err(message),
@@ -140,11 +147,14 @@ impl Object {
 impl Drop for Object {
     fn drop(&mut self) {
         if let Some(destroy) = self.1 {
+            // SAFETY: nobody uses it after its owner.
             unsafe { destroy(self.0) }
         }
     }
 }
 
+/// Its functions are those that the library exports for this object; what they are given lives at
+/// least as long as the call, and they keep none of it (`ccperf.h`).
 #[derive(Debug)]
 struct LibraryCca {
     name: String,
@@ -160,6 +170,7 @@ impl LibraryCca {
     fn call<T>(&self, tcb: &mut Tcb, what: Call, call: impl FnOnce(&mut TcbView) -> T) -> T {
         let mut view = TcbView::of(tcb);
         let result = self.probe.call(tcb.now, what, || call(&mut view));
+        // SAFETY: null, or a C string that the library has left.
         let said = unsafe { view.take_error() };
         if let Err(message) = said.map_or_else(|| view.store(tcb), Err) {
             fail(&self.name, format!("{message} (in {})", what.name()));
@@ -171,6 +182,7 @@ impl LibraryCca {
 impl CongestionControl for LibraryCca {
     fn init(&mut self, tcb: &mut Tcb) {
         if let Some(init) = self.table.init {
+            // SAFETY: as `LibraryCca` says.
             self.call(tcb, Call::Init, |view| unsafe { init(self.object.0, view) });
         }
     }
@@ -179,6 +191,7 @@ impl CongestionControl for LibraryCca {
         let ssthresh = self.table.ssthresh.expect("checked when the library was loaded");
         let in_flight = bytes_in_flight.into();
         // The engine does not expect this call to change the connection.
+        // SAFETY: as `LibraryCca` says.
         let bytes = self.call(&mut tcb.clone(), Call::Ssthresh, |view| unsafe {
             ssthresh(self.object.0, view, in_flight)
         });
@@ -188,6 +201,7 @@ impl CongestionControl for LibraryCca {
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         if let Some(cong_avoid) = self.table.cong_avoid {
+            // SAFETY: as `LibraryCca` says.
             self.call(tcb, Call::CongAvoid, |view| unsafe {
                 cong_avoid(self.object.0, view, segments_acked.into());
             });
@@ -196,6 +210,7 @@ impl CongestionControl for LibraryCca {
 
     fn pkts_acked(&mut self, tcb: &mut Tcb, segments_acked: u32, rtt: Time) {
         if let Some(pkts_acked) = self.table.pkts_acked {
+            // SAFETY: as `LibraryCca` says.
             self.call(tcb, Call::PktsAcked, |view| unsafe {
                 pkts_acked(self.object.0, view, segments_acked.into(), rtt.ns());
             });
@@ -204,6 +219,7 @@ impl CongestionControl for LibraryCca {
 
     fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
         if let Some(set_state) = self.table.set_state {
+            // SAFETY: as `LibraryCca` says.
             self.call(tcb, Call::SetState, |view| unsafe {
                 set_state(self.object.0, view, state.code());
             });
@@ -213,6 +229,7 @@ impl CongestionControl for LibraryCca {
     fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
         let cwnd_event = self.table.cwnd_event?;
         let mut early = EarlyAckView::default();
+        // SAFETY: as `LibraryCca` says.
         self.call(tcb, Call::CwndEvent, |view| unsafe {
             cwnd_event(self.object.0, view, event.code(), &mut early);
         });
@@ -226,6 +243,7 @@ impl CongestionControl for LibraryCca {
     fn cong_control(&mut self, tcb: &mut Tcb, rc: &RateConnection, rs: &RateSample) {
         if let Some(cong_control) = self.table.cong_control {
             let sample = RateSampleView::of(rc, rs);
+            // SAFETY: as `LibraryCca` says.
             self.call(tcb, Call::CongControl, |view| unsafe {
                 cong_control(self.object.0, view, &sample);
             });
@@ -233,6 +251,7 @@ impl CongestionControl for LibraryCca {
     }
 }
 
+/// As [`LibraryCca`].
 #[derive(Debug)]
 struct LibraryQdisc {
     probe: Probe,
@@ -245,12 +264,14 @@ struct LibraryQdisc {
 impl QueueDisc for LibraryQdisc {
     fn enqueue(&mut self, packet: &Packet, queue: &mut Queue) -> bool {
         let now = queue.now();
+        // SAFETY: as `LibraryQdisc` says.
         let call = || unsafe { (self.enqueue)(self.object.0, queue, packet) };
         self.probe.call(now, Call::Enqueue, call) != 0
     }
 
     fn dequeue(&mut self, queue: &mut Queue) -> Option<u32> {
         let now = queue.now();
+        // SAFETY: as `LibraryQdisc` says.
         let call = || unsafe { (self.dequeue)(self.object.0, queue) };
         match self.probe.call(now, Call::Dequeue, call) {
             ..0 => None,
@@ -262,6 +283,7 @@ impl QueueDisc for LibraryQdisc {
     fn timer(&mut self, tag: u32, queue: &mut Queue) -> bool {
         let Some(timer) = self.timer else { return false };
         let now = queue.now();
+        // SAFETY: as `LibraryQdisc` says.
         let call = || unsafe { timer(self.object.0, queue, tag) };
         self.probe.call(now, Call::Timer, call) != 0
     }

@@ -25,13 +25,13 @@ impl Monitor {
     pub fn open(path: &Path) -> io::Result<Monitor> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         file.set_len((WORDS * size_of::<u64>()) as u64)?;
-        // Nobody truncates it while this process lives, and all accesses are atomic.
+        // SAFETY: nobody truncates the file while this process lives, and all accesses are atomic.
         Ok(Monitor { words: unsafe { MmapMut::map_mut(&file) }? })
     }
 
     fn word(&self, index: usize) -> &AtomicU64 {
         assert!(index < WORDS);
-        // In bounds; a mapping is aligned to a page.
+        // SAFETY: in bounds; a mapping is aligned to a page.
         unsafe { AtomicU64::from_ptr(self.words.as_ptr().cast::<u64>().cast_mut().add(index)) }
     }
 }

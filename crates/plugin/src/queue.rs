@@ -39,7 +39,7 @@ impl Queue {
     /// Sets the CE mark if the packet is ECN capable (RFC 3168 section 5); whether it is marked now.
     pub fn mark(&mut self, packet: u32, reason: &str) -> bool {
         let reason = c_string(reason);
-        // The table's functions are the adapter's below, and its host outlives the call.
+        // SAFETY: the table's functions are the adapter's below, and its host outlives the call.
         (unsafe { (self.mark)(self.host, packet, reason.as_ptr()) }) != 0
     }
 
@@ -48,11 +48,13 @@ impl Queue {
     /// `reason` is one of a few texts, by which drops are counted.
     pub fn drop_packet(&mut self, packet: u32, reason: &str) {
         let reason = c_string(reason);
+        // SAFETY: as in `mark`.
         unsafe { (self.drop)(self.host, packet, reason.as_ptr()) }
     }
 
     /// Calls `timer` with this tag once, after `delay`.
     pub fn set_timer(&mut self, delay: Time, tag: u32) {
+        // SAFETY: as in `mark`.
         unsafe { (self.set_timer)(self.host, delay.ns(), tag) }
     }
 }
@@ -103,7 +105,7 @@ impl<D: QueueDisc> Adapter<D> {
         };
         queue.host = ptr::from_mut(&mut host).cast();
         let result = call(&mut self.inner, &mut queue);
-        // A library leaves null or a text here.
+        // SAFETY: a library leaves null or a C string here.
         let said = unsafe { crate::tcb::text(queue.error) };
         let Host { refused, error, .. } = host;
         if let Some(message) = said.or(error) {
@@ -200,23 +202,25 @@ impl Host<'_> {
             self.error = Some(format!("it gave no reason to {what} a packet"));
             return None;
         }
-        // A C string by contract.
+        // SAFETY: a C string by contract.
         let Some(reason) = intern(&unsafe { CStr::from_ptr(reason) }.to_string_lossy()) else {
             self.error = Some(format!("it gave more than {MAX_REASONS} different reasons"));
             return None;
         };
-        // The adapter made the pointer from a reference that it does not use during the call.
+        // SAFETY: the adapter made the pointer from a reference that it does not use during the call.
         Some((unsafe { &mut *self.cx }, reason))
     }
 }
 
 unsafe extern "C" fn mark(host: *mut c_void, id: u32, reason: *const c_char) -> i32 {
+    // SAFETY: a library passes on the `host` of the queue that it was called with.
     let host = unsafe { &mut *host.cast::<Host<'_>>() };
     let id = PacketId(id);
     host.checked("mark", id, reason).is_some_and(|(cx, reason)| cx.mark(id, reason)).into()
 }
 
 unsafe extern "C" fn drop_packet(host: *mut c_void, id: u32, reason: *const c_char) {
+    // SAFETY: as in `mark`.
     let host = unsafe { &mut *host.cast::<Host<'_>>() };
     let id = PacketId(id);
     let is_arriving = host.arriving == Some(id);
@@ -231,8 +235,10 @@ unsafe extern "C" fn drop_packet(host: *mut c_void, id: u32, reason: *const c_ch
 }
 
 unsafe extern "C" fn set_timer(host: *mut c_void, delay_ns: i64, tag: u32) {
+    // SAFETY: as in `mark`.
     let host = unsafe { &mut *host.cast::<Host<'_>>() };
     match u64::try_from(delay_ns) {
+        // SAFETY: as in `Host::checked`.
         Ok(delay) => unsafe { &mut *host.cx }.set_timer(Time(delay), tag),
         Err(_) => host.error = Some(format!("it set a timer {delay_ns} ns from now")),
     }

@@ -218,6 +218,7 @@ impl TcbView {
     /// `error` is null or a C string.
     #[cfg(feature = "host")]
     pub(crate) unsafe fn take_error(&self) -> Option<String> {
+        // SAFETY: the caller's promise, passed on.
         unsafe { text(self.error.0) }
     }
 }
@@ -228,6 +229,7 @@ pub(crate) unsafe fn text(text: *const std::ffi::c_char) -> Option<String> {
     if text.is_null() {
         return None;
     }
+    // SAFETY: the caller's promise.
     Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 

@@ -1,8 +1,7 @@
 //! Numbers with units.
 
-use ccperf_engine::attributes::QueueSize;
 use ccperf_engine::time::{Rate, Time};
-use ccperf_engine::units;
+use ccperf_engine::units::{self, QueueSize};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -2,13 +2,14 @@
 //! and evaluation of COBALT queue discipline", LANMAN 2019): CoDel without a dropping interval,
 //! whose count also decays, and BLUE against flows that do not respond.
 
-use super::codel::{CE_THRESHOLD, CE_THRESHOLD_MARK, INTERVAL, OVERLIMIT_DROP, TARGET, USE_ECN};
-use super::codel::{TARGET_EXCEEDED_DROP, USE_L4S};
+use super::codel::{CE_THRESHOLD, INTERVAL, TARGET, USE_ECN, USE_L4S};
 use super::flow_queue::Child;
+use super::reasons::{CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP};
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::{Kind, Param, QueueSize, REAL, Spec};
+use crate::attributes::{Kind, Param, REAL, Spec};
 use crate::packet::PacketId;
 use crate::rng::RngStream;
+use crate::units::QueueSize;
 
 pub const P_DROP: Param = Param {
     ns3: "Pdrop",

@@ -3,10 +3,12 @@
 //! come closer with the square root of the number of drops.
 
 use super::flow_queue::Child;
+use super::reasons::{CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP};
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::{Kind, Param, QueueSize, Spec, U32};
+use crate::attributes::{Kind, Param, Spec, U32};
 use crate::packet::PacketId;
 use crate::time::Time;
+use crate::units::QueueSize;
 
 pub const USE_ECN: Param = Param {
     ns3: "UseEcn",
@@ -72,10 +74,7 @@ pub const SPEC: Spec = Spec {
     ],
 };
 
-pub(super) const TARGET_EXCEEDED_DROP: &str = "Target exceeded drop";
-pub(super) const OVERLIMIT_DROP: &str = "Overlimit drop";
 const TARGET_EXCEEDED_MARK: &str = "Target exceeded mark";
-pub(super) const CE_THRESHOLD_MARK: &str = "CE threshold exceeded mark";
 
 /// What a child gets, since flow queueing has no such parameter.
 pub(super) const DEFAULT_MIN_BYTES: u32 = 1500;

@@ -1,9 +1,11 @@
 //! First in, first out, with a limit in packets or bytes (ns-3's `FifoQueueDisc`, Linux's `pfifo`
 //! and `bfifo`).
 
+use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::{Kind, Param, QueueSize, Spec};
+use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
+use crate::units::QueueSize;
 
 pub const SPEC: Spec = Spec {
     ns3: "FifoQueueDisc",
@@ -18,8 +20,6 @@ pub const SPEC: Spec = Spec {
         doc: "How much the queue holds, in packets or bytes.",
     }],
 };
-
-pub(super) const LIMIT_EXCEEDED: &str = "Queue disc limit exceeded";
 
 #[derive(Debug)]
 pub struct Fifo {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::codel::OVERLIMIT_DROP;
+use super::reasons::OVERLIMIT_DROP;
 use super::{BuildContext, FlowKey, PacketFifo, Qdisc, QdiscContext, packet_limit};
 use crate::attributes::{Kind, Param, U32};
 use crate::packet::PacketId;

@@ -8,6 +8,7 @@ mod flow_queue;
 mod mq;
 mod packet_fifo;
 mod pie_params;
+mod reasons;
 mod red_params;
 #[cfg(test)]
 mod tests;
@@ -15,12 +16,13 @@ mod tests;
 use std::fmt;
 
 pub use check::check;
-pub use context::{Counts, FlowKey, QdiscContext, QdiscState, Reason, Verdict};
+pub use context::{Counts, FlowKey, QdiscContext, QdiscState};
 pub(crate) use flow_queue::flow_hash;
 pub use packet_fifo::PacketFifo;
 
-use crate::attributes::{Attributes, QueueSize, Spec};
+use crate::attributes::{Attributes, Spec};
 use crate::packet::PacketId;
+use crate::units::QueueSize;
 
 /// A queue discipline: the words are those of `tc` and RFC 7567, the behaviour that of ns-3's class
 /// named in each file.

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::QdiscContext;
-use crate::attributes::QueueSize;
 use crate::packet::PacketId;
+use crate::units::QueueSize;
 
 /// A first-in first-out list of packets that knows its bytes and reports to the context (ns-3's
 /// `DropTailQueue<QueueDiscItem>`, without the limit).

@@ -1,6 +1,6 @@
 //! Three bands of strict priority (ns-3's `PfifoFastQueueDisc`, Linux's `pfifo_fast`).
 
-use super::fifo::LIMIT_EXCEEDED;
+use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext, packet_limit};
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;

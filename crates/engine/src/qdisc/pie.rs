@@ -1,20 +1,17 @@
 //! Proportional integral controller enhanced (RFC 8033; ns-3's `PieQueueDisc`): drops or marks
 //! arrivals with a probability that is computed periodically from the queueing delay.
 
-use super::codel::CE_THRESHOLD_MARK;
 use super::flow_queue::Child;
 use super::pie_params::{Params, SPEC as PIE_SPEC};
+use super::reasons::{CE_THRESHOLD_MARK, FORCED_DROP, UNFORCED_DROP, UNFORCED_MARK};
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::{QueueSize, Spec};
+use crate::attributes::Spec;
 use crate::packet::PacketId;
 use crate::rng::RngStream;
 use crate::time::Time;
+use crate::units::QueueSize;
 
 pub const SPEC: Spec = PIE_SPEC;
-
-const UNFORCED_DROP: &str = "Unforced drop";
-const FORCED_DROP: &str = "Forced drop";
-const UNFORCED_MARK: &str = "Unforced mark";
 
 /// The burst allowance is renewed after this long without congestion, in seconds.
 const BURST_RESET_TIMEOUT: f64 = 1.5;

@@ -1,8 +1,9 @@
 //! The parameters of PIE.
 
 use super::codel::{CE_THRESHOLD, USE_ECN, USE_L4S};
-use crate::attributes::{Attributes, FRACTION, Kind, Param, QueueSize, REAL, Spec, U32};
+use crate::attributes::{Attributes, FRACTION, Kind, Param, REAL, Spec, U32};
 use crate::time::Time;
+use crate::units::QueueSize;
 
 /// The parameters that flow queueing has, too.
 pub const MEAN_PACKET_SIZE: Param = Param {

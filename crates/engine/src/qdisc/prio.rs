@@ -3,8 +3,9 @@
 
 use super::fifo::Fifo;
 use super::{BuildContext, Qdisc, QdiscContext};
-use crate::attributes::{Kind, Param, QueueSize, Spec};
+use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
+use crate::units::QueueSize;
 
 pub const SPEC: Spec = Spec {
     ns3: "PrioQueueDisc",

@@ -4,18 +4,17 @@
 //! Variants: gentle RED (Floyd 2000), adaptive RED (Floyd, Gummadi and Shenker 2001), the
 //! self-configuring RED of Feng et al. (1999) and nonlinear RED (Zhou et al. 2006).
 
+use super::reasons::{FORCED_DROP, UNFORCED_DROP, UNFORCED_MARK};
 use super::red_params::{Params, SPEC as RED_SPEC};
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::{QueueSize, Spec};
+use crate::attributes::Spec;
 use crate::packet::PacketId;
 use crate::rng::RngStream;
 use crate::time::Time;
+use crate::units::QueueSize;
 
 pub const SPEC: Spec = RED_SPEC;
 
-const UNFORCED_DROP: &str = "Unforced drop";
-const FORCED_DROP: &str = "Forced drop";
-const UNFORCED_MARK: &str = "Unforced mark";
 const FORCED_MARK: &str = "Forced mark";
 const INTERNAL_QUEUE_DROP: &str = "Dropped by internal queue";
 

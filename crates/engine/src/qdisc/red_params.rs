@@ -1,7 +1,8 @@
 //! The parameters of RED, and those that follow from them.
 
-use crate::attributes::{Attributes, FRACTION, Kind, Param, QueueSize, REAL, Spec, U32};
+use crate::attributes::{Attributes, FRACTION, Kind, Param, REAL, Spec, U32};
 use crate::time::Time;
+use crate::units::QueueSize;
 
 const POSITIVE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 

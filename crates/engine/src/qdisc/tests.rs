@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::bench::Bench;
-use super::{MQ, SPECS, Verdict};
-use crate::attributes::QueueSize;
+use super::{MQ, SPECS};
 use crate::packet::Ecn;
 use crate::time::Time;
-use crate::units::parse_queue_size;
+use crate::units::{QueueSize, parse_queue_size};
+use crate::verdict::Verdict;
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -1,9 +1,9 @@
 //! Values of attributes: checked against the tables, and in two spellings: the shortest for people,
 //! base units for the backends.
 
-use crate::attributes::{Kind, QueueSize};
+use crate::attributes::Kind;
 use crate::time::{Rate, Time};
-use crate::units;
+use crate::units::{self, QueueSize};
 
 /// The value in its canonical spelling.
 ///

@@ -8,13 +8,13 @@ use super::names::{self, Registry};
 use super::routing::Routes;
 use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
-use crate::attributes::{Attributes, QueueSize, Spec};
+use crate::attributes::{Attributes, Spec};
 use crate::lowered::DeviceSelect;
 use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
 use crate::qdisc;
 use crate::tcp::socket_params::SOCKET;
 use crate::time::{Rate, Time};
-use crate::units;
+use crate::units::{self, QueueSize};
 use crate::user::is_user_code;
 
 /// The first ports that are given out (RFC 6335's dynamic range; iperf's server).
@@ -27,8 +27,6 @@ const MAX_FLOWS: usize = 1 << 16;
 const MAX_HOPS: usize = 64;
 /// Stream numbers are exact in a double.
 const MAX_STREAM: u64 = 1 << 52;
-/// Rows of a table of samples that still fit in memory.
-const MAX_SAMPLES: u64 = 200_000_000;
 const MAX_DEVICE_QUEUES: u16 = 256;
 /// What ns-3's `TrafficControlHelper::Default` gives each queue of a multi-queue device.
 const DEFAULT_CHILD: &str = "FqCoDelQueueDisc";
@@ -104,8 +102,8 @@ impl Report {
         }
         self.sender_names(&s.flows, &s.pings);
         self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
-        let rows = 2 * s.links.len().max(s.flows.len()) as u64;
-        self.recording(&mut s.recording, stop, rows);
+        self.recording(&mut s.recording);
+        self.memory(s, stop);
     }
 
     // Values with units.
@@ -631,23 +629,10 @@ impl Report {
         }
     }
 
-    fn recording(&mut self, recording: &mut super::Recording, stop: Option<Time>, rows: u64) {
+    fn recording(&mut self, recording: &mut super::Recording) {
         let path = "recording.interval";
-        let Some(interval) = self.time(path, &mut recording.interval) else { return };
-        if interval.is_zero() {
+        if self.time(path, &mut recording.interval) == Some(Time::ZERO) {
             self.add(path, "0s is not an interval; write a time above 0, like 30ms");
-        } else if let Some(stop) = stop {
-            let samples = (stop.0 / interval.0).saturating_mul(rows);
-            if samples > MAX_SAMPLES {
-                self.add(
-                    path,
-                    format!(
-                        "{} makes {samples} rows of samples, more than {MAX_SAMPLES}; write a \
-                         longer interval",
-                        recording.interval
-                    ),
-                );
-            }
         }
     }
 }

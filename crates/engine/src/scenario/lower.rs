@@ -8,14 +8,14 @@ use super::names::{self, Registry};
 use super::routing::Routes;
 use super::spec::{self, DirectionName, Scenario};
 use super::{attributes, streams};
-use crate::attributes::{QueueSize, Spec};
+use crate::attributes::Spec;
 use crate::lowered::{
     Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
     Poisson, SCHEMA,
 };
 use crate::tcp::socket_params::SOCKET;
 use crate::time::Time;
-use crate::units;
+use crate::units::{self, QueueSize};
 use crate::user::is_user_code;
 
 const CHECKED: &str = "the scenario has been checked";

@@ -9,6 +9,7 @@ mod attributes;
 mod check;
 mod distribution;
 mod lower;
+mod memory;
 pub mod names;
 mod ping;
 mod routing;

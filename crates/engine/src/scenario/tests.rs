@@ -267,6 +267,8 @@ fn each_mistake_is_reported_at_its_field() {
         ("/pings", json!([{"source": "a", "destination": "b"}, {"source": "a", "destination": "b"}]), "pings[1]", "already"),
         ("/recording", json!({"interval": "0s"}), "recording.interval", "above 0"),
         ("/recording", json!({"interval": "1ns"}), "recording.interval", "longer interval"),
+        ("/recording", json!({"interval": "90ns"}), "recording.interval", "4.6 GB of a recording of 4.6 GB"),
+        ("/pings", json!([{"source": "a", "destination": "b", "interval": "5ns"}]), "pings[0].interval", "4.8 GB"),
         // Mistakes of shape.
         ("/seed", json!(-1), "seed", "-1"),
         ("/speed", json!(1), "speed", "unknown field `speed`"),
