@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import backends, campaign, catalogue
+from ccperf.outputs import PACKET_TRACE, may_write
 from ccperf.user_code import names
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _simulate(
         from ccperf.errors import UsageError
 
         raise UsageError("backend", f"`{backend}` cannot be used here: {missing}")
-    return campaign.simulate(
-        point, made_by, progress, packets=Path(packets) if packets is not None else None
-    )
+    trace = Path(packets) if packets is not None else None
+    if trace:
+        may_write(trace, PACKET_TRACE, "packets")
+    return campaign.simulate(point, made_by, progress, packets=trace)

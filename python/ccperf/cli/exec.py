@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from ccperf.cli.options import Json, Running, writable_file
 from ccperf.cli.output import metric_tables, note, print_json, warn
 from ccperf.errors import UsageError
+from ccperf.outputs import PACKET_TRACE, may_write
 
 if TYPE_CHECKING:
     from ccperf.commandline import DumbbellRun, ProgramRun
@@ -57,6 +58,7 @@ def command(
         writable_file(target, "--db" if db else "--db-path")
     if packets:
         writable_file(packets, "--packets")
+        may_write(packets, PACKET_TRACE, "--packets", [target] if target else [])
     backend = running.open_backend()
     backend.prepare(scenario)
 

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from ccperf.cli.options import Folder, load_runs, writable_folder
 from ccperf.errors import UsageError, unknown
+from ccperf.outputs import FIGURES, may_write
 
 
 def command(
@@ -33,10 +34,17 @@ def command(
             raise UsageError("--format", unknown("format", name, figures.FORMATS))
     writable_folder(output)
     results = load_runs(runs, db)
+    targets = {
+        (result.id, name): [output / f"{result.id}_{name}.{suffix}" for suffix in formats]
+        for result in results
+        for name in names
+    }
+    for path in (path for paths in targets.values() for path in paths):
+        may_write(path, FIGURES[path.suffix[1:]], "--output")
     output.mkdir(parents=True, exist_ok=True)
     for result in results:
         for name in names:
-            paths = [output / f"{result.id}_{name}.{suffix}" for suffix in formats]
+            paths = targets[result.id, name]
             figures.save(figures.describe(name, result.scenario, result.recording), *paths)
             for path in paths:
                 print(path)

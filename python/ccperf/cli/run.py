@@ -20,6 +20,7 @@ from ccperf.cli.options import (
 )
 from ccperf.cli.output import metric_tables, note, overview, print_json
 from ccperf.errors import RunError, UsageError
+from ccperf.outputs import PACKET_TRACE, may_write
 
 #: The algorithm of the published tables.
 DEFAULT_CC = "TcpNewReno"
@@ -75,12 +76,12 @@ def command(
     if dry_run:
         _print_plan(jobs, json)
         return 0
+    if packets:
+        _check_packets(packets, jobs, db, file)
     backend = running.open_backend()
     for job in jobs:
         for point in job.points:
             backend.prepare(point.scenario)
-    if packets:
-        _check_packets(packets, jobs)
     results: list[tuple[Result, str]] = []
     failed = False
     for job in jobs:
@@ -250,11 +251,13 @@ def _scenario_job(path: Path, running: Running, numbers: Sequence[int] | None) -
     )
 
 
-def _check_packets(packets: Path, jobs: Sequence[Job]) -> None:
+def _check_packets(packets: Path, jobs: Sequence[Job], db: Path | None, file: Path) -> None:
     count = sum(len(job.points) for job in jobs)
     if count != 1:
         raise UsageError("--packets", f"takes one run, but these are {count}; choose one point")
     writable_file(packets, "--packets")
+    databases = [db] if db else [job.default_db for job in jobs if job.default_db]
+    may_write(packets, PACKET_TRACE, "--packets", [*databases, file])
 
 
 def _print_plan(jobs: Sequence[Job], json: bool) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ccperf.figures import time_series, operating_point, distribution, in_flight  # noqa: F401
 
 # isort: on
-from ccperf.errors import UsageError, unknown
+from ccperf.errors import RunError, UsageError, unknown
 from ccperf.figures.figure import Axis, Figure, Line, Panel, Series
 from ccperf.figures.registry import FIGURES, FigureKind
 from ccperf.metrics import FlowSeries
@@ -64,7 +64,8 @@ def save(figure: Figure, *paths: str | Path) -> None:
     """Draw a figure once and write it to each path, in the format that its suffix names.
 
     The bytes depend on the figure and on matplotlib's version only. Raises `UsageError` for
-    another suffix, a folder that cannot be written to, or if matplotlib is not installed.
+    another suffix, a folder that is not there, or if matplotlib is not installed, and `RunError` if
+    something cannot be written: then no half of a file is left.
     """
     targets = [Path(path) for path in paths]
     for target in targets:
@@ -72,6 +73,8 @@ def save(figure: Figure, *paths: str | Path) -> None:
             raise UsageError(
                 str(target), f"unknown format `{target.suffix}`; known: .{', .'.join(FORMATS)}"
             )
+        if not target.parent.is_dir():
+            raise UsageError(str(target), f"cannot be written (no folder {target.parent})")
     try:
         from ccperf.figures import mpl
     except ModuleNotFoundError as error:
@@ -81,4 +84,5 @@ def save(figure: Figure, *paths: str | Path) -> None:
     try:
         mpl.save(figure, targets)
     except OSError as error:
-        raise UsageError(str(error.filename), f"cannot be written ({error.strerror})") from error
+        where = error.filename or ", ".join(map(str, targets))
+        raise RunError(f"{where}: cannot be written ({error.strerror or error})") from error

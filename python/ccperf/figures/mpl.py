@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from functools import cache
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -24,6 +25,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ccperf.figures.figure import MANY_FLOWS
 from ccperf.figures.font import families
+from ccperf.outputs import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,7 +122,11 @@ def save(figure: Figure, paths: Iterable[Path]) -> None:
     with settings():
         canvas = draw(figure)
         for path in paths:
-            canvas.savefig(path, format=path.suffix[1:], metadata=_METADATA[path.suffix])
+            # In memory first: matplotlib does not get over a disk that is full.
+            drawn = BytesIO()
+            canvas.savefig(drawn, format=path.suffix[1:], metadata=_METADATA[path.suffix])
+            with whole(path) as draft:
+                draft.write_bytes(drawn.getvalue())
 
 
 @contextmanager

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import arro3.core as arrow
 from arro3.io import write_csv, write_parquet
 
-from ccperf.errors import UsageError, unknown
+from ccperf.errors import RunError, UsageError, unknown
 from ccperf.metrics import METRICS
+from ccperf.outputs import may_write, table, whole
+from ccperf.recording import TABLES
 from ccperf.store.blobs import decode_table
 
 if TYPE_CHECKING:
@@ -55,35 +57,44 @@ def export(
 
     `runs.*` has a row for each run and point, `metrics.*` one for each value, with its unit; join
     them on `run`.  With `series` every run's recording follows as `series/<run>/<table>.*`.
-    Raises `UsageError` for an unknown format or a folder that cannot be written.
+    Files of an earlier export are replaced, each as a whole.  Raises `UsageError` for an unknown
+    format or where another file is in the way, and `RunError` if something cannot be written.
     """
     if format not in get_args(Format):
         raise UsageError("format", unknown("format", format, get_args(Format)))
     rows = store.runs() if runs is None else list(runs)
     ids = list(dict.fromkeys(run.id for run in rows))
-    written = []
+    targets = {
+        folder / f"runs.{format}": tuple(_RUN_COLUMNS),
+        folder / f"metrics.{format}": _METRIC_COLUMNS,
+    }
+    series_of = {run_id: store.series(run_id) for run_id in ids} if series else {}
+    for run_id, names in series_of.items():
+        for name in names:
+            path = folder / "series" / run_id / f"{name}.{format}"
+            targets[path] = tuple(column.name for column in TABLES[name])
+    for path, columns in targets.items():
+        may_write(path, table(columns, format), "--output", [store.path])
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, columns in (
-            ("runs", {name: [read(run) for run in rows] for name, read in _RUN_COLUMNS.items()}),
-            ("metrics", _metric_columns(store, ids)),
-        ):
-            path = folder / f"{name}.{format}"
-            _write(path, format, columns)
-            written.append(path)
-        for run_id in ids if series else ():
+    except OSError as error:
+        raise UsageError(str(folder), f"cannot be written: {error.strerror or error}") from error
+    try:
+        about_runs = {name: [read(run) for run in rows] for name, read in _RUN_COLUMNS.items()}
+        _write(folder / f"runs.{format}", format, about_runs)
+        _write(folder / f"metrics.{format}", format, _metric_columns(store, ids))
+        for run_id in series_of:
             target = folder / "series" / run_id
             target.mkdir(parents=True, exist_ok=True)
             for name, blob in store.parquet(run_id).items():
-                path = target / f"{name}.{format}"
-                if format == "parquet":
-                    path.write_bytes(blob)
-                else:
-                    _write_table(path, format, decode_table(name, blob).arrow())
-                written.append(path)
+                with whole(target / f"{name}.{format}") as path:
+                    if format == "parquet":
+                        path.write_bytes(blob)
+                    else:
+                        _write_table(path, format, decode_table(name, blob).arrow())
     except OSError as error:
-        raise UsageError(str(folder), f"cannot be written: {error.strerror or error}") from error
-    return written
+        raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
+    return list(targets)
 
 
 def _metric_columns(store: Store, ids: Sequence[str]) -> dict[str, list[Any]]:
@@ -111,7 +122,8 @@ def _write(path: Path, format: Format, columns: dict[str, list[Any]]) -> None:
     arrays = [
         arrow.Array(values, kind) for values, kind in zip(columns.values(), kinds, strict=True)
     ]
-    _write_table(path, format, arrow.Table.from_arrays(arrays, schema=schema))
+    with whole(path) as draft:
+        _write_table(draft, format, arrow.Table.from_arrays(arrays, schema=schema))
 
 
 def _write_table(path: Path, format: Format, table: arrow.Table) -> None:

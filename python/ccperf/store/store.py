@@ -234,6 +234,11 @@ class Store:
         rows = self._db.execute("SELECT name, parquet FROM series WHERE run_id = ?", (run_id,))
         return dict(rows.fetchall())
 
+    def series(self, run_id: str) -> list[str]:
+        """Return the names of the tables of a run's recording."""
+        rows = self._db.execute("SELECT name FROM series WHERE run_id = ?", (run_id,))
+        return [str(row[0]) for row in rows]
+
     def load(self, run_id: str, experiment: str | None = None) -> Result:
         """Return a run, of `experiment` if it serves several; KeyError if there is none."""
         rows = self.runs(run_id=run_id, experiment=experiment)

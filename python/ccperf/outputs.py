@@ -1,0 +1,87 @@
+"""Files that ccperf writes: whole or not at all, and never over what it did not write itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccperf.errors import UsageError
+
+#: How much of a file's beginning and end is looked at to recognise it.
+_LOOK = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file of ours is, and how it is recognised: how it begins, and what else it holds."""
+
+    name: str
+    begins: tuple[bytes, ...]
+    #: Each of these stands somewhere near the beginning or the end.
+    holds: tuple[bytes, ...] = ()
+
+    def recognises(self, path: Path) -> bool:
+        """Whether an existing file is one of these; an empty one may become one."""
+        with path.open("rb") as file:
+            seen = head = file.read(_LOOK)
+            size = file.seek(0, os.SEEK_END)
+            if size > _LOOK:
+                file.seek(-_LOOK, os.SEEK_END)
+                seen += file.read()
+        return not head or (
+            head.startswith(self.begins) and all(part in seen for part in self.holds)
+        )
+
+
+PACKET_TRACE = Kind(
+    "packet trace",
+    (b"time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason\n",),
+)
+#: By suffix, without the dot.
+FIGURES = {
+    "pdf": Kind("figure of ccperf", (b"%PDF-",), (b"/Creator (ccperf)",)),
+    "svg": Kind("figure of ccperf", (b"<?xml",), (b"ccperf",)),
+    "png": Kind("figure of ccperf", (b"\x89PNG",), (b"ccperf",)),
+}
+
+
+def table(columns: Sequence[str], format: str) -> Kind:
+    """A table that `export` writes, as `parquet`, `csv` or `json`."""
+    name = f"table of ccperf ({format})"
+    if format == "parquet":
+        return Kind(name, (b"PAR1",), tuple(column.encode() for column in columns))
+    if format == "csv":
+        return Kind(name, ((",".join(columns) + "\n").encode(),))
+    return Kind(name, (b"[]", f'[{{"{columns[0]}":'.encode()))
+
+
+def may_write(path: Path, kind: Kind, option: str, others: Iterable[Path] = ()) -> None:
+    """Raises :class:`~ccperf.errors.UsageError` if writing `path` would destroy something.
+
+    That is a file that is no `kind`, or one of `others`, which the same command reads or writes.
+    Devices and pipes (``/dev/null``) lose nothing.
+    """
+    for other in others:
+        if path.resolve() == other.resolve():
+            message = f"`{path}` is also what this command reads or keeps results in; name another"
+            raise UsageError(option, message)
+    try:
+        if path.is_file() and not kind.recognises(path):
+            message = f"`{path}` is there and is no {kind.name}; name another file, or remove it"
+            raise UsageError(option, message)
+    except OSError as error:
+        raise UsageError(option, f"`{path}` cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Yields the path of a draft, which takes the place of `path` when all went well."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        yield draft
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

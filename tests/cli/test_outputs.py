@@ -1,0 +1,164 @@
+"""Outputs never destroy: what is in the way of one is left alone, and said before anything runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.errors import UsageError
+from ccperf.outputs import FIGURES, whole
+
+AQM = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "60ms"]
+LINE = (
+    "ns3-dev-ccperf-static-dumbbell-default --stop-time=60ms --bw=16Mbps --qlen=20p --rtts=15ms "
+    "--algs=TcpCubic"
+)
+SCENARIO = """
+stop_time = "60ms"
+nodes = ["a", "b"]
+[[links]]
+name = "wire"
+ends = ["a", "b"]
+rate = "10Mbps"
+delay = "5ms"
+[[flows]]
+source = "a"
+destination = "b"
+cc = "cubic"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def files() -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+def refuses(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """The message of a command that changes nothing at all."""
+    before = files()
+    assert invoke(words) == 2
+    assert files() == before
+    return capsys.readouterr().err
+
+
+@pytest.fixture
+def run() -> str:
+    """The id of a run in `x.db`."""
+    from ccperf.store import Store
+
+    assert invoke([*AQM, "--db", "x.db"]) == 0
+    with Store("x.db", "r") as store:
+        return store.runs()[0].id
+
+
+@pytest.mark.parametrize("command", [AQM, ["run", "s.toml"], ["exec", "--", LINE]])
+@pytest.mark.parametrize("target", ["x.db", "s.toml", "notes.txt", "link.csv", "new.db"])
+@pytest.mark.usefixtures("run")
+def test_a_packet_trace_replaces_nothing_but_a_trace(
+    capsys: pytest.CaptureFixture[str], command: list[str], target: str
+) -> None:
+    """The database in use, another one, the input, somebody's notes, a link to them."""
+    Path("s.toml").write_text(SCENARIO)
+    Path("notes.txt").write_text("time_ns,link,event\nprecious\n")
+    Path("link.csv").symlink_to("notes.txt")
+    name, *rest = command
+    for database in ["new.db"] if target == "new.db" else ["x.db", "new.db"]:
+        text = refuses(capsys, name, "--packets", target, "--db", database, *rest)
+        assert text.startswith(f"error: --packets: `{target}` is ")
+
+
+def test_a_packet_trace_replaces_a_trace(tmp_path: Path) -> None:
+    Path("p.csv").touch()
+    assert invoke([*AQM, "--packets", "p.csv"]) == 0
+    first = (tmp_path / "p.csv").read_bytes()
+    assert invoke([*AQM, "--packets", "p.csv", "--cc", "cubic"]) == 0
+    assert (tmp_path / "p.csv").read_bytes().startswith(first[:40])
+    assert invoke([*AQM, "--packets", "/dev/null"]) == 0
+
+
+def test_python_refuses_as_well() -> None:
+    import ccperf
+
+    Path("notes.txt").write_text("precious")
+    with pytest.raises(UsageError, match=r"packets: `notes\.txt` is there and is no packet trace"):
+        ccperf.run("aqm", cc="cubic", k=1, stop_time="60ms", packets="notes.txt")
+    assert Path("notes.txt").read_text() == "precious"
+
+
+@pytest.mark.parametrize("suffix", FIGURES)
+def test_a_figure_replaces_a_figure_only(
+    capsys: pytest.CaptureFixture[str], run: str, suffix: str
+) -> None:
+    pytest.importorskip("matplotlib")
+    plot = ["plot", run, "--db", "x.db", "--figure", "time_series", "--format", suffix]
+    assert invoke(plot) == 0
+    assert invoke(plot) == 0
+    drawn = Path(f"{run}_time_series.{suffix}")
+    drawn.write_bytes(drawn.read_bytes()[:4] + b" of somebody else")
+    assert "is no figure of ccperf" in refuses(capsys, *plot)
+
+
+@pytest.mark.parametrize("format", ["parquet", "csv", "json"])
+def test_an_export_replaces_an_export_only(
+    capsys: pytest.CaptureFixture[str], run: str, format: str
+) -> None:
+    export = ["export", "--db", "x.db", "--format", format, "--series", "-o", "out"]
+    assert invoke(export) == 0
+    assert invoke(export) == 0
+    capsys.readouterr()
+    for name in ("runs", "metrics", f"series/{run}/flows"):
+        path = Path(f"out/{name}.{format}")
+        ours = path.read_bytes()
+        path.write_bytes(b"id,name\n1,Ann\n")
+        assert f"is no table of ccperf ({format})" in refuses(capsys, *export)
+        path.write_bytes(ours)
+    # Another table of an export is not this one.
+    Path(f"out/runs.{format}").write_bytes(Path(f"out/metrics.{format}").read_bytes())
+    if format != "json":
+        refuses(capsys, *export)
+
+
+def test_a_draft_takes_the_place_when_all_went_well(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    target.write_text("old")
+
+    def half() -> None:
+        with whole(target) as draft:
+            draft.write_text("half")
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        half()
+    assert target.read_text() == "old"
+    with whole(target) as draft:
+        draft.write_text("new")
+    assert target.read_text() == "new"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_leaves_no_half_figure(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A draft on a device without room stands for it."""
+    mpl: Any = pytest.importorskip("ccperf.figures.mpl")
+    from contextlib import contextmanager
+
+    @contextmanager
+    def full(_path: Path) -> Any:
+        yield Path("/dev/full")
+
+    monkeypatch.setattr(mpl, "whole", full)
+    for suffix in FIGURES:
+        plot = ["plot", run, "--db", "x.db", "--figure", "time_series", "--format", suffix]
+        assert invoke(plot) == 1
+        assert "cannot be written" in capsys.readouterr().err
+    assert not list(Path().glob("*time_series*"))
