@@ -1,7 +1,8 @@
 """Writes the documents that come from data: `make docs`.
 
 `docs/algorithms.md` is made of the registry and of what the matrix compares, `docs/fidelity.md` of
-`ccperf.verify.page`, which the site shows as well. A test fails while either is out of date.
+`ccperf.verify.page`, which the site shows as well, the tables in `docs/design/contract.md` of what
+the engine declares. A test fails while one of them is out of date.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ccperf import registry
+from ccperf import recording, registry
 from ccperf.cli.show import default_text, values_text
 from ccperf.verify import fidelity, page
 
@@ -20,7 +21,11 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 def documents() -> dict[Path, str]:
     """The documents, as they should be."""
-    return {DOCS / "algorithms.md": algorithms(), DOCS / "fidelity.md": fidelity_page()}
+    return {
+        DOCS / "algorithms.md": algorithms(),
+        DOCS / "fidelity.md": fidelity_page(),
+        DOCS / "design" / "contract.md": contract(),
+    }
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -40,6 +45,27 @@ def wrapped(text: str) -> str:
 
 def _cell(cell: object) -> str:
     return f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|")
+
+
+def contract() -> str:
+    """The contract, with the tables of a recording between its marks."""
+    text = (DOCS / "design" / "contract.md").read_text(encoding="utf-8")
+    before, begin, rest = text.partition("<!-- tables: ")
+    mark, end_of_mark, rest = rest.partition("-->\n")
+    _, end, after = rest.partition("<!-- end of tables -->")
+    if not end:
+        raise SystemExit("docs/design/contract.md: the marks around the tables are gone")
+    parts = []
+    for name, columns in recording.TABLES.items():
+        rows = [[f"`{c.name}`", _kind(c), c.unit, c.description] for c in columns]
+        parts.append(wrapped(f"`{name}`: {recording.ROWS[name]}."))
+        parts.append(table(["column", "kind", "unit", "meaning"], rows))
+    tables = "\n\n".join(parts)
+    return f"{before}{begin}{mark}{end_of_mark}\n{tables}\n\n{end}{after}"
+
+
+def _kind(column: recording.Column) -> str:
+    return f"{column.kind}*" if column.kind == "float" else column.kind
 
 
 def fidelity_page() -> str:

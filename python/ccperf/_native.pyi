@@ -52,6 +52,11 @@ def lower(scenario_json: str) -> str:
 
 # Simulation.
 
+def schema() -> str:
+    """JSON: the tables of a recording, in order. Each has ``name``, ``row`` (what a row is),
+    ``optional`` and ``columns``; a column has ``name``, ``kind`` (``int``, ``float`` or ``str``),
+    ``unit`` and ``description``."""
+
 @final
 class Simulation:
     """One run of a lowered scenario on this engine, all at once or step by step."""

@@ -1,12 +1,14 @@
 """What a run leaves behind: named tables of NumPy columns, the same from every backend.
 
-`TABLES` is the schema: every column with its kind, unit and meaning.  A backend hands its columns
-to `Recording`, which checks them against the schema; metrics, figures and the store read them.
+`TABLES` is the schema: every column with its kind, unit and meaning, as the engine declares them
+(`crates/engine/src/recording/tables.rs`).  A backend hands its columns to `Recording`, which checks
+them against the schema; metrics, figures and the store read them.
 """
 
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -14,6 +16,8 @@ from typing import Any, Literal, TypeAlias
 import arro3.core as arrow
 import numpy as np
 import numpy.typing as npt
+
+from ccperf import _native
 
 ColumnData: TypeAlias = npt.NDArray[Any] | list[str]
 
@@ -42,136 +46,18 @@ class Column:
     description: str
 
 
+_SCHEMA: list[dict[str, Any]] = json.loads(_native.schema())
+
+#: The columns of each table, as the engine declares them.
 TABLES: dict[str, tuple[Column, ...]] = {
-    "flows": (
-        Column("name", "str", "", "the flow's name"),
-        Column("segments_sent", "int", "segments", "data segments emitted"),
-        Column(
-            "retransmissions",
-            "int",
-            "segments",
-            "data segments emitted below the highest sequence number emitted before",
-        ),
-        Column("rtos", "int", "", "entries into the Loss state"),
-        Column("recovery_episodes", "int", "", "finished recovery episodes"),
-        Column(
-            "recovery_time_ns",
-            "int",
-            "ns",
-            "total length of the finished episodes, each from entering Recovery to leaving "
-            "Recovery or Loss",
-        ),
-        Column("start_ns", "int", "ns", "start of the application"),
-        Column("stop_ns", "int", "ns", "its stop; the run's where the scenario names none"),
-        Column(
-            "completion_ns",
-            "float",
-            "ns",
-            "when all bytes of a finite transfer were acknowledged",
-        ),
-        Column("base_rtt_ns", "int", "ns", "propagation delay there and back at time 0"),
-        Column(
-            "bottleneck",
-            "str",
-            "",
-            "the direction with the smallest configured rate on the forward path at time 0, the "
-            "first of equals",
-        ),
-    ),
-    "links": (
-        Column("name", "str", "", "the direction: `<link>_forward` or `<link>_reverse`"),
-        Column("tx_packets", "int", "packets", "transmissions started"),
-        Column("tx_bytes", "int", "B", "their bytes, PPP header included"),
-        Column("qdisc_enqueued", "int", "packets", "accepted by the queue discipline"),
-        Column("qdisc_dropped", "int", "packets", "dropped by the queue discipline"),
-        Column("qdisc_marked", "int", "packets", "marked CE by the queue discipline"),
-        Column("device_dropped", "int", "packets", "refused by the device queue"),
-        Column("loss_dropped", "int", "packets", "lost at the receiving device"),
-    ),
-    "drops": (
-        Column("link", "str", "", "the direction"),
-        Column("verdict", "str", "", "drop_before_enqueue, drop_after_dequeue or mark"),
-        Column("reason", "str", "", "the queue discipline's reason, in ns-3's words"),
-        Column("packets", "int", "packets", "how many"),
-        Column("bytes", "int", "B", "their IP bytes"),
-    ),
-    "flow_samples": (
-        Column("time_ns", "int", "ns", "grid point"),
-        Column("flow", "int", "", "index into `flows`"),
-        Column("cwnd_bytes", "int", "B", "congestion window; 0 before the connection"),
-        Column("ssthresh_bytes", "int", "B", "slow start threshold; 0 before the connection"),
-        Column("in_flight_bytes", "int", "B", "bytes in flight; 0 before the connection"),
-        Column("srtt_ns", "float", "ns", "TCP's smoothed round-trip time"),
-        Column(
-            "sent_bytes",
-            "int",
-            "B",
-            "payload of all data segments emitted, retransmissions included",
-        ),
-        Column(
-            "received_bytes",
-            "int",
-            "B",
-            "payload of all data segments that reached the destination's IP layer, duplicates "
-            "included",
-        ),
-        Column("acked_bytes", "int", "B", "advance of the highest cumulative ACK at the sender"),
-        Column("written_bytes", "int", "B", "bytes the socket accepted from the application"),
-        Column("read_bytes", "int", "B", "bytes handed to the receiving application"),
-        Column(
-            "idt_ewma_ns",
-            "float",
-            "ns",
-            "EWMA (weight 0.05 for the new gap, started with the first gap) of the gaps between "
-            "data segments emitted",
-        ),
-        Column(
-            "one_way_delay_ns",
-            "float",
-            "ns",
-            "for the last read that completed an application packet: time of the read minus "
-            "creation stamp of the last packet completed",
-        ),
-        Column("retransmissions", "int", "segments", "retransmissions so far"),
-        Column("rtos", "int", "", "entries into the Loss state so far"),
-        Column("pacing_rate_bps", "int", "bit/s", "pacing rate; 0 without pacing"),
-    ),
-    "link_samples": (
-        Column("time_ns", "int", "ns", "grid point"),
-        Column("link", "int", "", "index into `links`"),
-        Column("tx_bytes", "int", "B", "bytes of the transmissions started, PPP included"),
-        Column("qdisc_packets", "int", "packets", "packets in the queue discipline"),
-        Column("qdisc_bytes", "int", "B", "bytes in the queue discipline"),
-        Column(
-            "sojourn_ns",
-            "float",
-            "ns",
-            "sojourn time of the packet taken from the queue last, those then dropped included",
-        ),
-        Column("qdisc_dropped", "int", "packets", "dropped by the queue discipline so far"),
-        Column("qdisc_marked", "int", "packets", "marked by the queue discipline so far"),
-        Column("rate_bps", "int", "bit/s", "configured rate of the interval that ends here"),
-    ),
-    "pings": (
-        Column("time_ns", "int", "ns", "when the echo request was sent"),
-        Column("ping", "int", "", "index into the scenario's pings"),
-        Column("rtt_ns", "float", "ns", "until the reply arrived"),
-    ),
-    "changes": (
-        Column("time_ns", "int", "ns", "time of the change"),
-        Column("flow", "int", "", "index into `flows`"),
-        Column(
-            "name",
-            "str",
-            "",
-            "cwnd, ssthresh, in_flight, srtt_ns, cong_state, ecn_state or rto_ns",
-        ),
-        Column("value", "float", "", "the new value: bytes, ns or the state's number"),
-    ),
+    table["name"]: tuple(Column(**column) for column in table["columns"]) for table in _SCHEMA
 }
 
+#: What a row of each table is, and how rows are ordered.
+ROWS: dict[str, str] = {table["name"]: table["row"] for table in _SCHEMA}
+
 #: Tables that a recording has only if the scenario asks for them.
-OPTIONAL_TABLES = frozenset({"pings", "changes"})
+OPTIONAL_TABLES = frozenset(table["name"] for table in _SCHEMA if table["optional"])
 
 
 class Table(Mapping[str, ColumnData]):

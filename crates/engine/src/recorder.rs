@@ -3,124 +3,12 @@
 use crate::application::Ping;
 use crate::lowered::Lowered;
 use crate::network::Network;
-use crate::recording::{Column, Recording, Table};
+use crate::recording::tables::{Changes, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links};
+use crate::recording::{Recording, Table};
 use crate::simulate::Connection;
 use crate::tcp::Socket;
 use crate::time::{Rate, Time};
 use crate::verdict::Verdict;
-
-/// Declares a group of columns that grow together.
-macro_rules! columns {
-    ($(#[$doc:meta])* $name:ident { $($column:ident: $kind:ident,)* }) => {
-        $(#[$doc])*
-        #[derive(Debug, Default)]
-        struct $name {
-            $($column: columns!(@vec $kind),)*
-        }
-
-        impl $name {
-            fn into_table(self, name: &str) -> Table {
-                let columns =
-                    vec![$((stringify!($column).to_string(), Column::$kind(self.$column)),)*];
-                Table { name: name.to_string(), columns }
-            }
-        }
-    };
-    (@vec I64) => { Vec<i64> };
-    (@vec F64) => { Vec<f64> };
-    (@vec Str) => { Vec<String> };
-}
-
-columns! {
-    FlowSamples {
-        time_ns: I64,
-        flow: I64,
-        cwnd_bytes: I64,
-        ssthresh_bytes: I64,
-        in_flight_bytes: I64,
-        srtt_ns: F64,
-        sent_bytes: I64,
-        received_bytes: I64,
-        acked_bytes: I64,
-        written_bytes: I64,
-        read_bytes: I64,
-        idt_ewma_ns: F64,
-        one_way_delay_ns: F64,
-        retransmissions: I64,
-        rtos: I64,
-        pacing_rate_bps: I64,
-    }
-}
-
-columns! {
-    LinkSamples {
-        time_ns: I64,
-        link: I64,
-        tx_bytes: I64,
-        qdisc_packets: I64,
-        qdisc_bytes: I64,
-        sojourn_ns: F64,
-        qdisc_dropped: I64,
-        qdisc_marked: I64,
-        rate_bps: I64,
-    }
-}
-
-columns! {
-    Flows {
-        name: Str,
-        segments_sent: I64,
-        retransmissions: I64,
-        rtos: I64,
-        recovery_episodes: I64,
-        recovery_time_ns: I64,
-        start_ns: I64,
-        stop_ns: I64,
-        completion_ns: F64,
-        base_rtt_ns: I64,
-        bottleneck: Str,
-    }
-}
-
-columns! {
-    Links {
-        name: Str,
-        tx_packets: I64,
-        tx_bytes: I64,
-        qdisc_enqueued: I64,
-        qdisc_dropped: I64,
-        qdisc_marked: I64,
-        device_dropped: I64,
-        loss_dropped: I64,
-    }
-}
-
-columns! {
-    Drops {
-        link: Str,
-        verdict: Str,
-        reason: Str,
-        packets: I64,
-        bytes: I64,
-    }
-}
-
-columns! {
-    Echoes {
-        time_ns: I64,
-        ping: I64,
-        rtt_ns: F64,
-    }
-}
-
-columns! {
-    Changes {
-        time_ns: I64,
-        flow: I64,
-        name: Str,
-        value: F64,
-    }
-}
 
 /// What the `changes` table follows, in the order of its rows.
 const FOLLOWED: [&str; 7] =
@@ -226,14 +114,14 @@ impl Recorder {
             flows(scenario, connections),
             links(scenario, network),
             drops(scenario, network),
-            self.flow_samples.into_table("flow_samples"),
-            self.link_samples.into_table("link_samples"),
+            self.flow_samples.into_table(),
+            self.link_samples.into_table(),
         ];
         if !pings.is_empty() {
             tables.push(echoes(pings));
         }
         if scenario.record_changes {
-            tables.push(self.changes.into_table("changes"));
+            tables.push(self.changes.into_table());
         }
         Recording { tables }
     }
@@ -304,7 +192,7 @@ fn flows(scenario: &Lowered, connections: &[Connection]) -> Table {
         t.base_rtt_ns.push((delay(&flow.path) + delay(&flow.return_path)) as i64);
         t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
     }
-    t.into_table("flows")
+    t.into_table()
 }
 
 fn links(scenario: &Lowered, network: &Network) -> Table {
@@ -320,7 +208,7 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
         t.device_dropped.push(port.device_dropped as i64);
         t.loss_dropped.push(port.loss_dropped as i64);
     }
-    t.into_table("links")
+    t.into_table()
 }
 
 fn echoes(pings: &[Ping]) -> Table {
@@ -332,7 +220,7 @@ fn echoes(pings: &[Ping]) -> Table {
             t.rtt_ns.push(optional(rtt));
         }
     }
-    t.into_table("pings")
+    t.into_table()
 }
 
 fn drops(scenario: &Lowered, network: &Network) -> Table {
@@ -352,5 +240,5 @@ fn drops(scenario: &Lowered, network: &Network) -> Table {
             t.bytes.push(count.bytes as i64);
         }
     }
-    t.into_table("drops")
+    t.into_table()
 }

@@ -20,7 +20,7 @@ mod _native {
     #[pymodule_export]
     use super::scenario::{canonical, lower};
     #[pymodule_export]
-    use super::simulation::Simulation;
+    use super::simulation::{Simulation, schema};
     #[pymodule_export]
     use super::user::{
         congestion::{RateSample, Tcb},

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use ccperf_engine::lowered::Lowered;
-use ccperf_engine::recording::{Column, Recording};
+use ccperf_engine::recording::{Column, Kind, Recording, TABLES, TableSpec};
 use ccperf_engine::simulate;
 use ccperf_engine::time::Time;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Value, json};
 
 use crate::user::Loader;
 
@@ -101,4 +102,26 @@ fn tables(py: Python<'_>, recording: Recording) -> PyResult<Bound<'_, PyDict>> {
         tables.set_item(table.name, columns)?;
     }
     Ok(tables)
+}
+
+#[pyfunction]
+pub fn schema() -> String {
+    TABLES.iter().map(table).collect::<Value>().to_string()
+}
+
+fn table(table: &TableSpec) -> Value {
+    let columns = table.columns.iter().map(|column| {
+        let kind = match column.kind {
+            Kind::I64 => "int",
+            Kind::F64 => "float",
+            Kind::Str => "str",
+        };
+        json!({
+            "name": column.name, "kind": kind, "unit": column.unit, "description": column.meaning,
+        })
+    });
+    json!({
+        "name": table.name, "row": table.row, "optional": table.is_optional,
+        "columns": columns.collect::<Value>(),
+    })
 }

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from ccperf.backends.ns3 import rows
 from ccperf.errors import RunError
 from ccperf.user_code.content import digest_of_files, folders_of, with_includes
 from ccperf.user_code.names import is_cpp_source
@@ -97,10 +98,11 @@ def _wheel_root() -> Path:
 
 
 def driver_digest() -> str:
-    """Hash of the driver's sources."""
-    return digest_of_files(
+    """Hash of the driver's sources, those that are generated included."""
+    files = digest_of_files(
         path for path in sorted(_DRIVER.iterdir()) if path.suffix in (".cc", ".h")
     )
+    return hashlib.sha256(f"{files}\n{rows.header()}".encode()).hexdigest()
 
 
 def driver(sources: Sequence[Path] = ()) -> Path:
@@ -187,10 +189,11 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _compile_driver(tools: Toolchain, target: Path) -> None:
     # ns-3's headers take most of the time, so all files are one translation unit.
+    (target.parent / rows.NAME).write_text(rows.header())
     unit = target.parent / "unit.cc"
     names = sorted(path.name for path in _DRIVER.glob("*.cc"))
     unit.write_text("".join(f'#include "{name}"\n' for name in names))
-    _compile(tools, unit, target, [_DRIVER])
+    _compile(tools, unit, target, [_DRIVER, target.parent])
 
 
 def _build_user(

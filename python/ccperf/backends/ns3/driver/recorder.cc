@@ -66,19 +66,6 @@ Recorder::Recorder(const Scenario& scenario,
                                              ns3::MakeCallback(&Recorder::OnDeliver, this));
         }
     }
-    m_flowSamples.Add<Integers>(
-        {"time_ns", "flow", "cwnd_bytes", "ssthresh_bytes", "in_flight_bytes"});
-    m_flowSamples.Add<Reals>({"srtt_ns"});
-    m_flowSamples.Add<Integers>(
-        {"sent_bytes", "received_bytes", "acked_bytes", "written_bytes", "read_bytes"});
-    m_flowSamples.Add<Reals>({"idt_ewma_ns", "one_way_delay_ns"});
-    m_flowSamples.Add<Integers>({"retransmissions", "rtos", "pacing_rate_bps"});
-    m_linkSamples.Add<Integers>({"time_ns", "link", "tx_bytes", "qdisc_packets", "qdisc_bytes"});
-    m_linkSamples.Add<Reals>({"sojourn_ns"});
-    m_linkSamples.Add<Integers>({"qdisc_dropped", "qdisc_marked", "rate_bps"});
-    m_changes.Add<Integers>({"time_ns", "flow"});
-    m_changes.Add<Strings>({"name"});
-    m_changes.Add<Reals>({"value"});
 }
 
 Transfer&
@@ -328,7 +315,8 @@ Recorder::RecordChanges()
     {
         if (values[i] != probe.lastChanges[i])
         {
-            m_changes.Append(Now(), index, std::string(FOLLOWED[i]), values[i]);
+            m_changes.Append(
+                {.time_ns = Now(), .flow = index, .name = FOLLOWED[i], .value = values[i]});
         }
     }
     probe.lastChanges = values;
@@ -385,22 +373,24 @@ Recorder::SampleFlow(std::size_t index)
             pacingRate = tcb->m_pacingRate.Get().GetBitRate();
         }
     }
-    m_flowSamples.Append(m_nextSample,
-                         index,
-                         cwnd,
-                         ssthresh,
-                         inFlight,
-                         srtt,
-                         probe.sentBytes,
-                         probe.receivedBytes,
-                         probe.ackedBytes,
-                         probe.transfer.written,
-                         probe.transfer.read,
-                         probe.departureGap,
-                         NanosecondsOf(probe.transfer.oneWayDelay),
-                         probe.retransmissions,
-                         probe.rtos,
-                         pacingRate);
+    m_flowSamples.Append({
+        .time_ns = m_nextSample,
+        .flow = index,
+        .cwnd_bytes = cwnd,
+        .ssthresh_bytes = ssthresh,
+        .in_flight_bytes = inFlight,
+        .srtt_ns = srtt,
+        .sent_bytes = probe.sentBytes,
+        .received_bytes = probe.receivedBytes,
+        .acked_bytes = probe.ackedBytes,
+        .written_bytes = probe.transfer.written,
+        .read_bytes = probe.transfer.read,
+        .idt_ewma_ns = probe.departureGap,
+        .one_way_delay_ns = NanosecondsOf(probe.transfer.oneWayDelay),
+        .retransmissions = probe.retransmissions,
+        .rtos = probe.rtos,
+        .pacing_rate_bps = pacingRate,
+    });
 }
 
 void
@@ -408,15 +398,17 @@ Recorder::SamplePort(std::size_t index)
 {
     PortProbe& probe = m_ports[index];
     const Port& port = m_network.ports[index];
-    m_linkSamples.Append(m_nextSample,
-                         index,
-                         probe.txBytes,
-                         port.qdisc ? port.qdisc->GetNPackets() : 0,
-                         port.qdisc ? port.qdisc->GetNBytes() : 0,
-                         NanosecondsOf(probe.sojourn),
-                         probe.dropped,
-                         probe.marked,
-                         probe.rate);
+    m_linkSamples.Append({
+        .time_ns = m_nextSample,
+        .link = index,
+        .tx_bytes = probe.txBytes,
+        .qdisc_packets = port.qdisc ? port.qdisc->GetNPackets() : 0,
+        .qdisc_bytes = port.qdisc ? port.qdisc->GetNBytes() : 0,
+        .sojourn_ns = NanosecondsOf(probe.sojourn),
+        .qdisc_dropped = probe.dropped,
+        .qdisc_marked = probe.marked,
+        .rate_bps = probe.rate,
+    });
     // The next row's: the rate of the interval that ends at its grid point.
     probe.rate = port.rate;
 }
@@ -425,17 +417,13 @@ void
 Recorder::Finish(const std::string& path)
 {
     BeforeEvent(m_scenario.stop);
-    Table flows{"flows"};
-    Table links{"links"};
-    Table drops{"drops"};
-    FillFlows(flows);
-    FillLinks(links);
-    FillDrops(drops);
+    const auto flows = Flows();
+    const auto links = Links();
+    const auto drops = Drops();
     std::vector<const Table*> tables = {&flows, &links, &drops, &m_flowSamples, &m_linkSamples};
-    Table pings{"pings"};
+    const auto pings = Pings();
     if (!m_pings.empty())
     {
-        FillPings(pings);
         tables.push_back(&pings);
     }
     if (m_scenario.recordChanges)

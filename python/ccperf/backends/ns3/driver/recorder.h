@@ -5,8 +5,8 @@
 
 #include "flow-socket.h"
 #include "network.h"
+#include "rows.h"
 #include "scenario.h"
-#include "table.h"
 #include "ways.h"
 
 #include "ns3/ipv4-header.h"
@@ -126,10 +126,10 @@ class Recorder
     void Sample();
     void SampleFlow(std::size_t index);
     void SamplePort(std::size_t index);
-    void FillFlows(Table& table) const;
-    void FillLinks(Table& table) const;
-    void FillDrops(Table& table) const;
-    void FillPings(Table& table) const;
+    TableOf<rows::Flows> Flows() const;
+    TableOf<rows::Links> Links() const;
+    TableOf<rows::Drops> Drops() const;
+    TableOf<rows::Pings> Pings() const;
 
     bool m_isObserving;
     const Scenario& m_scenario;
@@ -142,9 +142,9 @@ class Recorder
     // The flow whose sender's state may have changed in the present event.
     std::optional<std::size_t> m_changed;
 
-    Table m_flowSamples{"flow_samples"};
-    Table m_linkSamples{"link_samples"};
-    Table m_changes{"changes"};
+    TableOf<rows::FlowSamples> m_flowSamples;
+    TableOf<rows::LinkSamples> m_linkSamples;
+    TableOf<rows::Changes> m_changes;
 };
 
 } // namespace ccperf

@@ -9,20 +9,10 @@
 namespace ccperf
 {
 
-void
-Recorder::FillFlows(Table& table) const
+TableOf<rows::Flows>
+Recorder::Flows() const
 {
-    table.Add<Strings>({"name"});
-    table.Add<Integers>({"segments_sent",
-                         "retransmissions",
-                         "rtos",
-                         "recovery_episodes",
-                         "recovery_time_ns",
-                         "start_ns",
-                         "stop_ns"});
-    table.Add<Reals>({"completion_ns"});
-    table.Add<Integers>({"base_rtt_ns"});
-    table.Add<Strings>({"bottleneck"});
+    TableOf<rows::Flows> table;
     for (std::size_t i = 0; i < m_flows.size(); ++i)
     {
         const FlowProbe& probe = m_flows[i];
@@ -43,75 +33,76 @@ Recorder::FillFlows(Table& table) const
             std::min_element(flow.path.begin(), flow.path.end(), [&](const Hop& a, const Hop& b) {
                 return directionOf(a).rate < directionOf(b).rate;
             });
-        table.Append(flow.name,
-                     probe.segmentsSent,
-                     probe.retransmissions,
-                     probe.rtos,
-                     probe.episodes,
-                     probe.recoveryTime.GetNanoSeconds(),
-                     flow.start,
-                     flow.stop > 0 ? flow.stop : m_scenario.stop,
-                     NanosecondsOf(probe.completed),
-                     baseRtt,
-                     directionOf(*bottleneck).name);
+        table.Append({
+            .name = flow.name,
+            .segments_sent = probe.segmentsSent,
+            .retransmissions = probe.retransmissions,
+            .rtos = probe.rtos,
+            .recovery_episodes = probe.episodes,
+            .recovery_time_ns = probe.recoveryTime.GetNanoSeconds(),
+            .start_ns = flow.start,
+            .stop_ns = flow.stop > 0 ? flow.stop : m_scenario.stop,
+            .completion_ns = NanosecondsOf(probe.completed),
+            .base_rtt_ns = baseRtt,
+            .bottleneck = directionOf(*bottleneck).name,
+        });
     }
+    return table;
 }
 
-void
-Recorder::FillLinks(Table& table) const
+TableOf<rows::Links>
+Recorder::Links() const
 {
-    table.Add<Strings>({"name"});
-    table.Add<Integers>({"tx_packets",
-                         "tx_bytes",
-                         "qdisc_enqueued",
-                         "qdisc_dropped",
-                         "qdisc_marked",
-                         "device_dropped",
-                         "loss_dropped"});
+    TableOf<rows::Links> table;
     for (std::size_t i = 0; i < m_ports.size(); ++i)
     {
         const PortProbe& probe = m_ports[i];
-        table.Append(m_network.ports[i].name,
-                     probe.txPackets,
-                     probe.txBytes,
-                     probe.enqueued,
-                     probe.dropped,
-                     probe.marked,
-                     probe.deviceDropped,
-                     probe.lossDropped);
+        table.Append({
+            .name = m_network.ports[i].name,
+            .tx_packets = probe.txPackets,
+            .tx_bytes = probe.txBytes,
+            .qdisc_enqueued = probe.enqueued,
+            .qdisc_dropped = probe.dropped,
+            .qdisc_marked = probe.marked,
+            .device_dropped = probe.deviceDropped,
+            .loss_dropped = probe.lossDropped,
+        });
     }
+    return table;
 }
 
-void
-Recorder::FillPings(Table& table) const
+TableOf<rows::Pings>
+Recorder::Pings() const
 {
-    table.Add<Integers>({"time_ns", "ping"});
-    table.Add<Reals>({"rtt_ns"});
+    TableOf<rows::Pings> table;
     for (std::size_t i = 0; i < m_pings.size(); ++i)
     {
         for (const Echo& echo : m_pings[i])
         {
-            table.Append(echo.sent.GetNanoSeconds(), i, NanosecondsOf(echo.rtt));
+            table.Append({.time_ns = echo.sent.GetNanoSeconds(),
+                          .ping = i,
+                          .rtt_ns = NanosecondsOf(echo.rtt)});
         }
     }
+    return table;
 }
 
-void
-Recorder::FillDrops(Table& table) const
+TableOf<rows::Drops>
+Recorder::Drops() const
 {
-    table.Add<Strings>({"link", "verdict", "reason"});
-    table.Add<Integers>({"packets", "bytes"});
+    TableOf<rows::Drops> table;
     for (std::size_t i = 0; i < m_ports.size(); ++i)
     {
         for (const auto& count : m_ports[i].counts)
         {
-            table.Append(m_network.ports[i].name,
-                         std::string(count.verdict),
-                         count.reason,
-                         count.packets,
-                         count.bytes);
+            table.Append({.link = m_network.ports[i].name,
+                          .verdict = count.verdict,
+                          .reason = count.reason,
+                          .packets = count.packets,
+                          .bytes = count.bytes});
         }
     }
+    return table;
 }
 
 } // namespace ccperf

@@ -84,11 +84,6 @@ Strings::push_back(const std::string& word)
     codes.push_back(found->second);
 }
 
-Table::Table(std::string tableName)
-    : name(std::move(tableName))
-{
-}
-
 void
 WriteTables(const std::string& path, const std::vector<const Table*>& tables)
 {

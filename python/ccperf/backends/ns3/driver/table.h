@@ -3,11 +3,12 @@
 #ifndef CCPERF_TABLE_H
 #define CCPERF_TABLE_H
 
+#include <concepts>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
-#include <type_traits>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -36,45 +37,84 @@ struct Table
         std::variant<Integers, Reals, Strings> values;
     };
 
-    explicit Table(std::string tableName);
-
-    // Adds columns of one type.
-    template <class Values>
-    void Add(std::initializer_list<const char*> names)
-    {
-        for (const char* column : names)
-        {
-            columns.push_back({column, Values{}});
-        }
-    }
-
-    // One value for each column, in order: integers, doubles or strings.
-    template <class... Values>
-    void Append(const Values&... values)
-    {
-        auto column = columns.begin();
-        (Push((column++)->values, values), ...);
-    }
-
     std::string name;
     std::vector<Column> columns;
+};
+
+// One value of a row. None has a default, so that a row that leaves one out does not compile.
+struct Integer
+{
+    using Values = Integers;
+
+    template <std::integral T>
+    Integer(T number)
+        : value(static_cast<std::int64_t>(number))
+    {
+    }
+
+    std::int64_t value;
+};
+
+struct Real
+{
+    using Values = Reals;
+
+    Real(double number)
+        : value(number)
+    {
+    }
+
+    double value;
+};
+
+struct Text
+{
+    using Values = Strings;
+
+    template <std::convertible_to<std::string> T>
+    Text(const T& text)
+        : value(text)
+    {
+    }
+
+    std::string value;
+};
+
+// A table of rows of one of the types in rows.h, which is generated.
+template <class Row>
+struct TableOf : Table
+{
+    TableOf()
+        : Table{Row::TABLE, {}}
+    {
+        using Types = decltype(std::declval<Row>().Values());
+        AddColumns(static_cast<Types*>(nullptr));
+    }
+
+    void Append(const Row& row)
+    {
+        auto column = columns.begin();
+        std::apply(
+            [&column](const auto&... values) {
+                (Push<typename std::decay_t<decltype(values)>::Values>((column++)->values,
+                                                                       values.value),
+                 ...);
+            },
+            row.Values());
+    }
 
   private:
-    template <class Value>
+    template <class... Types>
+    void AddColumns(std::tuple<const Types&...>*)
+    {
+        auto column = Row::COLUMNS.begin();
+        (columns.push_back({*column++, typename Types::Values{}}), ...);
+    }
+
+    template <class Values, class Value>
     static void Push(std::variant<Integers, Reals, Strings>& column, const Value& value)
     {
-        if constexpr (std::is_integral_v<Value>)
-        {
-            std::get<Integers>(column).push_back(static_cast<std::int64_t>(value));
-        }
-        else if constexpr (std::is_floating_point_v<Value>)
-        {
-            std::get<Reals>(column).push_back(value);
-        }
-        else
-        {
-            std::get<Strings>(column).push_back(value);
-        }
+        std::get<Values>(column).push_back(value);
     }
 };
 

@@ -1,0 +1,223 @@
+//! The tables of a recording, declared once: each column with its kind, its unit and the sentence that
+//! says what it is.  The Python schema, the tables of `docs/design/contract.md` and the rows of the ns-3
+//! driver are made from these.
+
+use super::{Column, ColumnSpec, Kind, Table, TableSpec};
+
+/// Declares tables, and for each a group of columns that grow together.  The comment of a column is its
+/// meaning, the text behind its kind its unit.
+macro_rules! tables {
+    ($(
+        $(#[doc = $about:literal])+
+        $name:ident = $table:literal $($optional:ident)? {
+            $($(#[doc = $doc:literal])+ $column:ident: $kind:ident $($unit:literal)?,)*
+        }
+    )*) => {
+        /// All tables, in the order of a recording.
+        pub const TABLES: &[TableSpec] = &[$(TableSpec {
+            name: $table,
+            row: concat!($($about),+).trim_ascii(),
+            is_optional: tables!(@optional $($optional)?),
+            columns: &[$(ColumnSpec {
+                name: stringify!($column),
+                kind: Kind::$kind,
+                unit: concat!($($unit)?),
+                meaning: concat!($($doc),+).trim_ascii(),
+            },)*],
+        },)*];
+
+        $(
+            $(#[doc = $about])+
+            #[derive(Debug, Default)]
+            pub(crate) struct $name {
+                $($(#[doc = $doc])+ pub(crate) $column: tables!(@vec $kind),)*
+            }
+
+            impl $name {
+                pub(crate) fn into_table(self) -> Table {
+                    let columns =
+                        vec![$((stringify!($column).to_string(), Column::$kind(self.$column)),)*];
+                    Table { name: $table.to_string(), columns }
+                }
+            }
+        )*
+    };
+    (@optional) => { false };
+    (@optional optional) => { true };
+    (@vec I64) => { Vec<i64> };
+    (@vec F64) => { Vec<f64> };
+    (@vec Str) => { Vec<String> };
+}
+
+tables! {
+    /// a row a flow
+    Flows = "flows" {
+        /// the flow's name
+        name: Str,
+        /// data segments emitted
+        segments_sent: I64 "segments",
+        /// data segments emitted below the highest sequence number emitted before
+        retransmissions: I64 "segments",
+        /// entries into the Loss state
+        rtos: I64,
+        /// finished recovery episodes
+        recovery_episodes: I64,
+        /// total length of the finished episodes, each from entering Recovery to leaving Recovery or Loss
+        recovery_time_ns: I64 "ns",
+        /// start of the application
+        start_ns: I64 "ns",
+        /// its stop; the run's where the scenario names none
+        stop_ns: I64 "ns",
+        /// when the application had closed and all its bytes were acknowledged
+        completion_ns: F64 "ns",
+        /// propagation delay there and back at time 0
+        base_rtt_ns: I64 "ns",
+        /// the direction with the smallest configured rate on the forward path at time 0, the first of
+        /// equals
+        bottleneck: Str,
+    }
+
+    /// a row a direction
+    Links = "links" {
+        /// the direction: `<link>_forward` or `<link>_reverse`
+        name: Str,
+        /// transmissions started
+        tx_packets: I64 "packets",
+        /// their bytes, PPP header included
+        tx_bytes: I64 "B",
+        /// accepted by the queue discipline
+        qdisc_enqueued: I64 "packets",
+        /// dropped by the queue discipline
+        qdisc_dropped: I64 "packets",
+        /// marked CE by the queue discipline
+        qdisc_marked: I64 "packets",
+        /// refused by the device queue
+        device_dropped: I64 "packets",
+        /// lost at the receiving device
+        loss_dropped: I64 "packets",
+    }
+
+    /// a row per direction, verdict and reason
+    Drops = "drops" {
+        /// the direction
+        link: Str,
+        /// `drop_before_enqueue`, `drop_after_dequeue` or `mark`
+        verdict: Str,
+        /// the queue discipline's reason, in ns-3's words
+        reason: Str,
+        /// how many
+        packets: I64 "packets",
+        /// their IP bytes
+        bytes: I64 "B",
+    }
+
+    /// rows ordered by (time, flow): the grid points 0, interval, 2 interval, ... below the stop time,
+    /// each with the values after the last change at or before it
+    FlowSamples = "flow_samples" {
+        /// grid point
+        time_ns: I64 "ns",
+        /// index into `flows`
+        flow: I64,
+        /// congestion window; 0 before the connection
+        cwnd_bytes: I64 "B",
+        /// slow start threshold; 0 before the connection
+        ssthresh_bytes: I64 "B",
+        /// bytes in flight; 0 before the connection
+        in_flight_bytes: I64 "B",
+        /// TCP's smoothed round-trip time
+        srtt_ns: F64 "ns",
+        /// payload of all data segments emitted, retransmissions included
+        sent_bytes: I64 "B",
+        /// payload of all data segments that reached the destination's IP layer, duplicates included
+        received_bytes: I64 "B",
+        /// advance of the highest cumulative ACK at the sender, without the FIN
+        acked_bytes: I64 "B",
+        /// bytes the socket accepted from the application
+        written_bytes: I64 "B",
+        /// bytes handed to the receiving application
+        read_bytes: I64 "B",
+        /// EWMA (weight 0.05 for the new gap, started with the first gap) of the gaps between data
+        /// segments emitted
+        idt_ewma_ns: F64 "ns",
+        /// for the last read that completed an application packet (`write` bytes): time of the read minus
+        /// creation stamp of the last packet completed
+        one_way_delay_ns: F64 "ns",
+        /// retransmissions so far
+        retransmissions: I64 "segments",
+        /// entries into the Loss state so far
+        rtos: I64,
+        /// pacing rate; 0 without pacing and before the connection
+        pacing_rate_bps: I64 "bit/s",
+    }
+
+    /// rows ordered by (time, direction), on the grid of `flow_samples`
+    LinkSamples = "link_samples" {
+        /// grid point
+        time_ns: I64 "ns",
+        /// index into `links`
+        link: I64,
+        /// bytes of the transmissions started, PPP included
+        tx_bytes: I64 "B",
+        /// packets in the queue discipline
+        qdisc_packets: I64 "packets",
+        /// bytes in the queue discipline
+        qdisc_bytes: I64 "B",
+        /// sojourn time of the packet taken from the queue last, those then dropped included
+        sojourn_ns: F64 "ns",
+        /// dropped by the queue discipline so far
+        qdisc_dropped: I64 "packets",
+        /// marked by the queue discipline so far
+        qdisc_marked: I64 "packets",
+        /// configured rate of the interval that ends here
+        rate_bps: I64 "bit/s",
+    }
+
+    /// if the scenario has pings: a row for each echo request, by ping and time
+    Echoes = "pings" optional {
+        /// when the echo request was sent
+        time_ns: I64 "ns",
+        /// index into the scenario's pings
+        ping: I64,
+        /// until the reply arrived
+        rtt_ns: F64 "ns",
+    }
+
+    /// if asked for: after each event the values of a sender that it changed, in order of execution and
+    /// then of these names; what a variable passes through within one event is not recorded
+    Changes = "changes" optional {
+        /// time of the change
+        time_ns: I64 "ns",
+        /// index into `flows`
+        flow: I64,
+        /// `cwnd`, `ssthresh`, `in_flight`, `srtt_ns`, `cong_state`, `ecn_state` or `rto_ns`
+        name: Str,
+        /// the new value: bytes, ns or the state's number
+        value: F64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_sentence_and_every_name_is_told_once() {
+        for table in TABLES {
+            assert!(!table.row.is_empty(), "{}", table.name);
+            for (i, column) in table.columns.iter().enumerate() {
+                assert!(!column.meaning.is_empty(), "{}.{}", table.name, column.name);
+                let before = &table.columns[..i];
+                assert!(before.iter().all(|other| other.name != column.name), "{}", column.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_that_ends_in_a_unit_has_that_unit() {
+        for column in TABLES.iter().flat_map(|table| table.columns) {
+            for (end, unit) in [("_ns", "ns"), ("_bytes", "B"), ("_bps", "bit/s")] {
+                assert!(!column.name.ends_with(end) || column.unit == unit, "{column:?}");
+            }
+        }
+    }
+}
