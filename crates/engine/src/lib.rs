@@ -7,9 +7,12 @@
 
 mod application;
 pub mod attributes;
+mod build;
 pub mod congestion;
 mod cpp;
+pub mod error;
 pub mod event;
+mod hosts;
 pub mod lowered;
 mod network;
 pub mod packet;

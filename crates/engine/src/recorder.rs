@@ -1,11 +1,10 @@
 //! Samples on the grid and counters at the end: the tables of `docs/design/contract.md`.
 
-use crate::application::Ping;
+use crate::hosts::Hosts;
 use crate::lowered::Lowered;
 use crate::network::Network;
 use crate::recording::tables::{Changes, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links};
 use crate::recording::{Recording, Table};
-use crate::simulate::Connection;
 use crate::tcp::Socket;
 use crate::time::{Rate, Time};
 use crate::verdict::Verdict;
@@ -49,17 +48,17 @@ impl Recorder {
     /// The clock moves to `now`: samples all grid points before it.  A sample has the values after the
     /// last event at or before its grid point.
     #[inline]
-    pub(crate) fn advance(&mut self, now: Time, network: &Network, connections: &[Connection]) {
+    pub(crate) fn advance(&mut self, now: Time, network: &Network, hosts: &Hosts) {
         if self.next < now {
-            self.sample_before(now, network, connections);
+            self.sample_before(now, network, hosts);
         }
     }
 
     #[cold]
-    fn sample_before(&mut self, now: Time, network: &Network, connections: &[Connection]) {
+    fn sample_before(&mut self, now: Time, network: &Network, hosts: &Hosts) {
         network.events.check_numbers();
         while self.next < now {
-            self.sample(network, connections);
+            self.sample(network, hosts);
             self.next += self.interval;
             if self.next >= self.stop {
                 self.next = Time::MAX;
@@ -67,17 +66,13 @@ impl Recorder {
         }
     }
 
-    /// Notes what has changed after an event of a sending socket.
+    /// Notes what an event at one of its endpoints has changed at the sender of `flow`.
     #[inline]
-    pub(crate) fn on_socket_event(
-        &mut self,
-        flow: usize,
-        is_receiver: bool,
-        now: Time,
-        socket: &Socket,
-    ) {
-        if !self.last.is_empty() && !is_receiver {
-            self.note_changes(flow, now, socket);
+    pub(crate) fn on_endpoint_event(&mut self, flow: u32, now: Time, hosts: &Hosts) {
+        if !self.last.is_empty()
+            && let Some(connection) = hosts.connection(flow as usize)
+        {
+            self.note_changes(flow as usize, now, &connection.sender);
         }
     }
 
@@ -103,22 +98,16 @@ impl Recorder {
         self.last[flow] = values;
     }
 
-    pub(crate) fn finish(
-        self,
-        scenario: &Lowered,
-        network: &Network,
-        connections: &[Connection],
-        pings: &[Ping],
-    ) -> Recording {
+    pub(crate) fn finish(self, scenario: &Lowered, network: &Network, hosts: &Hosts) -> Recording {
         let mut tables = vec![
-            flows(scenario, connections),
+            flows(scenario, hosts),
             links(scenario, network),
             drops(scenario, network),
             self.flow_samples.into_table(),
             self.link_samples.into_table(),
         ];
-        if !pings.is_empty() {
-            tables.push(echoes(pings));
+        if !scenario.pings.is_empty() {
+            tables.push(echoes(hosts));
         }
         if scenario.record_changes {
             tables.push(self.changes.into_table());
@@ -126,10 +115,10 @@ impl Recorder {
         Recording { tables }
     }
 
-    fn sample(&mut self, network: &Network, connections: &[Connection]) {
+    fn sample(&mut self, network: &Network, hosts: &Hosts) {
         let time = self.next.ns();
         let s = &mut self.flow_samples;
-        for (i, connection) in connections.iter().enumerate() {
+        for (i, connection) in hosts.connections().enumerate() {
             let (tcb, sent) = (&connection.sender.tcb, &connection.sender.statistics);
             s.time_ns.push(time);
             s.flow.push(i as i64);
@@ -171,9 +160,9 @@ fn optional(time: Option<Time>) -> f64 {
     time.map_or(f64::NAN, |t| t.0 as f64)
 }
 
-fn flows(scenario: &Lowered, connections: &[Connection]) -> Table {
+fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
     let mut t = Flows::default();
-    for (flow, connection) in scenario.flows.iter().zip(connections) {
+    for (flow, connection) in scenario.flows.iter().zip(hosts.connections()) {
         let s = &connection.sender.statistics;
         let delay = |path: &[[usize; 2]]| -> u64 {
             path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
@@ -211,9 +200,9 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
     t.into_table()
 }
 
-fn echoes(pings: &[Ping]) -> Table {
+fn echoes(hosts: &Hosts) -> Table {
     let mut t = Echoes::default();
-    for (i, ping) in pings.iter().enumerate() {
+    for (i, ping) in hosts.pings().enumerate() {
         for &(sent, rtt) in &ping.requests {
             t.time_ns.push(sent.ns());
             t.ping.push(i as i64);

@@ -91,7 +91,7 @@ pub(crate) struct Failure {
 }
 
 /// Ends the run because the user's `algorithm` has failed; the simulation returns
-/// [`crate::simulate::Error::UserCode`] with the simulated time.
+/// [`crate::error::Error::UserCode`] with the simulated time.
 ///
 /// It unwinds, so that no call on the packet path has to carry a result for the sake of user code.
 pub fn fail(algorithm: &str, message: impl Into<String>) -> ! {

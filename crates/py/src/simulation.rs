@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use ccperf_engine::error::Error;
 use ccperf_engine::lowered::Lowered;
 use ccperf_engine::recording::{Column, Kind, Recording, TABLES, TableSpec};
 use ccperf_engine::simulate;
@@ -79,11 +80,11 @@ fn finished() -> PyErr {
     PyRuntimeError::new_err("the simulation has finished")
 }
 
-fn to_python(error: simulate::Error) -> PyErr {
+fn to_python(error: Error) -> PyErr {
     match error {
-        simulate::Error::Scenario(message) => PyValueError::new_err(message),
-        simulate::Error::Trace(_) => PyOSError::new_err(error.to_string()),
-        simulate::Error::UserCode { .. } => errors::RunError::new_err(error.to_string()),
+        Error::Scenario(message) => PyValueError::new_err(message),
+        Error::Trace(_) => PyOSError::new_err(error.to_string()),
+        Error::UserCode { .. } => errors::RunError::new_err(error.to_string()),
     }
 }
 

@@ -1,13 +1,11 @@
 //! What produces a flow's data and what consumes it.
 
 mod greedy;
-mod ping;
 mod source;
 
 use std::collections::VecDeque;
 
 pub use greedy::Greedy;
-pub use ping::Ping;
 pub use source::{Due, Source};
 
 use crate::lowered;

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::Simulation;
+use crate::build;
 use crate::recording::{Column, Recording};
 use crate::scenario::Canonical;
-use crate::trace::PacketTrace;
 
 /// A small generator, so that a failing case is named by one number.
 struct Dice(u64);
@@ -137,16 +137,13 @@ fn random_scenario(seed: u64) -> Value {
 fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
     let canonical = Canonical::from_json(&scenario.to_string()).unwrap();
     let lowered = canonical.lower();
-    let directions = lowered.links.iter().flat_map(|link| &link.directions);
-    let ports = directions.map(|direction| direction.name.clone()).collect();
-    let flows = lowered.flows.iter().map(|flow| flow.name.clone());
-    let flows = flows.chain(lowered.pings.iter().map(|ping| ping.name.clone())).collect();
     let buffer = Buffer::default();
+    let packets = build::packet_trace(&lowered, Box::new(buffer.clone()));
     let mut simulation = Simulation::new(lowered, None).unwrap();
     if plain {
         simulation.network.queue_every_event();
     }
-    simulation.network.trace = Some(PacketTrace::new(Box::new(buffer.clone()), ports, flows));
+    simulation.network.trace = Some(packets);
     let recording = simulation.finish().unwrap();
     let trace = std::mem::take(&mut *buffer.0.lock().unwrap());
     (trace, recording)

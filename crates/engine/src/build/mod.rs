@@ -1,0 +1,93 @@
+//! From a lowered scenario to the parts of a simulation, before time starts.
+
+mod connection;
+mod flow_keys;
+mod port;
+mod startup;
+
+use std::collections::HashMap;
+use std::io::Write;
+
+use crate::attributes::Spec;
+use crate::error::Error;
+use crate::hosts::{Endpoint, Hosts, Ping};
+use crate::lowered::{Algorithm, Lowered};
+use crate::network::Network;
+use crate::rng::RngStream;
+use crate::time::Time;
+use crate::trace::PacketTrace;
+use crate::user::UserCode;
+
+pub use startup::{Startup, startups};
+
+/// A packet trace into `out`, with the names of the scenario's links, flows and pings.
+pub fn packet_trace(scenario: &Lowered, out: Box<dyn Write + Send>) -> PacketTrace {
+    let directions = scenario.links.iter().flat_map(|link| &link.directions);
+    let ports = directions.map(|direction| direction.name.clone()).collect();
+    let flows = scenario.flows.iter().map(|flow| &flow.name);
+    let pings = scenario.pings.iter().map(|ping| &ping.name);
+    PacketTrace::new(out, ports, flows.chain(pings).cloned().collect())
+}
+
+/// Links, devices and routes.
+///
+/// # Errors
+/// What the scenario names and this engine does not have.
+pub fn network(
+    scenario: &Lowered,
+    trace: Option<PacketTrace>,
+    user: &dyn UserCode,
+) -> Result<Network, Error> {
+    let mut ports = Vec::new();
+    // Directions that name the same stream draw from it in turn.
+    let (mut loss_streams, mut known) = (Vec::new(), HashMap::new());
+    for link in &scenario.links {
+        for direction in &link.directions {
+            let number = direction.loss_stream;
+            let loss_stream = *known.entry(number).or_insert_with(|| {
+                loss_streams.push(RngStream::fixed(scenario.seed, number));
+                loss_streams.len() - 1
+            });
+            let delay = Time(link.delay_ns);
+            ports.push(port::build(direction, delay, scenario.seed, user, loss_stream)?);
+        }
+    }
+    let flow_routes = scenario.flows.iter().map(|flow| [&flow.path, &flow.return_path]);
+    let ping_routes = scenario.pings.iter().map(|ping| [&ping.path, &ping.return_path]);
+    let routes = flow_routes.chain(ping_routes).map(|ways| ways.map(|path| hops(path)));
+    let keys = scenario.flows.iter().map(flow_keys::of_flow);
+    let keys = keys.chain(scenario.pings.iter().map(flow_keys::of_ping));
+    let (routes, keys) = (routes.collect(), keys.collect::<Result<_, _>>()?);
+    Ok(Network::new(ports, loss_streams, routes, keys, trace))
+}
+
+/// Both ends of every flow and ping.
+///
+/// # Errors
+/// What the scenario names and this engine does not have.
+pub fn hosts(scenario: &Lowered, user: &dyn UserCode) -> Result<Hosts, Error> {
+    let mut endpoints = Vec::with_capacity(scenario.flows.len() + scenario.pings.len());
+    for (number, flow) in (0..).zip(&scenario.flows) {
+        let connection = connection::build(flow, number, scenario.seed, user)?;
+        endpoints.push(Endpoint::Tcp(Box::new(connection)));
+    }
+    for (number, ping) in (endpoints.len() as u32..).zip(&scenario.pings) {
+        endpoints.push(Endpoint::Ping(Ping::new(ping, number)));
+    }
+    Ok(Hosts::new(endpoints))
+}
+
+fn hops(path: &[[usize; 2]]) -> Vec<u32> {
+    path.iter().map(|&[link, direction]| (2 * link + direction) as u32).collect()
+}
+
+fn find<'a>(specs: &'a [&'a Spec], algorithm: &Algorithm) -> Result<&'a Spec, Error> {
+    let found = specs.iter().find(|spec| spec.ns3 == algorithm.kind);
+    found
+        .copied()
+        .ok_or_else(|| Error::Scenario(format!("the native engine has no {}", algorithm.kind)))
+}
+
+fn refused(algorithm: &Algorithm, message: String) -> Error {
+    Error::UserCode { algorithm: algorithm.kind.clone(), time: Time::ZERO, message }
+}

@@ -1,0 +1,45 @@
+//! What a node does when it comes up.
+
+use crate::event::Event;
+use crate::lowered::Lowered;
+
+/// What happens when a node comes up.
+#[derive(Clone, Debug, Default)]
+pub struct Startup {
+    /// Its devices, whose queue disciplines start.
+    pub ports: Vec<u32>,
+    /// What its applications schedule, in nanoseconds from now.
+    pub applications: Vec<(u64, Event)>,
+}
+
+impl Startup {
+    /// An application begins, and stops if `stop` is not 0.
+    fn begin(&mut self, number: u32, start: u64, stop: u64) {
+        self.applications.push((start, Event::Open(number)));
+        if stop > 0 {
+            self.applications.push((stop, Event::Close(number)));
+        }
+    }
+}
+
+/// For each node: devices in the order of links, then applications in the order of flows and pings, each
+/// with its start and its stop.
+pub fn startups(scenario: &Lowered) -> Vec<Startup> {
+    let mut nodes = vec![Startup::default(); scenario.nodes.len()];
+    for (i, link) in (0..).zip(&scenario.links) {
+        for (side, &end) in (0..).zip(&link.ends) {
+            nodes[end].ports.push(2 * i + side);
+        }
+    }
+    for (number, flow) in (0..).zip(&scenario.flows) {
+        if flow.receiver_stop_ns > 0 {
+            let close = (flow.receiver_stop_ns, Event::CloseReceiver(number));
+            nodes[flow.destination].applications.push(close);
+        }
+        nodes[flow.source].begin(number, flow.start_ns, flow.stop_ns);
+    }
+    for (number, ping) in (scenario.flows.len() as u32..).zip(&scenario.pings) {
+        nodes[ping.source].begin(number, ping.start_ns, ping.stop_ns);
+    }
+    nodes
+}

@@ -1,0 +1,199 @@
+//! A TCP connection: two sockets, the application that writes and the one that reads, and what the
+//! sockets see of the world.
+
+use crate::application::{Application, Due};
+use crate::event::{Event, Key};
+use crate::network::Network;
+use crate::packet::Packet;
+use crate::tcp::{Environment, Socket, Timer, Write};
+use crate::time::Time;
+
+/// Which end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Sender = 0,
+    Receiver = 1,
+}
+
+/// The two ends of one flow and the applications on them.
+#[derive(Debug)]
+pub struct Connection {
+    flow: u32,
+    pub sender: Socket,
+    pub receiver: Socket,
+    pub application: Application,
+    timers: [SocketTimers; 2],
+}
+
+/// Deadlines of one socket's timers.  A timer that is set again keeps its event in the queue, which
+/// looks when it runs whether the deadline has moved.
+#[derive(Debug, Default)]
+struct SocketTimers {
+    deadline: [Option<Key>; Timer::COUNT],
+    /// The earliest event that is queued for the timer.
+    queued: [Option<Key>; Timer::COUNT],
+}
+
+impl SocketTimers {
+    /// The event at `now`, whose index is `index`, runs for `timer`.  Returns whether the timer is due.
+    fn take_due(&mut self, timer: Timer, index: u32, network: &mut Network) -> bool {
+        let i = timer as usize;
+        let now = network.events.now();
+        if self.queued[i] == Some(now) {
+            self.queued[i] = None;
+        }
+        match self.deadline[i] {
+            Some(key) if key == now => {
+                self.deadline[i] = None;
+                true
+            }
+            Some(key) => {
+                // The deadline has moved since this event was queued.
+                if self.queued[i].is_none() {
+                    self.queued[i] = Some(key);
+                    network.events.insert(key, Event::Socket(index));
+                }
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+impl Connection {
+    /// `flow`: the number that its packets carry.  The receiver listens from now on.
+    pub fn new(flow: u32, sender: Socket, mut receiver: Socket, application: Application) -> Self {
+        receiver.listen();
+        Connection { flow, sender, receiver, application, timers: Default::default() }
+    }
+
+    pub fn open(&mut self, network: &mut Network) {
+        self.with_socket(Side::Sender, network, |socket, now, host| socket.connect(now, host));
+    }
+
+    pub fn close(&mut self, network: &mut Network) {
+        self.application.stop(network.now());
+        self.with_socket(Side::Sender, network, |socket, now, host| {
+            socket.tcb.now = now;
+            socket.close(host);
+        });
+    }
+
+    pub fn close_receiver(&mut self, network: &mut Network) {
+        self.with_socket(Side::Receiver, network, |socket, now, host| socket.close_sink(now, host));
+    }
+
+    /// A source switches on or off, or writes the packet that is due.
+    pub fn on_application(&mut self, network: &mut Network) {
+        let Application::Source(source) = &mut self.application else { return };
+        match source.take_due(network.events.now()) {
+            Some(Due::Switch) => source.switch(self.flow, &mut network.events),
+            Some(Due::Send) => {
+                let size = source.write_size();
+                self.with_socket(Side::Sender, network, |socket, now, host| {
+                    let accepted = socket.send(size, now, host);
+                    if host.on_sent(accepted) {
+                        socket.close(host);
+                    }
+                });
+            }
+            None => {}
+        }
+    }
+
+    #[inline]
+    pub fn on_segment(&mut self, packet: &Packet, network: &mut Network) {
+        let side = if packet.backward { Side::Sender } else { Side::Receiver };
+        self.with_socket(side, network, |socket, now, host| socket.on_segment(packet, now, host));
+    }
+
+    /// An event of `timer` runs, whose index is `index`.
+    pub fn on_timer(&mut self, side: Side, timer: Timer, index: u32, network: &mut Network) {
+        if self.timers[side as usize].take_due(timer, index, network) {
+            self.with_socket(side, network, |socket, now, host| socket.on_timer(timer, now, host));
+        }
+    }
+
+    #[inline]
+    fn with_socket(
+        &mut self,
+        side: Side,
+        network: &mut Network,
+        call: impl FnOnce(&mut Socket, Time, &mut Host<'_>),
+    ) {
+        let now = network.now();
+        let mut host = Host {
+            network,
+            timers: &mut self.timers[side as usize],
+            application: &mut self.application,
+            flow: self.flow,
+            side,
+        };
+        let socket = match side {
+            Side::Sender => &mut self.sender,
+            Side::Receiver => &mut self.receiver,
+        };
+        call(socket, now, &mut host);
+    }
+}
+
+/// What a socket sees of the world.
+struct Host<'a> {
+    network: &'a mut Network,
+    timers: &'a mut SocketTimers,
+    application: &'a mut Application,
+    flow: u32,
+    side: Side,
+}
+
+impl Host<'_> {
+    /// Returns whether the source closes.
+    fn on_sent(&mut self, accepted: bool) -> bool {
+        let Application::Source(source) = &mut *self.application else { return false };
+        source.on_sent(accepted, self.flow, &mut self.network.events)
+    }
+}
+
+impl Environment for Host<'_> {
+    #[inline(always)]
+    fn transmit(&mut self, mut segment: Packet) {
+        segment.flow = self.flow as u16;
+        segment.backward = self.side == Side::Receiver;
+        self.network.send(segment);
+    }
+
+    fn arm(&mut self, timer: Timer, at: Time) {
+        let i = timer as usize;
+        let socket = 2 * self.flow + self.side as u32;
+        let event = Event::Socket(socket * Timer::COUNT as u32 + i as u32);
+        let delay = at - self.network.now();
+        let key = self.network.events.reserve(delay);
+        self.timers.deadline[i] = Some(key);
+        if self.network.events.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
+            self.timers.queued[i] = Some(key);
+            self.network.events.insert(key, event);
+        }
+    }
+
+    fn disarm(&mut self, timer: Timer) {
+        self.timers.deadline[timer as usize] = None;
+    }
+
+    fn connected(&mut self) {
+        if let Application::Source(source) = &mut *self.application {
+            source.on_connected(self.flow, &mut self.network.events);
+        }
+    }
+
+    #[inline]
+    fn writable(&mut self, free: u32) -> Write {
+        match &mut *self.application {
+            Application::Greedy(greedy) => greedy.writable(self.network.now(), free),
+            Application::Source(_) => Write::default(),
+        }
+    }
+
+    fn readable(&mut self, bytes: u32) {
+        self.application.on_read(self.network.now(), bytes);
+    }
+}
