@@ -458,17 +458,15 @@ def test_bench_ends_with_a_site(ccperf: Any, monkeypatch: pytest.MonkeyPatch) ->
     outcome = ccperf("bench", "newreno,cubic", *SCALABILITY, "-o", "pages", "-j", "1")
     assert outcome.status == 0
     databases = [Path("benchmark_TcpNewReno.db"), Path("benchmark_TcpCubic.db")]
-    assert built == [(databases, Path("pages"), 1)]
-    assert (
-        ccperf("site", "build", "-o", "pages", "-j", "1", "--db", *map(str, databases)).status == 0
-    )
+    assert built == [(databases, Path("pages"))]
+    assert ccperf("site", "build", "-o", "pages", "--db", *map(str, databases)).status == 0
     assert built[1] == built[0]
     assert "site: pages" in outcome.out
 
 
 def test_site_build(ccperf: Any) -> None:
     run = ccperf("exec", "--json", "--", SHORT).json["run"]
-    outcome = ccperf("site", "build", "-o", "pages", "-j", "1")
+    outcome = ccperf("site", "build", "-o", "pages")
     assert outcome.status == 0
     assert outcome.out.strip() == "pages/index.html"
     assert run in Path("pages/index.html").read_text()

@@ -58,16 +58,16 @@ def test_time_series_shows_what_was_sampled(steady: Dumbbell) -> None:
         "sRTT [ms]",
         "Throughput [Mbps]",
     ]
-    assert figure.flows == ("flow_1", "flow_2")
+    assert figure.entries == ("flow_1", "flow_2")
     for panel, expected in enumerate([(10, 20), (18, 24), (8, 12)]):
-        for series, value in zip(of_role(figure, panel, "flow"), expected, strict=True):
+        for series, value in zip(of_role(figure, panel, "subject"), expected, strict=True):
             np.testing.assert_allclose(series.x, [0.03, 0.06, 0.09, 0.12])
             np.testing.assert_allclose(series.y, value)
 
 
 def test_throughput_is_a_step_because_it_is_an_interval_s_mean(steady: Dumbbell) -> None:
     figure = described("time_series", steady)
-    shapes = [{series.shape for series in of_role(figure, panel, "flow")} for panel in range(3)]
+    shapes = [{series.shape for series in of_role(figure, panel, "subject")} for panel in range(3)]
     assert shapes == [{"line"}, {"line"}, {"step"}]
 
 
@@ -92,7 +92,7 @@ def test_operating_points_are_the_published_means() -> None:
     run = Sawtooth(flows=3, rate_bps=48_000_000, queue_packets=60, points=100).dumbbell()
     tables = compute(run.scenario(), run.recording())
     for series, metrics in zip(
-        of_role(described("operating_point", run), 0, "flow"), tables.flow.values(), strict=True
+        of_role(described("operating_point", run), 0, "subject"), tables.flow.values(), strict=True
     ):
         assert series.x.tolist() == [metrics["mean_srtt_l4"]]
         assert series.y.tolist() == [metrics["mean_throughput_l4"]]
@@ -106,10 +106,10 @@ def test_the_plane_s_optimum_is_an_equal_share_at_the_propagation_rtt(steady: Du
 def test_a_flow_without_an_rtt_sample_has_no_point(steady: Dumbbell) -> None:
     silent = np.stack([np.full(5, 18e6), np.full(5, np.nan)], axis=1)
     steady.samples = {**steady.samples, "srtt_ns": silent}
-    assert [s.flow for s in of_role(described("operating_point", steady), 0, "flow")] == [0]
+    assert [s.subject for s in of_role(described("operating_point", steady), 0, "subject")] == [0]
     in_flight = described("in_flight", steady)
-    assert [s.flow for s in of_role(in_flight, 0, "flow")] == [0, 1]
-    assert [s.flow for s in of_role(in_flight, 1, "flow")] == [0]
+    assert [s.subject for s in of_role(in_flight, 0, "subject")] == [0, 1]
+    assert [s.subject for s in of_role(in_flight, 1, "subject")] == [0]
 
 
 def test_ecdf_rises_by_the_share_of_each_value() -> None:
@@ -132,9 +132,9 @@ def test_in_flight_relates_each_flow_and_all_of_them_to_the_optimum(steady: Dumb
     figure = described("in_flight", steady)
     throughput, srtt = figure.panels
     assert throughput.x.title == srtt.x.title == "Mean in flight [segments]"
-    assert [s.x.tolist() for s in of_role(figure, 0, "flow")] == [[10], [20]]
-    assert [s.y.tolist() for s in of_role(figure, 0, "flow")] == [[8], [12]]
-    assert [s.y.tolist() for s in of_role(figure, 1, "flow")] == [[18], [24]]
+    assert [s.x.tolist() for s in of_role(figure, 0, "subject")] == [[10], [20]]
+    assert [s.y.tolist() for s in of_role(figure, 0, "subject")] == [[8], [12]]
+    assert [s.y.tolist() for s in of_role(figure, 1, "subject")] == [[18], [24]]
     (joint_rate,), (joint_rtt,) = of_role(figure, 0, "joint"), of_role(figure, 1, "joint")
     assert (joint_rate.x.tolist(), joint_rate.y.tolist()) == ([30], [20])
     assert (joint_rtt.x.tolist(), joint_rtt.y.tolist()) == ([30], [21])
@@ -180,7 +180,7 @@ def test_every_figure_tells_what_is_to_be_seen(name: str) -> None:
     assert len(figure.alt) > 60
     roles = {series.role for panel in figure.panels for series in panel.series}
     roles |= {line.role for panel in figure.panels for line in panel.lines}
-    assert roles - {"flow"} == {role for role, _ in figure.roles}
+    assert roles - {"subject"} == {role for role, _ in figure.roles}
     assert all(
         series.x.shape == series.y.shape for panel in figure.panels for series in panel.series
     )
@@ -208,7 +208,7 @@ def test_many_flows_are_shown_with_their_mean() -> None:
     run = Sawtooth(flows=12, rate_bps=192_000_000, points=20, stagger_ns=20_000_000).dumbbell()
     figure = described("time_series", run)
     for panel in range(3):
-        flows = np.stack([series.y for series in of_role(figure, panel, "flow")])
+        flows = np.stack([series.y for series in of_role(figure, panel, "subject")])
         (mean,) = of_role(figure, panel, "mean")
         np.testing.assert_allclose(mean.y, np.nanmean(flows, axis=0))
     few = described("time_series", Sawtooth(flows=10, rate_bps=160_000_000, points=20).dumbbell())

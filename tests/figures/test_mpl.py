@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ccperf.errors import UsageError
 from ccperf.figures import FIGURES, Figure, describe, save
@@ -128,13 +126,13 @@ def test_a_silent_run_is_drawn_too(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flows", [2, 5, MANY_FLOWS])
 def test_flows_differ_in_colour_and_in_marker(flows: int) -> None:
-    styles = [mpl.flow_style(index, flows) for index in range(flows)]
+    styles = [mpl.subject_style(index, flows) for index in range(flows)]
     assert len({style["color"] for style in styles}) == flows
     assert len({style["marker"] for style in styles}) == flows
 
 
 def test_many_flows_differ_in_colour_and_are_named_by_a_bar() -> None:
-    assert len({mpl.flow_style(index, 50)["color"] for index in range(50)}) == 50
+    assert len({mpl.subject_style(index, 50)["color"] for index in range(50)}) == 50
     with mpl.settings():
         canvas = mpl.draw(figure("time_series", 50))
         labels = [text.get_text() for text in canvas.axes[3].get_xticklabels()]
@@ -155,31 +153,6 @@ def test_svg_of_a_long_run_stays_small(tmp_path: Path) -> None:
     )
     save(describe("time_series", run.scenario(), run.recording()), tmp_path / "long.svg")
     assert (tmp_path / "long.svg").stat().st_size < 1_000_000
-
-
-@given(
-    st.lists(st.one_of(st.floats(-1e6, 1e6), st.just(float("nan"))), min_size=100, max_size=400),
-    st.integers(1, 8),
-)
-def test_thinning_keeps_extremes_ends_and_order(values: list[float], columns: int) -> None:
-    y = np.array(values)
-    x = np.arange(y.size) / 10
-    thin_x, thin_y = mpl.decimate(x, y, "line", columns)
-    seen = ~np.isnan(y)
-    assert thin_x.size <= 4 * columns or thin_x.size == y.size
-    assert (np.diff(thin_x) > 0).all()
-    if not seen.any():
-        return
-    kept = ~np.isnan(thin_y)
-    assert thin_y[kept].min() == y[seen].min()
-    assert thin_y[kept].max() == y[seen].max()
-    assert thin_x[kept][[0, -1]].tolist() == x[seen][[0, -1]].tolist()
-    assert {*zip(thin_x[kept], thin_y[kept], strict=True)} <= {*zip(x, y, strict=True)}
-
-
-def test_short_series_are_drawn_as_they_are() -> None:
-    x, y = np.arange(500.0), np.sin(np.arange(500.0))
-    assert mpl.decimate(x, y, "line")[1] is y
 
 
 def test_an_unknown_format_is_refused_before_anything_is_drawn(tmp_path: Path) -> None:

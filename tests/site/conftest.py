@@ -11,7 +11,6 @@ from ccperf import backends, catalogue
 from ccperf.result import Result
 from ccperf.store import Store
 
-pytest.importorskip("matplotlib", reason="the site needs matplotlib: pip install 'ccperf[figures]'")
 pytest.importorskip("jinja2", reason="the site needs jinja2: pip install 'ccperf[figures]'")
 
 from ccperf import site

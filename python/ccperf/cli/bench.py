@@ -89,7 +89,7 @@ def command(
     if ok and not no_site:
         from ccperf.cli.site import build_site
 
-        index = build_site(list(dict.fromkeys(targets.values())), output, running.job_count())
+        index = build_site(list(dict.fromkeys(targets.values())), output)
     if json:
         print_json(
             {

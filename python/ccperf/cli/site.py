@@ -23,9 +23,6 @@ def command(
         ),
     ] = None,
     output: Folder = Path("site"),
-    jobs: Annotated[
-        int, Parameter(name=["--jobs", "-j"], help="Processes that draw; 0: one a core.")
-    ] = 0,
 ) -> None:
     """Build the static site: one page a run and an index, readable offline."""
     from ccperf.errors import UsageError
@@ -35,12 +32,12 @@ def command(
         raise UsageError("--db", "is missing, and there is no benchmark_*.db here")
     assert action == "build"  # the only one there is
     writable_folder(output)
-    print(build_site(databases, output, jobs or None))
+    print(build_site(databases, output))
 
 
-def build_site(databases: Sequence[Path], output: Path, jobs: int | None) -> Path:
+def build_site(databases: Sequence[Path], output: Path) -> Path:
     """Build the site with a progress bar and return its index page."""
     from ccperf.site import build
 
-    with progress_bar("figures of runs") as progress:
-        return build(databases, output, jobs=jobs, progress=progress).index
+    with progress_bar("pages of runs") as progress:
+        return build(databases, output, progress=progress).index

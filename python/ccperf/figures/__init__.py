@@ -1,10 +1,12 @@
 """Figures: what a run looks like, described as data and drawn for papers and pages.
 
     figure = describe("time_series", result.scenario, result.recording)
-    save(figure, "time_series.pdf")
+    save(figure, "time_series.pdf")    # for a paper: column width, embedded fonts
+    svg.draw(figure)                   # for a page: light and dark, in a millisecond
 
 One file per figure; its function is registered by `@figure` and then known to `ccperf plot`,
-`ccperf list figures` and the site. Only drawing needs matplotlib (`pip install 'ccperf[figures]'`).
+`ccperf list figures` and the site. `overlay` lays several runs' figures over each other. Only
+`save` needs matplotlib (`pip install 'ccperf[figures]'`).
 """
 
 from __future__ import annotations
@@ -18,11 +20,14 @@ from ccperf.figures import time_series, operating_point, distribution, in_flight
 
 # isort: on
 from ccperf.errors import RunError, UsageError, unknown
-from ccperf.figures.figure import Axis, Figure, Line, Panel, Series
+from ccperf.figures.figure import Axis, Figure, Line, Panel, Series, Subject
+from ccperf.figures.overlay import overlay
 from ccperf.figures.registry import FIGURES, FigureKind
 from ccperf.metrics import FlowSeries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
 
@@ -35,7 +40,10 @@ __all__ = [
     "Line",
     "Panel",
     "Series",
+    "Subject",
     "describe",
+    "describe_all",
+    "overlay",
     "save",
 ]
 
@@ -48,16 +56,27 @@ def describe(name: str, scenario: Scenario, recording: Recording) -> Figure:
 
     Raises `UsageError` for a name that is no figure's, and for a run without flows or samples.
     """
-    if name not in FIGURES:
-        raise UsageError("figure", unknown("figure", name, FIGURES))
+    (figure,) = describe_all(scenario, recording, [name])
+    return figure
+
+
+def describe_all(
+    scenario: Scenario, recording: Recording, names: Sequence[str] = ()
+) -> list[Figure]:
+    """Describe several figures of a run, by default every one; raises as `describe` does."""
+    names = names or list(FIGURES)
+    for name in names:
+        if name not in FIGURES:
+            raise UsageError("figure", unknown("figure", name, FIGURES))
     flows = FlowSeries(scenario, recording)
     if not flows.names:
-        raise UsageError("figure", f"`{name}` shows flows, and this run has none")
+        raise UsageError("figure", f"`{names[0]}` shows flows, and this run has none")
     if not flows.time.size:
         raise UsageError(
-            "figure", f"`{name}` shows samples, and this run ends before the first interval does"
+            "figure",
+            f"`{names[0]}` shows samples, and this run ends before the first interval does",
         )
-    return FIGURES[name].describe(flows)
+    return [FIGURES[name].describe(flows) for name in names]
 
 
 def save(figure: Figure, *paths: str | Path) -> None:

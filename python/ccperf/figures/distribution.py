@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ccperf.figures.figure import Axis, Figure, Floats, Line, Panel, Series
+from ccperf.figures.figure import Axis, Figure, Floats, Line, Panel, Series, of_flows
 from ccperf.figures.optimum import Optimum, common, constant
 from ccperf.figures.registry import figure
 
@@ -33,7 +33,7 @@ def distribution(flows: FlowSeries) -> Figure:
             _panel(Axis("Throughput", "Mbps", lower=0), flows.throughput_l4, rate),
             _panel(Axis("sRTT", "ms"), flows.srtt, rtt),
         ),
-        flows=tuple(flows.names),
+        subjects=of_flows(flows.names),
         roles=()
         if rate is None and rtt is None
         else (("optimum", "optimum" if count == 1 else "optimum, equal shares"),),
@@ -55,7 +55,8 @@ def ecdf(values: Floats) -> tuple[Floats, Floats]:
 
 def _panel(x: Axis, values: Floats, best: float | None) -> Panel:
     series = tuple(
-        Series(*ecdf(values[:, index]), "ecdf", "flow", index) for index in range(values.shape[1])
+        Series(*ecdf(values[:, index]), "ecdf", "subject", index)
+        for index in range(values.shape[1])
     )
     lines = () if best is None else (Line("x", best, "optimum"),)
     return Panel(x, Axis("Share of samples", lower=0, upper=1.02), series, lines)

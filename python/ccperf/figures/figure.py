@@ -1,12 +1,13 @@
 """A figure as data: what is drawn, in which units, and what it stands for.
 
-Nothing here knows how a figure is drawn. A renderer (`ccperf.figures.mpl`) turns the same
-description into SVG and PDF; another one may turn it into something interactive.
+Nothing here knows how a figure is drawn. `ccperf.figures.svg` draws the same description for pages,
+`ccperf.figures.mpl` for papers; another one may turn it into something interactive.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -18,13 +19,21 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 #: holds it from its point on, `points` marks the points only.
 Shape: TypeAlias = Literal["line", "step", "ecdf", "points"]
 
-#: Whose series it is: a flow's, the mean of the flows, that of all flows together, the best that
-#: the network allows, or what an ideal network would do.
-Role: TypeAlias = Literal["flow", "mean", "joint", "optimum", "ideal"]
+#: What a series stands for: one of the figure's subjects, the mean of a run's flows, all its flows
+#: together, the best that the network allows, or what an ideal network would do.
+Role: TypeAlias = Literal["subject", "mean", "joint", "optimum", "ideal"]
 
 #: More flows than this cannot be followed one by one: their colours form a scale, and figures over
 #: time show the mean of the flows as well.
 MANY_FLOWS = 10
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose series it is: a flow, and the run it belongs to where a figure shows several."""
+
+    name: str
+    run: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,8 +59,8 @@ class Series:
     y: Floats
     shape: Shape
     role: Role
-    #: With role `flow`: index into `Figure.flows`.
-    flow: int = 0
+    #: With role `subject`: index into `Figure.subjects`.
+    subject: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,8 +94,33 @@ class Figure:
     #: What is to be seen, in one or two sentences: the figure's alternative text.
     alt: str
     panels: tuple[Panel, ...]
-    #: Names of the flows, in the scenario's order.
-    flows: tuple[str, ...]
-    #: What the legend calls the roles that occur, besides the flows.
+    #: The flows, run by run and in the scenario's order.
+    subjects: tuple[Subject, ...]
+    #: What the legend calls the roles that occur, besides the subjects.
     roles: tuple[tuple[Role, str], ...] = ()
     side_by_side: bool = False
+
+    @cached_property
+    def entries(self) -> tuple[str, ...]:
+        """What readers have to tell apart: the runs where there are several, else the flows."""
+        runs = dict.fromkeys(subject.run for subject in self.subjects)
+        if len(runs) > 1:
+            return tuple(runs)
+        return tuple(subject.name for subject in self.subjects)
+
+    @cached_property
+    def entry_of(self) -> tuple[int, ...]:
+        """Index into `entries` for each subject: the flows of one run of several look alike."""
+        if len(self.entries) == len(self.subjects):
+            return tuple(range(len(self.subjects)))
+        return tuple(self.entries.index(subject.run) for subject in self.subjects)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there is too much to tell apart one by one: colours form a scale."""
+        return len(self.entries) > MANY_FLOWS
+
+
+def of_flows(names: list[str]) -> tuple[Subject, ...]:
+    """Return the flows of one run as subjects."""
+    return tuple(Subject(name) for name in names)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ccperf.figures.figure import Axis, Figure, Floats, Panel, Role, Series
+from ccperf.figures.figure import Axis, Figure, Floats, Panel, Role, Series, of_flows
 from ccperf.figures.optimum import Optimum
 from ccperf.figures.registry import figure
 from ccperf.metrics.statistics import mean
@@ -45,7 +45,7 @@ def in_flight(flows: FlowSeries) -> Figure:
     def series(values: Floats, joint: float, best: float, ideal: Floats) -> tuple[Series, ...]:
         drawn = [Series(bend, ideal, "line", "ideal")]
         drawn += [
-            _point(filled[flow], values[flow], "flow", flow)
+            _point(filled[flow], values[flow], "subject", flow)
             for flow in range(count)
             if np.isfinite(values[flow])
         ]
@@ -69,7 +69,7 @@ def in_flight(flows: FlowSeries) -> Figure:
             ),
             Panel(x, Axis("Mean sRTT", "ms"), series(srtt, joint_srtt, best_rtt, ideal_rtt)),
         ),
-        flows=tuple(flows.names),
+        subjects=of_flows(flows.names),
         roles=(
             *((("joint", "all flows together"),) if count > 1 else ()),
             ("optimum", "optimum"),
@@ -78,5 +78,5 @@ def in_flight(flows: FlowSeries) -> Figure:
     )
 
 
-def _point(x: float, y: float, role: Role, flow: int = 0) -> Series:
-    return Series(np.array([x]), np.array([y]), "points", role, flow)
+def _point(x: float, y: float, role: Role, subject: int = 0) -> Series:
+    return Series(np.array([x]), np.array([y]), "points", role, subject)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ccperf.figures.figure import Axis, Figure, Panel, Series
+from ccperf.figures.figure import Axis, Figure, Panel, Series, of_flows
 from ccperf.figures.optimum import Optimum, common
 from ccperf.figures.registry import figure
 from ccperf.metrics.statistics import mean
@@ -28,7 +28,7 @@ def operating_point(flows: FlowSeries) -> Figure:
     if common(best_rate) is not None and common(best_rtt) is not None:
         best_rate, best_rtt = best_rate[:1], best_rtt[:1]
     points = [
-        Series(srtt[index : index + 1], throughput[index : index + 1], "points", "flow", index)
+        Series(srtt[index : index + 1], throughput[index : index + 1], "points", "subject", index)
         for index in range(len(flows.names))
     ]
     points.append(Series(best_rtt, best_rate, "points", "optimum"))
@@ -45,6 +45,6 @@ def operating_point(flows: FlowSeries) -> Figure:
                 tuple(series for series in points if np.isfinite(series.x).any()),
             ),
         ),
-        flows=tuple(flows.names),
+        subjects=of_flows(flows.names),
         roles=(("optimum", "optimum" if count == 1 else "optimum, equal shares"),),
     )

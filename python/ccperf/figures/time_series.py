@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ccperf.figures.figure import MANY_FLOWS, Axis, Figure, Floats, Panel, Role, Series, Shape
+from ccperf.figures.figure import (
+    MANY_FLOWS,
+    Axis,
+    Figure,
+    Floats,
+    Panel,
+    Role,
+    Series,
+    Shape,
+    of_flows,
+)
 from ccperf.figures.optimum import Optimum, common
 from ccperf.figures.registry import figure
 from ccperf.metrics.statistics import mean
@@ -64,7 +74,7 @@ def time_series(flows: FlowSeries) -> Figure:
         alt=f"Three panels over time for {count} flow{'s' * (count != 1)}: segments in flight, "
         "smoothed round-trip time in ms, throughput in Mbps.",
         panels=panels,
-        flows=tuple(flows.names),
+        subjects=of_flows(flows.names),
         roles=tuple((role, label) for role, label in labels.items() if role in drawn),
     )
 
@@ -73,7 +83,9 @@ def _panel(
     flows: FlowSeries, x: Axis, y: Axis, values: Floats, shape: Shape, best: Floats | None
 ) -> Panel:
     count = len(flows.names)
-    series = [Series(flows.time, values[:, index], shape, "flow", index) for index in range(count)]
+    series = [
+        Series(flows.time, values[:, index], shape, "subject", index) for index in range(count)
+    ]
     if best is not None:
         series.append(Series(flows.time, best, "step", "optimum"))
     if count > MANY_FLOWS:

@@ -33,18 +33,16 @@ def build(
     databases: Sequence[str | Path],
     output: str | Path,
     *,
-    jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Built:
     """Write the site of all runs in `databases` to the folder `output`.
 
-    What is there already and would not change is not written again. Figures are drawn by `jobs`
-    processes (default: one a core); `progress` is called with the number of runs drawn and to draw.
-    Raises `UsageError` for a database or folder that cannot be used, or without jinja2 or
-    matplotlib.
+    What is there already and would not change is not written again. `progress` is called with the
+    number of runs read and to read. Raises `UsageError` for a database or folder that cannot be
+    used, or without jinja2.
     """
     try:
-        from ccperf.site.drawing import Drawing
+        from ccperf.site.drawing import draw
         from ccperf.site.pages import render
         from ccperf.site.views import RunView
     except ModuleNotFoundError as error:
@@ -56,16 +54,20 @@ def build(
     for path in paths:
         Store(path, "r").close()  # all are databases of ours before anything is written
     target = Output(Path(output))
-    drawing = Drawing(target)
-    runs = [
-        RunView(result, drawing.add(path, result, f"runs/{result.id}"))
-        for path, result in _results(paths)
-    ]
+    runs: list[RunView] = []
+    total = _count(paths) if progress else 0
+    for done, (path, points) in enumerate(_results(paths), start=1):
+        figures = draw(points[0])
+        drawn = [figure for figure, _ in figures]
+        runs += [RunView(point, drawn, path.name) for point in points]
+        for figure, content in figures:
+            target.write(f"{runs[-1].folder}/{figure.file}", content)
+        if progress:
+            progress(done, total)
     for name, content in render(runs, [path.name for path in paths]):
         target.write(name, content)
     for asset in files("ccperf.site").joinpath("static").iterdir():
         target.write(f"static/{asset.name}", asset.read_bytes())
-    drawing.finish(jobs, progress)
     target.finish()
     return Built(
         Path(output) / "index.html",
@@ -76,8 +78,8 @@ def build(
     )
 
 
-def _results(databases: Sequence[Path]) -> Iterator[tuple[Path, Result]]:
-    """Yield each run once for each experiment that it is a point of; one run at a time is held."""
+def _results(databases: Sequence[Path]) -> Iterator[tuple[Path, list[Result]]]:
+    """Yield each run, as each point of an experiment that it is; one run at a time is held."""
     seen: set[str] = set()
     for path in databases:
         with Store(path, "r") as store:
@@ -86,8 +88,19 @@ def _results(databases: Sequence[Path]) -> Iterator[tuple[Path, Result]]:
                     continue
                 seen.add(run)
                 result = store.load(run)
-                for point in points:
-                    yield (
-                        path,
-                        replace(result, experiment=point.experiment, parameters=point.parameters),
-                    )
+                yield (
+                    path,
+                    [
+                        replace(result, experiment=point.experiment, parameters=point.parameters)
+                        for point in points
+                    ],
+                )
+
+
+def _count(databases: Sequence[Path]) -> int:
+    """Return how many runs there are."""
+    runs: set[str] = set()
+    for path in databases:
+        with Store(path, "r") as store:
+            runs |= {row.id for row in store.runs()}
+    return len(runs)

@@ -95,9 +95,10 @@ class Reason:
 class RunView:
     """The page of a run, and its row in the overviews."""
 
-    def __init__(self, result: Result, figures: Sequence[Drawn]) -> None:
+    def __init__(self, result: Result, figures: Sequence[Drawn], database: str) -> None:
         self.id = result.id
         self.figures = figures
+        self.database = database
         self.provenance = result.provenance
         self.experiment = REGISTRY.get(result.experiment or "")
         self.experiment_name = result.experiment or ""

@@ -1,0 +1,54 @@
+"""Several runs in one figure."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccperf.errors import UsageError
+from ccperf.figures import FIGURES, Figure, describe, overlay
+from sawtooth import Sawtooth
+
+
+def figure(name: str, flows: int = 2, rate_bps: int = 32_000_000) -> Figure:
+    run = Sawtooth(flows=flows, rate_bps=rate_bps, points=60).dumbbell()
+    return describe(name, run.scenario(), run.recording())
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_subject_of_every_run_is_drawn_and_named_by_its_run(name: str) -> None:
+    parts = {"cubic": figure(name, 2), "bbr": figure(name, 3)}
+    both = overlay(parts)
+    assert both.entries == ("cubic", "bbr")
+    assert [subject.run for subject in both.subjects] == ["cubic"] * 2 + ["bbr"] * 3
+    assert both.entry_of == (0, 0, 1, 1, 1)
+    for index, panel in enumerate(both.panels):
+        drawn = [series for series in panel.series if series.role == "subject"]
+        assert [series.subject for series in drawn] == [0, 1, 2, 3, 4]
+        for series in drawn[2:]:
+            assert any(series.y is one.y for one in parts["bbr"].panels[index].series)
+
+
+def test_the_optimum_is_drawn_only_where_it_is_the_same_for_all() -> None:
+    same = overlay({"a": figure("time_series"), "b": figure("time_series")})
+    assert [role for role, _ in same.roles] == ["optimum"]
+    other = overlay({"a": figure("time_series"), "b": figure("time_series", rate_bps=64_000_000)})
+    rates = [series.role for series in other.panels[2].series]
+    assert "optimum" not in rates
+
+
+def test_axes_hold_the_longest_run() -> None:
+    long = Sawtooth(points=200).dumbbell()
+    short = figure("time_series", 1, 16_000_000)
+    both = overlay({"a": short, "b": describe("time_series", long.scenario(), long.recording())})
+    assert both.panels[0].x.upper == pytest.approx(199 * 0.03)
+    assert both.panels[1].y.lower is None
+
+
+def test_figures_of_different_kinds_are_refused() -> None:
+    with pytest.raises(UsageError, match="one kind"):
+        overlay({"a": figure("time_series"), "b": figure("in_flight")})
+
+
+def test_one_run_stays_as_it_is() -> None:
+    alone = figure("time_series")
+    assert overlay({"a": alone}) is alone
