@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from ccperf.cli.options import Json, load_runs
 from ccperf.cli.output import number, print_json, table
+
+if TYPE_CHECKING:
+    from ccperf.metrics import Metric
 
 
 def command(
@@ -30,15 +33,7 @@ def command(
     rows: list[list[str]] = []
     document: dict[str, dict[str, float]] = {}
     for name, metric in METRICS.items():
-        values = [
-            _reduced(
-                name,
-                {"flow": r.flow_metrics, "link": r.link_metrics}.get(
-                    metric.scope, r.network_metrics
-                ),
-            )
-            for r in results
-        ]
+        values = [_reduced(metric, result.metrics.of(metric.scope)) for result in results]
         present = [value for value in values if value is not None]
         if not present:
             continue
@@ -70,8 +65,6 @@ def command(
     print(table(["metric", "unit", *(str(i + 1) for i in range(len(results)))], rows))
 
 
-def _reduced(name: str, columns: Mapping[str, Mapping[str, float]]) -> float | None:
-    values = [column[name] for column in columns.values() if name in column]
-    if not values:
-        return None
-    return sum(values) if name.startswith("total_") else sum(values) / len(values)
+def _reduced(metric: Metric, columns: Mapping[str, Mapping[str, float]]) -> float | None:
+    values = [column[metric.name] for column in columns.values() if metric.name in column]
+    return metric.reduce(values) if values else None

@@ -86,7 +86,9 @@ def metric_tables(result: Result) -> str:
 
 def number(metric: str, value: float) -> str:
     """A metric's value for people: counts as such, the rest with four decimals."""
-    return f"{value:.0f}" if metric.startswith("total_") else f"{value:.4f}"
+    from ccperf.metrics import METRICS
+
+    return f"{value:.0f}" if METRICS[metric].kind == "count" else f"{value:.4f}"
 
 
 def parameters_text(parameters: Mapping[str, Any]) -> str:

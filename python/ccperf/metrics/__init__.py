@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ccperf.metrics import transport, application, link, network  # noqa: F401
 
 # isort: on
-from ccperf.metrics.registry import METRICS, Metric
+from ccperf.metrics.registry import METRICS, Metric, Scope
 from ccperf.metrics.series import SAMPLING, FlowSeries, LinkSeries
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = [
     "LinkSeries",
     "Metric",
     "MetricTables",
+    "Scope",
     "compute",
 ]
 
@@ -44,6 +45,11 @@ class MetricTables:
     flow: dict[str, dict[str, float]] = field(default_factory=dict)
     link: dict[str, dict[str, float]] = field(default_factory=dict)
     network: dict[str, dict[str, float]] = field(default_factory=dict)
+
+    def of(self, scope: Scope) -> dict[str, dict[str, float]]:
+        """Return the columns of the metrics of a scope."""
+        columns: dict[str, dict[str, float]] = getattr(self, scope)
+        return columns
 
 
 def compute(scenario: Scenario, recording: Recording) -> MetricTables:

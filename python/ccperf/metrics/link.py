@@ -40,6 +40,8 @@ def mean_qdisc_length_l2(links: LinkSeries) -> Floats:
     unit="packets",
     better="lower",
     formula="count of packets dropped by the queue discipline",
+    kind="count",
+    over_flows="sum",
     sampled=False,
 )
 def total_qdisc_drops_l2(links: LinkSeries) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -11,6 +11,9 @@ from ccperf.metrics.series import SAMPLING
 
 Scope: TypeAlias = Literal["flow", "link", "network"]
 Better: TypeAlias = Literal["higher", "lower"] | None
+#: A number of things, which is whole, or a measured quantity.
+Kind: TypeAlias = Literal["count", "real"]
+Reduction: TypeAlias = Literal["mean", "sum"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -21,16 +24,24 @@ class Metric:
 
     `compute` takes the `FlowSeries` (scopes `flow` and `network`) or `LinkSeries` (scope `link`)
     and returns one value per flow or direction, or one for the network; NaN where there is none.
-    `better` is None where neither direction is.
+    `better` is None where neither direction is.  `over_flows` is what makes one value of a run of
+    those of its flows (or links).
     """
 
     name: str
     scope: Scope
     unit: str
     better: Better
+    kind: Kind
+    over_flows: Reduction
     formula: str
     definition: str
     compute: Callable[..., Any]
+
+    def reduce(self, values: Sequence[float]) -> float:
+        """Return one value of those of several flows or links, at least one."""
+        total = sum(values)
+        return total / len(values) if self.over_flows == "mean" else total
 
     @property
     def layer(self) -> str:
@@ -43,7 +54,14 @@ METRICS: dict[str, Metric] = {}
 
 
 def metric(
-    scope: Scope, *, unit: str, better: Better, formula: str, sampled: bool = True
+    scope: Scope,
+    *,
+    unit: str,
+    better: Better,
+    formula: str,
+    kind: Kind = "real",
+    over_flows: Reduction = "mean",
+    sampled: bool = True,
 ) -> Callable[[Function], Function]:
     """Register a function as the metric of its name; its docstring is the definition's text.
 
@@ -57,7 +75,10 @@ def metric(
         parts = [inspect.cleandoc(function.__doc__ or ""), formula]
         if sampled:
             parts.append(SAMPLING)
-        METRICS[name] = Metric(name, scope, unit, better, formula, "\n\n".join(parts), function)
+        definition = "\n\n".join(parts)
+        METRICS[name] = Metric(
+            name, scope, unit, better, kind, over_flows, formula, definition, function
+        )
         return function
 
     return register

@@ -197,6 +197,8 @@ def flow_completion_time_l4(flows: FlowSeries) -> Floats:
     unit="segments",
     better="lower",
     formula="count of data segments emitted below the highest sequence number emitted before",
+    kind="count",
+    over_flows="sum",
     sampled=False,
 )
 def total_retransmissions_l4(flows: FlowSeries) -> Floats:
@@ -204,7 +206,15 @@ def total_retransmissions_l4(flows: FlowSeries) -> Floats:
     return flows.counters.array("retransmissions").astype(np.float64)
 
 
-@metric("flow", unit="1", better="lower", formula="count of entries into Loss", sampled=False)
+@metric(
+    "flow",
+    unit="1",
+    better="lower",
+    formula="count of entries into Loss",
+    kind="count",
+    over_flows="sum",
+    sampled=False,
+)
 def total_rtos_l4(flows: FlowSeries) -> Floats:
     """Retransmission timeouts in the whole run."""
     return flows.counters.array("rtos").astype(np.float64)

@@ -79,7 +79,7 @@ def _best(metric: Metric, values: Sequence[float | None], texts: Sequence[str]) 
 
 def decimals(metric: Metric, values: Iterable[float]) -> int:
     """Return the digits after the point: none for counts, two, more if all values are small."""
-    if metric.name.startswith("total_"):
+    if metric.kind == "count":
         return 0
     largest = max((abs(value) for value in values), default=0)
     if largest == 0:

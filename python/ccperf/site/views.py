@@ -31,18 +31,27 @@ class Headline:
 
     title: str
     unit: str
-    #: The metric that it is taken from, and in words how.
+    #: The metric that it is taken from.
     metric: str
-    how: str
+
+    @property
+    def how(self) -> str:
+        """How it is made of the metric's values, in words."""
+        metric = METRICS[self.metric]
+        if metric.scope == "network":
+            return "all flows together"
+        return (
+            f"{metric.over_flows} over the {'flows' if metric.scope == 'flow' else 'bottlenecks'}"
+        )
 
 
 HEADLINES = (
-    Headline("Throughput", "Mbps", "mean_agg_throughput_l4", "all flows together"),
-    Headline("Utilisation", "1", "mean_agg_utilization_bw_l4", "all flows together"),
-    Headline("sRTT", "ms", "mean_srtt_l4", "mean over the flows"),
-    Headline("Jain", "1", "mean_jains_fairness_throughput_l4", "of all flows"),
-    Headline("Drops", "packets", "total_qdisc_drops_l2", "sum over the bottlenecks"),
-    Headline("Retransm.", "segments", "total_retransmissions_l4", "sum over the flows"),
+    Headline("Throughput", "Mbps", "mean_agg_throughput_l4"),
+    Headline("Utilisation", "1", "mean_agg_utilization_bw_l4"),
+    Headline("sRTT", "ms", "mean_srtt_l4"),
+    Headline("Jain", "1", "mean_jains_fairness_throughput_l4"),
+    Headline("Drops", "packets", "total_qdisc_drops_l2"),
+    Headline("Retransm.", "segments", "total_retransmissions_l4"),
 )
 
 
@@ -345,18 +354,13 @@ def _reasons(result: Result) -> list[Reason]:
 
 
 def _headline(headline: Headline, result: Result) -> Column:
-    scope = METRICS[headline.metric].scope
-    columns = {
-        "flow": result.flow_metrics,
-        "link": result.link_metrics,
-        "network": result.network_metrics,
-    }[scope]
-    values = [values[headline.metric] for values in columns.values() if headline.metric in values]
+    metric = METRICS[headline.metric]
+    columns = result.metrics.of(metric.scope).values()
+    values = [column[metric.name] for column in columns if metric.name in column]
     if not values:
         return Column(tables.MISSING, "")
-    total = sum(values)
-    value = total / len(values) if headline.how.startswith("mean") else total
-    places = 0 if headline.metric.startswith("total_") else 2
+    value = metric.reduce(values)
+    places = 0 if metric.kind == "count" else 2
     return Column(tables.number(value, places), repr(value))
 
 

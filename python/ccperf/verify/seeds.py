@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf import campaign, commandline
+from ccperf.metrics import METRICS
 from ccperf.published import Published, published
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Row:
         """Whether both are printed alike: with two decimals, as published; counts must be exact."""
         if self.ours is None:
             return False
-        if self.metric.startswith("total_"):
+        if METRICS[self.metric].kind == "count":
             return self.ours == self.published
         return printed(self.ours) == printed(self.published)
 
