@@ -22,11 +22,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ccperf import catalogue
-from ccperf.catalogue.experiment import SEED, Value
+from ccperf.catalogue.experiment import SEED
 from ccperf.errors import ScenarioError, UsageError, unknown
+from ccperf.grid import seeds
 
 if TYPE_CHECKING:
     from ccperf.campaign import Point
+    from ccperf.catalogue.parameter import Value
     from ccperf.toml import Document
 
 _KEYS = ("experiment", "cc", "seed", "recovery", "stop_time", "parameters")
@@ -142,6 +144,4 @@ def _algorithm(name: str) -> str:
 
 
 def _seeds(value: object) -> list[int]:
-    from ccperf.cli.options import seeds
-
     return [number for word in _list(value) for number in seeds(str(word))]

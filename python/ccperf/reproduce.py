@@ -1,10 +1,10 @@
-"""The command that makes a stored run again."""
+"""The commands that make a stored run again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ccperf.catalogue import REGISTRY, Experiment, PublishedExperiment
 from ccperf.errors import CcperfError
 from ccperf.user_code.names import as_stored
 
@@ -13,31 +13,45 @@ if TYPE_CHECKING:
 
 
 def reproduce(result: Result) -> str | None:
-    """The ``ccperf exec`` command of a run of the catalogue; None for another scenario.
+    """The ``ccperf run`` command of a run of the catalogue; None for another scenario.
 
     What a stored point does not say (recovery, stop time) is read from the scenario. The command is
     only given if it means exactly the scenario that ran. Users' algorithms have their labels in it:
     it is to be called where their files are.
     """
-    from ccperf.catalogue import REGISTRY
+    if (found := _point(result)) is None:
+        return None
+    experiment, cc, given = found
+    with as_stored():
+        return experiment.reproduce(cc, result.provenance.backend, **given)
 
+
+def published_command(result: Result) -> str | None:
+    """The ``ccperf exec`` command of a run that a published program could have made, too."""
+    if (found := _point(result)) is None:
+        return None
+    experiment, cc, given = found
+    if not isinstance(experiment, PublishedExperiment):
+        return None
+    with as_stored():
+        return experiment.exec_command(cc, result.provenance.backend, **given)
+
+
+def _point(result: Result) -> tuple[Experiment, str, dict[str, Any]] | None:
+    """The experiment, its algorithm under test and the rest of what makes exactly this scenario."""
     experiment = REGISTRY.get(result.experiment or "")
-    parameters: Mapping[str, Any] = result.parameters
-    if experiment is None or "aut" not in parameters:
+    given = dict(result.parameters)
+    if experiment is None or (cc := given.pop("aut", None)) is None:
         return None
     scenario = result.scenario
-    settings: dict[str, Any] = {
+    given |= {
         "seed": scenario.seed,
         "recovery": scenario.flows[0].recovery,
         "stop_time": scenario.stop_time,
     }
-    point = {name: value for name, value in parameters.items() if name != "aut"}
     try:
         with as_stored():
-            same = experiment.scenario(parameters["aut"], **settings, **point).hash == scenario.hash
-            again = experiment.reproduce(
-                parameters["aut"], result.provenance.backend, **settings, **point
-            )
+            again = experiment.scenario(cc, **given)
     except CcperfError:
         return None
-    return again if same else None
+    return (experiment, cc, given) if again.hash == scenario.hash else None

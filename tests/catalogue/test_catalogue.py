@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import shlex
 
 import pytest
 
-from ccperf import catalogue, commandline
-from ccperf.catalogue import REGISTRY, Experiment
+from ccperf import catalogue, programs
+from ccperf.catalogue import REGISTRY, Experiment, PublishedExperiment, published_scenarios
 from ccperf.errors import UsageError
 from ccperf.published import published
 
 EXPERIMENTS = list(REGISTRY.values())
+PUBLISHED = [each for each in EXPERIMENTS if isinstance(each, PublishedExperiment)]
+every_published = pytest.mark.parametrize("experiment", PUBLISHED, ids=lambda e: e.name)
 every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.name)
 
 #: The grids as the catalogue promises them.
@@ -32,6 +35,11 @@ GRIDS = {
 }
 
 
+def published_experiment(name: str) -> PublishedExperiment:
+    (experiment,) = [each for each in PUBLISHED if each.name == name]
+    return experiment
+
+
 def test_the_grids() -> None:
     assert list(REGISTRY) == list(GRIDS)
     for name, axes in GRIDS.items():
@@ -47,31 +55,31 @@ def test_every_value_of_the_grid_is_canonical(experiment: Experiment) -> None:
         assert experiment.point(point) == point
 
 
-@every_experiment
-def test_the_printed_command_makes_the_same_run(experiment: Experiment) -> None:
+@every_published
+def test_the_published_command_makes_the_same_run(experiment: PublishedExperiment) -> None:
     for point in experiment.grid():
         for recovery in ("PrrRfc6937", "TcpClassicRecovery"):
             scenario = experiment.scenario("TcpNewReno", recovery=recovery, seed=7, **point)
-            line = commandline.parse(
+            line = programs.parse(
                 [experiment.command("newreno", recovery=recovery, seed=7, **point)]
             )
-            again, warnings = line.scenario()
+            again, warnings = programs.scenario(line)
             assert again == scenario
             assert warnings == []
 
 
 def test_the_published_commands_are_reproduced_letter_by_letter() -> None:
     for page in published():
-        experiment = REGISTRY[page.experiment]
+        experiment = published_experiment(page.experiment)
         assert experiment.command("TcpNewReno", **page.parameters) == page.command
         # The published point is what one gets without saying anything.
         assert experiment.command("TcpNewReno") == page.command
-        assert experiment.published_at(experiment.point({})) == page
+        assert published_scenarios()[experiment.scenario("TcpNewReno").hash] == page
 
 
 def test_published_points_outside_the_tables() -> None:
     """Further command lines that were published without their tables."""
-    assert REGISTRY["aqm"].command("TcpNewReno", k=1, qdisc="FifoQueueDisc") == (
+    assert published_experiment("aqm").command("TcpNewReno", k=1, qdisc="FifoQueueDisc") == (
         "ns3-dev-ccperf-static-dumbbell-default --experiment-name=aqm "
         "--db-path=benchmark_TcpNewReno.db "
         "'--parameters={aut:TcpNewReno,k:1,qdisc:FifoQueueDisc}' --aut=TcpNewReno "
@@ -80,17 +88,20 @@ def test_published_points_outside_the_tables() -> None:
         "--recoveries=TcpPrrRecovery --start-times=0s --stop-times=15s "
         "'--traffic-models=Greedy(bytes=0)'"
     )
-    line = REGISTRY["scalability"].command("TcpNewReno", bw="32Mbps", rtt="15ms")
+    line = published_experiment("scalability").command("TcpNewReno", bw="32Mbps", rtt="15ms")
     assert "--qlen=40p" in line
     assert "--rate-series=16Mbps,32Mbps" in line
 
 
 def test_the_buffer_of_scalability_is_one_bandwidth_delay_product() -> None:
     for point in REGISTRY["scalability"].grid():
-        run = REGISTRY["scalability"].run("TcpNewReno", **point)
+        scenario = REGISTRY["scalability"].scenario("TcpNewReno", **point)
         rate = int(str(point["bw"]).removesuffix("Mbps")) * 1_000_000
         rtt = int(str(point["rtt"]).removesuffix("ms")) / 1000
-        assert run.qlen == f"{int(rate * rtt / 8 / 1500)}p"
+        assert (
+            scenario.links[0].forward.qdisc.attributes["MaxSize"]
+            == f"{int(rate * rtt / 8 / 1500)}p"
+        )
 
 
 @pytest.mark.parametrize(
@@ -134,3 +145,24 @@ def test_unknown_experiments_and_algorithms() -> None:
         REGISTRY["aqm"].scenario("TcpNewRno")
     with pytest.raises(UsageError, match="PrrRfc6937"):
         REGISTRY["aqm"].scenario("TcpNewReno", recovery="PrrRfc")
+
+
+@every_experiment
+def test_the_short_command_makes_the_same_run(experiment: Experiment) -> None:
+    given = {"seed": 7, "recovery": "TcpClassicRecovery", "stop_time": "0.1s"}
+    for point in [{}, *experiment.grid()]:
+        words = shlex.split(experiment.reproduce("newreno", **given, **point))
+        assert words[:3] == ["ccperf", "run", experiment.name]
+        options = dict(zip(words[3::2], words[4::2], strict=True))
+        again = {name.removeprefix("--").replace("-", "_"): v for name, v in options.items()}
+        scenario = experiment.scenario("TcpNewReno", **given, **point)
+        assert experiment.scenario(again.pop("cc"), **{**again, "seed": int(again["seed"])}) == (
+            scenario
+        )
+
+
+def test_a_point_that_makes_no_sense_is_named() -> None:
+    with pytest.raises(UsageError) as caught:
+        REGISTRY["scalability"].scenario("TcpNewReno", rtt="1ms")
+    assert caught.value.field == "scalability"
+    assert caught.value.message.startswith("at aut=TcpNewReno bw=256Mbps rtt=1ms: flows[0].rtt: ")

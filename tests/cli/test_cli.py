@@ -284,7 +284,7 @@ def test_every_command_of_a_dry_run_makes_its_run(ccperf: Any) -> None:
     assert len(plan) == len(runs) == 3
     for entry, run in zip(plan, runs, strict=True):
         words = shlex.split(entry["command"])
-        again = ccperf("exec", "--json", "--db", "again.db", *words[2:]).json
+        (again,) = ccperf(*words[1:], "--json", "--db", "again.db").json
         assert again["run"] == run["run"]
         assert again["scenario"] == run["scenario"]
 
@@ -375,7 +375,7 @@ def test_compare_diff_and_show_of_stored_runs(ccperf: Any) -> None:
     shown = ccperf("show", "run", fifo[:6], *db, "--json").json
     assert shown["run"] == fifo
     words = shlex.split(shown["command"])
-    assert ccperf("exec", "--json", *words[2:]).json["run"] == fifo
+    assert ccperf(*words[1:], "--json").json[0]["run"] == fifo
     assert ccperf("show", "run", "zzzz", *db).status == 2
 
 

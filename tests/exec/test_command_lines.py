@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ccperf import commandline
+from ccperf import programs
 from ccperf.catalogue import REGISTRY
-from ccperf.commandline.attributes import ns3_classes
-from ccperf.commandline.options import PROGRAMS
 from ccperf.errors import UsageError
+from ccperf.programs.attributes import ns3_classes
+from ccperf.programs.published.options import PROGRAMS
 from ccperf.published import Published, published
 
 PAGES = published()
@@ -37,30 +37,30 @@ def words(experiment: str = "aqm", **changes: str | None) -> list[str]:
 
 
 def canonical(line: Sequence[str]) -> dict[str, Any]:
-    scenario, warnings = commandline.parse(line).scenario()
+    scenario, warnings = programs.scenario(programs.parse(line))
     assert warnings == []
     return scenario.canonical()
 
 
 def refusal(line: Sequence[str]) -> UsageError:
     with pytest.raises(UsageError) as caught:
-        commandline.parse(line).scenario()
+        programs.scenario(programs.parse(line))
     return caught.value
 
 
 @pytest.mark.parametrize("published_page", PAGES, ids=lambda p: p.experiment)
 def test_a_published_line_is_written_again_letter_by_letter(published_page: Published) -> None:
-    line = commandline.parse([published_page.command])
+    line = programs.parse([published_page.command])
     leading = REGISTRY[published_page.experiment].leading
     assert line.command(first=leading) == published_page.command
 
 
 @pytest.mark.parametrize("published_page", PAGES, ids=lambda p: p.experiment)
 def test_one_text_and_a_list_of_words_mean_the_same(published_page: Published) -> None:
-    in_one = commandline.parse([published_page.command])
-    assert commandline.parse(shlex.split(published_page.command)) == in_one
+    in_one = programs.parse([published_page.command])
+    assert programs.parse(shlex.split(published_page.command)) == in_one
     # Copied with the quotes and handed over word by word.
-    assert commandline.parse(published_page.command.split(" ")) == in_one
+    assert programs.parse(published_page.command.split(" ")) == in_one
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
@@ -73,7 +73,7 @@ def test_a_shell_that_expands_the_braces_does_no_harm() -> None:
             check=True,
         )
         unquoted = words(parameters=None) + done.stdout.split()
-        assert commandline.parse(unquoted) == commandline.parse(words(parameters=parameters))
+        assert programs.parse(unquoted) == programs.parse(words(parameters=parameters))
 
 
 def test_settings_of_the_published_runs() -> None:
@@ -210,9 +210,9 @@ def test_every_traffic_model_is_read_and_written_again() -> None:
         "OnOff(rate=2Mbps,on_time=Exponential(mean=1s,bound=3s),off_time=500ms)",
     )
     line = words("aqm", traffic_models=",".join(models))
-    run = commandline.parse(line)
+    run = programs.parse(line)
     assert f"--traffic-models={','.join(models)}" in shlex.split(run.command())
-    assert commandline.parse(shlex.split(run.command())) == run
+    assert programs.parse(shlex.split(run.command())) == run
     flows = canonical(line)["flows"]
     assert [flow["application"]["type"] for flow in flows] == [m.partition("(")[0] for m in models]
     assert flows[3]["application"] == {
@@ -332,8 +332,8 @@ def test_values_of_attributes_are_checked_under_their_option() -> None:
     ],
 )
 def test_an_attribute_without_effect_is_a_warning(word: str) -> None:
-    plain, _ = commandline.parse(words("ecn")).scenario()
-    scenario, warnings = commandline.parse([*words("ecn"), word]).scenario()
+    plain, _ = programs.scenario(programs.parse(words("ecn")))
+    scenario, warnings = programs.scenario(programs.parse([*words("ecn"), word]))
     assert scenario.hash == plain.hash
     assert len(warnings) == 1
     assert word.split("=")[0] in warnings[0]
@@ -375,14 +375,14 @@ def test_programs_may_have_a_path() -> None:
 
 
 def test_reproducing_keeps_the_meaning_of_every_recovery() -> None:
-    line = commandline.parse(words("ecn"))
+    line = programs.parse(words("ecn"))
     assert "--recovery" not in line.reproduce()
     released = line.with_recovery("TcpPrrRecovery")
     assert released.reproduce("ns3").startswith(
         "ccperf exec --backend ns3 --recovery TcpPrrRecovery -- ns3-dev-"
     )
     classic = line.with_recovery("TcpClassicRecovery")
-    again = commandline.parse([classic.reproduce().removeprefix("ccperf exec -- ")])
+    again = programs.parse([classic.reproduce().removeprefix("ccperf exec -- ")])
     assert replace(again, db_path=classic.db_path) == classic
 
 

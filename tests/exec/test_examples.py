@@ -16,16 +16,16 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends, commandline
-from ccperf.commandline import EXAMPLES, ProgramRun
-from ccperf.commandline.ns3_program import float32, ns_of
+from ccperf import backends, programs
 from ccperf.errors import UsageError
+from ccperf.programs import EXAMPLES, ProgramRun
+from ccperf.programs.ns3_examples.program import float32, ns_of
 
 GOLDEN = json.loads(Path(__file__).with_name("ns3_examples.json").read_text())
 
 
 def example(line: str) -> ProgramRun:
-    run = commandline.parse([line])
+    run = programs.parse([line])
     assert isinstance(run, ProgramRun)
     return run
 
@@ -36,7 +36,7 @@ def canonical(line: str) -> dict[str, Any]:
 
 def refusal(line: str) -> UsageError:
     with pytest.raises(UsageError) as caught:
-        commandline.parse([line]).scenario()
+        programs.scenario(programs.parse([line]))
     return caught.value
 
 
@@ -86,7 +86,7 @@ def test_packets_are_those_of_the_real_program(golden: dict[str, Any], tmp_path:
     ],
 )
 def test_every_form_that_people_type(words: list[str]) -> None:
-    run = commandline.parse(words)
+    run = programs.parse(words)
     assert isinstance(run, ProgramRun)
     assert run.values["stopTime"] == 20_000_000_000
     assert run.reproduce() == "ccperf exec -- tcp-validation --stopTime=20s"

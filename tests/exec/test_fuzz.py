@@ -7,9 +7,9 @@ import shlex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccperf import commandline
-from ccperf.commandline.options import ACK_COMPRESSION, PROGRAMS, split_list
+from ccperf import programs
 from ccperf.errors import UsageError
+from ccperf.programs.published.options import ACK_COMPRESSION, PROGRAMS, split_list
 from ccperf.published import published
 
 LINES = [shlex.split(page.command) for page in published()]
@@ -58,8 +58,8 @@ options = st.one_of(
 def attempt(words: list[str]) -> None:
     refusal = None
     try:
-        run = commandline.parse(words)
-        scenario, warnings = run.scenario()
+        run = programs.parse(words)
+        scenario, warnings = programs.scenario(run)
     except UsageError as error:
         refusal = error
     if refusal is not None:
@@ -69,7 +69,7 @@ def attempt(words: list[str]) -> None:
     assert all(warnings)
     scenario.lowered()
     # What was understood can be said again.
-    again, _ = commandline.parse(shlex.split(run.command())).scenario()
+    again, _ = programs.scenario(programs.parse(shlex.split(run.command())))
     if not any(flow.recovery == "TcpPrrRecovery" for flow in run.flows):
         assert again.hash == scenario.hash
 

@@ -237,10 +237,13 @@ def test_a_run_s_page_has_all_its_parts(published: Path, database: Path) -> None
     assert downloaded["flow_metrics"] == result.flow_metrics
 
 
-def test_the_command_on_the_page_is_the_published_one(published: Path) -> None:
+def test_the_commands_on_the_page_are_the_short_and_the_published_one(published: Path) -> None:
     (page,) = [page for page in published_pages() if page.experiment == "aqm"]
-    (command,) = [code for code in parse(published).named("code") if "id" in code.attributes]
-    assert command.text == f"ccperf exec -- {page.command}"
+    command, line = [code for code in parse(published).named("code") if "id" in code.attributes]
+    assert command.text == (
+        "ccperf run aqm --cc TcpNewReno --k 5 --qdisc FqCoDelQueueDisc --seed 42"
+    )
+    assert line.text == f"ccperf exec -- {page.command}"
 
 
 def test_a_scenario_of_one_s_own_says_how_to_run_it(folder: Path, database: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from ccperf.catalogue.ack_compression import AckCompression
 from ccperf.catalogue.aqm import Aqm
 from ccperf.catalogue.ecn import Ecn
-from ccperf.catalogue.experiment import Experiment, Parameter
+from ccperf.catalogue.experiment import Experiment, Setup
+from ccperf.catalogue.parameter import Parameter
+from ccperf.catalogue.published import PublishedExperiment, published_scenarios
 from ccperf.catalogue.scalability import Scalability
 from ccperf.errors import UsageError, unknown
 
@@ -23,4 +25,12 @@ def get(name: str) -> Experiment:
         raise UsageError("experiment", unknown("experiment", name, REGISTRY)) from None
 
 
-__all__ = ["REGISTRY", "Experiment", "Parameter", "get"]
+__all__ = [
+    "REGISTRY",
+    "Experiment",
+    "Parameter",
+    "PublishedExperiment",
+    "Setup",
+    "get",
+    "published_scenarios",
+]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ccperf.catalogue.experiment import STOP_TIME, Experiment, Parameter, greedy_flows
-from ccperf.commandline.options import ACK_COMPRESSION
-from ccperf.commandline.run import DumbbellRun
+from ccperf.catalogue.parameter import Parameter
+from ccperf.catalogue.published import PublishedExperiment, greedy_flows
+from ccperf.programs.published.options import ACK_COMPRESSION
+from ccperf.programs.published.run import DumbbellRun
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.experiment import Setup
 
 
-class AckCompression(Experiment):
+class AckCompression(PublishedExperiment):
     name = "ack_compression"
     title = "ACK compression"
     group = "Network variation"
@@ -26,8 +30,8 @@ class AckCompression(Experiment):
         Parameter("quota", "count", (1, 5, 10, 20), 10, "Most packets that leave in a slot."),
     )
 
-    def setup(self, cc: str, **values: Any) -> DumbbellRun:
-        interval, quota = values["interval"], values["quota"]
+    def line(self, setup: Setup) -> DumbbellRun:
+        interval, quota = setup["interval"], setup["quota"]
         return DumbbellRun(
             program=ACK_COMPRESSION,
             interval=interval,
@@ -35,6 +39,6 @@ class AckCompression(Experiment):
             bw="16Mbps",
             qlen="20p",
             qdisc="FifoQueueDisc",
-            flows=greedy_flows(cc),
-            stop_time=STOP_TIME,
+            flows=greedy_flows(setup),
+            stop_time=setup.stop_time,
         )

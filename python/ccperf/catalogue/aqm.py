@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ccperf.catalogue.experiment import STOP_TIME, Experiment, Parameter, greedy_flows
-from ccperf.commandline.run import DumbbellRun
+from ccperf.catalogue.parameter import Parameter
+from ccperf.catalogue.published import PublishedExperiment, greedy_flows
+from ccperf.programs.published.run import DumbbellRun
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.experiment import Setup
 
 
-class Aqm(Experiment):
+class Aqm(PublishedExperiment):
     name = "aqm"
     title = "Active queue management"
     group = "Network variation"
@@ -30,12 +34,12 @@ class Aqm(Experiment):
     )
     leading = ("qdisc",)
 
-    def setup(self, cc: str, **values: Any) -> DumbbellRun:
-        k, qdisc = values["k"], values["qdisc"]
+    def line(self, setup: Setup) -> DumbbellRun:
+        k, qdisc = setup["k"], setup["qdisc"]
         return DumbbellRun(
             bw=f"{16 * k}Mbps",
             qlen=f"{20 * k}p",
             qdisc=qdisc,
-            flows=greedy_flows(cc, k),
-            stop_time=STOP_TIME,
+            flows=greedy_flows(setup, k),
+            stop_time=setup.stop_time,
         )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ccperf.catalogue.experiment import STOP_TIME, Experiment, Parameter, greedy_flows
-from ccperf.commandline.run import DumbbellRun
+from ccperf.catalogue.parameter import Parameter
+from ccperf.catalogue.published import PublishedExperiment, greedy_flows
+from ccperf.programs.published.run import DumbbellRun
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.experiment import Setup
 
 
-class Ecn(Experiment):
+class Ecn(PublishedExperiment):
     name = "ecn"
     title = "Explicit congestion notification"
     group = "Network variation"
@@ -30,14 +34,14 @@ class Ecn(Experiment):
         ),
     )
 
-    def setup(self, cc: str, **values: Any) -> DumbbellRun:
-        k, ce_threshold = values["k"], values["ce_threshold"]
+    def line(self, setup: Setup) -> DumbbellRun:
+        k, ce_threshold = setup["k"], setup["ce_threshold"]
         return DumbbellRun(
             bw=f"{16 * k}Mbps",
             qlen=f"{20 * k}p",
             qdisc="CoDelQueueDisc",
-            flows=greedy_flows(cc, k),
-            stop_time=STOP_TIME,
+            flows=greedy_flows(setup, k),
+            stop_time=setup.stop_time,
             attributes=(
                 ("TcpSocketBase", "UseEcn", "On"),
                 ("CoDelQueueDisc", "UseEcn", "true"),

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ccperf.catalogue.experiment import STOP_TIME, Experiment, Parameter, greedy_flows
-from ccperf.commandline.options import RESPONSIVENESS, SERIES
-from ccperf.commandline.run import DumbbellRun, Step
+from ccperf.catalogue.parameter import Parameter
+from ccperf.catalogue.published import PublishedExperiment, greedy_flows
+from ccperf.programs.published.options import RESPONSIVENESS, SERIES
+from ccperf.programs.published.run import DumbbellRun, Step
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.experiment import Setup
 
 START_RATE = "16Mbps"
 STEP_TIME = "3.75s"
 PACKET_BITS = 8 * 1500
 
 
-class Scalability(Experiment):
+class Scalability(PublishedExperiment):
     name = "scalability"
     title = "Scalability"
     group = "Network variation"
@@ -35,16 +39,16 @@ class Scalability(Experiment):
     )
     leading = ("bw", *SERIES, "loss")
 
-    def setup(self, cc: str, **values: Any) -> DumbbellRun:
-        bw, rtt = values["bw"], values["rtt"]
+    def line(self, setup: Setup) -> DumbbellRun:
+        bw, rtt = setup["bw"], setup["rtt"]
         return DumbbellRun(
             program=RESPONSIVENESS,
             bw=bw,
             series=(Step("0s", START_RATE, rtt, loss=0.0), Step(STEP_TIME, bw, rtt, loss=0.0)),
             qlen=f"{bandwidth_delay_product(bw, rtt)}p",
             qdisc="CoDelQueueDisc",
-            flows=greedy_flows(cc, rtt=rtt),
-            stop_time=STOP_TIME,
+            flows=greedy_flows(setup, rtt=rtt),
+            stop_time=setup.stop_time,
         )
 
 

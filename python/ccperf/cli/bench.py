@@ -7,9 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Running, algorithms, seeds, writable_file, writable_folder
+from ccperf.cli.options import Running, algorithms, writable_file, writable_folder
 from ccperf.cli.output import note, print_json
 from ccperf.cli.run import run_campaign
+from ccperf.grid import seeds
 
 
 def command(
@@ -46,7 +47,7 @@ def command(
     chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()] or [
         *catalogue.REGISTRY.values()
     ]
-    numbers = seeds(seed) if seed else None
+    numbers = seeds(seed, "--seed") if seed else None
     jobs = {
         name: [
             Plan(

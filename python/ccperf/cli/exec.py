@@ -14,7 +14,7 @@ from ccperf.errors import UsageError
 from ccperf.outputs import PACKET_TRACE, may_write
 
 if TYPE_CHECKING:
-    from ccperf.commandline import DumbbellRun, ProgramRun
+    from ccperf.programs import DumbbellRun, ProgramRun
 
 
 def command(
@@ -34,19 +34,19 @@ def command(
     TcpPrrRecovery in a published line means the recovery of the published tables, PrrRfc6937. Of
     ns-3's examples tcp-variants-comparison, tcp-validation and queue-discs-benchmark run.
     """
-    from ccperf import commandline
+    from ccperf import programs
 
     running = running or Running()
     running.declare_sources()
     try:
-        line = commandline.parse(words)
-    except commandline.HelpRequested as asked:
+        line = programs.parse(words)
+    except programs.HelpRequested as asked:
         print(asked.message)
         return
     recovery = running.recovery_name()
     if recovery:
         line = line.with_recovery(recovery)
-    scenario, warnings = line.scenario()
+    scenario, warnings = programs.scenario(line)
     scenario.lowered()  # every mistake is found before a file is touched
     for warning in warnings:
         warn(warning)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ccperf.errors import UsageError
+from ccperf.grid import expand
 
 if TYPE_CHECKING:
     from ccperf import registry
     from ccperf.backends import Backend
     from ccperf.result import Result
-
-#: The most values that one list on the command line may expand to.
-LIMIT = 100_000
 
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
 Database = Annotated[Path, Parameter(name=["--db"], help="Database file (SQLite).")]
@@ -112,42 +109,6 @@ def algorithms(text: str, option: str = "cc") -> list[str]:
     """``newreno,TcpCubic`` as ns-3 names, each once."""
     names = [resolve("cc", option, word) for word in expand(option, text)]
     return list(dict.fromkeys(names))
-
-
-def seeds(text: str) -> list[int]:
-    """``1..10`` or ``42`` or ``1,3,5`` as numbers."""
-    numbers = []
-    for word in expand("--seed", text):
-        if not re.fullmatch("[0-9]{1,10}", word, re.ASCII) or not 1 <= int(word) < 2**32:
-            raise UsageError("--seed", f"`{word}` is not a whole number from 1 to 4294967295")
-        numbers.append(int(word))
-    return list(dict.fromkeys(numbers))
-
-
-def expand(option: str, text: str) -> list[str]:
-    """A comma list whose entries may be ranges of whole numbers: ``1,5`` or ``1..4``."""
-    words: list[str] = []
-    for entry in text.split(","):
-        entry = entry.strip()
-        if not entry:
-            raise UsageError(option, f"`{text}` has an empty entry; separate values by one comma")
-        ends = re.fullmatch(r"([0-9]{1,12})\.\.([0-9]{1,12})", entry, re.ASCII)
-        if ends is None:
-            words.append(entry)
-            continue
-        first, last = int(ends[1]), int(ends[2])
-        if last < first or last - first >= LIMIT:
-            raise UsageError(option, f"`{entry}` must ascend, over at most {LIMIT} values")
-        words += map(str, range(first, last + 1))
-    return words
-
-
-def grid_axes(parameters: dict[str, str]) -> dict[str, Sequence[str]]:
-    """Parameters as given on the command line, each a list of values."""
-    return {
-        name.replace("-", "_"): expand(f"--{name.replace('_', '-')}", text)
-        for name, text in parameters.items()
-    }
 
 
 def writable_folder(path: Path, option: str = "--output") -> Path:

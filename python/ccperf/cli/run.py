@@ -13,13 +13,12 @@ from ccperf.cli.options import (
     Json,
     Running,
     algorithms,
-    grid_axes,
     resolve,
-    seeds,
     writable_file,
 )
 from ccperf.cli.output import metric_tables, note, overview, print_json
 from ccperf.errors import RunError, UsageError
+from ccperf.grid import axes, seeds
 from ccperf.outputs import PACKET_TRACE, may_write
 
 #: The algorithm of the published tables.
@@ -171,15 +170,16 @@ def _from_catalogue(
     plan = Plan(
         experiment=name,
         cc=algorithms(cc or DEFAULT_CC, "--cc"),
-        parameters=grid_axes(parameters),
-        seeds=seeds(seed) if seed else None,
+        parameters=axes(parameters),
+        seeds=seeds(seed, "--seed") if seed else None,
         recovery=running.recovery_name(),
         stop_time=stop_time or None,
     )
     try:
         return plan_jobs(plan, running.backend)
     except UsageError as error:
-        field = error.field if error.field.startswith("--") else _option(error.field)
+        as_it_is = error.field.startswith("--") or error.field == name
+        field = error.field if as_it_is else _option(error.field)
         raise UsageError(field, error.message) from None
 
 
@@ -221,11 +221,11 @@ def _from_file(
     if "experiment" in document.data and "flows" not in document.data:
         plan = plans.from_document(document)
         if seed:
-            plan = replace(plan, seeds=seeds(seed))
+            plan = replace(plan, seeds=seeds(seed, "--seed"))
         if running.recovery:
             plan = replace(plan, recovery=running.recovery_name())
         return plan_jobs(plan, running.backend)
-    return [_scenario_job(path, running, seeds(seed) if seed else None)]
+    return [_scenario_job(path, running, seeds(seed, "--seed") if seed else None)]
 
 
 def _scenario_job(path: Path, running: Running, numbers: Sequence[int] | None) -> Job:

@@ -104,7 +104,10 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             {"parameters": dict(page.parameters), "url": page.url, "number": page.number}
             for page in experiment.published
         ],
-        "command": experiment.command("TcpNewReno"),
+        "command": experiment.reproduce("TcpNewReno"),
+        "published_command": experiment.command("TcpNewReno")
+        if isinstance(experiment, catalogue.PublishedExperiment)
+        else None,
     }
     rows = [
         [p.name, p.unit, ", ".join(map(str, p.grid)), str(p.default), p.doc]

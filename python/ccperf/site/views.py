@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ccperf.catalogue import REGISTRY
+from ccperf.catalogue import REGISTRY, published_scenarios
 from ccperf.metrics import METRICS, SAMPLING
-from ccperf.reproduce import reproduce
+from ccperf.reproduce import published_command, reproduce
 from ccperf.site import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ccperf.catalogue import Experiment, Parameter
+    from ccperf.catalogue import Parameter
     from ccperf.metrics import Metric
-    from ccperf.published import Published
     from ccperf.result import Result
     from ccperf.site.drawing import Drawn
 
@@ -114,7 +113,8 @@ class RunView:
         self.label = result.scenario.label or "scenario"
         self.parameters = {name: str(value) for name, value in result.parameters.items()}
         self.command = reproduce(result)
-        self.published = _published(self.experiment, self.parameters, self.command)
+        self.published_command = published_command(result)
+        self.published = published_scenarios().get(result.provenance.scenario_hash)
         self.scenario = result.scenario.canonical()
         self.flow_table = tables.table(result.flow_metrics)
         self.link_table = tables.table(result.link_metrics)
@@ -279,17 +279,6 @@ def experiment_views(runs: Sequence[RunView]) -> list[ExperimentView]:
         ExperimentView(name, [run for run in runs if run.experiment_name == name]) for name in names
     ]
     return [view for view in views if view.runs]
-
-
-def _published(
-    experiment: Experiment | None, parameters: Mapping[str, str], command: str | None
-) -> Published | None:
-    """Return the published page of this very run: the same command line makes it."""
-    if experiment is None or command is None or "--recovery" in command:
-        return None
-    point = {name: value for name, value in parameters.items() if name != AUT}
-    page = experiment.published_at(dict(point))
-    return page if page and command.endswith(f" -- {page.command}") else None
 
 
 def _flow(flow: Mapping[str, Any]) -> Flow:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ccperf import registry
-from ccperf.commandline import attributes
+from ccperf.programs import attributes
 from ccperf.topologies.dumbbell import BOTTLENECK
 from ccperf.verify import matrix, record
 

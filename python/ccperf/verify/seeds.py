@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ccperf import campaign, commandline
+from ccperf import campaign, programs
 from ccperf.metrics import METRICS
 from ccperf.published import Published, published
 
@@ -67,8 +67,8 @@ def compare(
     pages = published() if pages is None else pages
 
     def run(page: Published) -> Result:
-        line = commandline.parse([page.command])
-        scenario, _ = (line.with_recovery(recovery) if recovery else line).scenario()
+        line = programs.parse([page.command])
+        scenario, _ = programs.scenario(line.with_recovery(recovery) if recovery else line)
         result = campaign.simulate(campaign.Point(scenario, page.experiment), backend)
         done(page)
         return result

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf import commandline
+from ccperf import programs
 from ccperf.scenario import Scenario
 from ccperf.verify.case import Case
 from ccperf.verify.case import case as _case
@@ -147,7 +147,7 @@ def examples() -> Iterator[Case]:
         "queue-discs-benchmark --simDuration=4 --queueDiscType=ARED --queueDiscSize=40",
         "queue-discs-benchmark --simDuration=4 --queueDiscType=FqCoDel --bql",
     ):
-        scenario, _ = commandline.parse([line]).scenario()
+        scenario, _ = programs.scenario(programs.parse([line]))
         label = f"example/{line.replace(' --', '-')}"
         yield Case(scenario.model_copy(update={"label": label}))
 

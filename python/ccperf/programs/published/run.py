@@ -1,8 +1,9 @@
 """One run of a published ccperf program, as data: what its command line says, checked.
 
 :class:`DumbbellRun` stands between three things that must agree: the published command lines
-(parsed by :mod:`ccperf.commandline.parse`), the catalogue (whose experiments build one for each
-point) and the :class:`~ccperf.scenario.Scenario` that runs.
+(parsed by :mod:`ccperf.programs.published.parse`), the catalogue (whose published experiments have
+one for each point) and the :class:`~ccperf.scenario.Scenario` that runs
+(:mod:`ccperf.programs.published.build`).
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from ccperf.commandline import traffic
-from ccperf.commandline.options import ACK_COMPRESSION, BOTTLENECK, BURST, PER_FLOW, SERIES, STATIC
-
-if TYPE_CHECKING:
-    from ccperf.scenario import Scenario
+from ccperf.programs.published import traffic
+from ccperf.programs.published.options import (
+    ACK_COMPRESSION,
+    BOTTLENECK,
+    BURST,
+    PER_FLOW,
+    SERIES,
+    STATIC,
+)
 
 #: The published tables were made with the recovery that ns-3's development tree had in mid-2024
 #: under the name that belongs to another algorithm since.
@@ -131,12 +135,6 @@ class DumbbellRun:
         if any(flow.recovery in PUBLISHED_RECOVERY for flow in self.flows):
             words += ["--recovery", self.flows[0].recovery]
         return " ".join([*words, "--", self.command(first)])
-
-    def scenario(self) -> tuple[Scenario, list[str]]:
-        """The scenario that this command line describes, and warnings about what has no effect."""
-        from ccperf.commandline.build import build
-
-        return build(self)
 
 
 def _join(items: Iterable[str]) -> str:

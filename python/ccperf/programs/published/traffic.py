@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ccperf.commandline.options import split_list
 from ccperf.errors import UsageError, suggestion, unknown
+from ccperf.programs.published.options import split_list
 
 OPTION = "--traffic-models"
 GREEDY: Mapping[str, str] = {"type": "Greedy", "bytes": "0B"}

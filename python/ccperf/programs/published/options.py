@@ -1,7 +1,7 @@
 """The options of the published ccperf programs, and how their texts are split.
 
 Only syntax lives here: which options there are, and how a command line becomes a mapping of option
-names to texts. What the texts mean is in :mod:`ccperf.commandline.parse`.
+names to texts. What the texts mean is in :mod:`ccperf.programs.published.parse`.
 """
 
 from __future__ import annotations

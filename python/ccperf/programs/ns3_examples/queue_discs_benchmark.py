@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf.commandline.ns3_program import (
+from ccperf.errors import UsageError
+from ccperf.programs.ns3_examples.program import (
     Defaults,
     Option,
     Program,
@@ -19,7 +20,6 @@ from ccperf.commandline.ns3_program import (
     rate,
     time,
 )
-from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario

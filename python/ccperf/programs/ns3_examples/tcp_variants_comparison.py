@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.commandline.ns3_program import (
+from ccperf.errors import UsageError
+from ccperf.programs.ns3_examples.program import (
     Defaults,
     Option,
     Program,
@@ -20,7 +21,6 @@ from ccperf.commandline.ns3_program import (
     rate,
     time,
 )
-from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ccperf import _native, registry
-from ccperf.commandline import attributes as ns3_attributes
-from ccperf.commandline import traffic
-from ccperf.commandline.options import (
+from ccperf.errors import UsageError
+from ccperf.programs import attributes as ns3_attributes
+from ccperf.programs.published import traffic
+from ccperf.programs.published.options import (
     ACK_COMPRESSION,
     PER_FLOW,
     RESPONSIVENESS,
@@ -20,8 +21,7 @@ from ccperf.commandline.options import (
     split_list,
     tokenize,
 )
-from ccperf.commandline.run import PUBLISHED_RECOVERY, DumbbellRun, FlowOptions, Step
-from ccperf.errors import UsageError
+from ccperf.programs.published.run import PUBLISHED_RECOVERY, DumbbellRun, FlowOptions, Step
 
 T = TypeVar("T")
 

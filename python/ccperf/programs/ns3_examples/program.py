@@ -17,8 +17,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, registry
-from ccperf.commandline import attributes as ns3_attributes
 from ccperf.errors import ScenarioError, UsageError, suggestion, unknown
+from ccperf.programs import attributes as ns3_attributes
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario

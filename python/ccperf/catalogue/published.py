@@ -1,0 +1,82 @@
+"""Experiments that a program of the published ccperf runs: they have a command line of its own."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ccperf.catalogue.experiment import Experiment, Setup
+from ccperf.programs.published.build import build, describe
+from ccperf.programs.published.parse import parse
+from ccperf.programs.published.run import DumbbellRun, FlowOptions
+from ccperf.published import published
+from ccperf.user_code import names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ccperf.published import Published
+    from ccperf.scenario import Scenario
+
+
+class PublishedExperiment(Experiment):
+    """An experiment whose scenario is what a published command line describes."""
+
+    #: Options that the published command line puts first.
+    leading: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def line(self, setup: Setup) -> DumbbellRun:
+        """The command line at one point, without labels and seed: the one method to write."""
+
+    def build(self, setup: Setup) -> Scenario:
+        scenario, _ = describe(self._labelled(setup))
+        return scenario
+
+    def command(self, cc: str, **given: Any) -> str:
+        """The published form of the command line of one point.
+
+        Takes and raises what :meth:`scenario` does.
+        """
+        return self._labelled(self.setup(cc, **given)).command(first=self.leading)
+
+    def exec_command(self, cc: str, backend: str = "native", **given: Any) -> str:
+        """The ``ccperf exec`` command that runs :meth:`command`."""
+        return self._labelled(self.setup(cc, **given)).reproduce(backend, first=self.leading)
+
+    def _labelled(self, setup: Setup) -> DumbbellRun:
+        return replace(
+            self.line(setup),
+            seed=setup.seed,
+            experiment=self.name,
+            parameters={
+                "aut": setup.cc,
+                **{name: str(value) for name, value in setup.parameters.items()},
+            },
+            aut=setup.cc,
+            db_path=f"benchmark_{names.short(setup.cc)}.db",
+        )
+
+
+@cache
+def published_scenarios() -> Mapping[str, Published]:
+    """The pages whose result tables are published, by the hash of their scenario."""
+    return {build(parse([page.command]))[0].hash: page for page in published()}
+
+
+def greedy_flows(setup: Setup, k: int = 1, rtt: str = "15ms") -> tuple[FlowOptions, ...]:
+    """``k`` flows that send all the time, each between ends of its own."""
+    return tuple(
+        FlowOptions(
+            f"src_{i}",
+            f"dst_{i}",
+            setup.cc,
+            rtt,
+            start="0s",
+            stop=setup.stop_time,
+            recovery=setup.recovery,
+        )
+        for i in range(k)
+    )
