@@ -6,15 +6,16 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufWriter, Write, stdin, stdout};
 
 use ccperf_engine::attributes::Attributes;
-use ccperf_engine::congestion::{self, BuildContext, CaEvent, CongestionControl};
+use ccperf_engine::congestion::{self, BuildContext};
 use ccperf_engine::packet::Ecn;
 use ccperf_engine::seq::Seq;
+use ccperf_engine::tcp::control::{CaEvent, Control};
 use ccperf_engine::tcp::rate::{RateConnection, RateSample};
-use ccperf_engine::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
+use ccperf_engine::tcp::{CongState, EcnState, Tcb};
 use ccperf_engine::time::{Rate, Time};
 
 struct Replay {
-    cc: Box<dyn CongestionControl>,
+    control: Control,
     tcb: Tcb,
     connection: RateConnection,
     /// What the last `ssthresh` call returned.
@@ -95,35 +96,36 @@ impl Replay {
                 _ => panic!("unknown field {name}"),
             }
         }
-        self.cc.cong_control(&mut self.tcb, &self.connection, &sample);
+        let Control::Rate(algorithm) = &mut self.control else { panic!("a rate control") };
+        algorithm.cong_control(&mut self.tcb, &self.connection, &sample);
     }
 
     fn execute(&mut self, call: &str, arguments: &[&str]) -> String {
         let argument = |i: usize| self.value(arguments[i], 0);
         match call {
             "tcb" => arguments.iter().for_each(|field| self.set_field(field)),
-            "init" => self.cc.init(&mut self.tcb),
+            "init" => self.control.algorithm().init(&mut self.tcb),
             "ssthresh" => {
                 let in_flight = argument(0) as u32;
-                self.last_result = self.cc.ssthresh(&self.tcb, in_flight);
+                self.last_result = self.control.algorithm().ssthresh(&self.tcb, in_flight);
                 return self.last_result.to_string();
             }
             "cong_avoid" => {
                 let segments = argument(0) as u32;
-                self.cc.cong_avoid(&mut self.tcb, segments);
+                self.control.algorithm().cong_avoid(&mut self.tcb, segments);
             }
             "pkts_acked" => {
                 let (segments, rtt) = (argument(0) as u32, Time(argument(1)));
-                self.cc.pkts_acked(&mut self.tcb, segments, rtt);
+                self.control.algorithm().pkts_acked(&mut self.tcb, segments, rtt);
             }
             "set_state" => {
                 let state = state(argument(0));
-                self.cc.set_state(&mut self.tcb, state);
+                self.control.algorithm().set_state(&mut self.tcb, state);
                 self.tcb.cong_state = state;
             }
             "cwnd_event" => {
                 let event = event(argument(0));
-                if let Some(early) = self.cc.cwnd_event(&mut self.tcb, event) {
+                if let Some(early) = self.control.algorithm().cwnd_event(&mut self.tcb, event) {
                     return format!("{}:{}", early.ack.0, if early.ece { "ece" } else { "ack" });
                 }
             }
@@ -160,38 +162,7 @@ fn event(number: u64) -> CaEvent {
 
 /// A control block as ns-3's `TcpSocketState` is built.
 fn tcb() -> Tcb {
-    Tcb {
-        now: Time::ZERO,
-        cwnd: 0,
-        ssthresh: 0,
-        initial_cwnd: 0,
-        initial_ssthresh: 0,
-        segment_size: 0,
-        bytes_in_flight: 0,
-        last_acked_sacked: 0,
-        last_acked_seq: Seq(0),
-        next_tx_seq: Seq(0),
-        high_tx_mark: Seq(0),
-        next_rx_seq: Seq(0),
-        cong_state: CongState::Open,
-        is_retrans_data_acked: false,
-        is_cwnd_limited: false,
-        use_ecn: UseEcn::Off,
-        ecn_mode: EcnMode::Classic,
-        ecn_state: EcnState::Disabled,
-        ect: Ecn::Ect0,
-        last_rtt: Time::ZERO,
-        srtt: Time::ZERO,
-        min_rtt: Time::MAX,
-        rcv_timestamp: 0,
-        rcv_timestamp_echo: 0,
-        pacing: false,
-        pacing_rate: Rate(0),
-        max_pacing_rate: Rate(4_000_000_000),
-        pacing_ss_ratio: 200,
-        pacing_ca_ratio: 120,
-        pace_initial_window: false,
-    }
+    Tcb { pacing_rate: Rate(0), ..Tcb::default() }
 }
 
 fn ect_number(ect: Ecn) -> u8 {
@@ -214,8 +185,13 @@ fn main() {
                     let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == algorithm);
                     let spec = spec.unwrap_or_else(|| panic!("unknown algorithm {algorithm}"));
                     let cx = BuildContext { attributes: Attributes::new(spec, &given), seed };
-                    let cc = congestion::build(&algorithm, &cx).expect("registered");
-                    Replay { cc, tcb: tcb(), connection: RateConnection::default(), last_result: 0 }
+                    let control = congestion::build(&algorithm, &cx).expect("registered");
+                    Replay {
+                        control,
+                        tcb: tcb(),
+                        connection: RateConnection::default(),
+                        last_result: 0,
+                    }
                 });
                 replay.tcb.now = Time(time.parse().expect("nanoseconds"));
                 let result = replay.execute(call, arguments);

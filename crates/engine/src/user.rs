@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 
-use crate::congestion::CongestionControl;
 use crate::lowered::{Algorithm, Lowered};
 use crate::qdisc::Qdisc;
+use crate::tcp::control::Control;
 
 /// Whether `name` stands for user code rather than for an algorithm of the registries: a shared
 /// library (`/home/ann/libmycca.so`), or a Python class (`my_module:MyCca`, `/home/ann/mycca.py:MyCca`).
@@ -62,7 +62,7 @@ impl<'a> Setup<'a> {
 pub trait UserCode {
     /// # Errors
     /// Why it cannot be made.
-    fn congestion_control(&self, setup: Setup<'_>) -> Result<Box<dyn CongestionControl>, String>;
+    fn congestion_control(&self, setup: Setup<'_>) -> Result<Control, String>;
 
     /// # Errors
     /// Why it cannot be made.
@@ -74,7 +74,7 @@ pub trait UserCode {
 pub struct NoUserCode;
 
 impl UserCode for NoUserCode {
-    fn congestion_control(&self, _: Setup<'_>) -> Result<Box<dyn CongestionControl>, String> {
+    fn congestion_control(&self, _: Setup<'_>) -> Result<Control, String> {
         Err("user code cannot be loaded here".to_owned())
     }
 

@@ -2,6 +2,8 @@
 
 use std::ffi::{c_char, c_void};
 
+pub use crate::tcb::TcbView;
+
 pub const ABI_VERSION: u32 = 1;
 /// The symbols that a library exports.
 pub const CCA_SYMBOL: &str = "ccperf_cca_v1";
@@ -35,43 +37,6 @@ unsafe impl Sync for ErrorText {}
 
 impl ErrorText {
     pub const NONE: ErrorText = ErrorText(std::ptr::null());
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct TcbView {
-    pub now_ns: i64,
-    pub error: ErrorText,
-    pub cwnd: i64,
-    pub ssthresh: i64,
-    pub pacing_rate_bps: i64,
-    pub pacing: i32,
-    pub pacing_ss_ratio: i32,
-    pub pacing_ca_ratio: i32,
-    pub use_ecn: i32,
-    pub ecn_mode: i32,
-    pub ecn_state: i32,
-    pub ect: i32,
-    pub cong_state: i32,
-    pub is_cwnd_limited: i32,
-    pub is_retrans_data_acked: i32,
-    pub pace_initial_window: i32,
-    pub reserved: i32,
-    pub segment_size: i64,
-    pub initial_cwnd: i64,
-    pub initial_ssthresh: i64,
-    pub bytes_in_flight: i64,
-    pub last_acked_sacked: i64,
-    pub last_rtt_ns: i64,
-    pub srtt_ns: i64,
-    pub min_rtt_ns: i64,
-    pub max_pacing_rate_bps: i64,
-    pub last_acked_seq: u32,
-    pub next_tx_seq: u32,
-    pub high_tx_mark: u32,
-    pub next_rx_seq: u32,
-    pub rcv_timestamp: u32,
-    pub rcv_timestamp_echo: u32,
 }
 
 #[repr(C)]

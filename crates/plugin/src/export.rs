@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use ccperf_engine::congestion::CongestionControl;
-use ccperf_engine::tcp::CongState;
+use ccperf_engine::tcp::control::Control;
+use ccperf_engine::tcp::{CongState, Tcb};
 use ccperf_engine::time::Time;
 
 use crate::abi::{
@@ -17,7 +17,8 @@ use crate::queue::QueueDisc;
 use crate::tcb::Code;
 
 /// Exports a congestion control: give the function that makes one, `fn(&Config) -> impl
-/// CongestionControl`.  Once a library.
+/// CongestionControl`, or `fn(&Config) -> Control` where that is [`Control::rate`] of a
+/// [`RateControl`](crate::RateControl).  Once a library.
 #[macro_export]
 macro_rules! export_congestion_control {
     ($new:expr) => {
@@ -53,16 +54,16 @@ macro_rules! export_queue_disc {
 }
 
 /// The object behind `self`, with the text of its last panic.
-struct Instance<T: ?Sized> {
-    algorithm: Box<T>,
+struct Instance<T> {
+    algorithm: T,
     error: CString,
 }
 
-type Cca = Instance<dyn CongestionControl>;
-type Disc = Instance<dyn QueueDisc>;
+type Cca = Instance<Control>;
+type Disc = Instance<Box<dyn QueueDisc>>;
 
 /// Nothing unwinds into the caller: a panic becomes the text at `error`.
-impl<T: ?Sized> Instance<T> {
+impl<T> Instance<T> {
     fn guarded<R: Default>(
         &mut self,
         error: &mut *const c_char,
@@ -86,10 +87,7 @@ fn message(thrown: &(dyn std::any::Any + Send)) -> CString {
 
 /// # Safety
 /// `config` is the host's.
-unsafe fn create<T: ?Sized>(
-    config: *mut ConfigView,
-    new: impl FnOnce(&Config) -> Box<T>,
-) -> *mut c_void {
+unsafe fn create<T>(config: *mut ConfigView, new: impl FnOnce(&Config) -> T) -> *mut c_void {
     // SAFETY: the caller's promise.
     let view = unsafe { &mut *config };
     // SAFETY: all texts of the host's configuration are C strings.
@@ -115,12 +113,12 @@ unsafe fn create<T: ?Sized>(
 
 /// # Safety
 /// `config` is the host's.
-pub unsafe fn create_cca<C: CongestionControl + 'static>(
+pub unsafe fn create_cca<C: Into<Control>>(
     config: *mut ConfigView,
     new: impl FnOnce(&Config) -> C,
 ) -> *mut c_void {
     // SAFETY: the caller's promise, passed on.
-    unsafe { create::<dyn CongestionControl>(config, |config| Box::new(new(config))) }
+    unsafe { create::<Control>(config, |config| new(config).into()) }
 }
 
 /// # Safety
@@ -130,13 +128,10 @@ pub unsafe fn create_qdisc<D: QueueDisc + 'static>(
     new: impl FnOnce(&Config) -> D,
 ) -> *mut c_void {
     // SAFETY: the caller's promise, passed on.
-    unsafe { create::<dyn QueueDisc>(config, |config| Box::new(new(config))) }
+    unsafe { create::<Box<dyn QueueDisc>>(config, |config| Box::new(new(config))) }
 }
 
-unsafe extern "C" fn destroy<T: ?Sized>(object: *mut c_void)
-where
-    Instance<T>: Sized,
-{
+unsafe extern "C" fn destroy<T>(object: *mut c_void) {
     // A destructor that panics must not unwind into the caller either; there is no one to tell.
     // SAFETY: the host destroys once, and last, what `create` made of this type.
     let _ = catch_unwind(|| drop(unsafe { Box::from_raw(object.cast::<Instance<T>>()) }));
@@ -147,7 +142,7 @@ pub const fn cca_table(create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_v
     CcaTable {
         header: Header::of::<CcaTable, TcbView>(),
         create: Some(create),
-        destroy: Some(destroy::<dyn CongestionControl>),
+        destroy: Some(destroy::<Control>),
         init: Some(init),
         ssthresh: Some(ssthresh),
         cong_avoid: Some(cong_avoid),
@@ -166,7 +161,7 @@ pub const fn qdisc_table(
     QdiscTable {
         header: Header::of::<QdiscTable, Queue>(),
         create: Some(create),
-        destroy: Some(destroy::<dyn QueueDisc>),
+        destroy: Some(destroy::<Box<dyn QueueDisc>>),
         enqueue: Some(enqueue),
         dequeue: Some(dequeue),
         timer: Some(timer),
@@ -180,7 +175,7 @@ pub const fn qdisc_table(
 unsafe fn with_tcb<R: Default>(
     object: *mut c_void,
     view: *mut TcbView,
-    call: impl FnOnce(&mut dyn CongestionControl, &mut ccperf_engine::tcp::Tcb) -> R,
+    call: impl FnOnce(&mut Control, &mut Tcb) -> R,
 ) -> R {
     // SAFETY: the caller's promise; nobody else uses either during the call.
     let (cca, view) = unsafe { (&mut *object.cast::<Cca>(), &mut *view) };
@@ -194,30 +189,34 @@ unsafe fn with_tcb<R: Default>(
 
 unsafe extern "C" fn init(object: *mut c_void, view: *mut TcbView) {
     // SAFETY: the host passes its own, see `with_tcb`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.init(tcb)) }
+    unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().init(tcb)) }
 }
 
 unsafe extern "C" fn ssthresh(object: *mut c_void, view: *mut TcbView, in_flight: i64) -> i64 {
     // SAFETY: as in `init`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.ssthresh(tcb, in_flight as u32).into()) }
+    unsafe {
+        with_tcb(object, view, |cca, tcb| cca.algorithm().ssthresh(tcb, in_flight as u32).into())
+    }
 }
 
 unsafe extern "C" fn cong_avoid(object: *mut c_void, view: *mut TcbView, acked: i64) {
     // SAFETY: as in `init`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.cong_avoid(tcb, acked as u32)) }
+    unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().cong_avoid(tcb, acked as u32)) }
 }
 
 unsafe extern "C" fn pkts_acked(object: *mut c_void, view: *mut TcbView, acked: i64, rtt: i64) {
     // SAFETY: as in `init`.
     unsafe {
-        with_tcb(object, view, |cca, tcb| cca.pkts_acked(tcb, acked as u32, Time(rtt as u64)));
+        with_tcb(object, view, |cca, tcb| {
+            cca.algorithm().pkts_acked(tcb, acked as u32, Time(rtt as u64))
+        });
     }
 }
 
 unsafe extern "C" fn set_state(object: *mut c_void, view: *mut TcbView, state: i32) {
     let state = CongState::of(state).unwrap_or_default();
     // SAFETY: as in `init`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.set_state(tcb, state)) }
+    unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().set_state(tcb, state)) }
 }
 
 unsafe extern "C" fn cwnd_event(
@@ -228,7 +227,8 @@ unsafe extern "C" fn cwnd_event(
 ) {
     let Some(event) = Code::of(event) else { return };
     // SAFETY: as in `init`.
-    if let Some(ack) = unsafe { with_tcb(object, view, |cca, tcb| cca.cwnd_event(tcb, event)) } {
+    let ack = unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().cwnd_event(tcb, event)) };
+    if let Some(ack) = ack {
         // SAFETY: the host wants an answer there, and waits for it.
         let early = unsafe { &mut *early };
         *early = EarlyAckView { send: 1, ece: ack.ece.into(), ack: ack.ack.0, reserved: 0 };
@@ -243,14 +243,19 @@ unsafe extern "C" fn cong_control(
     // SAFETY: the host has filled the sample in.
     let (connection, sample) = unsafe { *sample }.to_rate();
     // SAFETY: as in `init`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.cong_control(tcb, &connection, &sample)) }
+    unsafe {
+        with_tcb(object, view, |cca, tcb| {
+            if let Control::Rate(algorithm) = cca {
+                algorithm.cong_control(tcb, &connection, &sample);
+            }
+        })
+    }
 }
 
 unsafe extern "C" fn has_cong_control(object: *mut c_void) -> i32 {
-    let mut error = ptr::null();
     // SAFETY: as in `init`.
-    let cca = unsafe { &mut *object.cast::<Cca>() };
-    cca.guarded(&mut error, |cca| cca.has_cong_control().into())
+    let cca = unsafe { &*object.cast::<Cca>() };
+    matches!(cca.algorithm, Control::Rate(_)).into()
 }
 
 /// # Safety
@@ -263,7 +268,7 @@ unsafe fn with_queue<R: Default>(
     // SAFETY: the caller's promise; nobody else uses either during the call.
     let (disc, queue) = unsafe { (&mut *object.cast::<Disc>(), &mut *queue) };
     let mut error = ptr::null();
-    let result = disc.guarded(&mut error, |disc| call(disc, queue));
+    let result = disc.guarded(&mut error, |disc| call(&mut **disc, queue));
     queue.error = error;
     result
 }

@@ -39,9 +39,9 @@ mod queue;
 mod tcb;
 
 pub use abi::{Packet, Queue};
-pub use ccperf_engine::congestion::{CaEvent, CongestionControl, EarlyAck};
 pub use ccperf_engine::packet::Ecn;
 pub use ccperf_engine::seq::Seq;
+pub use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
 pub use ccperf_engine::tcp::rate::{RateConnection, RateSample};
 pub use ccperf_engine::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 pub use ccperf_engine::time::{Rate, Time};

@@ -4,9 +4,9 @@ use std::ffi::{CString, c_void};
 use std::path::Path;
 use std::{fmt, ptr};
 
-use ccperf_engine::congestion::{CaEvent, CongestionControl, EarlyAck};
 use ccperf_engine::qdisc::Qdisc;
 use ccperf_engine::seq::Seq;
+use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
 use ccperf_engine::tcp::rate::{RateConnection, RateSample};
 use ccperf_engine::tcp::{CongState, Tcb};
 use ccperf_engine::time::Time;
@@ -25,23 +25,21 @@ use crate::tcb::{Code, text, window};
 ///
 /// # Errors
 /// What is wrong with the library, or with its configuration.
-pub fn congestion_control(
-    setup: Setup<'_>,
-    probe: Probe,
-) -> Result<Box<dyn CongestionControl>, String> {
+pub fn congestion_control(setup: Setup<'_>, probe: Probe) -> Result<Control, String> {
     let table: CcaTable = table::<CcaTable, TcbView>(setup.name, CCA_SYMBOL)?;
     if table.ssthresh.is_none() {
         return Err("its table has no ssthresh".to_owned());
     }
     let object = Object::new(setup, table.create, table.destroy, &probe)?;
-    let has_cong_control = match (table.cong_control, table.has_cong_control) {
+    let is_rate_control = match (table.cong_control, table.has_cong_control) {
         (None, _) => false,
         (Some(_), None) => true,
         // SAFETY: as `LibraryCca` says.
         (Some(_), Some(ask)) => (unsafe { ask(object.0) }) != 0,
     };
     let name = setup.name.to_owned();
-    Ok(Box::new(LibraryCca { name, probe, table, object, has_cong_control }))
+    let algorithm = LibraryCca { name, probe, table, object };
+    Ok(if is_rate_control { Control::rate(algorithm) } else { algorithm.into() })
 }
 
 /// The queue discipline of the library that `setup` names.
@@ -161,7 +159,6 @@ struct LibraryCca {
     probe: Probe,
     table: CcaTable,
     object: Object,
-    has_cong_control: bool,
 }
 
 impl LibraryCca {
@@ -235,11 +232,9 @@ impl CongestionControl for LibraryCca {
         });
         (early.send != 0).then_some(EarlyAck { ack: Seq(early.ack), ece: early.ece != 0 })
     }
+}
 
-    fn has_cong_control(&self) -> bool {
-        self.has_cong_control
-    }
-
+impl RateControl for LibraryCca {
     fn cong_control(&mut self, tcb: &mut Tcb, rc: &RateConnection, rs: &RateSample) {
         if let Some(cong_control) = self.table.cong_control {
             let sample = RateSampleView::of(rc, rs);

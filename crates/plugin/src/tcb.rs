@@ -2,14 +2,14 @@
 
 use std::ffi::CStr;
 
-use ccperf_engine::congestion::CaEvent;
 use ccperf_engine::packet::Ecn;
 use ccperf_engine::seq::Seq;
+use ccperf_engine::tcp::control::CaEvent;
 use ccperf_engine::tcp::rate::{RateConnection, RateSample};
 use ccperf_engine::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 use ccperf_engine::time::{Rate, Time};
 
-use crate::abi::{ErrorText, RateSampleView, TcbView};
+use crate::abi::{ErrorText, RateSampleView};
 
 /// An enumeration that crosses as a number: its values in the order of their numbers.
 pub trait Code: Copy + PartialEq + 'static {
@@ -74,80 +74,124 @@ fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-impl TcbView {
-    /// Of no connection yet.
-    pub const BLANK: TcbView = TcbView {
-        now_ns: 0,
-        error: ErrorText::NONE,
-        cwnd: 0,
-        ssthresh: 0,
-        pacing_rate_bps: 0,
-        pacing: 0,
-        pacing_ss_ratio: 0,
-        pacing_ca_ratio: 0,
-        use_ecn: 0,
-        ecn_mode: 0,
-        ecn_state: 0,
-        ect: 0,
-        cong_state: 0,
-        is_cwnd_limited: 0,
-        is_retrans_data_acked: 0,
-        pace_initial_window: 0,
-        reserved: 0,
-        segment_size: 0,
-        initial_cwnd: 0,
-        initial_ssthresh: 0,
-        bytes_in_flight: 0,
-        last_acked_sacked: 0,
-        last_rtt_ns: 0,
-        srtt_ns: 0,
-        min_rtt_ns: 0,
-        max_pacing_rate_bps: 0,
-        last_acked_seq: 0,
-        next_tx_seq: 0,
-        high_tx_mark: 0,
-        next_rx_seq: 0,
-        rcv_timestamp: 0,
-        rcv_timestamp_echo: 0,
-    };
+/// A value of the engine that crosses as a `View`, and comes back as it was.
+trait Crosses<View> {
+    fn there(self) -> View;
+    fn back(view: View) -> Self;
+}
 
-    pub fn of(tcb: &Tcb) -> TcbView {
-        TcbView {
-            now_ns: tcb.now.ns(),
-            error: ErrorText::NONE,
-            cwnd: tcb.cwnd.into(),
-            ssthresh: tcb.ssthresh.into(),
-            pacing_rate_bps: signed(tcb.pacing_rate.0),
-            pacing: tcb.pacing.into(),
-            pacing_ss_ratio: tcb.pacing_ss_ratio.into(),
-            pacing_ca_ratio: tcb.pacing_ca_ratio.into(),
-            use_ecn: tcb.use_ecn.code(),
-            ecn_mode: tcb.ecn_mode.code(),
-            ecn_state: tcb.ecn_state.code(),
-            ect: tcb.ect.code(),
-            cong_state: tcb.cong_state.code(),
-            is_cwnd_limited: tcb.is_cwnd_limited.into(),
-            is_retrans_data_acked: tcb.is_retrans_data_acked.into(),
-            pace_initial_window: tcb.pace_initial_window.into(),
-            reserved: 0,
-            segment_size: tcb.segment_size.into(),
-            initial_cwnd: tcb.initial_cwnd.into(),
-            initial_ssthresh: tcb.initial_ssthresh.into(),
-            bytes_in_flight: tcb.bytes_in_flight.into(),
-            last_acked_sacked: tcb.last_acked_sacked.into(),
-            last_rtt_ns: tcb.last_rtt.ns(),
-            srtt_ns: tcb.srtt.ns(),
-            min_rtt_ns: tcb.min_rtt.ns(),
-            max_pacing_rate_bps: signed(tcb.max_pacing_rate.0),
-            last_acked_seq: tcb.last_acked_seq.0,
-            next_tx_seq: tcb.next_tx_seq.0,
-            high_tx_mark: tcb.high_tx_mark.0,
-            next_rx_seq: tcb.next_rx_seq.0,
-            rcv_timestamp: tcb.rcv_timestamp,
-            rcv_timestamp_echo: tcb.rcv_timestamp_echo,
-        }
+macro_rules! crosses {
+    ($($type:ty as $view:ty: |$value:ident| $there:expr, |$crossed:ident| $back:expr;)*) => {
+        $(impl Crosses<$view> for $type {
+            fn there(self) -> $view {
+                let $value = self;
+                $there
+            }
+
+            fn back($crossed: $view) -> $type {
+                $back
+            }
+        })*
+    };
+}
+
+crosses! {
+    u32 as i64: |bytes| bytes.into(), |view| view as u32;
+    u32 as u32: |number| number, |view| view;
+    u16 as i32: |percent| percent.into(), |view| view as u16;
+    bool as i32: |flag| flag.into(), |view| view != 0;
+    Seq as u32: |seq| seq.0, |view| Seq(view);
+    Time as i64: |time| time.ns(), |view| Time(view as u64);
+    Rate as i64: |rate| signed(rate.0), |view| Rate(view as u64);
+}
+
+impl<C: Code> Crosses<i32> for C {
+    fn there(self) -> i32 {
+        self.code()
     }
 
+    fn back(view: i32) -> C {
+        C::of(view).unwrap_or(C::ALL[0])
+    }
+}
+
+/// The view of the control block: each field with its type and the engine's name for it, in the order
+/// of `ccperf.h`.
+macro_rules! tcb_view {
+    (
+        $($first:ident: $first_type:ty = $first_field:ident,)*; error,
+        $($second:ident: $second_type:ty = $second_field:ident,)*; reserved,
+        $($third:ident: $third_type:ty = $third_field:ident,)*
+    ) => {
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        pub struct TcbView {
+            $(pub $first: $first_type,)*
+            pub error: ErrorText,
+            $(pub $second: $second_type,)*
+            pub reserved: i32,
+            $(pub $third: $third_type,)*
+        }
+
+        impl TcbView {
+            pub fn of(tcb: &Tcb) -> TcbView {
+                TcbView {
+                    $($first: tcb.$first_field.there(),)*
+                    error: ErrorText::NONE,
+                    $($second: tcb.$second_field.there(),)*
+                    reserved: 0,
+                    $($third: tcb.$third_field.there(),)*
+                }
+            }
+
+            /// The engine's block that this is a view of, on the side of a library written in Rust.
+            pub(crate) fn to_tcb(self) -> Tcb {
+                Tcb {
+                    $($first_field: Crosses::back(self.$first),)*
+                    $($second_field: Crosses::back(self.$second),)*
+                    $($third_field: Crosses::back(self.$third),)*
+                }
+            }
+        }
+    };
+}
+
+tcb_view! {
+    now_ns: i64 = now,
+    ; error,
+    cwnd: i64 = cwnd,
+    ssthresh: i64 = ssthresh,
+    pacing_rate_bps: i64 = pacing_rate,
+    pacing: i32 = pacing,
+    pacing_ss_ratio: i32 = pacing_ss_ratio,
+    pacing_ca_ratio: i32 = pacing_ca_ratio,
+    use_ecn: i32 = use_ecn,
+    ecn_mode: i32 = ecn_mode,
+    ecn_state: i32 = ecn_state,
+    ect: i32 = ect,
+    cong_state: i32 = cong_state,
+    is_cwnd_limited: i32 = is_cwnd_limited,
+    is_retrans_data_acked: i32 = is_retrans_data_acked,
+    pace_initial_window: i32 = pace_initial_window,
+    ; reserved,
+    segment_size: i64 = segment_size,
+    initial_cwnd: i64 = initial_cwnd,
+    initial_ssthresh: i64 = initial_ssthresh,
+    bytes_in_flight: i64 = bytes_in_flight,
+    last_acked_sacked: i64 = last_acked_sacked,
+    last_rtt_ns: i64 = last_rtt,
+    srtt_ns: i64 = srtt,
+    min_rtt_ns: i64 = min_rtt,
+    max_pacing_rate_bps: i64 = max_pacing_rate,
+    last_acked_seq: u32 = last_acked_seq,
+    next_tx_seq: u32 = next_tx_seq,
+    high_tx_mark: u32 = high_tx_mark,
+    next_rx_seq: u32 = next_rx_seq,
+    rcv_timestamp: u32 = rcv_timestamp,
+    rcv_timestamp_echo: u32 = rcv_timestamp_echo,
+}
+
+impl TcbView {
     /// Writes what an algorithm may change into the engine's block, if it makes sense.
     ///
     /// # Errors
@@ -172,44 +216,6 @@ impl TcbView {
         tcb.ecn_state = value("ecn_state", self.ecn_state)?;
         tcb.ect = value("ect", self.ect)?;
         Ok(())
-    }
-
-    /// The engine's block that this is a view of, on the side of a library written in Rust.
-    pub(crate) fn to_tcb(self) -> Tcb {
-        // The engine wrote every value, so all are in range.
-        let bytes = |value: i64| value as u32;
-        Tcb {
-            now: Time(self.now_ns as u64),
-            cwnd: bytes(self.cwnd),
-            ssthresh: bytes(self.ssthresh),
-            initial_cwnd: bytes(self.initial_cwnd),
-            initial_ssthresh: bytes(self.initial_ssthresh),
-            segment_size: bytes(self.segment_size),
-            bytes_in_flight: bytes(self.bytes_in_flight),
-            last_acked_sacked: bytes(self.last_acked_sacked),
-            last_acked_seq: Seq(self.last_acked_seq),
-            next_tx_seq: Seq(self.next_tx_seq),
-            high_tx_mark: Seq(self.high_tx_mark),
-            next_rx_seq: Seq(self.next_rx_seq),
-            cong_state: CongState::of(self.cong_state).unwrap_or_default(),
-            is_retrans_data_acked: self.is_retrans_data_acked != 0,
-            is_cwnd_limited: self.is_cwnd_limited != 0,
-            use_ecn: UseEcn::of(self.use_ecn).unwrap_or_default(),
-            ecn_mode: EcnMode::of(self.ecn_mode).unwrap_or_default(),
-            ecn_state: EcnState::of(self.ecn_state).unwrap_or_default(),
-            ect: Ecn::of(self.ect).unwrap_or_default(),
-            last_rtt: Time(self.last_rtt_ns as u64),
-            srtt: Time(self.srtt_ns as u64),
-            min_rtt: Time(self.min_rtt_ns as u64),
-            rcv_timestamp: self.rcv_timestamp,
-            rcv_timestamp_echo: self.rcv_timestamp_echo,
-            pacing: self.pacing != 0,
-            pacing_rate: Rate(self.pacing_rate_bps as u64),
-            max_pacing_rate: Rate(self.max_pacing_rate_bps as u64),
-            pacing_ss_ratio: self.pacing_ss_ratio as u16,
-            pacing_ca_ratio: self.pacing_ca_ratio as u16,
-            pace_initial_window: self.pace_initial_window != 0,
-        }
     }
 
     /// The text that the library has left.
@@ -311,5 +317,26 @@ impl RateSampleView {
             acked_sacked: self.acked_sacked as u32,
         };
         (connection, sample)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_block_crosses_and_comes_back_as_it_was() {
+        let tcb = Tcb {
+            now: Time(1),
+            cwnd: u32::MAX,
+            last_acked_seq: Seq(u32::MAX),
+            cong_state: CongState::Loss,
+            ecn_state: EcnState::CwrSent,
+            ect: Ecn::Ect1,
+            pacing: true,
+            pacing_ca_ratio: u16::MAX,
+            ..Tcb::default()
+        };
+        assert_eq!(format!("{:?}", TcbView::of(&tcb).to_tcb()), format!("{tcb:?}"));
     }
 }

@@ -20,11 +20,12 @@
 //! most; cwnd is not restored after Recovery or Loss except by the end of a CWR episode or ProbeRTT;
 //! the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same.
 
+use super::BuildContext;
 use super::max_filter::MaxFilter;
-use super::{BuildContext, CaEvent, CongestionControl, EarlyAck};
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::cpp;
 use crate::rng::RngStream;
+use crate::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
 use crate::tcp::rate::{RateConnection, RateSample};
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Rate, Time, seconds};
@@ -153,9 +154,9 @@ pub struct Bbr {
     has_seen_rtt: bool,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Bbr {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
     let a = &cx.attributes;
-    Bbr {
+    Control::rate(Bbr {
         high_gain: a.f64("HighGain"),
         bw_window: a.u32("BwWindowLength"),
         min_rtt_window: a.time("RttWindowLength").ns(),
@@ -190,7 +191,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Bbr {
             a.u32("AckEpochAckedResetThresh"),
         ),
         has_seen_rtt: false,
-    }
+    })
 }
 
 impl CongestionControl for Bbr {
@@ -236,11 +237,9 @@ impl CongestionControl for Bbr {
         }
         None
     }
+}
 
-    fn has_cong_control(&self) -> bool {
-        true
-    }
-
+impl RateControl for Bbr {
     fn cong_control(&mut self, tcb: &mut Tcb, rc: &RateConnection, rs: &RateSample) {
         self.delivered = rc.delivered;
         self.update_bandwidth(rs);

@@ -11,10 +11,11 @@
 //! cwnd (Linux: (1 + beta) / 2 cwnd); no window clamp; below `LowWnd` ssthresh is half of the
 //! FlightSize; an ACK of no segment in slow start wraps the count of segments left.
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{FRACTION, Kind, Param, Spec, U32};
 use crate::cpp;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpBic",

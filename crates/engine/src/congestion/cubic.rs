@@ -19,10 +19,11 @@
 //! RTT only through the count's floor of 2; a timeout forgets K, the minimum RTT and the Reno
 //! estimate but keeps W_max; ssthresh uses cwnd, not the FlightSize.
 
+use super::BuildContext;
 use super::hystart::HyStart;
-use super::{BuildContext, CongestionControl};
 use crate::attributes::{Kind, Param, Spec, U8, U32};
 use crate::cpp;
+use crate::tcp::control::CongestionControl;
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Time, seconds};
 

@@ -12,12 +12,13 @@
 //! growth does not need a flow limited by cwnd; a loss, too, reduces by alpha / 2 (RFC 8257 section
 //! 3.3 step 8 wants a half); no reset of alpha after a timeout.
 
+use super::BuildContext;
 use super::linux_reno::LinuxReno;
-use super::{BuildContext, CaEvent, CongestionControl, EarlyAck};
 use crate::attributes::{FRACTION, Kind, Param, Spec};
 use crate::cpp;
 use crate::packet::Ecn;
 use crate::seq::Seq;
+use crate::tcp::control::{CaEvent, CongestionControl, EarlyAck};
 use crate::tcp::{EcnMode, EcnState, Tcb, UseEcn};
 use crate::time::Time;
 
@@ -183,7 +184,7 @@ mod tests {
             alpha = (1.0 - 0.0625) * alpha + 0.0625 * f64::from(marked) / 100.0;
         }
         let wanted = f64::from(d.tcb.cwnd) * (1.0 - alpha / 2.0);
-        let got = f64::from(d.cc.ssthresh(&d.tcb, 0));
+        let got = f64::from(d.control.algorithm().ssthresh(&d.tcb, 0));
         assert!((got - wanted).abs() < 0.001 * wanted, "{got} for {wanted}");
     }
 

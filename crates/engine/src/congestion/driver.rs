@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{BuildContext, CaEvent, CongestionControl, EarlyAck, SPECS, build};
+use super::{BuildContext, SPECS, build};
 use crate::attributes::{Attributes, Spec};
-use crate::packet::Ecn;
 use crate::seq::Seq;
+use crate::tcp::control::{CaEvent, Control, EarlyAck};
 use crate::tcp::rate::{RateConnection, RateSample};
-use crate::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
+use crate::tcp::{CongState, Tcb};
 use crate::time::{Rate, Time};
 
 pub const MSS: u32 = 1000;
@@ -15,7 +15,7 @@ pub const MSS: u32 = 1000;
 #[derive(Debug)]
 pub struct Driver {
     pub tcb: Tcb,
-    pub cc: Box<dyn CongestionControl>,
+    pub control: Control,
     /// Of the samples that ACKs bring.
     pub rtt: Time,
     pub delivery: RateConnection,
@@ -27,11 +27,11 @@ impl Driver {
         let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).expect("a registered algorithm");
         let mut driver = Driver {
             tcb: tcb(),
-            cc: with_context(spec, attributes, |cx| build(ns3, cx)).expect("the same"),
+            control: with_context(spec, attributes, |cx| build(ns3, cx)).expect("the same"),
             rtt: Time::from_ms(100),
             delivery: RateConnection::default(),
         };
-        driver.cc.init(&mut driver.tcb);
+        driver.control.algorithm().init(&mut driver.tcb);
         driver.tcb.min_rtt = driver.rtt;
         driver.tcb.srtt = driver.rtt;
         driver.tcb.last_rtt = driver.rtt;
@@ -87,9 +87,9 @@ impl Driver {
         self.tcb.high_tx_mark = self.tcb.next_tx_seq;
         self.tcb.bytes_in_flight = self.tcb.cwnd;
         self.tcb.last_acked_sacked = bytes;
-        self.cc.pkts_acked(&mut self.tcb, segments, self.rtt);
-        if !self.cc.has_cong_control() {
-            self.cc.cong_avoid(&mut self.tcb, segments);
+        self.control.algorithm().pkts_acked(&mut self.tcb, segments, self.rtt);
+        if let Control::Window(algorithm) = &mut self.control {
+            algorithm.cong_avoid(&mut self.tcb, segments);
         }
     }
 
@@ -130,24 +130,25 @@ impl Driver {
             acked_sacked: bytes,
             ..RateSample::default()
         };
-        self.cc.cong_control(&mut self.tcb, &self.delivery, &sample);
+        let Control::Rate(algorithm) = &mut self.control else { panic!("a rate control") };
+        algorithm.cong_control(&mut self.tcb, &self.delivery, &sample);
     }
 
     /// What the algorithm answers to a loss with the whole window in flight, in segments.
     pub fn ssthresh_on_loss(&mut self) -> u32 {
-        self.cc.ssthresh(&self.tcb, self.tcb.cwnd) / MSS
+        self.control.algorithm().ssthresh(&self.tcb, self.tcb.cwnd) / MSS
     }
 
     /// An episode of fast recovery that ends at once, with cwnd = ssthresh.
     pub fn fast_recovery(&mut self) {
-        self.tcb.ssthresh = self.cc.ssthresh(&self.tcb, self.tcb.cwnd);
+        self.tcb.ssthresh = self.control.algorithm().ssthresh(&self.tcb, self.tcb.cwnd);
         self.state(CongState::Recovery);
         self.tcb.cwnd = self.tcb.ssthresh;
         self.state(CongState::Open);
     }
 
     pub fn timeout(&mut self) {
-        self.tcb.ssthresh = self.cc.ssthresh(&self.tcb, self.tcb.cwnd);
+        self.tcb.ssthresh = self.control.algorithm().ssthresh(&self.tcb, self.tcb.cwnd);
         self.event(CaEvent::Loss);
         self.state(CongState::Loss);
         self.set_cwnd(1);
@@ -155,12 +156,12 @@ impl Driver {
     }
 
     pub fn state(&mut self, state: CongState) {
-        self.cc.set_state(&mut self.tcb, state);
+        self.control.algorithm().set_state(&mut self.tcb, state);
         self.tcb.cong_state = state;
     }
 
     pub fn event(&mut self, event: CaEvent) -> Option<EarlyAck> {
-        self.cc.cwnd_event(&mut self.tcb, event)
+        self.control.algorithm().cwnd_event(&mut self.tcb, event)
     }
 }
 
@@ -183,29 +184,11 @@ fn tcb() -> Tcb {
         initial_cwnd: 10,
         initial_ssthresh: u32::MAX,
         segment_size: MSS,
-        bytes_in_flight: 0,
-        last_acked_sacked: 0,
         last_acked_seq: Seq(1),
         next_tx_seq: Seq(1),
         high_tx_mark: Seq(1),
         next_rx_seq: Seq(1),
-        cong_state: CongState::Open,
-        is_retrans_data_acked: false,
         is_cwnd_limited: true,
-        use_ecn: UseEcn::Off,
-        ecn_mode: EcnMode::Classic,
-        ecn_state: EcnState::Disabled,
-        ect: Ecn::Ect0,
-        last_rtt: Time::ZERO,
-        srtt: Time::ZERO,
-        min_rtt: Time::MAX,
-        rcv_timestamp: 0,
-        rcv_timestamp_echo: 0,
-        pacing: false,
-        pacing_rate: Rate(4_000_000_000),
-        max_pacing_rate: Rate(4_000_000_000),
-        pacing_ss_ratio: 200,
-        pacing_ca_ratio: 120,
-        pace_initial_window: false,
+        ..Tcb::default()
     }
 }

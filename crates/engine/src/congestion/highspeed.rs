@@ -14,10 +14,11 @@
 //! Departures of ns-3: b is the table's, rounded to two digits; a stays at 73 above 94717 segments;
 //! acknowledged segments are counted, times a, so that delayed ACKs do not slow it down.
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::Spec;
 use crate::cpp;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpHighSpeed",

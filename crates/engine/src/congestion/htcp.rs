@@ -15,9 +15,10 @@
 //! counts as a little); RTT_min / RTT_max has no bounds (the draft: 0.5 to 0.8) and is -1 if no RTT
 //! was sampled since the last event.
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{FRACTION, Kind, Param, REAL, Spec};
 use crate::cpp;
+use crate::tcp::control::CongestionControl;
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Time, seconds};
 

@@ -12,10 +12,11 @@
 //! minimum; the initial window and ssthresh are not multiplied by rho (Linux scales cwnd), and an
 //! ACK counts once in slow start however many segments it covers.
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{Kind, Param, Spec};
 use crate::cpp;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 use crate::time::Time;
 
 pub const SPEC: Spec = Spec {

@@ -17,10 +17,11 @@
 //! segments, is compared with cwnd in bytes, so alpha and beta always adapt; alpha starts at 10 and
 //! beta at 0.5 whatever `AlphaMax` and `BetaBase` are.
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{Param, REAL, Spec, U32};
 use crate::cpp;
 use crate::seq::Seq;
+use crate::tcp::control::CongestionControl;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;
 

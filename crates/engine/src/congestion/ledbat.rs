@@ -19,10 +19,11 @@
 
 use std::collections::VecDeque;
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{Kind, Param, REAL, Spec, U32};
 use crate::cpp;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 use crate::time::Time;
 
 /// A history of at least one sample: none would stop ns-3.

@@ -9,9 +9,10 @@
 //! congestion avoidance (Linux does); ssthresh is half of cwnd, not of the FlightSize (RFC 5681
 //! equation 4; Linux too uses cwnd).
 
-use super::{BuildContext, CongestionControl};
+use super::BuildContext;
 use crate::attributes::Spec;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpLinuxReno",

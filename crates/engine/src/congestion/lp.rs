@@ -10,9 +10,10 @@
 //! clock's rate); after an indication d_min and d_max restart from the smoothed delay; the growth
 //! stops in congestion avoidance only.
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::Spec;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 use crate::time::Time;
 
 pub const SPEC: Spec = Spec {

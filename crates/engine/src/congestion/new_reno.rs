@@ -1,9 +1,10 @@
 //! NewReno (RFC 5681 sections 3.1 and 3.2; ns-3's `TcpNewReno`), and the pieces of it that other
 //! algorithms build on.
 
-use super::{BuildContext, CongestionControl};
+use super::BuildContext;
 use crate::attributes::Spec;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpNewReno",

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::SPECS;
 use super::driver::{Driver, MSS};
+use crate::tcp::control::Control;
 use crate::time::{Rate, Time};
 
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,7 @@ fn ack(d: &mut Driver, segments: u32) {
     d.tcb.rcv_timestamp_echo = now_ms.saturating_sub(d.rtt.ms() as u32);
     d.tcb.rcv_timestamp = now_ms;
     d.ack(segments);
-    if d.cc.has_cong_control() {
+    if matches!(d.control, Control::Rate(_)) {
         let in_flight = d.tcb.cwnd / 2;
         d.rate_ack(Rate(10_000_000), segments * MSS, in_flight);
     }
@@ -93,7 +94,7 @@ proptest! {
                 take(&mut d, step);
             }
             let before = d.tcb.cwnd;
-            let after = d.cc.ssthresh(&d.tcb, before);
+            let after = d.control.algorithm().ssthresh(&d.tcb, before);
             let most = before.max(2 * MSS);
             prop_assert!((MSS / 2..=most).contains(&after), "{}: {before} -> {after}", spec.ns3);
         }

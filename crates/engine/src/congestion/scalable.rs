@@ -8,10 +8,11 @@
 //! the remainder of acknowledged segments is dropped when the window grows; ssthresh uses the
 //! FlightSize (Linux: cwnd).
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{Kind, Param, REAL, Spec};
 use crate::cpp;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpScalable",

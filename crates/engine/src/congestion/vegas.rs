@@ -14,11 +14,12 @@
 //! does not pause every other round, no growth between the end of a round and the next in
 //! congestion avoidance, and ssthresh is at least 3/4 cwnd after each round, as in Linux.
 
+use super::BuildContext;
 use super::new_reno;
-use super::{BuildContext, CongestionControl};
 use crate::attributes::{Param, Spec, U32};
 use crate::cpp;
 use crate::seq::Seq;
+use crate::tcp::control::CongestionControl;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;
 

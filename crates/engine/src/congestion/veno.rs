@@ -10,9 +10,10 @@
 //! (recovery, or several per call).  On most paths it therefore grows as NewReno does.
 
 use super::vegas::target_window;
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{Param, Spec, U32};
 use crate::cpp;
+use crate::tcp::control::CongestionControl;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;
 
@@ -138,7 +139,7 @@ mod tests {
             let before = d.tcb.cwnd;
             for _ in 0..100 {
                 for _ in 0..2 {
-                    d.cc.pkts_acked(&mut d.tcb, 0, d.rtt);
+                    d.control.algorithm().pkts_acked(&mut d.tcb, 0, d.rtt);
                 }
                 d.ack(1);
             }

@@ -14,10 +14,11 @@
 //! smoothed RTT, which comes from timestamps in ms, is shorter than the last hop: a tie would then
 //! fall the other way in ns-3.)
 
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{Kind, Param, Spec};
 use crate::cpp;
 use crate::tcp::Tcb;
+use crate::tcp::control::CongestionControl;
 use crate::time::{Rate, Time};
 
 pub const SPEC: Spec = Spec {

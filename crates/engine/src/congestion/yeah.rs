@@ -13,10 +13,11 @@
 //! (it is 100); the samples are the smoothed RTT.
 
 use super::scalable::Scalable;
-use super::{BuildContext, CongestionControl, new_reno};
+use super::{BuildContext, new_reno};
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::cpp;
 use crate::seq::Seq;
+use crate::tcp::control::CongestionControl;
 use crate::tcp::{CongState, Tcb};
 use crate::time::Time;
 

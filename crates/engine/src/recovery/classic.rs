@@ -1,9 +1,9 @@
 //! Fast recovery at ssthresh (RFC 6582 as ns-3's `TcpClassicRecovery` has it: the window inflation
 //! by duplicate ACKs shows in a trace variable only, the send window ignores it).
 
-use super::Recovery;
 use crate::attributes::Spec;
 use crate::tcp::Tcb;
+use crate::tcp::recovery::{AckKind, Recovery};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpClassicRecovery",
@@ -25,5 +25,5 @@ impl Recovery for Classic {
         tcb.cwnd = tcb.ssthresh;
     }
 
-    fn on_ack(&mut self, _tcb: &mut Tcb, _delivered_bytes: u32, _is_dup_ack: bool) {}
+    fn on_ack(&mut self, _tcb: &mut Tcb, _delivered_bytes: u32, _kind: AckKind) {}
 }

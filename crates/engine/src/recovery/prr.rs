@@ -1,9 +1,9 @@
 //! Proportional rate reduction as in ns-3 3.43 and later (RFC 6937bis; ns-3's `TcpPrrRecovery`).
 
-use super::Recovery;
 use crate::attributes::Spec;
 use crate::cpp;
 use crate::tcp::Tcb;
+use crate::tcp::recovery::{AckKind, Recovery};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpPrrRecovery",
@@ -32,12 +32,12 @@ pub(super) fn new() -> Prr {
 impl Recovery for Prr {
     fn enter(&mut self, tcb: &mut Tcb, _unacked_bytes: u32, delivered_bytes: u32) {
         *self = Prr { recover_fs: tcb.bytes_in_flight, ..Prr::default() };
-        self.on_ack(tcb, delivered_bytes, true);
+        self.on_ack(tcb, delivered_bytes, AckKind::Duplicate);
     }
 
-    fn on_ack(&mut self, tcb: &mut Tcb, mut delivered_bytes: u32, is_dup_ack: bool) {
+    fn on_ack(&mut self, tcb: &mut Tcb, mut delivered_bytes: u32, kind: AckKind) {
         // A duplicate ACK without SACK still says that one segment has left the network.
-        if is_dup_ack && self.prr_delivered < self.recover_fs {
+        if kind == AckKind::Duplicate && self.prr_delivered < self.recover_fs {
             delivered_bytes = delivered_bytes.wrapping_add(tcb.segment_size);
         }
         if delivered_bytes == 0 {

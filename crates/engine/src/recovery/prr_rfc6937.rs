@@ -1,10 +1,10 @@
 //! Proportional rate reduction as in ns-3 until September 2024 (RFC 6937): the development version
 //! that the published ccperf tables were made with.
 
-use super::Recovery;
 use super::prr::{proportional, set_cwnd};
 use crate::attributes::Spec;
 use crate::tcp::Tcb;
+use crate::tcp::recovery::{AckKind, Recovery};
 
 pub const SPEC: Spec = Spec {
     ns3: "PrrRfc6937",
@@ -29,10 +29,10 @@ pub(super) fn new() -> PrrRfc6937 {
 impl Recovery for PrrRfc6937 {
     fn enter(&mut self, tcb: &mut Tcb, unacked_bytes: u32, delivered_bytes: u32) {
         *self = PrrRfc6937 { recover_fs: unacked_bytes, ..PrrRfc6937::default() };
-        self.on_ack(tcb, delivered_bytes, false);
+        self.on_ack(tcb, delivered_bytes, AckKind::Advance);
     }
 
-    fn on_ack(&mut self, tcb: &mut Tcb, delivered_bytes: u32, _is_dup_ack: bool) {
+    fn on_ack(&mut self, tcb: &mut Tcb, delivered_bytes: u32, _kind: AckKind) {
         self.prr_delivered = self.prr_delivered.wrapping_add(delivered_bytes);
         let count = if tcb.bytes_in_flight > tcb.ssthresh {
             proportional(self.prr_delivered, tcb.ssthresh, self.recover_fs, self.prr_out)

@@ -6,8 +6,10 @@
 //! departs from an RFC, the code says so.
 
 mod config;
+pub mod control;
 pub mod rate;
 mod reassembly;
+pub mod recovery;
 mod rtt;
 mod scoreboard;
 mod socket;

@@ -110,3 +110,41 @@ impl Tcb {
         self.cwnd / self.segment_size
     }
 }
+
+/// Of a connection that has not begun, with ns-3's defaults: no windows, no sample of the RTT.
+impl Default for Tcb {
+    fn default() -> Self {
+        Tcb {
+            now: Time::ZERO,
+            cwnd: 0,
+            ssthresh: 0,
+            initial_cwnd: 0,
+            initial_ssthresh: 0,
+            segment_size: 0,
+            bytes_in_flight: 0,
+            last_acked_sacked: 0,
+            last_acked_seq: Seq(0),
+            next_tx_seq: Seq(0),
+            high_tx_mark: Seq(0),
+            next_rx_seq: Seq(0),
+            cong_state: CongState::Open,
+            is_retrans_data_acked: false,
+            is_cwnd_limited: false,
+            use_ecn: UseEcn::Off,
+            ecn_mode: EcnMode::Classic,
+            ecn_state: EcnState::Disabled,
+            ect: Ecn::Ect0,
+            last_rtt: Time::ZERO,
+            srtt: Time::ZERO,
+            min_rtt: Time::MAX,
+            rcv_timestamp: 0,
+            rcv_timestamp_echo: 0,
+            pacing: false,
+            pacing_rate: Rate(4_000_000_000),
+            max_pacing_rate: Rate(4_000_000_000),
+            pacing_ss_ratio: 200,
+            pacing_ca_ratio: 120,
+            pace_initial_window: false,
+        }
+    }
+}

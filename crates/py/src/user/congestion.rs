@@ -1,7 +1,7 @@
 //! A congestion control that is a Python class.
 
-use ccperf_engine::congestion::{CaEvent, CongestionControl, EarlyAck};
 use ccperf_engine::seq::Seq;
+use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
 use ccperf_engine::tcp::rate::{RateConnection, RateSample as EngineSample};
 use ccperf_engine::tcp::{self, CongState};
 use ccperf_engine::time::Time;
@@ -242,7 +242,7 @@ impl PythonCca {
         mut methods: Methods,
     ) -> Result<Self, String> {
         let word = |word: &str| pyo3::types::PyString::intern(py, word).unbind().into_any();
-        let blank = Tcb(TcbView::BLANK);
+        let blank = Tcb(TcbView::of(&tcp::Tcb::default()));
         let mut take = |name: &str| methods.remove(name);
         Ok(PythonCca {
             name: name.to_owned(),
@@ -258,6 +258,10 @@ impl PythonCca {
             states: CONG_STATES.map(word),
             events: EVENTS.map(word),
         })
+    }
+
+    pub fn into_control(self) -> Control {
+        if self.cong_control.is_some() { Control::rate(self) } else { self.into() }
     }
 
     fn fail(&self, what: Call, message: &str) -> ! {
@@ -345,11 +349,9 @@ impl CongestionControl for PythonCca {
             early.map(|(ack, ece)| EarlyAck { ack: Seq(ack), ece })
         })
     }
+}
 
-    fn has_cong_control(&self) -> bool {
-        self.cong_control.is_some()
-    }
-
+impl RateControl for PythonCca {
     fn cong_control(&mut self, tcb: &mut tcp::Tcb, rc: &RateConnection, rs: &EngineSample) {
         if let Some(method) = &self.cong_control {
             let sample = RateSample(RateSampleView::of(rc, rs));

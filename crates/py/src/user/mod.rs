@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use ccperf_engine::congestion::CongestionControl;
 use ccperf_engine::lowered::Lowered;
 use ccperf_engine::qdisc::Qdisc;
+use ccperf_engine::tcp::control::Control;
 use ccperf_engine::time::Time;
 use ccperf_engine::user::{self, Setup, UserCode};
 use ccperf_plugin::Adapter;
@@ -48,7 +48,7 @@ impl Loader {
 }
 
 impl UserCode for Loader {
-    fn congestion_control(&self, setup: Setup<'_>) -> Result<Box<dyn CongestionControl>, String> {
+    fn congestion_control(&self, setup: Setup<'_>) -> Result<Control, String> {
         let probe = self.probe(setup.name);
         if user::is_library(setup.name) {
             return library::congestion_control(setup, probe);
@@ -59,7 +59,7 @@ impl UserCode for Loader {
                 PythonCca::new(py, setup.name, probe.clone(), methods)
             })
         };
-        Ok(Box::new(probe.call(Time::ZERO, Call::Create, make)?))
+        probe.call(Time::ZERO, Call::Create, make).map(PythonCca::into_control)
     }
 
     fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {

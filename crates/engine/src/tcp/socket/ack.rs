@@ -6,9 +6,10 @@
 //! are counted but start no fast retransmit until CWR has ended.
 
 use super::{Environment, Socket, State, Timer};
-use crate::congestion::CaEvent;
 use crate::packet::{Flags, Packet};
 use crate::seq::Seq;
+use crate::tcp::control::CaEvent;
+use crate::tcp::recovery::AckKind;
 use crate::tcp::tcb::{CongState, EcnState};
 
 /// What one ACK brought.
@@ -64,12 +65,11 @@ impl Socket {
         self.process_ack(AckInfo { ack, old_head, delivered, is_duplicate }, env);
         self.tcb.is_retrans_data_acked = false;
 
-        if self.cc.has_cong_control() {
+        self.congestion.on_sample(&mut self.tcb, |tcb| {
             let lost = self.scoreboard.lost_out().abs_diff(lost_before);
-            let min_rtt = self.tcb.min_rtt;
-            let sample = self.rate.sample(delivered, lost, prior_in_flight, min_rtt);
-            self.cc.cong_control(&mut self.tcb, self.rate.connection(), &sample);
-        }
+            let sample = self.rate.sample(delivered, lost, prior_in_flight, tcb.min_rtt);
+            (*self.rate.connection(), sample)
+        });
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
@@ -91,10 +91,7 @@ impl Socket {
             return;
         }
         self.set_cong_state(CongState::Open);
-        if !self.cc.has_cong_control() {
-            self.tcb.cwnd = self.tcb.ssthresh;
-            self.cc.cwnd_event(&mut self.tcb, CaEvent::CompleteCwr);
-        }
+        self.congestion.complete_cwr(&mut self.tcb);
     }
 
     /// RFC 3168 section 6.1.2: reduce the window once per window of data.
@@ -116,13 +113,11 @@ impl Socket {
 
     fn enter_cwr(&mut self, delivered: u32) {
         let in_flight = self.bytes_in_flight();
-        self.tcb.ssthresh = self.cc.ssthresh(&self.tcb, in_flight);
+        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         self.set_cong_state(CongState::Cwr);
         self.recover = self.tcb.high_tx_mark;
-        if !self.cc.has_cong_control() {
-            let unacked = self.unacked_bytes();
-            self.recovery.enter(&mut self.tcb, unacked, delivered);
-        }
+        let unacked = self.unacked_bytes();
+        self.congestion.enter(&mut self.tcb, unacked, delivered);
     }
 
     fn process_ack<E: Environment>(&mut self, info: AckInfo, env: &mut E) {
@@ -140,7 +135,7 @@ impl Socket {
             } else {
                 // One segment has left the network after all.
                 let srtt = self.tcb.srtt;
-                self.cc.pkts_acked(&mut self.tcb, 1, srtt);
+                self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
             }
         } else if info.ack > info.old_head {
             let segments = self.count_segments(info.delivered);
@@ -149,7 +144,7 @@ impl Socket {
             }
             self.on_advance(info, segments, dup_acks_before, env);
         }
-        self.update_pacing_rate();
+        self.congestion.update_pacing_rate(&mut self.tcb);
     }
 
     /// Whole segments in `bytes`; the rest is carried over.
@@ -173,7 +168,7 @@ impl Socket {
             self.dup_acks += 1;
         }
         if self.tcb.cong_state == CongState::Open {
-            self.cc.set_state(&mut self.tcb, CongState::Disorder);
+            self.congestion.algorithm().set_state(&mut self.tcb, CongState::Disorder);
             self.set_cong_state(CongState::Disorder);
         }
         match self.tcb.cong_state {
@@ -181,9 +176,7 @@ impl Socket {
                 if !self.sack {
                     self.scoreboard.add_reno_sack();
                 }
-                if !self.cc.has_cong_control() {
-                    self.recovery.on_ack(&mut self.tcb, delivered, true);
-                }
+                self.congestion.on_ack(&mut self.tcb, delivered, AckKind::Duplicate);
             }
             CongState::Disorder => {
                 let past = self.highest_ack_received >= self.recover || !self.recover_active;
@@ -208,17 +201,15 @@ impl Socket {
         }
         self.recover = self.tcb.high_tx_mark;
         self.recover_active = true;
-        self.cc.set_state(&mut self.tcb, CongState::Recovery);
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Recovery);
         self.set_cong_state(CongState::Recovery);
         let mut in_flight = self.bytes_in_flight();
         if !self.sack {
             in_flight += self.tcb.segment_size; // the head counts, as it did before SACK
         }
-        self.tcb.ssthresh = self.cc.ssthresh(&self.tcb, in_flight);
-        if !self.cc.has_cong_control() {
-            let unacked = self.unacked_bytes();
-            self.recovery.enter(&mut self.tcb, unacked, delivered);
-        }
+        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+        let unacked = self.unacked_bytes();
+        self.congestion.enter(&mut self.tcb, unacked, delivered);
         self.send_data(self.highest_ack_received, self.tcb.segment_size, true, env);
     }
 
@@ -235,14 +226,14 @@ impl Socket {
         match self.tcb.cong_state {
             CongState::Recovery if below => self.on_partial_ack(info, segments, env),
             CongState::Loss if below => {
-                self.cc.pkts_acked(&mut self.tcb, segments, srtt);
-                self.cc.cong_avoid(&mut self.tcb, segments);
+                self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
+                self.congestion.grow(&mut self.tcb, segments);
                 self.restart(info.ack, true, env);
             }
             CongState::Cwr => {
-                self.cc.pkts_acked(&mut self.tcb, segments, srtt);
-                if !self.cc.has_cong_control() && segments >= 1 {
-                    self.recovery.on_ack(&mut self.tcb, info.delivered, false);
+                self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
+                if segments >= 1 {
+                    self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
                 }
                 self.restart(info.ack, true, env);
             }
@@ -251,7 +242,7 @@ impl Socket {
                     CongState::Disorder => {
                         if segments >= dup_acks_before {
                             let new = segments - dup_acks_before;
-                            self.cc.pkts_acked(&mut self.tcb, new, srtt);
+                            self.congestion.algorithm().pkts_acked(&mut self.tcb, new, srtt);
                         }
                         if !info.is_duplicate {
                             self.enter_open();
@@ -261,8 +252,8 @@ impl Socket {
                     CongState::Recovery => {
                         self.first_partial_ack = true;
                         let all = (info.ack - info.old_head) as u32 / self.tcb.segment_size;
-                        self.cc.pkts_acked(&mut self.tcb, all, srtt);
-                        self.cc.cwnd_event(&mut self.tcb, CaEvent::CompleteCwr);
+                        self.congestion.algorithm().pkts_acked(&mut self.tcb, all, srtt);
+                        self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::CompleteCwr);
                         self.enter_open();
                         self.dup_acks = 0;
                         all
@@ -270,12 +261,12 @@ impl Socket {
                     CongState::Loss => {
                         self.first_partial_ack = true;
                         let beyond = (info.ack - self.recover) as u32 / self.tcb.segment_size;
-                        self.cc.pkts_acked(&mut self.tcb, beyond, srtt);
+                        self.congestion.algorithm().pkts_acked(&mut self.tcb, beyond, srtt);
                         self.enter_open();
                         beyond
                     }
                     _ => {
-                        self.cc.pkts_acked(&mut self.tcb, segments, srtt);
+                        self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
                         segments
                     }
                 };
@@ -287,7 +278,7 @@ impl Socket {
                     self.tcb.cwnd = self.tcb.ssthresh;
                 }
                 if self.tcb.cong_state == CongState::Open {
-                    self.cc.cong_avoid(&mut self.tcb, growth);
+                    self.congestion.grow(&mut self.tcb, growth);
                     self.restart(info.ack, true, env);
                 }
             }
@@ -295,7 +286,7 @@ impl Socket {
     }
 
     fn enter_open(&mut self) {
-        self.cc.set_state(&mut self.tcb, CongState::Open);
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
     }
 
@@ -304,15 +295,15 @@ impl Socket {
         if !self.sack {
             self.scoreboard.mark_head_lost();
         }
-        if !self.cc.has_cong_control() && segments >= 1 {
-            self.recovery.on_ack(&mut self.tcb, info.delivered, false);
+        if segments >= 1 {
+            self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
         }
         let first = info.ack + self.tcb.segment_size;
         if !self.scoreboard.is_retransmission_acked(first) {
             self.retransmit_next(env);
         }
         let srtt = self.tcb.srtt;
-        self.cc.pkts_acked(&mut self.tcb, 1, srtt);
+        self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
         self.restart(info.ack, self.first_partial_ack, env);
         self.first_partial_ack = false;
     }

@@ -1,9 +1,9 @@
 //! Segments that arrive: checks, options, the state machine, data (RFC 9293 section 3.10.7).
 
 use super::{Environment, Socket, State, Timer};
-use crate::congestion::CaEvent;
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
 use crate::seq::Seq;
+use crate::tcp::control::CaEvent;
 use crate::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::time::Time;
 
@@ -38,7 +38,7 @@ impl Socket {
                     self.arm(Timer::CompleteFork, Time::ZERO, env);
                     self.reassembly.set_next_rx(packet.seq + 1);
                     self.state = State::SynRcvd;
-                    self.cc.init(&mut self.tcb);
+                    self.congestion.algorithm().init(&mut self.tcb);
                     self.peer_asks_ecn = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
                 }
             }
@@ -112,7 +112,7 @@ impl Socket {
     /// before the CE state changed.
     pub(super) fn cwnd_event<E: Environment>(&mut self, event: CaEvent, env: &mut E) {
         self.sync_rx();
-        if let Some(early) = self.cc.cwnd_event(&mut self.tcb, event) {
+        if let Some(early) = self.congestion.algorithm().cwnd_event(&mut self.tcb, event) {
             let next = self.reassembly.next_rx();
             self.reassembly.set_next_rx(early.ack);
             let flags = if early.ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
@@ -268,7 +268,7 @@ impl Socket {
         self.establish(env);
         self.reassembly.set_next_rx(packet.seq + 1);
         self.sync_rx();
-        self.update_pacing_rate();
+        self.congestion.update_pacing_rate(&mut self.tcb);
         self.send_control(Flags::ACK, env);
         let agreed = flags.0 & ECN_SETUP.0 == Flags::ECE.0;
         self.tcb.ecn_state = if self.tcb.use_ecn != UseEcn::Off && agreed {
@@ -303,7 +303,7 @@ impl Socket {
             self.establish(env);
             self.delayed_acks = self.config.delayed_ack_count;
             self.on_ack(packet, env);
-            self.update_pacing_rate();
+            self.congestion.update_pacing_rate(&mut self.tcb);
             self.offer_space(env);
         } else if flags == Flags::SYN {
             // The SYN-ACK was lost.
@@ -327,7 +327,7 @@ impl Socket {
 
     /// Our SYN is acknowledged: data begins one beyond it.
     fn establish<E: Environment>(&mut self, env: &mut E) {
-        self.cc.set_state(&mut self.tcb, CongState::Open);
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
         self.state = State::Established;
         self.connected = true;

@@ -2,6 +2,7 @@
 
 mod ack;
 mod close;
+mod congestion;
 mod input;
 mod output;
 mod timers;
@@ -9,16 +10,17 @@ mod timers;
 use std::collections::VecDeque;
 
 use super::config::Config;
+use super::control::Control;
 use super::rate::RateEstimator;
 use super::reassembly::Reassembly;
+use super::recovery::Recovery;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::tcb::{CongState, EcnMode, EcnState, Tcb};
-use crate::congestion::CongestionControl;
-use crate::packet::{Ecn, Flags, Packet};
-use crate::recovery::Recovery;
+use super::tcb::{CongState, EcnState, Tcb};
+use crate::packet::{Flags, Packet};
 use crate::seq::Seq;
 use crate::time::Time;
+use congestion::Congestion;
 
 /// What a socket may set; each at most once at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,8 +154,7 @@ pub struct Socket {
     pub tcb: Tcb,
     pub statistics: Statistics,
     config: Config,
-    cc: Box<dyn CongestionControl>,
-    recovery: Box<dyn Recovery>,
+    congestion: Congestion,
     state: State,
     /// False once the end point is gone: nothing is sent or received any more.
     open: bool,
@@ -214,46 +215,26 @@ impl Socket {
     /// A closed socket; `initial_rtt` is the RTT estimate before the first sample.
     pub fn new(
         config: Config,
-        cc: Box<dyn CongestionControl>,
+        control: Control,
         recovery: Box<dyn Recovery>,
         initial_rtt: Time,
     ) -> Self {
         let tcb = Tcb {
-            now: Time::ZERO,
-            cwnd: 0,
-            ssthresh: 0,
             initial_cwnd: config.initial_cwnd,
             initial_ssthresh: config.initial_ssthresh,
             segment_size: config.segment_size,
-            bytes_in_flight: 0,
-            last_acked_sacked: 0,
-            last_acked_seq: Seq(0),
-            next_tx_seq: Seq(0),
-            high_tx_mark: Seq(0),
-            next_rx_seq: Seq(0),
-            cong_state: CongState::Open,
-            is_retrans_data_acked: false,
-            is_cwnd_limited: false,
             use_ecn: config.use_ecn,
-            ecn_mode: EcnMode::Classic,
-            ecn_state: EcnState::Disabled,
-            ect: Ecn::Ect0,
-            last_rtt: Time::ZERO,
-            srtt: Time::ZERO,
-            min_rtt: Time::MAX,
-            rcv_timestamp: 0,
-            rcv_timestamp_echo: 0,
             pacing: config.pacing,
             pacing_rate: config.max_pacing_rate,
             max_pacing_rate: config.max_pacing_rate,
             pacing_ss_ratio: config.pacing_ss_ratio,
             pacing_ca_ratio: config.pacing_ca_ratio,
             pace_initial_window: config.pace_initial_window,
+            ..Tcb::default()
         };
         Socket {
             statistics: Statistics::default(),
-            cc,
-            recovery,
+            congestion: Congestion::new(control, recovery),
             state: State::Closed,
             open: true,
             pending_timers: 0,
@@ -315,7 +296,7 @@ impl Socket {
     /// Opens the connection: sends the SYN.
     pub fn connect<E: Environment>(&mut self, now: Time, env: &mut E) {
         self.tcb.now = now;
-        self.cc.init(&mut self.tcb);
+        self.congestion.algorithm().init(&mut self.tcb);
         self.rtt.reset();
         self.syn_left = self.config.connect_count;
         self.data_retries_left = self.config.data_retries;

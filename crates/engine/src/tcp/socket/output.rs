@@ -1,12 +1,11 @@
 //! Sending: data while the window allows, control segments, and what the application writes.
 
 use super::{Environment, RetransmitAction, RttHistory, Socket, State, Timer, Write};
-use crate::congestion::CaEvent;
-use crate::cpp;
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, TCP_HEADER};
 use crate::seq::Seq;
+use crate::tcp::control::CaEvent;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
-use crate::time::{Rate, Time};
+use crate::time::Time;
 
 /// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3.
 const TIMESTAMPS: u32 = 10;
@@ -107,7 +106,7 @@ impl Socket {
             }
             self.tcb.next_tx_seq = seq;
             if self.tcb.bytes_in_flight == 0 {
-                self.cc.cwnd_event(&mut self.tcb, CaEvent::TxStart);
+                self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::TxStart);
             }
             let len = window.min(segment_size).min(most);
             let sent = self.send_data(seq, len, self.connected, env);
@@ -177,7 +176,7 @@ impl Socket {
         self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(self.tcb.segment_size);
         self.remember_for_rtt(seq, len, is_retransmission);
         if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Cwr) {
-            self.recovery.on_sent(len);
+            self.congestion.on_sent(len);
         }
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + len);
         len
@@ -326,24 +325,6 @@ impl Socket {
     pub(super) fn is_pacing(&self) -> bool {
         let initial = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
         self.tcb.pacing && (self.tcb.pace_initial_window || self.tcb.high_tx_mark.0 > initial)
-    }
-
-    /// As Linux does: a multiple of cwnd / sRTT, larger in early slow start.  Algorithms with a
-    /// control loop of their own set the rate themselves.
-    pub(super) fn update_pacing_rate(&mut self) {
-        let tcb = &mut self.tcb;
-        if !tcb.pacing || self.cc.has_cong_control() {
-            return;
-        }
-        let percent =
-            if tcb.cwnd < tcb.ssthresh / 2 { tcb.pacing_ss_ratio } else { tcb.pacing_ca_ratio };
-        let factor = f64::from(percent) / 100.0;
-        let bits = f64::from(tcb.cwnd.max(tcb.bytes_in_flight).wrapping_mul(8));
-        let rate = Rate(cpp::to_u64(bits * factor / tcb.srtt.secs_f64()));
-        // The product has 32 bits, as in ns-3; where it wraps to 0, ns-3 divides by zero next.
-        if rate > Rate(0) {
-            tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
-        }
     }
 
     fn remember_for_rtt(&mut self, seq: Seq, len: u32, is_retransmission: bool) {

@@ -1,8 +1,8 @@
 //! What happens when a timer fires.
 
 use super::{Environment, RetransmitAction, Socket, State, Timer};
-use crate::congestion::CaEvent;
 use crate::packet::Flags;
+use crate::tcp::control::CaEvent;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState};
 use crate::time::Time;
 
@@ -63,10 +63,10 @@ impl Socket {
         // RFC 5681 section 3.1: not again for a segment that a timeout has sent before.  The marks
         // have just been cleared, so that in effect every timeout sets ssthresh.
         if self.tcb.cong_state != CongState::Loss || !self.scoreboard.is_head_retransmitted() {
-            self.tcb.ssthresh = self.cc.ssthresh(&self.tcb, in_flight);
+            self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         }
         self.cwnd_event(CaEvent::Loss, env);
-        self.cc.set_state(&mut self.tcb, CongState::Loss);
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Loss);
         self.set_cong_state(CongState::Loss);
         self.tcb.cwnd = self.tcb.segment_size;
         self.disarm(Timer::Pacing, env);
