@@ -173,6 +173,7 @@ def test_exec_dry_run_touches_nothing(ccperf: Any) -> None:
         (["exec", "--backend", "ns2", "--", SHORT], "--backend"),
         (["exec", "--db", "no/folder/x.db", "--", SHORT], "no/folder"),
         (["exec", "--packets", "no/folder/x.csv", "--", SHORT], "--packets"),
+        (["exec", "--", SHORT + " --experiment-name=../x"], "--experiment-name"),
         (["exec"], "command line"),
         (["run", "aqn", "--cc", "TcpNewReno"], "aqm"),
         (["run", "aqm", "--cc", "TcpNewRno"], "--cc"),

@@ -52,10 +52,10 @@ class Native:
         if user_code:
             from ccperf.backends import sandbox
 
-            tables = sandbox.simulate(lowered, user_code, packets=packets, progress=progress)
+            found = sandbox.simulate(lowered, user_code, packets=packets, progress=progress)
             if progress:
                 progress(1.0)
-            return Recording(tables)
+            return Recording(found)
         stop_ns: int = json.loads(lowered)["stop_ns"]
         try:
             simulation = _native.Simulation(lowered, packets)

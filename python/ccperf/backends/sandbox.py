@@ -6,10 +6,10 @@ there is something to say about it when it has crashed or has to be killed.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import mmap
 import os
-import pickle
 import signal
 import struct
 import subprocess
@@ -18,16 +18,22 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from arro3.io import read_ipc
+
+from ccperf import recording
 from ccperf.errors import RunError
+from ccperf.recording import RecordingError, Table
 from ccperf.user_code.content import ChangedError
 
 if TYPE_CHECKING:
     from ccperf.backends import Progress
 
-#: Seconds of wall clock without progress in simulated time, and for the whole run.
+#: Seconds of wall clock without progress in simulated time; for the import of a module (which may
+#: be a large one) and the making of an object; and for the whole run.
 CALL_LIMIT = ("CCPERF_CALL_LIMIT", 10.0)
+START_LIMIT = ("CCPERF_START_LIMIT", 60.0)
 RUN_LIMIT = ("CCPERF_RUN_LIMIT", 3600.0)
 
 #: Functions of an algorithm by their numbers in the monitor's file.
@@ -46,6 +52,15 @@ CALLS = (
     "timer",
 )
 _CREATE = 1
+#: The folder of the worker's tables, in the job's.
+TABLES = "tables"
+#: Characters of an error of user code that are passed on.
+_SHOWN = 2000
+#: Python puts the folder that it is called in first in its path; the worker is found elsewhere.
+_START = (
+    f"import sys; sys.path[:] = sys.argv[1].split({os.pathsep!r}); "
+    "from ccperf.backends.worker import start; start(sys.argv[2])"
+)
 _MONITOR = struct.Struct("=QQQ")
 _POLL_S = 0.05
 
@@ -56,7 +71,7 @@ def simulate(
     *,
     packets: Path | None = None,
     progress: Progress | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Table]:
     """Run a lowered scenario in another process and return its tables.
 
     `user_code`: the user's algorithms in it, sorted by name, each with the SHA-256 of its files.
@@ -79,27 +94,63 @@ def simulate(
             monitor = mmap.mmap(file.fileno(), _MONITOR.size, access=mmap.ACCESS_READ)
         with monitor:
             process = subprocess.Popen(
-                [sys.executable, "-m", "ccperf.backends.worker", str(folder)],
+                [sys.executable, "-c", _START, os.pathsep.join(_own_path()), str(folder)],
                 stdin=subprocess.PIPE,  # ends with this process, and with it the other one
                 stdout=2,  # what user code prints is not a result
                 env={**os.environ, "PYTHONHASHSEED": "0"},
+                start_new_session=True,  # so that its children can be ended with it
             )
             try:
                 watch = _Watch(monitor, list(user_code), json.loads(lowered)["stop_ns"])
                 status = watch.until_end(process, progress)
             finally:
-                process.kill()
-                process.communicate()
+                _end(process)
             if (folder / "error.json").exists():
                 error = json.loads((folder / "error.json").read_text())
                 if changed := error.get("changed"):
                     raise ChangedError(changed)
-                raise RunError(error["message"])
-            if status:
+                raise RunError(str(error["message"])[:_SHOWN])
+            if status or not (folder / TABLES).is_dir():
                 raise RunError(watch.report(_ending(status)))
-        with (folder / "tables").open("rb") as file:
-            tables: dict[str, Any] = pickle.load(file)
-        return tables
+            try:
+                return _tables(folder / TABLES)
+            except Exception as error:  # whatever user code has put there
+                what = f"its process left something else than a result ({error})"
+                raise RunError(watch.report(what[:_SHOWN])) from error
+
+
+def _own_path() -> list[str]:
+    """Where the worker finds ccperf and what it needs: not the folder that happens to be here.
+
+    A `json.py` there would be taken for Python's.
+    """
+    here = os.getcwd()
+    return [place for place in sys.path if place and os.path.abspath(place) != here]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and the children that user code has left."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.communicate()
+
+
+def _tables(folder: Path) -> dict[str, Table]:
+    """The tables that the worker has left, as data: Arrow's format cannot carry code."""
+    found: dict[str, Table] = {}
+    for path in sorted(folder.iterdir()):
+        if path.stem not in recording.TABLES:
+            raise RecordingError(f"unknown table `{path.stem}`")
+        try:
+            found[path.stem] = Table.from_arrow(path.stem, read_ipc(str(path)))
+        except Exception:
+            raise
+        except BaseException as error:  # Arrow's reader panics on some things
+            if type(error).__name__ != "PanicException":
+                raise
+            raise RecordingError(f"table `{path.stem}` cannot be read") from None
+    return found
 
 
 class _Watch:
@@ -118,6 +169,7 @@ class _Watch:
     def until_end(self, process: subprocess.Popen[bytes], progress: Progress | None) -> int:
         """Wait for the process, report progress, and raise when a limit is reached."""
         call_limit, run_limit = _limit(*CALL_LIMIT), _limit(*RUN_LIMIT)
+        start_limit = _limit(*START_LIMIT)
         started = moved = time.monotonic()
         before = (-1, 0)
         while True:
@@ -129,14 +181,16 @@ class _Watch:
             time_ns, calls, call = self._look()
             if progress:
                 progress(min(time_ns / self._stop_ns, 0.99))
-            # The engine may take its time, and so may the import of a large library.
-            is_elsewhere = call % 256 == _CREATE or (call == 0 and calls == before[1])
-            if time_ns != before[0] or is_elsewhere:
+            # The engine may take its time.
+            is_elsewhere = call == 0 and calls == before[1]
+            is_starting = call % 256 == _CREATE
+            if time_ns != before[0] or is_elsewhere or (is_starting and calls != before[1]):
                 moved = now
             before = (time_ns, calls)
-            if now - moved > call_limit:
-                name, _ = CALL_LIMIT
-                what = f"no progress for {call_limit:g} s: an endless loop? ({name} sets the limit)"
+            limit = start_limit if is_starting else call_limit
+            if now - moved > limit:
+                name, _ = START_LIMIT if is_starting else CALL_LIMIT
+                what = f"no progress for {limit:g} s: an endless loop? ({name} sets the limit)"
                 raise RunError(self.report(what))
             if now - started > run_limit:
                 name, _ = RUN_LIMIT
@@ -161,7 +215,7 @@ def _limit(variable: str, default: float) -> float:
 
 
 def _ending(status: int) -> str:
-    if status > 0:
+    if status >= 0:
         return f"its process ended with status {status}"
     try:
         return f"its process crashed with {signal.Signals(-status).name}"

@@ -1,6 +1,7 @@
-"""The process that runs a scenario with user code: ``python -m ccperf.backends.worker FOLDER``.
+"""The process that runs a scenario with user code.
 
-:mod:`ccperf.backends.sandbox` starts it and says what is in the folder.
+:mod:`ccperf.backends.sandbox` starts it and says what is in its folder. All that this needs is
+imported before user code can put anything in its place.
 """
 
 from __future__ import annotations
@@ -8,15 +9,20 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pickle
 import random
 import signal
 import sys
 import threading
 from pathlib import Path
+from typing import NoReturn
 
+from arro3.io import write_ipc
+
+import ccperf.algorithms  # noqa: F401  # before user code can stand in for it
 from ccperf import _native
+from ccperf.backends.sandbox import TABLES
 from ccperf.errors import RunError
+from ccperf.recording import Recording
 from ccperf.user_code.content import ChangedError
 from ccperf.user_code.loading import Held
 
@@ -40,8 +46,9 @@ def main(folder: Path) -> None:
         changed = error.name if isinstance(error, ChangedError) else None
         _report(folder, {"message": str(error), "changed": changed})
         return
-    with (folder / "tables").open("wb") as file:
-        pickle.dump(tables, file, protocol=pickle.HIGHEST_PROTOCOL)
+    (folder / TABLES).mkdir()
+    for name, table in Recording(tables).tables.items():
+        write_ipc(table, folder / TABLES / f"{name}.arrow", compression=None)
 
 
 def _report(folder: Path, error: dict[str, str | None]) -> None:
@@ -58,7 +65,8 @@ def _end_with_parent() -> None:
     def wait() -> None:
         while os.read(pipe, 1):
             pass
-        os._exit(1)
+        # With the children of user code: the session is this process's own.
+        os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=wait, daemon=True).start()
 
@@ -73,8 +81,9 @@ def _limit_resources() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory // 2, memory // 2))
 
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+def start(folder: str) -> NoReturn:
+    """Run the job in `folder`, and end this process."""
+    main(Path(folder))
     # Whatever user code has left behind (threads, handlers) must not hold up the end.
     sys.stdout.flush()
     sys.stderr.flush()

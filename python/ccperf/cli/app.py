@@ -46,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def invoke(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status."""
+    from ccperf.cli.output import note
+
     try:
         # What a command declares (--ns3-source) holds for that command only.
         status = copy_context().run(
@@ -56,10 +58,10 @@ def invoke(arguments: Sequence[str]) -> int:
             result_action="return_value",
         )
     except cyclopts.CycloptsError as error:
-        print(f"error: {error}", file=sys.stderr)
+        note(f"error: {error}")
         return 2
     except CcperfError as error:
-        print(f"error: {error}", file=sys.stderr)
+        note(f"error: {error}")
         return error.exit_status
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ccperf.cli.options import Running, algorithms, writable_file, writable_folder
-from ccperf.cli.output import note, print_json
+from ccperf.cli.output import note, print_json, say
 from ccperf.cli.run import run_campaign
 from ccperf.grid import seeds
 
@@ -67,7 +67,7 @@ def command(
     if dry_run:
         for plans in jobs.values():
             for plan in plans:
-                print("\n".join(plan.commands(running.backend)))
+                say("\n".join(plan.commands(running.backend)))
         return 0
     targets = {name: db or Path(f"benchmark_{short(name)}.db") for name in names}
     for target in targets.values():
@@ -102,9 +102,9 @@ def command(
         )
     else:
         for name, path in targets.items():
-            print(f"{name}: {path}")
+            say(f"{name}: {path}")
         if index:
-            print(f"site: {index}")
+            say(f"site: {index}")
     backend_option = f" --backend {backend.name}" if backend.name != "native" else ""
     note(f"again: ccperf bench {','.join(names)}{backend_option}")
     return 0 if ok else 1

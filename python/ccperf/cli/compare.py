@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ccperf.cli.options import Json, load_runs
-from ccperf.cli.output import number, print_json, table
+from ccperf.cli.output import number, print_json, say, table
 
 if TYPE_CHECKING:
     from ccperf.metrics import Metric
@@ -60,9 +60,9 @@ def command(
         print_json(document)
         return
     for position, result in enumerate(results, 1):
-        print(f"{position}: {result.id}  {result.title}  seed {result.provenance.seed}")
-    print()
-    print(table(["metric", "unit", *(str(i + 1) for i in range(len(results)))], rows))
+        say(f"{position}: {result.id}  {result.title}  seed {result.provenance.seed}")
+    say()
+    say(table(["metric", "unit", *(str(i + 1) for i in range(len(results)))], rows))
 
 
 def _reduced(metric: Metric, columns: Mapping[str, Mapping[str, float]]) -> float | None:

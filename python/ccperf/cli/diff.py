@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ccperf.cli.options import Json, load_runs
-from ccperf.cli.output import print_json, table
+from ccperf.cli.output import print_json, say, table
 
 
 def command(
@@ -49,7 +49,7 @@ def command(
         )
         return 0 if alike else 1
     if alike:
-        print("alike: same scenario, same metrics, same samples")
+        say("alike: same scenario, same metrics, same samples")
         return 0
     sections = (
         ("Scenario", "field", [[path, str(x), str(y)] for path, x, y in fields]),
@@ -73,7 +73,7 @@ def command(
     )
     for title, what, rows in sections:
         if rows:
-            print(f"{title}\n{table([what, a.id, b.id], rows)}\n")
+            say(f"{title}\n{table([what, a.id, b.id], rows)}\n")
     return 1
 
 

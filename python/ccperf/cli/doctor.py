@@ -6,13 +6,29 @@ import platform
 import shutil
 import sys
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from ccperf.cli.options import Json
-from ccperf.cli.output import print_json, table
+from ccperf.cli.output import note, print_json, progress_bar, say, table
 
 
-def command(*, json: Json = False) -> int:
-    """Say which backends and extras are usable here, and what is missing for the others."""
+def command(
+    *,
+    db: Annotated[
+        Path | None, Parameter(help="Look through this database for what is damaged instead.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Say which backends and extras are usable here, and what is missing for the others.
+
+    With --db: read a whole database and compare it with its checksums; exit status 1 if not all of
+    it can be read.
+    """
+    if db is not None:
+        return _database(db, json)
     from ccperf import __version__, _native, backends
     from ccperf.cli.things import backends as list_backends
 
@@ -48,3 +64,22 @@ def command(*, json: Json = False) -> int:
     if native:
         print(f"the native engine cannot run: {native}", file=sys.stderr)
     return 0 if native is None else 1
+
+
+def _database(path: Path, json: bool) -> int:
+    from ccperf.store.check import check
+
+    with progress_bar("runs") as progress:
+        found = check(path, progress)
+    if json:
+        print_json(
+            {"runs": found.runs, "damaged": found.damaged, "without_checksums": found.unchecked}
+        )
+    else:
+        for run, message in found.damaged.items():
+            say(f"{run}: {message}")
+        whole = found.runs - len(found.damaged)
+        say(f"{path}: {whole} of {found.runs} runs are whole")
+        if found.unchecked:
+            note(f"{found.unchecked} of them have no checksums: an older ccperf has stored them")
+    return 1 if found.damaged else 0

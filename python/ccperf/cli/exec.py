@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ccperf.cli.options import Json, Running, writable_file
-from ccperf.cli.output import metric_tables, note, print_json, warn
+from ccperf.cli.output import metric_tables, note, print_json, say, warn
 from ccperf.errors import UsageError
 from ccperf.outputs import PACKET_TRACE, may_write
 
@@ -35,13 +35,14 @@ def command(
     ns-3's examples tcp-variants-comparison, tcp-validation and queue-discs-benchmark run.
     """
     from ccperf import programs
+    from ccperf.store import experiment_name
 
     running = running or Running()
     running.declare_sources()
     try:
         line = programs.parse(words)
     except programs.HelpRequested as asked:
-        print(asked.message)
+        say(asked.message)
         return
     recovery = running.recovery_name()
     if recovery:
@@ -53,6 +54,10 @@ def command(
     if dry_run:
         print_json(scenario.canonical())
         return
+    try:
+        experiment_name(line.experiment)
+    except ValueError as error:
+        raise UsageError("--experiment-name", str(error)) from None
     target = db or (Path(line.db_path) if line.db_path else None)
     if target:
         writable_file(target, "--db" if db else "--db-path")
@@ -72,7 +77,7 @@ def command(
     if json:
         print_json({**result.json(), "command": line.reproduce(backend.name)})
     else:
-        print(metric_tables(result))
+        say(metric_tables(result))
         note(f"run {result.id}" + (f" in {target}" if target else ""))
         note(f"again: {line.reproduce(backend.name)}")
 

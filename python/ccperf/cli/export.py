@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ccperf.cli.options import Folder, writable_folder
+from ccperf.cli.output import say
 
 
 def command(
@@ -24,4 +25,4 @@ def command(
     with Store(db, "r") as store:
         writable_folder(output)
         for path in export(store, output, format, series=series):
-            print(path)
+            say(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,14 +13,33 @@ if TYPE_CHECKING:
     from ccperf.result import Result
 
 
+def plain(text: str) -> str:
+    """The text without what a terminal would obey: it may come from a stranger's file.
+
+    Control characters (line feeds and tabs aside) and those that turn the direction of writing are
+    shown as Python writes them.
+    """
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def say(result: object = "") -> None:
+    """Print a result to stdout."""
+    print(plain(str(result)))
+
+
 def warn(message: str) -> None:
     """Print a warning to stderr."""
-    print(f"warning: {message}", file=sys.stderr)
+    note(f"warning: {message}")
 
 
 def note(message: str) -> None:
     """Print to stderr what is not a result."""
-    print(message, file=sys.stderr)
+    print(plain(message), file=sys.stderr)
 
 
 def print_json(value: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ccperf.cli.options import Folder, load_runs, writable_folder
+from ccperf.cli.output import say
 from ccperf.errors import UsageError, unknown
 from ccperf.outputs import FIGURES, may_write
 
@@ -47,4 +48,4 @@ def command(
             paths = targets[result.id, name]
             figures.save(figures.describe(name, result.scenario, result.recording), *paths)
             for path in paths:
-                print(path)
+                say(path)

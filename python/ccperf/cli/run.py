@@ -16,10 +16,12 @@ from ccperf.cli.options import (
     resolve,
     writable_file,
 )
-from ccperf.cli.output import metric_tables, note, overview, print_json
+from ccperf.cli.output import metric_tables, note, overview, print_json, say
+from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
 from ccperf.outputs import PACKET_TRACE, may_write
+from ccperf.user_code.names import is_declared
 
 #: The algorithm of the published tables.
 DEFAULT_CC = "TcpNewReno"
@@ -53,6 +55,9 @@ def command(
     dry_run: Annotated[
         bool, Parameter(name=["--dry-run", "-n"], help="Print what would run; run nothing.")
     ] = False,
+    trust: Annotated[
+        bool, Parameter(help="Run the code that FILE.toml names, if it does.")
+    ] = False,
     **parameters: Annotated[
         str, Parameter(help="A parameter of the experiment: one value, 1,5 or 1..4.")
     ],
@@ -65,7 +70,8 @@ def command(
     running = running or Running()
     running.declare_sources()
     file = Path(what)
-    if file.suffix == ".toml" or file.is_file():
+    is_file = file.suffix == ".toml" or file.is_file()
+    if is_file:
         jobs = _from_file(file, running, cc, seed, stop_time, parameters)
     else:
         jobs = _from_catalogue(what, running, cc, seed, stop_time, parameters)
@@ -77,6 +83,9 @@ def command(
         return 0
     if packets:
         _check_packets(packets, jobs, db, file)
+    if is_file:
+        code = (name for job in jobs for point in job.points for name in point.scenario.user_code)
+        ask(file, (name for name in code if not is_declared(name)), trust)
     backend = running.open_backend()
     for job in jobs:
         for point in job.points:
@@ -91,11 +100,11 @@ def command(
         print_json([{**result.json(), "command": again} for result, again in results])
     elif len(results) == 1:
         result, again = results[0]
-        print(metric_tables(result))
+        say(metric_tables(result))
         note(f"run {result.id}")
         note(f"again: {again}")
     elif results:
-        print(overview(result for result, _ in results))
+        say(overview(result for result, _ in results))
         note("each run again: `ccperf show RUN --db FILE` prints its command")
     return 1 if failed else 0
 
@@ -278,4 +287,4 @@ def _print_plan(jobs: Sequence[Job], json: bool) -> None:
         print_json(entries)
         return
     for entry in entries:
-        print(entry["command"])
+        say(entry["command"])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ccperf.cli.options import Json
-from ccperf.cli.output import parameters_text, print_json, table
+from ccperf.cli.output import parameters_text, print_json, say, table
 
 if TYPE_CHECKING:
     from ccperf.store import RunRow
@@ -35,7 +35,7 @@ def command(
     if json:
         print_json([row_json(row) for row in rows])
         return
-    print(
+    say(
         table(
             ["run", "experiment", "parameters", "seed", "backend", "finished"],
             [

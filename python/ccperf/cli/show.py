@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from ccperf import registry
 from ccperf.cli.options import Json
-from ccperf.cli.output import metric_tables, parameters_text, print_json, table
+from ccperf.cli.output import metric_tables, parameters_text, print_json, say, table
 from ccperf.errors import UsageError, unknown
 
 KINDS = ("experiment", "cc", "qdisc", "recovery", "metric", "run")
@@ -42,7 +42,7 @@ def command(
     if json:
         print_json(facts)
     else:
-        print(text)
+        say(text)
 
 
 def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:

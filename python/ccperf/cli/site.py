@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ccperf.cli.options import Folder, writable_folder
-from ccperf.cli.output import progress_bar
+from ccperf.cli.output import progress_bar, say
 
 
 def command(
@@ -32,7 +32,7 @@ def command(
         raise UsageError("--db", "is missing, and there is no benchmark_*.db here")
     assert action == "build"  # the only one there is
     writable_folder(output)
-    print(build_site(databases, output))
+    say(build_site(databases, output))
 
 
 def build_site(databases: Sequence[Path], output: Path) -> Path:

@@ -43,8 +43,15 @@ class Output:
                 (folder / MARKER).write_text(_NOTE, encoding="utf-8")
 
     def path(self, name: str) -> Path:
-        """Return the path of a file of the site, which then is not removed."""
+        """Return the path of a file of the site, which then is not removed.
+
+        Raises ValueError for a name that leads out of the folder.
+        """
         path = self.folder / name
+        if not name or path.name == MARKER or ".." in path.parts[len(self.folder.parts) :]:
+            raise ValueError(f"`{name}` is no file of a site")
+        if not path.is_relative_to(self.folder):
+            raise ValueError(f"`{name}` is not in the site's folder")
         self._files.add(path)
         return path
 

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from ccperf.store.store import RunRow, Store, StoreError
+from ccperf.store.opening import StoreError, StoreWriteError, experiment_name
+from ccperf.store.packing import PackedRun, pack
+from ccperf.store.store import RunRow, Store
 
-__all__ = ["RunRow", "Store", "StoreError"]
+__all__ = [
+    "PackedRun",
+    "RunRow",
+    "Store",
+    "StoreError",
+    "StoreWriteError",
+    "experiment_name",
+    "pack",
+]

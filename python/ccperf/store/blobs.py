@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 
+import arro3.core as arrow
 from arro3.io import read_parquet, write_parquet
 
-from ccperf.recording import Recording, Table
+from ccperf.recording import TABLES, Recording, Table
+
+#: A file of a stranger's may be made to expand without end. Honest ones do not exceed this: their
+#: times and counters never repeat as a whole.
+_LARGEST_RATIO = 1000
+_SMALL = 2**24
 
 
 def encode(recording: Recording) -> dict[str, bytes]:
@@ -25,11 +32,26 @@ def encode_table(table: Table) -> bytes:
     return buffer.getvalue()
 
 
-def decode(blobs: dict[str, bytes]) -> Recording:
-    """Return the recording that `encode` made `blobs` of."""
-    return Recording({name: decode_table(name, blob) for name, blob in blobs.items()})
+def decode(blobs: dict[str, bytes], rows: Mapping[str, int]) -> Recording:
+    """Return the recording that `encode` made `blobs` of; `rows` is how many each table has.
+
+    Raises ValueError for tables that are larger than their files can honestly be.
+    """
+    return Recording({name: decode_table(name, blob, rows[name]) for name, blob in blobs.items()})
 
 
-def decode_table(name: str, blob: bytes) -> Table:
+def decode_table(name: str, blob: bytes, rows: int) -> Table:
     """Return the table that `encode_table` made `blob` of."""
-    return Table.from_arrow(name, read_parquet(BytesIO(blob)))
+    size = 8 * rows * len(TABLES[name])
+    if size > _LARGEST_RATIO * len(blob) + _SMALL:
+        raise ValueError(f"table `{name}` of {len(blob)} bytes claims to be {size} bytes large")
+    reader = read_parquet(BytesIO(blob))
+    batches, found = [], 0
+    for batch in reader:
+        batches.append(batch)
+        found += batch.num_rows
+        if found > rows:
+            break
+    if found != rows:
+        raise ValueError(f"table `{name}` has {found} rows or more instead of {rows}")
+    return Table.from_arrow(name, arrow.Table.from_batches(batches, schema=reader.schema))

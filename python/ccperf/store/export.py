@@ -86,12 +86,13 @@ def export(
         for run_id in series_of:
             target = folder / "series" / run_id
             target.mkdir(parents=True, exist_ok=True)
+            lengths = store.series(run_id)
             for name, blob in store.parquet(run_id).items():
                 with whole(target / f"{name}.{format}") as path:
                     if format == "parquet":
                         path.write_bytes(blob)
                     else:
-                        _write_table(path, format, decode_table(name, blob).arrow())
+                        _write_table(path, format, decode_table(name, blob, lengths[name]).arrow())
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return list(targets)

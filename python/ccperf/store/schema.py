@@ -71,8 +71,16 @@ _USER_CODE = """
 ALTER TABLE run ADD COLUMN user_code TEXT NOT NULL DEFAULT '{}';
 """
 
+# NULL where an older ccperf has written the row.
+_CHECKSUMS = """
+ALTER TABLE run ADD COLUMN content TEXT;
+ALTER TABLE run ADD COLUMN checksum TEXT;
+ALTER TABLE point ADD COLUMN checksum TEXT;
+ALTER TABLE series ADD COLUMN checksum TEXT;
+"""
+
 #: `MIGRATIONS[v]` takes a file of version v to version v + 1; version 0 is an empty file.
-MIGRATIONS: tuple[str, ...] = (_INITIAL, _USER_CODE)
+MIGRATIONS: tuple[str, ...] = (_INITIAL, _USER_CODE, _CHECKSUMS)
 
 #: The version that this ccperf reads and writes (`PRAGMA user_version`).
 VERSION = len(MIGRATIONS)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ccperf.errors import UsageError
+from ccperf.errors import CcperfError
 from ccperf.metrics import MetricTables
 from ccperf.result import Provenance, Result, canonical_json, title
-from ccperf.store import blobs
-from ccperf.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
+from ccperf.store import blobs, checksums
+from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
+from ccperf.store.packing import PackedRun, pack
 from ccperf.user_code.names import as_stored, label, without_paths
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
-
-_BUSY_TIMEOUT_S = 60.0
-
-
-class StoreError(UsageError):
-    """A database that cannot be used: not there, not ours, too new, or not writable."""
 
 
 @dataclass(frozen=True)
@@ -71,34 +66,15 @@ class Store:
         """Open `path`; with mode `a` create it if need be, with mode `r` only read.
 
         A file of an older version is brought to this one, with mode `r` in memory only.  Raises
-        `StoreError`, and leaves the file as it is, if it is not a ccperf database, was written by a
-        newer version, does not exist (mode `r`) or cannot be written (mode `a`).
+        `StoreError`, and leaves the file as it is, if it is not a ccperf database, is damaged or
+        locked, was written by a newer version, does not exist (mode `r`) or cannot be written (mode
+        `a`).
         """
         self.path = Path(path)
         self.mode = mode
-        new = not self.path.exists()
-        if new and mode == "r":
-            raise StoreError(str(self.path), "no such database")
-        version = 0 if new else _version(self.path)
-        if mode == "r" and version == 0:
-            raise StoreError(
-                str(self.path),
-                f"is empty; if it is the copy of a file in use, {self.path.name}-wal belongs to it",
-            )
-        try:
-            self._db = sqlite3.connect(
-                self.path if mode == "a" else f"{self.path.absolute().as_uri()}?mode=ro",
-                uri=mode == "r",
-                timeout=_BUSY_TIMEOUT_S,
-                isolation_level=None,
-            )
-            self._db.execute("PRAGMA foreign_keys = ON")
-            if mode == "a":
-                _upgrade(self._db)
-            elif version < VERSION:
-                self._db = _upgraded_copy(self._db)
-        except sqlite3.Error as error:
-            raise StoreError(str(self.path), f"cannot be opened for writing: {error}") from error
+        self._db = connect(self.path, mode)
+        #: Runs whose checksums were compared.
+        self._intact: set[str] = set()
 
     def __enter__(self) -> Store:
         return self
@@ -123,13 +99,16 @@ class Store:
 
     # Writing.
 
-    def add(self, result: Result) -> None:
-        """Add a run, or its point if the run itself is there already."""
-        series = blobs.encode(result.recording)
+    def add(self, run: Result | PackedRun) -> None:
+        """Add a run, or its point if the run itself is there already.
+
+        Raises `StoreWriteError` if it cannot be stored; then nothing of it is.
+        """
+        packed = pack(run) if isinstance(run, Result) else run
         with self._transaction():
-            if not self.has(result.id):
-                self._insert_run(result, series)
-            self._insert_point(result.id, result.experiment, result.parameters)
+            if not self.has(packed.id):
+                self._insert_run(packed)
+            self._insert_point(packed.id, packed.experiment, packed.parameters)
 
     def add_point(self, run_id: str, experiment: str | None, parameters: Mapping[str, Any]) -> None:
         """Record that a run which is there already is also this point of an experiment."""
@@ -146,8 +125,20 @@ class Store:
 
     def has(self, run_id: str) -> bool:
         """Whether the run is in the store."""
-        found = self._db.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone()
+        with self._reading():
+            found = self._db.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone()
         return found is not None
+
+    def ids(self) -> list[str]:
+        """Return the ids of all runs, in the order in which they finished."""
+        with self._reading():
+            return [str(row[0]) for row in self._db.execute("SELECT id FROM run ORDER BY rowid")]
+
+    def without_checksums(self) -> int:
+        """Return how many runs an older ccperf has stored, without checksums."""
+        with self._reading():
+            query = "SELECT count(*) FROM run WHERE checksum IS NULL"
+            return int(self._db.execute(query).fetchone()[0])
 
     def resolve(self, prefix: str) -> str:
         """Return the id of the only run whose id starts with `prefix`; KeyError otherwise."""
@@ -160,11 +151,12 @@ class Store:
 
     def beginning_with(self, prefix: str) -> list[str]:
         """Return the ids that start with `prefix`, the first three of them."""
-        found = self._db.execute(
-            "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 3",
-            (prefix,),
-        )
-        return [str(row[0]) for row in found]
+        with self._reading():
+            found = self._db.execute(
+                "SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT 3",
+                (prefix,),
+            )
+            return [str(row[0]) for row in found]
 
     def runs(
         self,
@@ -181,63 +173,73 @@ class Store:
         `cc` is the class name of any flow's congestion control; `parameters` may be some of the
         point's.  A run that serves several points has a row for each.
         """
-        rows = self._db.execute(
-            """
-            SELECT run.id, point.experiment, point.parameters, label,
-                   (SELECT json_group_array(cc) FROM
-                       (SELECT DISTINCT cc FROM flow WHERE run_id = run.id ORDER BY position)),
-                   ccperf_version, engine_hash, backend, backend_version, scenario_hash, seed,
-                   user_code, wall_seconds, finished_at
-            FROM run JOIN point ON point.run_id = run.id
-            WHERE (?1 IS NULL OR run.id = ?1)
-              AND (?2 IS NULL OR point.experiment = ?2)
-              AND (?3 IS NULL OR EXISTS (SELECT 1 FROM flow WHERE run_id = run.id AND cc = ?3))
-              AND (?4 IS NULL OR backend = ?4)
-              AND (?5 IS NULL OR seed = ?5)
-            ORDER BY run.rowid, point.experiment, point.parameters
-            """,
-            (run_id, experiment, cc, backend, seed),
-        )
-        wanted = (parameters or {}).items()
-        return [run for row in rows if wanted <= (run := _run_row(row)).parameters.items()]
+        columns = ", ".join(f"run.{name}" for name in (*checksums.RUN, "checksum"))
+        with self._reading():
+            rows = self._db.execute(
+                f"""
+                SELECT {columns}, point.experiment, point.parameters, point.checksum,
+                       (SELECT json_group_array(cc) FROM
+                           (SELECT DISTINCT cc FROM flow WHERE run_id = run.id ORDER BY position))
+                FROM run JOIN point ON point.run_id = run.id
+                WHERE (?1 IS NULL OR run.id = ?1)
+                  AND (?2 IS NULL OR point.experiment = ?2)
+                  AND (?3 IS NULL OR EXISTS (SELECT 1 FROM flow WHERE run_id = run.id AND cc = ?3))
+                  AND (?4 IS NULL OR backend = ?4)
+                  AND (?5 IS NULL OR seed = ?5)
+                ORDER BY run.rowid, point.experiment, point.parameters
+                """,
+                (run_id, experiment, cc, backend, seed),
+            )
+            wanted = (parameters or {}).items()
+            return [run for row in rows if wanted <= (run := _run_row(row)).parameters.items()]
 
     def metrics(self, run_id: str) -> MetricTables:
         """Return a run's metric tables; KeyError if there is no such run."""
+        self._compare(run_id)
         tables = MetricTables()
         scopes = {"flow": tables.flow, "link": tables.link, "network": tables.network}
-        for scope, subject, name, value in self._db.execute(
-            "SELECT scope, subject, name, value FROM metric WHERE run_id = ? ORDER BY position",
-            (run_id,),
-        ):
-            scopes[scope].setdefault(subject, {})[name] = value
-        if not tables.flow and not self.has(run_id):
-            raise self._no_run(run_id)
+        with self._reading(run_id):
+            for scope, subject, name, value in self._db.execute(
+                "SELECT scope, subject, name, value FROM metric WHERE run_id = ? ORDER BY position",
+                (run_id,),
+            ):
+                scopes[scope].setdefault(subject, {})[name] = value
         return tables
 
     def scenario(self, run_id: str) -> dict[str, Any]:
-        """Return a run's canonical scenario; KeyError if there is no such run."""
-        row = self._db.execute("SELECT scenario FROM run WHERE id = ?", (run_id,)).fetchone()
-        if row is None:
-            raise self._no_run(run_id)
-        scenario: dict[str, Any] = without_paths(json.loads(row[0]))
-        return scenario
+        """Return a run's portable scenario; KeyError if there is no such run."""
+        self._compare(run_id)
+        with self._reading(run_id):
+            (text,) = self._db.execute(
+                "SELECT scenario FROM run WHERE id = ?", (run_id,)
+            ).fetchone()
+            scenario: dict[str, Any] = without_paths(json.loads(text))
+            return scenario
 
     def recording(self, run_id: str) -> Recording:
         """Return a run's recording; KeyError if there is no such run."""
         found = self.parquet(run_id)
-        if not found:
-            raise self._no_run(run_id)
-        return blobs.decode(found)
+        with self._reading(run_id):
+            return blobs.decode(found, self.series(run_id))
 
     def parquet(self, run_id: str) -> dict[str, bytes]:
-        """Return the tables of a run's recording as Parquet files."""
-        rows = self._db.execute("SELECT name, parquet FROM series WHERE run_id = ?", (run_id,))
-        return dict(rows.fetchall())
+        """Return the tables of a run's recording as Parquet files; KeyError if there is no run."""
+        self._compare(run_id)
+        found: dict[str, bytes] = {}
+        with self._reading(run_id):
+            for name, blob, checksum in self._db.execute(
+                "SELECT name, parquet, checksum FROM series WHERE run_id = ?", (run_id,)
+            ):
+                if checksum is not None and checksums.of_bytes(blob) != checksum:
+                    raise ValueError(f"its series `{name}` is not what was stored")
+                found[name] = blob
+        return found
 
-    def series(self, run_id: str) -> list[str]:
-        """Return the names of the tables of a run's recording."""
-        rows = self._db.execute("SELECT name FROM series WHERE run_id = ?", (run_id,))
-        return [str(row[0]) for row in rows]
+    def series(self, run_id: str) -> dict[str, int]:
+        """Return the number of rows of each table of a run's recording."""
+        with self._reading(run_id):
+            query = "SELECT name, rows FROM series WHERE run_id = ?"
+            return dict(self._db.execute(query, (run_id,)).fetchall())
 
     def load(self, run_id: str, experiment: str | None = None) -> Result:
         """Return a run, of `experiment` if it serves several; KeyError if there is none."""
@@ -245,9 +247,12 @@ class Store:
         if not rows:
             raise self._no_run(run_id)
         row = rows[0]
+        stored = self.scenario(run_id)
+        with self._reading(run_id):
+            scenario = _scenario(stored)
         return Result(
             id=row.id,
-            scenario=_scenario(self.scenario(run_id)),
+            scenario=scenario,
             recording=self.recording(run_id),
             metrics=self.metrics(run_id),
             provenance=row.provenance,
@@ -267,98 +272,160 @@ class Store:
         except sqlite3.Error as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            raise StoreError(str(self.path), f"cannot be written: {error}") from error
+            raise StoreWriteError(
+                f"{self.path}: {trouble(error)}; what is stored is whole"
+            ) from error
         except BaseException:
-            self._db.execute("ROLLBACK")
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             raise
 
-    def _insert_run(self, result: Result, series: Mapping[str, bytes]) -> None:
-        made = result.provenance
-        canonical = result.scenario.portable()
-        self._db.execute(
-            "INSERT INTO run (id, label, scenario, scenario_hash, seed, backend, backend_version,"
-            " engine_hash, ccperf_version, wall_seconds, finished_at, user_code)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                result.id,
-                canonical.get("label"),
-                canonical_json(canonical),
-                made.scenario_hash,
-                made.seed,
-                made.backend,
-                made.backend_version,
-                made.engine_hash,
-                made.ccperf_version,
-                result.wall_seconds,
-                datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                canonical_json(dict(made.user_code)),
-            ),
+    @contextmanager
+    def _reading(self, run_id: str = "") -> Iterator[None]:
+        """Turn whatever a damaged file makes of reading into `StoreError`.
+
+        Parquet's reader panics on some of it: that is no `Exception`, so it is known by its name.
+        """
+        try:
+            yield
+        except CcperfError as error:
+            if isinstance(error, StoreError):
+                raise
+            raise self._damaged(run_id, error) from error
+        except (
+            sqlite3.Error,
+            ValueError,
+            TypeError,
+            LookupError,
+            OSError,
+            ArithmeticError,
+        ) as error:
+            raise self._damaged(run_id, error) from error
+        except BaseException as error:
+            if type(error).__name__ == "PanicException" or "arro3" in type(error).__module__:
+                raise self._damaged(run_id, error) from None
+            raise
+
+    def _damaged(self, run_id: str, error: BaseException) -> StoreError:
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            return StoreError(str(self.path), trouble(error))
+        what = f"run {run_id} of it" if run_id else "it"
+        text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        message = (
+            f"is damaged: {what} cannot be read ({text}); see `ccperf doctor --db {self.path}`"
         )
-        counters = result.recording.flows
-        self._db.executemany(
-            "INSERT INTO flow VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    result.id,
-                    position,
-                    flow["name"],
-                    flow["source"],
-                    flow["destination"],
-                    flow["cc"]["type"],
-                    flow["recovery"],
-                    int(counters["start_ns"][position]),
-                    int(counters["stop_ns"][position]),
-                    int(counters["base_rtt_ns"][position]),
-                    counters["bottleneck"][position],
-                )
-                for position, flow in enumerate(canonical["flows"])
-            ],
+        return StoreError(str(self.path), message)
+
+    def _compare(self, run_id: str) -> None:
+        """Compare a run with its checksums; KeyError if there is no such run."""
+        if run_id in self._intact:
+            return
+        columns = ", ".join((*checksums.RUN, "checksum"))
+        with self._reading(run_id):
+            row = self._db.execute(f"SELECT {columns} FROM run WHERE id = ?", (run_id,)).fetchone()
+            if row is not None:
+                _check_row(row)
+                content = row[checksums.RUN.index("content")]
+                if content is not None and content != self._content(run_id):
+                    raise ValueError("its flows, metrics or series are not what was stored")
+        if row is None:
+            raise self._no_run(run_id)
+        self._intact.add(run_id)
+
+    def _content(self, run_id: str) -> str:
+        def rows(table: str, columns: tuple[str, ...]) -> list[Any]:
+            query = f"SELECT {', '.join(columns)} FROM {table} WHERE run_id = ?"
+            return self._db.execute(query, (run_id,)).fetchall()
+
+        return checksums.of_content(
+            rows("flow", checksums.FLOW),
+            rows("metric", checksums.METRIC),
+            rows("series", ("name", "rows", "checksum")),
         )
-        values = [
-            (scope, subject, name, value)
-            for scope, table in (
-                ("flow", result.flow_metrics),
-                ("link", result.link_metrics),
-                ("network", result.network_metrics),
-            )
-            for subject, metrics in table.items()
-            for name, value in metrics.items()
-        ]
-        self._db.executemany(
-            "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)",
-            [(result.id, *value, position) for position, value in enumerate(values)],
+
+    def _insert_run(self, run: PackedRun) -> None:
+        made = run.provenance
+        row = (
+            run.id,
+            run.label,
+            run.scenario,
+            made.scenario_hash,
+            made.seed,
+            made.backend,
+            made.backend_version,
+            made.engine_hash,
+            made.ccperf_version,
+            run.wall_seconds,
+            datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            canonical_json(dict(made.user_code)),
+            run.content,
         )
-        self._db.executemany(
-            "INSERT INTO series VALUES (?, ?, ?, ?)",
-            [
-                (result.id, name, result.recording.tables[name].rows, blob)
-                for name, blob in series.items()
-            ],
+        self._insert("run", (*checksums.RUN, "checksum"), [(*row, checksums.of_values(row))])
+        self._insert("flow", ("run_id", *checksums.FLOW), [(run.id, *flow) for flow in run.flows])
+        metrics = [(run.id, *metric) for metric in run.metrics]
+        self._insert("metric", ("run_id", *checksums.METRIC), metrics)
+        self._insert(
+            "series",
+            ("run_id", "name", "rows", "parquet", "checksum"),
+            [(run.id, n, one.rows, one.parquet, one.checksum) for n, one in run.series.items()],
         )
 
     def _insert_point(
         self, run_id: str, experiment: str | None, parameters: Mapping[str, Any]
     ) -> None:
-        self._db.execute(
-            "INSERT OR IGNORE INTO point VALUES (?, ?, ?)",
-            (run_id, experiment or "", json.dumps(dict(parameters), ensure_ascii=False)),
-        )
+        try:
+            experiment_name(experiment or "")
+        except ValueError as error:
+            raise StoreError("experiment", str(error)) from None
+        row = (run_id, experiment or "", json.dumps(dict(parameters), ensure_ascii=False))
+        columns = ("run_id", "experiment", "parameters", "checksum")
+        self._insert("point", columns, [(*row, checksums.of_values(row))], "OR IGNORE")
+
+    def _insert(
+        self, table: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]], how: str = ""
+    ) -> None:
+        places = ", ".join("?" * len(columns))
+        query = f"INSERT {how} INTO {table} ({', '.join(columns)}) VALUES ({places})"
+        self._db.executemany(query, rows)
 
     def _no_run(self, run_id: str) -> KeyError:
         return KeyError(f"no run `{run_id}` in {self.path}")
 
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
+    """One run with one point, as `Store.runs` selects it."""
+    of_run, (experiment, parameters, checksum, cc) = row[:-4], row[-4:]
+    _check_row(of_run)
+    run = dict(zip(checksums.RUN, of_run, strict=False))
+    if checksum is not None and checksum != checksums.of_values(
+        (run["id"], experiment, parameters)
+    ):
+        raise ValueError(f"the point of run {run['id']} is not what was stored")
     return RunRow(
-        id=row[0],
-        experiment=row[1] or None,
-        parameters=_labelled(json.loads(row[2])),
-        label=row[3],
-        cc=tuple(map(label, json.loads(row[4]))),
-        provenance=Provenance(*(*row[5:11], json.loads(row[11]))),
-        wall_seconds=row[12],
-        finished_at=row[13],
+        id=run["id"],
+        experiment=experiment or None,
+        parameters=_labelled(json.loads(parameters)),
+        label=run["label"],
+        cc=tuple(map(label, json.loads(cc))),
+        provenance=Provenance(
+            ccperf_version=run["ccperf_version"],
+            engine_hash=run["engine_hash"],
+            backend=run["backend"],
+            backend_version=run["backend_version"],
+            scenario_hash=run["scenario_hash"],
+            seed=run["seed"],
+            user_code=json.loads(run["user_code"]),
+        ),
+        wall_seconds=run["wall_seconds"],
+        finished_at=run["finished_at"],
     )
+
+
+def _check_row(row: tuple[Any, ...]) -> None:
+    """Raises ValueError if a run's row, its checksum last, is not what was stored."""
+    *values, checksum = row
+    if checksum is not None and checksum != checksums.of_values(values):
+        raise ValueError(f"run {str(values[0])[:16]} is not what was stored")
 
 
 def _labelled(parameters: dict[str, Any]) -> dict[str, Any]:
@@ -371,69 +438,3 @@ def _scenario(stored: dict[str, Any]) -> Scenario:
 
     with as_stored():
         return Scenario.model_validate(stored)
-
-
-def _version(path: Path) -> int:
-    """Return the schema version of an existing file without touching it.
-
-    Raises `StoreError` if the file is not ours or of a newer version.
-    """
-    try:
-        uri = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S)) as db:
-            (application,) = db.execute("PRAGMA application_id").fetchone()
-            (version,) = db.execute("PRAGMA user_version").fetchone()
-            (tables,) = db.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except sqlite3.Error as error:
-        raise StoreError(
-            str(path), f"is not a ccperf database ({error}); name another file"
-        ) from error
-    if application == 0 and version == 0 and tables == 0:
-        # An empty file, or one whose creation was interrupted.
-        return 0
-    if application != APPLICATION_ID:
-        raise StoreError(str(path), "is a database of another program; name another file")
-    if version > VERSION:
-        raise StoreError(
-            str(path),
-            f"has schema version {version}, but this ccperf knows {VERSION} at most; "
-            "use a newer ccperf",
-        )
-    return int(version)
-
-
-def _upgrade(db: sqlite3.Connection) -> None:
-    """Prepare an open file for writing, and bring it to this version."""
-    db.execute("PRAGMA journal_mode = WAL")
-    # With a write-ahead log this survives a killed process; a power cut may cost the last runs.
-    db.execute("PRAGMA synchronous = NORMAL")
-    _migrate(db)
-
-
-def _upgraded_copy(db: sqlite3.Connection) -> sqlite3.Connection:
-    """Return a file of an older version as one of this, in memory: who reads does not write."""
-    copy = sqlite3.connect(":memory:", isolation_level=None)
-    with closing(db):
-        db.backup(copy)
-    _migrate(copy)
-    return copy
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    """Bring the tables to this version, in one transaction."""
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    if version == VERSION:
-        return
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        # Another process may have been faster.
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        for migration in MIGRATIONS[version:]:
-            for statement in migration.split(";\n"):
-                db.execute(statement)
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        db.execute(f"PRAGMA user_version = {VERSION}")
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise

@@ -106,6 +106,11 @@ def declared(kind: str, name: str) -> str:
     return name
 
 
+def is_declared(name: str) -> bool:
+    """Whether this is a class in the files given to :func:`declare_ns3`."""
+    return bool(_declared.get()) and name.startswith(f"{_declared.get()}:")
+
+
 def is_ns3_class(name: str) -> bool:
     """Whether this names a user's class of ns-3 by its C++ files."""
     return any(is_cpp_source(part) for part in _parts(split(name)[0]))

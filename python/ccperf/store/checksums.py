@@ -1,0 +1,65 @@
+"""Checksums of what is stored: SQLite has none, and a flipped bit would be a silent wrong number.
+
+A run's `content` covers its flows, its metrics and the SHA-256 of each of its series; its
+`checksum` covers its own row, `content` included. Runs of before version 3 have none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+#: The columns of a run that its checksum covers, in order.
+RUN = (
+    "id",
+    "label",
+    "scenario",
+    "scenario_hash",
+    "seed",
+    "backend",
+    "backend_version",
+    "engine_hash",
+    "ccperf_version",
+    "wall_seconds",
+    "finished_at",
+    "user_code",
+    "content",
+)
+FLOW = (
+    "position",
+    "name",
+    "source",
+    "destination",
+    "cc",
+    "recovery",
+    "start_ns",
+    "stop_ns",
+    "base_rtt_ns",
+    "bottleneck",
+)
+METRIC = ("scope", "subject", "name", "value", "position")
+
+
+def of_bytes(data: bytes) -> str:
+    """SHA-256 of a series."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def of_values(values: Sequence[Any]) -> str:
+    """SHA-256 of a row; texts, numbers and NULL come back from SQLite as they were."""
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()
+
+
+def of_content(
+    flows: Iterable[Sequence[Any]],
+    metrics: Iterable[Sequence[Any]],
+    series: Iterable[tuple[str, int, str]],
+) -> str:
+    """SHA-256 of what belongs to a run: rows of `FLOW`, of `METRIC`, and `(name, rows, SHA-256)`.
+
+    Their order does not matter.
+    """
+    parts = [sorted(map(list, rows), key=json.dumps) for rows in (flows, metrics, series)]
+    return of_values(parts)

@@ -1,0 +1,225 @@
+"""Opening a database that anybody may have made: ours or not, whole or not, harmless or not.
+
+Nothing is written before it is known that the file is ours, whole, and holds nothing but our
+tables: a trigger or a view that somebody has added would run on our behalf.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Literal
+
+from ccperf.errors import RunError, UsageError
+from ccperf.recording import TABLES
+from ccperf.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
+
+#: For another process that is writing; who opens a file is told at once.
+BUSY_TIMEOUT_S = 60.0
+_OPENING_TIMEOUT_S = 2.0
+#: Beyond this a look at every page before each writing takes longer than people wait.
+_CHECKED_BYTES = 2**30
+
+_ID = "[0-9a-f]" * 16
+_EXPERIMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+
+
+class StoreError(UsageError):
+    """A database that cannot be used: not there, not ours, damaged, too new, or locked."""
+
+
+class StoreWriteError(RunError):
+    """A result that could not be stored, e.g. because the disk is full; what is stored stays."""
+
+
+def experiment_name(text: str) -> str:
+    """The name of an experiment, which names files: letters, digits, `_`, `-`, `.`.
+
+    Raises :class:`ValueError`.
+    """
+    if text and not _EXPERIMENT.fullmatch(text):
+        raise ValueError(f"`{text[:100]}` is no name: letters, digits, `_`, `-` and `.` make one")
+    return text
+
+
+def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:
+    """Open a file, of this version afterwards: with mode `r`, one of an older version in memory.
+
+    Raises `StoreError`, and leaves the file as it is, if it cannot be used.
+    """
+    try:
+        there = path.exists()
+        if there and not path.is_file():
+            raise StoreError(str(path), "is no file; name another")
+    except OSError as error:
+        raise StoreError(str(path), f"cannot be opened: {error.strerror}") from None
+    if not there and mode == "r":
+        raise StoreError(str(path), "no such database")
+    version = _checked(path, whole=mode == "a") if there else 0
+    if mode == "r" and version == 0:
+        raise StoreError(
+            str(path),
+            f"is empty; if it is the copy of a file in use, {path.name}-wal belongs to it",
+        )
+    try:
+        db = _open(path, "rwc" if mode == "a" else "ro", BUSY_TIMEOUT_S)
+        if mode == "a":
+            _upgrade(db)
+        elif version < VERSION:
+            db = _upgraded_copy(db)
+    except sqlite3.Error as error:
+        raise StoreError(str(path), trouble(error)) from error
+    return db
+
+
+def trouble(error: sqlite3.Error) -> str:
+    """What an error of SQLite's means, and what to do."""
+    text = str(error)
+    if "locked" in text:
+        return f"is in use by another process ({text}); try again when that has finished"
+    if "full" in text or "disk I/O" in text:
+        return f"cannot be written: {text}"
+    if "not a database" in text:
+        return f"is not a ccperf database ({text}); name another file"
+    if "malformed" in text or "corrupt" in text:
+        return f"is damaged ({text}); `ccperf doctor --db FILE` says what of it can be read"
+    if "unable to open" in text or "readonly" in text:
+        return f"cannot be opened: {text}"
+    return f"cannot be used: {text}"
+
+
+def _open(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None
+    )
+    # What a stranger's file brings along is data, and never runs.
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA cell_size_check = ON")
+    db.execute("PRAGMA foreign_keys = ON")
+    return db
+
+
+def _checked(path: Path, whole: bool) -> int:
+    """Return the schema version of an existing file without touching it, 0 of an empty one.
+
+    Raises `StoreError` if it is not ours, of a newer version, damaged or locked, if it holds more
+    than our tables, or names with which something outside of a folder could be written.
+    """
+    try:
+        with closing(_open(path, "ro", _OPENING_TIMEOUT_S)) as db:
+            (application,) = db.execute("PRAGMA application_id").fetchone()
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            found = _schema(db)
+            if application == 0 and version == 0 and not found:
+                # An empty file, or one whose creation was interrupted.
+                return 0
+            if application != APPLICATION_ID:
+                raise StoreError(str(path), "is a database of another program; name another file")
+            if version > VERSION:
+                raise StoreError(
+                    str(path),
+                    f"has schema version {version}, but this ccperf knows {VERSION} at most; "
+                    "use a newer ccperf",
+                )
+            _compare(path, found, _schema_of(version))
+            if whole and path.stat().st_size <= _CHECKED_BYTES:
+                (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+                if verdict != "ok":
+                    raise sqlite3.DatabaseError(f"malformed: {verdict}")
+            _check_names(path, db)
+    except sqlite3.Error as error:
+        raise StoreError(str(path), trouble(error)) from error
+    except UnicodeDecodeError as error:
+        raise StoreError(str(path), trouble(sqlite3.DatabaseError("malformed text"))) from error
+    return int(version)
+
+
+def _schema(db: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """The text of each table, index, view and trigger, by kind and name; SQLite's own left out."""
+    rows = db.execute(
+        "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'"
+    )
+    return {(kind, name): _plain(sql or "") for kind, name, sql in rows}
+
+
+def _schema_of(version: int) -> dict[tuple[str, str], str]:
+    """What a file of this version has."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        for migration in MIGRATIONS[:version]:
+            db.executescript(migration)
+        return _schema(db)
+
+
+def _plain(sql: str) -> str:
+    """Without comments and spaces, which may change from release to release."""
+    return re.sub(r"\s+", "", re.sub(r"--[^\n]*", "", sql))
+
+
+def _compare(
+    path: Path, found: dict[tuple[str, str], str], ours: dict[tuple[str, str], str]
+) -> None:
+    for kind, name in sorted(found.keys() - ours.keys()):
+        message = f"has the {kind} `{name}`, which ccperf did not make: something else changed it"
+        raise StoreError(str(path), message)
+    for kind, name in sorted(ours.keys() - found.keys()):
+        message = f"lacks the {kind} `{name}`: it is damaged, or something else changed it"
+        raise StoreError(str(path), message)
+    for key, sql in found.items():
+        if sql != ours[key]:
+            raise StoreError(str(path), f"has another {key[0]} `{key[1]}` than ccperf makes")
+
+
+def _check_names(path: Path, db: sqlite3.Connection) -> None:
+    """Ids, experiments and series name files of sites and exports."""
+    row = db.execute(f"SELECT id FROM run WHERE id NOT GLOB '{_ID}' LIMIT 1").fetchone()
+    if row is not None:
+        raise StoreError(str(path), f"has a run with the id {row[0]!r:.60}, which is none")
+    for (name,) in db.execute("SELECT DISTINCT name FROM series"):
+        if name not in TABLES:
+            raise StoreError(str(path), f"has a series {name!r:.60}, which no recording has")
+    for (name,) in db.execute("SELECT DISTINCT experiment FROM point"):
+        try:
+            experiment_name(name)
+        except ValueError:
+            message = f"has an experiment {name!r:.60}, which is no name"
+            raise StoreError(str(path), message) from None
+
+
+def _upgrade(db: sqlite3.Connection) -> None:
+    """Prepare an open file for writing, and bring it to this version."""
+    db.execute("PRAGMA journal_mode = WAL")
+    # With a write-ahead log this survives a killed process; a power cut may cost the last runs.
+    db.execute("PRAGMA synchronous = NORMAL")
+    _migrate(db)
+
+
+def _upgraded_copy(db: sqlite3.Connection) -> sqlite3.Connection:
+    """Return a file of an older version as one of this, in memory: who reads does not write."""
+    copy = sqlite3.connect(":memory:", isolation_level=None)
+    with closing(db):
+        db.backup(copy)
+    copy.execute("PRAGMA trusted_schema = OFF")
+    _migrate(copy)
+    return copy
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    """Bring the tables to this version, in one transaction."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    if version == VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have been faster.
+        (version,) = db.execute("PRAGMA user_version").fetchone()
+        for migration in MIGRATIONS[version:]:
+            for statement in migration.split(";\n"):
+                db.execute(statement)
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {VERSION}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise

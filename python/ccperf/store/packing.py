@@ -1,0 +1,98 @@
+"""A result ready to be stored: rows and bytes, made where the run was made.
+
+Encoding the series is most of the work of storing a run, so it is not left to the one process that
+writes; and a packed run travels between processes and machines as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ccperf.result import canonical_json
+from ccperf.store import blobs, checksums
+
+if TYPE_CHECKING:
+    from ccperf.result import Provenance, Result
+
+
+@dataclass(frozen=True)
+class PackedSeries:
+    """One table of a recording as a Parquet file."""
+
+    rows: int
+    parquet: bytes = field(repr=False)
+    checksum: str
+
+
+@dataclass(frozen=True)
+class PackedRun:
+    """All that the store keeps of a run; plain values, so that it can be pickled."""
+
+    id: str
+    label: str | None
+    #: The portable scenario, as JSON.
+    scenario: str = field(repr=False)
+    provenance: Provenance
+    wall_seconds: float | None
+    #: Rows of `checksums.FLOW` and `checksums.METRIC`.
+    flows: tuple[tuple[Any, ...], ...] = field(repr=False)
+    metrics: tuple[tuple[Any, ...], ...] = field(repr=False)
+    series: Mapping[str, PackedSeries] = field(repr=False)
+    experiment: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def content(self) -> str:
+        """The checksum of what belongs to the run."""
+        series = ((name, one.rows, one.checksum) for name, one in self.series.items())
+        return checksums.of_content(self.flows, self.metrics, series)
+
+
+def pack(result: Result) -> PackedRun:
+    """Encode a result."""
+    portable = result.scenario.portable()
+    counters = result.recording.flows
+    return PackedRun(
+        id=result.id,
+        label=portable.get("label"),
+        scenario=canonical_json(portable),
+        provenance=result.provenance,
+        wall_seconds=result.wall_seconds,
+        flows=tuple(
+            (
+                position,
+                flow["name"],
+                flow["source"],
+                flow["destination"],
+                flow["cc"]["type"],
+                flow["recovery"],
+                int(counters["start_ns"][position]),
+                int(counters["stop_ns"][position]),
+                int(counters["base_rtt_ns"][position]),
+                counters["bottleneck"][position],
+            )
+            for position, flow in enumerate(portable["flows"])
+        ),
+        metrics=tuple((*value, position) for position, value in enumerate(_metric_values(result))),
+        series={
+            name: PackedSeries(result.recording.tables[name].rows, blob, checksums.of_bytes(blob))
+            for name, blob in blobs.encode(result.recording).items()
+        },
+        experiment=result.experiment,
+        parameters=dict(result.parameters),
+    )
+
+
+def _metric_values(result: Result) -> list[tuple[str, str, str, float]]:
+    return [
+        (scope, subject, name, float(value))
+        for scope, table in (
+            ("flow", result.flow_metrics),
+            ("link", result.link_metrics),
+            ("network", result.network_metrics),
+        )
+        for subject, metrics in table.items()
+        for name, value in metrics.items()
+    ]

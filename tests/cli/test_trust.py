@@ -1,0 +1,74 @@
+"""A file that names code runs it only if the user says so."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from user_scenarios import EXAMPLES
+
+SCENARIO = """
+stop_time = "60ms"
+nodes = ["a", "b"]
+[[links]]
+name = "wire"
+ends = ["a", "b"]
+rate = "10Mbps"
+delay = "5ms"
+[[flows]]
+source = "a"
+destination = "b"
+cc = "./mycca.py:MyCca"
+"""
+PLAN = """
+experiment = "aqm"
+cc = ["./mycca.py:MyCca"]
+stop_time = "60ms"
+[parameters]
+k = 1
+qdisc = "codel"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(EXAMPLES / "python" / "mycca.py", tmp_path)
+
+
+@pytest.mark.parametrize("text", [SCENARIO, PLAN])
+def test_code_in_a_file_needs_trust(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    Path("s.toml").write_text(text)
+    assert invoke(["run", "s.toml"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: --trust: s.toml runs code on this machine: ")
+    assert "mycca.py:MyCca; look at it, then add --trust" in err
+    assert sorted(path.name for path in Path().iterdir()) == ["mycca.py", "s.toml"]
+    assert invoke(["run", "s.toml", "-n"]) == 0
+    assert invoke(["run", "s.toml", "--trust"]) == 0
+
+
+@pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("\n", 2), ("n\n", 2)])
+def test_on_a_terminal_it_asks(monkeypatch: pytest.MonkeyPatch, answer: str, status: int) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    Path("s.toml").write_text(SCENARIO)
+    monkeypatch.setattr(sys, "stdin", Terminal(answer))
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    assert invoke(["run", "s.toml"]) == status
+    assert "Run it? [y/N]" in screen.getvalue()
+
+
+def test_files_without_code_and_code_on_the_command_line_need_none() -> None:
+    Path("s.toml").write_text(SCENARIO.replace("./mycca.py:MyCca", "cubic"))
+    assert invoke(["run", "s.toml"]) == 0
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "60ms"]
+    assert invoke(["run", "aqm", "--cc", "./mycca.py:MyCca", *options]) == 0

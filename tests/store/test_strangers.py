@@ -1,0 +1,343 @@
+"""Databases of strangers, and damaged ones: noticed, harmless, never silent."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import arro3.core as arrow
+import numpy as np
+import pytest
+from arro3.io import write_parquet
+
+from ccperf.cli.app import invoke
+from ccperf.recording import TABLES
+from ccperf.result import Result
+from ccperf.store import Store, StoreError, StoreWriteError, schema
+from ccperf.store.check import check
+from recordings import ScriptedBackend, small_scenario
+
+COMMANDS = (
+    ["runs", "--db", "x.db"],
+    ["export", "--db", "x.db", "--series", "-o", "out"],
+    ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "60ms", "--db", "x.db"],
+)
+
+
+def results(count: int = 3) -> list[Result]:
+    backend = ScriptedBackend()
+    return [
+        Result.of(
+            scenario := small_scenario(flows=2, seed=seed),
+            backend.simulate(scenario),
+            backend,
+            experiment="aqm",
+            parameters={"k": "2"},
+        )
+        for seed in range(1, count + 1)
+    ]
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    with Store("x.db") as store:
+        for result in results():
+            store.add(result)
+    return tmp_path / "x.db"
+
+
+def edit(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA foreign_keys = OFF")
+        for statement in statements:
+            db.execute(statement)
+        db.commit()
+
+
+def rename_run(new: str) -> Callable[[Path], None]:
+    def change(path: Path) -> None:
+        columns = {"run": "id", **dict.fromkeys(("point", "flow", "metric", "series"), "run_id")}
+        edit(path, *(f"UPDATE {table} SET {column} = '{new}'" for table, column in columns.items()))
+
+    def one_run(path: Path) -> None:
+        with Store(path) as store:
+            for run in store.ids()[1:]:
+                store.delete(run)
+        change(path)
+
+    return one_run
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
+    "an id with a way": (rename_run("../../../x"), "is none"),
+    "an id that is a folder": (rename_run(".."), "is none"),
+    "an experiment with a way": (
+        lambda path: edit(path, "UPDATE point SET experiment = '../../EXPOUT'"),
+        "is no name",
+    ),
+    "a series with a way": (
+        lambda path: edit(path, "UPDATE series SET name = '../../../OUT' WHERE name = 'drops'"),
+        "which no recording has",
+    ),
+    "a trigger": (
+        lambda path: edit(
+            path, "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM point; END"
+        ),
+        "has the trigger `t`",
+    ),
+    "a view": (
+        lambda path: edit(
+            path,
+            "ALTER TABLE run RENAME TO real_run",
+            "CREATE VIEW run AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
+            "SELECT real_run.* FROM real_run, r",
+        ),
+        "which ccperf did not make",
+    ),
+    "another table": (lambda path: edit(path, "CREATE TABLE more (x)"), "has the table `more`"),
+    "a column": (
+        lambda path: edit(path, "ALTER TABLE flow ADD COLUMN x TEXT"),
+        "has another table `flow`",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_what_could_do_harm_is_refused_on_opening(
+    path: Path, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, message = HOSTILE[what]
+    change(path)
+    before = path.read_bytes()
+    for mode in ("r", "a"):
+        with pytest.raises(StoreError, match=r"x\.db: ") as error:
+            Store(path, mode)  # type: ignore[arg-type]
+        assert message in str(error.value)
+    for command in (*COMMANDS, ["site", "build", "--db", "x.db"]):
+        assert invoke(command) == 2
+        assert message in capsys.readouterr().err
+    assert path.read_bytes() == before
+    assert [file.name for file in path.parent.iterdir()] == ["x.db"]
+
+
+def test_a_small_file_that_expands_without_end_is_refused(path: Path) -> None:
+    rows = 3_000_000
+    columns = [
+        np.zeros(rows, np.float64 if column.kind == "float" else np.int64)
+        for column in TABLES["flow_samples"]
+    ]
+    names = [column.name for column in TABLES["flow_samples"]]
+    table = arrow.Table.from_arrays([arrow.Array.from_numpy(c) for c in columns], names=names)
+    bomb = BytesIO()
+    write_parquet(table, bomb, compression="zstd(19)")
+    blob = bomb.getvalue()
+    assert rows * 8 * len(names) > 300 * len(blob)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE run SET content = NULL, checksum = NULL")
+        where = "WHERE name = 'flow_samples'"
+        db.execute(f"UPDATE series SET parquet = ?, checksum = NULL {where}", (blob,))
+        db.commit()
+        claimed = db.execute(f"SELECT rows FROM series {where}").fetchone()[0]
+    with Store(path, "r") as store:
+        for claims, message in ((claimed, "rows or more instead of"), (rows, "claims to be")):
+            edit(path, f"UPDATE series SET rows = {claims} WHERE name = 'flow_samples'")
+            with pytest.raises(StoreError, match=message):
+                store.load(store.ids()[0])
+
+
+def test_escape_sequences_of_a_strangers_label_do_not_reach_the_terminal(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    label = "\x1b]0;TITLE\x07\x1b[2J\u202e"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE run SET label = ?, checksum = NULL", (label,))
+        db.execute("UPDATE point SET experiment = '', parameters = '{}', checksum = NULL")
+        db.commit()
+    assert invoke(["runs", "--db", "x.db"]) == 0
+    out, err = capsys.readouterr()
+    assert "\x1b" not in out + err
+    assert "\u202e" not in out
+    assert r"\x1b]0;TITLE\x07\x1b[2J\u202e" in out
+
+
+# Damage.
+
+
+def test_a_flipped_bit_anywhere_is_noticed(path: Path) -> None:
+    """Without checksums some of these gave other numbers, and nobody knew."""
+    original = path.read_bytes()
+    with Store(path, "r") as store:
+        expected = {run: store.load(run).json() for run in store.ids()}
+        blobs = {run: store.parquet(run) for run in expected}
+    draw = random.Random(1)
+    noticed = 0
+    for _ in range(150):
+        damaged = bytearray(original)
+        for _ in range(draw.choice([1, 1, 8])):
+            damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
+        path.write_bytes(damaged)
+        try:
+            with Store(path, "r") as store:
+                assert {run: store.load(run).json() for run in store.ids()} == expected
+                assert {run: store.parquet(run) for run in expected} == blobs
+        except (StoreError, KeyError):
+            noticed += 1
+    assert noticed > 75
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_damage_ends_in_a_traceback_or_is_written_to(
+    path: Path, seed: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    original = path.read_bytes()
+    draw = random.Random(seed)
+    for _ in range(12):
+        damaged = bytearray(original)
+        kind = draw.choice(["cut", "zero", "noise"])
+        at = draw.randrange(len(damaged))
+        if kind == "cut":
+            del damaged[at:]
+        else:
+            page = at // 4096 * 4096
+            size = len(damaged[page : page + 4096])
+            damaged[page : page + 4096] = bytes(size) if kind == "zero" else draw.randbytes(size)
+        path.write_bytes(damaged)
+        for command in COMMANDS:
+            status = invoke(command)
+            err = capsys.readouterr().err
+            assert status in (0, 1, 2), (kind, at)
+            assert "Traceback" not in err
+            if status == 2:
+                assert path.read_bytes() == damaged, (kind, at, err)
+            path.write_bytes(damaged)
+
+
+def test_doctor_names_the_runs_that_are_damaged(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert check(path).damaged == {}
+    assert invoke(["doctor", "--db", "x.db"]) == 0
+    assert "x.db: 3 of 3 runs are whole" in capsys.readouterr().out
+    with Store(path, "r") as store:
+        first, second, third = store.ids()
+    edit(
+        path,
+        f"UPDATE metric SET value = value + 1 WHERE run_id = '{first}' AND position = 3",
+        f"UPDATE series SET parquet = zeroblob(100) WHERE run_id = '{second}' AND name = 'flows'",
+    )
+    found = check(path)
+    assert set(found.damaged) == {first, second}
+    assert found.unchecked == 0
+    assert invoke(["doctor", "--db", "x.db"]) == 1
+    assert "x.db: 1 of 3 runs are whole" in capsys.readouterr().out
+    with Store(path, "r") as store:
+        assert store.load(third).id == third
+        with pytest.raises(StoreError, match="its flows, metrics or series are not what was"):
+            store.metrics(first)
+        with pytest.raises(StoreError, match="its series `flows` is not what was stored"):
+            store.recording(second)
+
+
+def test_runs_of_before_the_checksums_are_read_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    made = results(1)[0]
+    with Store(path) as store:
+        store.add(made)
+    new = sqlite3.connect(path)
+    with closing(new), closing(sqlite3.connect(tmp_path / "v2.db")) as old:
+        for migration in schema.MIGRATIONS[:2]:
+            old.executescript(migration)
+        old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        old.execute("PRAGMA user_version = 2")
+        for table in ("run", "point", "flow", "metric", "series"):
+            columns = [row[1] for row in old.execute(f"PRAGMA table_info({table})")]
+            names = ", ".join(columns)
+            rows = new.execute(f"SELECT {names} FROM {table}").fetchall()
+            old.executemany(
+                f"INSERT INTO {table} ({names}) VALUES ({', '.join('?' * len(columns))})", rows
+            )
+        old.commit()
+    with Store(tmp_path / "v2.db", "r") as store:
+        assert store.load(made.id).recording.equals(made.recording)
+    assert check(tmp_path / "v2.db").unchecked == 1
+
+
+# In use, full, no file at all.
+
+
+def test_a_locked_database_is_said_to_be_locked_at_once(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for command in (COMMANDS[0], COMMANDS[2]):
+            started = time.monotonic()
+            assert invoke(command) == 2
+            assert time.monotonic() - started < 10
+            assert "x.db: is in use by another process" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_no_wrong_usage(path: Path) -> None:
+    """What was stored stays, and the error has the status of a run that failed."""
+    with Store(path) as store:
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count = {pages}")
+
+        def add() -> None:
+            for result in results(20):
+                store.add(result)
+
+        with pytest.raises(StoreWriteError, match=r"x\.db: cannot be written: .*full") as error:
+            add()
+        assert error.value.exit_status == 1
+        assert len(store.ids()) >= 3
+    assert check(path).damaged == {}
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "fifo", "folder", "x" * 5000])
+def test_what_is_no_file_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    import os
+
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo")
+    Path("folder").mkdir()
+    for mode in ("r", "a"):
+        with pytest.raises(StoreError):
+            Store(name, mode)  # type: ignore[arg-type]
+
+
+def test_the_copy_of_a_file_in_use_without_its_log(tmp_path: Path) -> None:
+    """After a kill everything may stand in the `-wal`, which belongs to the file."""
+    script = (
+        "import os, signal, sys\n"
+        "from ccperf.store import Store\n"
+        "Store(sys.argv[1])\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "x.db")])
+    (tmp_path / "copy.db").write_bytes((tmp_path / "x.db").read_bytes())
+    if (tmp_path / "x.db-wal").stat().st_size:
+        with pytest.raises(StoreError, match=r"is empty; .*copy\.db-wal belongs to it"):
+            Store(tmp_path / "copy.db", "r")
+    assert Store(tmp_path / "x.db", "r").ids() == []
+
+
+def test_names_of_sites_stay_inside(tmp_path: Path) -> None:
+    from ccperf.site.output import Output
+
+    output: Any = Output(tmp_path / "site")
+    for name in ("../x", "runs/../../x", "/etc/x", "", ".ccperf-site", "runs/.ccperf-site"):
+        with pytest.raises(ValueError, match="site"):
+            output.path(name)
+    output.write("runs/0/index.html", "fine")
