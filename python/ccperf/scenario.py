@@ -96,7 +96,7 @@ class Algorithm(_Model):
     #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
     #: assigns by itself, in a program that assigns none.
     stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
-    #: Of ``MqQueueDisc``: one discipline for all of the device's queues, or one each.
+    #: The disciplines inside a queue discipline: one for all of its classes, or one each.
     children: tuple[Annotated[Algorithm, BeforeValidator(_algorithm_by_name)], ...] = ()
 
     @model_serializer(mode="wrap")

@@ -18,7 +18,7 @@ use std::net::Ipv4Addr;
 use ccperf_engine::attributes::Attributes;
 use ccperf_engine::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use ccperf_engine::qdisc::{
-    self, AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState,
+    self, AnyQdisc, BuildContext, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState,
 };
 use ccperf_engine::seq::Seq;
 use ccperf_engine::time::{Rate, Time};
@@ -60,7 +60,7 @@ impl Replay {
             rate: Rate(1_000_000),
             port: 0,
             trace: Some(&mut self.trace),
-            depth: 0,
+            nesting: Nesting::default(),
         };
         let result = call(&mut self.qdisc, &mut cx);
         for (delay, tag) in std::mem::take(&mut self.state.timers) {
@@ -236,11 +236,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let spec = qdisc::SPECS.iter().find(|spec| spec.ns3 == class).ok_or("unknown qdisc")?;
     let attributes = Attributes::new(spec, &given);
-    let cx = BuildContext { attributes, mtu, stream, run };
+    let mut cx = BuildContext { attributes, mtu, stream, run, children: Vec::new() };
     let flows = (0..flow_keys.len()).map(|i| format!("flow_{i}")).collect();
     let out = Box::new(WithoutHeader(false));
     let mut replay = Replay {
-        qdisc: qdisc::build(class, &cx).ok_or("unknown qdisc")?,
+        qdisc: qdisc::build(class, &mut cx).ok_or("unknown qdisc")?,
         packets: PacketPool::default(),
         state: QdiscState::default(),
         flow_keys,

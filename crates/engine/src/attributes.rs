@@ -32,6 +32,11 @@ pub enum Kind {
     PacketLimit,
     /// One of the words listed, as ns-3 spells them.
     Enum(&'static [&'static str]),
+    /// A list of unsigned integers, bounds included.
+    Numbers {
+        min: u32,
+        max: u32,
+    },
     /// Sixteen band numbers (PrioQueueDisc's priority map).
     Priomap,
 }
@@ -119,6 +124,10 @@ impl<'a> Attributes<'a> {
 
     pub fn queue_size(&self, name: &str) -> QueueSize {
         self.parsed(name, units::parse_queue_size(self.text(name)).ok())
+    }
+
+    pub fn numbers(&self, name: &str) -> Vec<u32> {
+        self.parsed(name, units::parse_numbers(self.text(name)).ok())
     }
 
     fn parsed<T>(&self, name: &str, value: Option<T>) -> T {

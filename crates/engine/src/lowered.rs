@@ -102,7 +102,7 @@ pub struct Algorithm {
     pub attributes: BTreeMap<String, String>,
     /// First stream number of its random draws; 2^63 + n is the nth that ns-3 assigns by itself.
     pub stream: u64,
-    /// The disciplines of the device's queues, if this is `MqQueueDisc`.
+    /// The disciplines inside a queue discipline: of the device's queues, if this is `MqQueueDisc`.
     #[serde(default)]
     pub children: Vec<Algorithm>,
 }

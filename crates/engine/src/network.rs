@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use crate::event::{Event, EventQueue, Key};
 use crate::lowered::DeviceQueue;
 use crate::packet::{PPP_HEADER, Packet, PacketId, PacketPool};
-use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState};
+use crate::qdisc::{AnyQdisc, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState};
 use crate::queue_limits::DynamicQueueLimits;
 use crate::rng::RngStream;
 use crate::time::{Rate, Time};
@@ -604,7 +604,7 @@ impl Network {
             rate: port.rate,
             port: index as u16,
             trace: self.trace.as_mut(),
-            depth: 0,
+            nesting: Nesting::default(),
         };
         let result = call(qdisc, &mut cx);
         if !port.qdisc_state.timers.is_empty() {

@@ -155,6 +155,13 @@ pub fn parse_queue_size(text: &str) -> Result<QueueSize, String> {
     Ok(if family == 0 { QueueSize::Packets(n) } else { QueueSize::Bytes(n) })
 }
 
+/// Whole numbers between spaces, e.g. `3000 1500 1500`; at least one.
+pub fn parse_numbers(text: &str) -> Result<Vec<u32>, String> {
+    let numbers: Option<Vec<u32>> = text.split_whitespace().map(|word| word.parse().ok()).collect();
+    let numbers = numbers.filter(|numbers| !numbers.is_empty());
+    numbers.ok_or_else(|| format!("`{text}` is not a list of whole numbers, like `2 1 1`"))
+}
+
 /// The shortest text that [`parse_time`] reads back as `time`.
 pub fn format_time(time: Time) -> String {
     if time.0 >= NEVER {

@@ -55,6 +55,7 @@ fn param(param: &Param) -> Value {
         Kind::QueueSize => json!({ "kind": "queue_size" }),
         Kind::PacketLimit => json!({ "kind": "packet_limit" }),
         Kind::Enum(words) => json!({ "kind": "enum", "words": words }),
+        Kind::Numbers { min, max } => json!({ "kind": "numbers", "min": min, "max": max }),
         Kind::Priomap => json!({ "kind": "priomap" }),
     };
     value["ns3"] = param.ns3.into();

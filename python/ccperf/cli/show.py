@@ -183,6 +183,7 @@ def values_text(param: Mapping[str, Any]) -> str:
         "queue_size": "size, e.g. 20p or 30kB",
         "packet_limit": "size in packets, e.g. 20p",
         "priomap": "16 band numbers",
+        "numbers": "whole numbers",
     }[str(kind)]
 
 

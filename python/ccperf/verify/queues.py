@@ -100,6 +100,42 @@ def queue_disciplines() -> Iterator[Case]:
     )
 
 
+def children() -> Iterator[Case]:
+    """Disciplines inside a discipline: those that show their head, and those that must be asked."""
+
+    def case(name: str, qdisc: dict[str, Any], **settings: Any) -> Case:
+        forward = {"rate": "16Mbps", "qdisc": qdisc, "device_queue": "1p"}
+        return _case(f"children/{name}", forward=forward, **settings)
+
+    def prio(*children: Any) -> dict[str, Any]:
+        bands = {"Priomap": "1 1 2 2 1 1 0 0 1 1 1 1 1 1 1 1"}
+        return {"type": "PrioQueueDisc", "attributes": bands, "children": children}
+
+    def tbf(child: Any) -> dict[str, Any]:
+        bucket = {"Rate": "12Mbps", "Burst": "5000"}
+        return {"type": "TbfQueueDisc", "attributes": bucket, "children": [child]}
+
+    classes: dict[str, Any] = {"rtts": ["15ms", "20ms", "25ms"], "tos": [16, 0, 8]}
+    fifo = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "20p"}}
+    red = {"type": "RedQueueDisc", "attributes": {"QW": "0.05"}}
+    yield case("prio", prio(fifo, "CoDelQueueDisc", red), **classes)
+    yield case(
+        "prio-flows", prio("FqCoDelQueueDisc", "FqPieQueueDisc", "FqCobaltQueueDisc"), **classes
+    )
+    yield case(
+        "prio-small", prio(*[_tight(kind) for kind in ("FqCoDel", "Pie", "Cobalt")]), **classes
+    )
+    for kind in ("CoDel", "FqCoDel", "Pie", "Cobalt", "Red"):
+        child = {"type": f"{kind}QueueDisc", "attributes": {"UseEcn": "true"}}
+        yield case(f"tbf-{kind}", tbf(child), flows=3, tcp={"UseEcn": "On"})
+        yield case(f"tbf-{kind}-tight", tbf(_tight(kind)), flows=3)
+    yield case("nested", tbf(prio(*["CoDelQueueDisc"] * 3)), **classes)
+
+
+def _tight(kind: str) -> dict[str, Any]:
+    return {"type": f"{kind}QueueDisc", "attributes": {"MaxSize": "10p"}}
+
+
 def priorities() -> Iterator[Case]:
     """Types of service: bands of the priority queues, and no effect elsewhere.
 
@@ -281,4 +317,9 @@ _QDISC_VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
 }
 
 
-GROUPS: Sequence[Callable[[], Iterable[Case]]] = (queue_disciplines, priorities, device_queues)
+GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
+    queue_disciplines,
+    priorities,
+    children,
+    device_queues,
+)

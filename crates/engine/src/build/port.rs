@@ -55,7 +55,10 @@ fn build_qdisc(
     }
     let spec = find(qdisc::SPECS, algorithm)?;
     let attributes = Attributes::new(spec, &algorithm.attributes);
-    let cx = qdisc::BuildContext { attributes, mtu, stream: algorithm.stream, run: seed };
+    let children = algorithm.children.iter().map(|child| build_qdisc(child, mtu, seed, user));
+    let children = children.collect::<Result<Vec<_>, _>>()?;
+    let stream = algorithm.stream;
+    let mut cx = qdisc::BuildContext { attributes, mtu, stream, run: seed, children };
     let unknown = || Error::Scenario(format!("{} cannot be used here", algorithm.kind));
-    qdisc::build(&algorithm.kind, &cx).ok_or_else(unknown)
+    qdisc::build(&algorithm.kind, &mut cx).ok_or_else(unknown)
 }

@@ -10,7 +10,7 @@ use super::{Network, Port};
 use crate::event::Event;
 use crate::lowered::{DeviceQueue, DeviceSelect};
 use crate::packet::{PacketId, PacketPool};
-use crate::qdisc::{AnyQdisc, FlowKey, Qdisc, QdiscContext, QdiscState, flow_hash};
+use crate::qdisc::{AnyQdisc, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState, flow_hash};
 use crate::time::Time;
 use crate::trace::PacketEvent;
 
@@ -288,7 +288,7 @@ impl Network {
             rate: port.rate,
             port: index as u16,
             trace: self.trace.as_mut(),
-            depth: u8::from(queues.is_mq),
+            nesting: Nesting::at(u8::from(queues.is_mq)),
         };
         let result = call(qdisc, &mut cx);
         let timers = std::mem::take(&mut state.timers);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{AnyQdisc, BuildContext, FlowKey, Qdisc, QdiscContext, QdiscState, SPECS, build};
+use super::{
+    AnyQdisc, BuildContext, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState, SPECS, build,
+};
 use crate::attributes::Attributes;
 use crate::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use crate::seq::Seq;
@@ -28,7 +30,8 @@ impl Bench {
             given.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).unwrap();
         let attributes = Attributes::new(spec, &given);
-        let cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1 };
+        let children = Vec::new();
+        let mut cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1, children };
         let flow = |i| FlowKey {
             source: 0x0a00_0001 + 4 * i,
             destination: 0x1400_0001 + 4 * i,
@@ -38,7 +41,7 @@ impl Bench {
             priority: i as u8,
         };
         let mut bench = Bench {
-            qdisc: build(ns3, &cx).unwrap(),
+            qdisc: build(ns3, &mut cx).unwrap(),
             packets: PacketPool::default(),
             state: QdiscState::default(),
             now: Time::ZERO,
@@ -61,7 +64,7 @@ impl Bench {
             rate: Rate(1_000_000_000),
             port: 0,
             trace: None,
-            depth: 0,
+            nesting: Nesting::default(),
         };
         let result = call(&mut self.qdisc, &mut cx);
         for (delay, tag) in self.state.timers.drain(..) {

@@ -1,42 +1,47 @@
 //! A link that sends only at fixed times, a few packets each time: how acknowledgements arrive over a
 //! slotted medium (ccperf's own; the C++ driver of the ns-3 backend has the same class).
 
+use super::discipline::Discipline;
 use super::fifo::Fifo;
 use super::{BuildContext, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
 use crate::time::Time;
 
-pub const SPEC: Spec = Spec {
-    ns3: "BurstReleaseQueueDisc",
-    linux: &["burst_release"],
-    doc: "Lets a few packets leave at fixed intervals and none in between.",
-    source: "ccperf's ACK compression experiment",
-    params: &[
-        Param {
-            ns3: "Interval",
-            linux: "interval",
-            kind: Kind::Period,
-            default: "5ms",
-            doc: "The time between two slots; the first is at time 0.",
-        },
-        Param {
-            ns3: "Quota",
-            linux: "quota",
-            kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
-            // That of the attribute `Quota` which all ns-3 disciplines have.
-            default: "64",
-            doc: "How many packets may leave in a slot; what is not used is lost.",
-        },
-        Param {
-            ns3: "MaxSize",
-            linux: "limit",
-            kind: Kind::QueueSize,
-            default: "1000000p",
-            doc: "How much the queue holds, in packets or bytes.",
-        },
-    ],
-};
+pub const SPEC: Discipline = Discipline::new(
+    Spec {
+        ns3: "BurstReleaseQueueDisc",
+        linux: &["burst_release"],
+        doc: "Lets a few packets leave at fixed intervals and none in between.",
+        source: "ccperf's ACK compression experiment",
+        params: &[
+            Param {
+                ns3: "Interval",
+                linux: "interval",
+                kind: Kind::Period,
+                default: "5ms",
+                doc: "The time between two slots; the first is at time 0.",
+            },
+            Param {
+                ns3: "Quota",
+                linux: "quota",
+                kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
+                // That of the attribute `Quota` which all ns-3 disciplines have.
+                default: "64",
+                doc: "How many packets may leave in a slot; what is not used is lost.",
+            },
+            Param {
+                ns3: "MaxSize",
+                linux: "limit",
+                kind: Kind::QueueSize,
+                default: "1000000p",
+                doc: "How much the queue holds, in packets or bytes.",
+            },
+        ],
+    },
+    &[&[("MaxSize", "20p"), ("Interval", "2ms"), ("Quota", "3")]],
+)
+.waking();
 
 #[derive(Debug)]
 pub struct BurstRelease {

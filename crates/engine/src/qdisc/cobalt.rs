@@ -3,9 +3,10 @@
 //! whose count also decays, and BLUE against flows that do not respond.
 
 use super::codel::{CE_THRESHOLD, INTERVAL, TARGET, USE_ECN, USE_L4S};
+use super::discipline::Discipline;
 use super::flow_queue::Child;
 use super::reasons::{CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP};
-use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
+use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, REAL, Spec};
 use crate::packet::PacketId;
 use crate::rng::RngStream;
@@ -40,30 +41,36 @@ pub const BLUE_THRESHOLD: Param = Param {
     doc: "Sojourn time above which BLUE's probability is raised.",
 };
 
-pub const SPEC: Spec = Spec {
-    ns3: "CobaltQueueDisc",
-    linux: &["cobalt"],
-    doc: "CoDel and BLUE alternate, the algorithm of Linux's CAKE.",
-    source: "Palmei et al., IEEE LANMAN 2019",
-    params: &[
-        Param {
-            ns3: "MaxSize",
-            linux: "limit",
-            kind: Kind::QueueSize,
-            default: "1500000B",
-            doc: "How much the queue holds, in packets or bytes.",
-        },
-        INTERVAL,
-        TARGET,
-        USE_ECN,
-        P_DROP,
-        INCREMENT,
-        DECREMENT,
-        CE_THRESHOLD,
-        USE_L4S,
-        BLUE_THRESHOLD,
+pub const SPEC: Discipline = Discipline::new(
+    Spec {
+        ns3: "CobaltQueueDisc",
+        linux: &["cobalt"],
+        doc: "CoDel and BLUE alternate, the algorithm of Linux's CAKE.",
+        source: "Palmei et al., IEEE LANMAN 2019",
+        params: &[
+            Param {
+                ns3: "MaxSize",
+                linux: "limit",
+                kind: Kind::QueueSize,
+                default: "1500000B",
+                doc: "How much the queue holds, in packets or bytes.",
+            },
+            INTERVAL,
+            TARGET,
+            USE_ECN,
+            P_DROP,
+            INCREMENT,
+            DECREMENT,
+            CE_THRESHOLD,
+            USE_L4S,
+            BLUE_THRESHOLD,
+        ],
+    },
+    &[
+        &[("MaxSize", "9000B"), ("Interval", "5ms"), ("Target", "1ms")],
+        &[("Interval", "5ms"), ("Target", "1ms"), ("UseEcn", "true")],
     ],
-};
+);
 
 const FORCED_MARK: &str = "forcedMark";
 
@@ -284,6 +291,10 @@ impl Qdisc for Cobalt {
         }
         self.on_empty(cx.now.ns());
         None
+    }
+
+    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
+        Head::Known(self.queue.head())
     }
 }
 

@@ -2,6 +2,7 @@
 //! the head while the sojourn time has stayed above the target for an interval, at times that
 //! come closer with the square root of the number of drops.
 
+use super::discipline::Discipline;
 use super::flow_queue::Child;
 use super::reasons::{CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP};
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
@@ -46,33 +47,39 @@ pub const TARGET: Param = Param {
     doc: "Acceptable standing sojourn time.",
 };
 
-pub const SPEC: Spec = Spec {
-    ns3: "CoDelQueueDisc",
-    linux: &["codel"],
-    doc: "Controlled delay: keeps the standing queueing delay near a target.",
-    source: "RFC 8289",
-    params: &[
-        USE_ECN,
-        USE_L4S,
-        Param {
-            ns3: "MaxSize",
-            linux: "limit",
-            kind: Kind::QueueSize,
-            default: "1500000B",
-            doc: "How much the queue holds, in packets or bytes.",
-        },
-        Param {
-            ns3: "MinBytes",
-            linux: "",
-            kind: U32,
-            default: "1500",
-            doc: "No drops while less than this is queued, in bytes.",
-        },
-        INTERVAL,
-        TARGET,
-        CE_THRESHOLD,
+pub const SPEC: Discipline = Discipline::new(
+    Spec {
+        ns3: "CoDelQueueDisc",
+        linux: &["codel"],
+        doc: "Controlled delay: keeps the standing queueing delay near a target.",
+        source: "RFC 8289",
+        params: &[
+            USE_ECN,
+            USE_L4S,
+            Param {
+                ns3: "MaxSize",
+                linux: "limit",
+                kind: Kind::QueueSize,
+                default: "1500000B",
+                doc: "How much the queue holds, in packets or bytes.",
+            },
+            Param {
+                ns3: "MinBytes",
+                linux: "",
+                kind: U32,
+                default: "1500",
+                doc: "No drops while less than this is queued, in bytes.",
+            },
+            INTERVAL,
+            TARGET,
+            CE_THRESHOLD,
+        ],
+    },
+    &[
+        &[("MaxSize", "9000B"), ("Interval", "5ms"), ("Target", "1ms")],
+        &[("Interval", "5ms"), ("Target", "1ms"), ("UseEcn", "true")],
     ],
-};
+);
 
 const TARGET_EXCEEDED_MARK: &str = "Target exceeded mark";
 
@@ -258,7 +265,7 @@ impl CoDel {
 
 impl Qdisc for CoDel {
     fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        if !self.queue.has_room(self.limit, cx.packets[id].ip_bytes) {
+        if !cx.has_room(&self.queue, self.limit, cx.packets[id].ip_bytes) {
             cx.drop_before_enqueue(id, OVERLIMIT_DROP);
             return false;
         }

@@ -1,9 +1,11 @@
 //! What surrounds a queue discipline while it works: the clock, the packets, the counters, the
 //! trace.
 
+use super::PacketFifo;
 use crate::packet::{Ecn, PacketId, PacketPool};
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace};
+use crate::units::QueueSize;
 use crate::verdict::{Reason, Verdict};
 
 /// Packets and bytes for one verdict and reason.
@@ -71,8 +73,27 @@ pub struct QdiscContext<'a> {
     pub rate: Rate,
     pub port: u16,
     pub trace: Option<&'a mut PacketTrace>,
-    /// How many levels the discipline that is called is below the root; see [`QdiscContext::child`].
+    pub nesting: Nesting,
+}
+
+/// Where in the root the discipline that is called is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Nesting {
+    /// How many levels below the root; see [`QdiscContext::child`].
     pub depth: u8,
+    /// Packets in the root that are not in it.
+    outside: u32,
+    /// Size of the packet that was taken out of it to be looked at and still counts as queued; or 0.
+    held: u32,
+    /// It is only asked what comes next; see [`QdiscContext::peeking`].
+    is_peek: bool,
+}
+
+impl Nesting {
+    /// All that is queued is in a discipline at this depth.
+    pub fn at(depth: u8) -> Self {
+        Nesting { depth, ..Nesting::default() }
+    }
 }
 
 impl QdiscContext<'_> {
@@ -88,6 +109,9 @@ impl QdiscContext<'_> {
 
     /// The packet `id` has left the queue.
     pub fn dequeued(&mut self, id: PacketId) {
+        if self.nesting.is_peek {
+            return;
+        }
         let packet = &self.packets[id];
         self.state.packets -= 1;
         self.state.bytes -= packet.ip_bytes;
@@ -102,6 +126,10 @@ impl QdiscContext<'_> {
 
     /// The packet `id`, already reported as dequeued, is dropped; it ceases to exist.
     pub fn drop_after_dequeue(&mut self, id: PacketId, reason: &'static str) {
+        if std::mem::take(&mut self.nesting.is_peek) {
+            self.dequeued(id);
+            self.nesting.is_peek = true;
+        }
         self.drop(id, reason, Verdict::DropAfterDequeue);
     }
 
@@ -139,10 +167,45 @@ impl QdiscContext<'_> {
 
     /// Calls a child discipline: what it drops and marks is counted as a child's decision.
     pub fn child<T>(&mut self, call: impl FnOnce(&mut Self) -> T) -> T {
-        self.depth += 1;
+        let above = self.nesting;
+        self.nesting = Nesting { depth: above.depth + 1, held: 0, ..above };
         let result = call(self);
-        self.depth -= 1;
+        self.nesting = above;
         result
+    }
+
+    /// Calls a child discipline beside which there are `others` packets in the root.  A packet of `held`
+    /// bytes, if not 0, has been taken out of it to be looked at.
+    pub fn class<T>(&mut self, others: u32, held: u32, call: impl FnOnce(&mut Self) -> T) -> T {
+        let above = self.nesting;
+        self.nesting = Nesting { depth: above.depth + 1, outside: others, held, ..above };
+        let result = call(self);
+        self.nesting = above;
+        result
+    }
+
+    /// Calls `dequeue` of a discipline for its packet to be looked at: what it returns stays queued,
+    /// what it drops has left.
+    pub fn peeking<T>(&mut self, dequeue: impl FnOnce(&mut Self) -> T) -> T {
+        let is_peek = std::mem::replace(&mut self.nesting.is_peek, true);
+        let result = dequeue(self);
+        self.nesting.is_peek = is_peek;
+        result
+    }
+
+    /// Whether the discipline that is called has room under `limit` for a packet of `ip_bytes`, with
+    /// `queue` and what was taken out of it to be looked at.
+    pub fn has_room(&self, queue: &PacketFifo, limit: QueueSize, ip_bytes: u32) -> bool {
+        let held = self.nesting.held;
+        match limit {
+            QueueSize::Packets(most) if held > 0 => queue.len() + 1 < most,
+            _ => queue.has_room(limit, held + ip_bytes),
+        }
+    }
+
+    /// Packets in the discipline that is called.
+    pub fn queued_packets(&self) -> u32 {
+        self.state.packets - self.nesting.outside
     }
 
     /// How long the packet has been in the discipline.
@@ -156,7 +219,7 @@ impl QdiscContext<'_> {
     }
 
     fn reason(&self, text: &'static str) -> Reason {
-        Reason { text, depth: self.depth }
+        Reason { text, depth: self.nesting.depth }
     }
 
     fn drop(&mut self, id: PacketId, reason: &'static str, verdict: Verdict) {

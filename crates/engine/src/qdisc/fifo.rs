@@ -1,25 +1,29 @@
 //! First in, first out, with a limit in packets or bytes (ns-3's `FifoQueueDisc`, Linux's `pfifo`
 //! and `bfifo`).
 
+use super::discipline::Discipline;
 use super::reasons::LIMIT_EXCEEDED;
-use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
+use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
 use crate::units::QueueSize;
 
-pub const SPEC: Spec = Spec {
-    ns3: "FifoQueueDisc",
-    linux: &["pfifo", "bfifo", "fifo"],
-    doc: "First in, first out; drops what arrives at a full queue.",
-    source: "tc-bfifo(8)",
-    params: &[Param {
-        ns3: "MaxSize",
-        linux: "limit",
-        kind: Kind::QueueSize,
-        default: "1000p",
-        doc: "How much the queue holds, in packets or bytes.",
-    }],
-};
+pub const SPEC: Discipline = Discipline::new(
+    Spec {
+        ns3: "FifoQueueDisc",
+        linux: &["pfifo", "bfifo", "fifo"],
+        doc: "First in, first out; drops what arrives at a full queue.",
+        source: "tc-bfifo(8)",
+        params: &[Param {
+            ns3: "MaxSize",
+            linux: "limit",
+            kind: Kind::QueueSize,
+            default: "1000p",
+            doc: "How much the queue holds, in packets or bytes.",
+        }],
+    },
+    &[&[("MaxSize", "20p")], &[("MaxSize", "9000B")]],
+);
 
 #[derive(Debug)]
 pub struct Fifo {
@@ -35,11 +39,6 @@ impl Fifo {
     pub(super) fn with_limit(limit: QueueSize) -> Self {
         Fifo { queue: PacketFifo::default(), limit }
     }
-
-    /// The packet that the next call of `dequeue` returns.
-    pub(super) fn head(&self) -> Option<PacketId> {
-        self.queue.head()
-    }
 }
 
 impl Qdisc for Fifo {
@@ -54,6 +53,10 @@ impl Qdisc for Fifo {
 
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
         self.queue.pop(cx)
+    }
+
+    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
+        Head::Known(self.queue.head())
     }
 
     fn passes(&mut self, ip_bytes: u32) -> bool {

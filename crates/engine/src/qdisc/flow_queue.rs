@@ -4,10 +4,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::discipline::Contradiction;
 use super::reasons::OVERLIMIT_DROP;
 use super::{BuildContext, FlowKey, PacketFifo, Qdisc, QdiscContext, packet_limit};
-use crate::attributes::{Kind, Param, U32};
+use crate::attributes::{Attributes, Kind, Param, U32};
 use crate::packet::PacketId;
+use crate::time::Time;
 
 pub const MAX_SIZE: Param = Param {
     ns3: "MaxSize",
@@ -51,6 +53,19 @@ pub const SET_WAYS: Param = Param {
     default: "8",
     doc: "The size of such a set; Flows must be a multiple of it.",
 };
+
+/// What ties the parameters of all flow-queueing disciplines together.
+pub(super) fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {
+    let (flows, ways) = (a.u32(FLOWS.ns3), a.u32(SET_WAYS.ns3));
+    if a.bool(SET_ASSOCIATIVE.ns3) && flows % ways != 0 {
+        let problem = format!("Flows, {flows}, must be a multiple of SetWays, {ways}");
+        return Err((SET_WAYS.ns3, problem));
+    }
+    if a.bool("UseL4s") && a.time("CeThreshold") == Time::MAX {
+        return Err(("CeThreshold", "must be given with UseL4s".to_owned()));
+    }
+    Ok(())
+}
 
 /// A discipline that can run one of the queues.
 pub trait Child: Qdisc {
@@ -223,7 +238,7 @@ impl<C: Child> Qdisc for FlowQueueing<C> {
             self.new.push_back(index);
         }
         let accepted = cx.child(|cx| flow.child.enqueue(id, cx));
-        if cx.state.packets > self.limit {
+        if cx.queued_packets() > self.limit {
             self.drop_from_fattest(cx);
         }
         accepted

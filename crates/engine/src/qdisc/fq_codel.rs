@@ -2,28 +2,36 @@
 
 use super::BuildContext;
 use super::codel::{self, CoDel};
+use super::discipline::Discipline;
 use super::flow_queue::{self, FlowQueueing};
 use crate::attributes::{Param, Spec};
 
-pub const SPEC: Spec = Spec {
-    ns3: "FqCoDelQueueDisc",
-    linux: &["fq_codel"],
-    doc: "Flow queueing with CoDel in each queue.",
-    source: "RFC 8290",
-    params: &[
-        Param { default: "true", ..codel::USE_ECN },
-        codel::INTERVAL,
-        codel::TARGET,
-        flow_queue::MAX_SIZE,
-        flow_queue::FLOWS,
-        flow_queue::DROP_BATCH_SIZE,
-        flow_queue::PERTURBATION,
-        codel::CE_THRESHOLD,
-        flow_queue::SET_ASSOCIATIVE,
-        flow_queue::SET_WAYS,
-        codel::USE_L4S,
+pub const SPEC: Discipline = Discipline::new(
+    Spec {
+        ns3: "FqCoDelQueueDisc",
+        linux: &["fq_codel"],
+        doc: "Flow queueing with CoDel in each queue.",
+        source: "RFC 8290",
+        params: &[
+            Param { default: "true", ..codel::USE_ECN },
+            codel::INTERVAL,
+            codel::TARGET,
+            flow_queue::MAX_SIZE,
+            flow_queue::FLOWS,
+            flow_queue::DROP_BATCH_SIZE,
+            flow_queue::PERTURBATION,
+            codel::CE_THRESHOLD,
+            flow_queue::SET_ASSOCIATIVE,
+            flow_queue::SET_WAYS,
+            codel::USE_L4S,
+        ],
+    },
+    &[
+        &[("MaxSize", "40p"), ("Interval", "5ms"), ("Target", "1ms")],
+        &[("MaxSize", "40p"), ("EnableSetAssociativeHash", "true"), ("Flows", "8")],
     ],
-};
+)
+.checked(flow_queue::check);
 
 pub type FqCoDel = FlowQueueing<CoDel>;
 

@@ -2,8 +2,9 @@
 
 #[cfg(test)]
 mod bench;
-mod check;
+mod classes;
 mod context;
+mod discipline;
 mod flow_queue;
 mod mq;
 mod packet_fifo;
@@ -15,8 +16,8 @@ mod tests;
 
 use std::fmt;
 
-pub use check::check;
-pub use context::{Counts, FlowKey, QdiscContext, QdiscState};
+pub use context::{Counts, FlowKey, Nesting, QdiscContext, QdiscState};
+pub use discipline::{Children, Contradiction, Discipline};
 pub(crate) use flow_queue::flow_hash;
 pub use packet_fifo::PacketFifo;
 
@@ -54,6 +55,11 @@ pub trait Qdisc: fmt::Debug + Send {
         false
     }
 
+    /// Whoever is above this discipline asks for the packet that comes next.
+    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
+        Head::Undecided
+    }
+
     /// A timer set with [`QdiscContext::set_timer`] has fired.  Returns true if the discipline may
     /// now have a packet to send (the caller then runs it, as ns-3's `QueueDisc::Run`).
     fn timer(&mut self, _tag: u32, _cx: &mut QdiscContext<'_>) -> bool {
@@ -66,6 +72,15 @@ pub trait Qdisc: fmt::Debug + Send {
     }
 }
 
+/// What a discipline can tell of the packet that leaves next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Head {
+    /// This one, if any.  (COBALT may yet drop it, as in ns-3.)
+    Known(Option<PacketId>),
+    /// Only `dequeue` decides (ns-3's classes without a `DoPeek` of their own).
+    Undecided,
+}
+
 /// What a discipline may read while it is built.
 #[derive(Debug)]
 pub struct BuildContext<'a> {
@@ -76,6 +91,8 @@ pub struct BuildContext<'a> {
     /// replication (ns-3's `RngRun`).
     pub stream: u64,
     pub run: u64,
+    /// Its children, which it takes.
+    pub children: Vec<AnyQdisc>,
 }
 
 /// Declares the enum of all disciplines and the table that everything else reads.
@@ -92,11 +109,14 @@ macro_rules! registry {
         }
 
         /// Every discipline, in the order in which they are listed to users.
-        pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)* &mq::SPEC];
+        pub const DISCIPLINES: &[&Discipline] = &[$(&$module::SPEC,)* &mq::SPEC];
+
+        /// Their names and parameters.
+        pub const SPECS: &[&Spec] = &[$(&$module::SPEC.spec,)* &mq::SPEC.spec];
 
         /// The discipline with this ns-3 name; none for [`MQ`], which is a device's and not one.
-        pub fn build(ns3: &str, cx: &BuildContext<'_>) -> Option<AnyQdisc> {
-            $(if ns3 == $module::SPEC.ns3 {
+        pub fn build(ns3: &str, cx: &mut BuildContext<'_>) -> Option<AnyQdisc> {
+            $(if ns3 == $module::SPEC.spec.ns3 {
                 return Some(AnyQdisc::$variant($module::$variant::new(cx)));
             })*
             None
@@ -141,6 +161,13 @@ macro_rules! registry {
                 }
             }
 
+            fn peek(&mut self, cx: &mut QdiscContext<'_>) -> Head {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.peek(cx),)*
+                    AnyQdisc::Dyn(q) => q.peek(cx),
+                }
+            }
+
             fn timer(&mut self, tag: u32, cx: &mut QdiscContext<'_>) -> bool {
                 match self {
                     $(AnyQdisc::$variant(q) => q.timer(tag, cx),)*
@@ -174,7 +201,12 @@ registry! {
 }
 
 /// The ns-3 name of the discipline whose children a device with several queues runs.
-pub const MQ: &str = mq::SPEC.ns3;
+pub const MQ: &str = mq::SPEC.spec.ns3;
+
+/// The discipline with this ns-3 name.
+pub fn find(ns3: &str) -> Option<&'static Discipline> {
+    DISCIPLINES.iter().copied().find(|discipline| discipline.spec.ns3 == ns3)
+}
 
 /// The limit of a discipline that counts packets only.
 fn packet_limit(attributes: &Attributes<'_>) -> u32 {

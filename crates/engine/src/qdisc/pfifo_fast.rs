@@ -1,23 +1,27 @@
 //! Three bands of strict priority (ns-3's `PfifoFastQueueDisc`, Linux's `pfifo_fast`).
 
+use super::discipline::Discipline;
 use super::reasons::LIMIT_EXCEEDED;
-use super::{BuildContext, PacketFifo, Qdisc, QdiscContext, packet_limit};
+use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext, packet_limit};
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
 
-pub const SPEC: Spec = Spec {
-    ns3: "PfifoFastQueueDisc",
-    linux: &["pfifo_fast"],
-    doc: "Three bands of strict priority, chosen by the packet's priority.",
-    source: "tc-pfifo_fast(8)",
-    params: &[Param {
-        ns3: "MaxSize",
-        linux: "limit",
-        kind: Kind::PacketLimit,
-        default: "1000p",
-        doc: "How much all bands hold together, in packets.",
-    }],
-};
+pub const SPEC: Discipline = Discipline::new(
+    Spec {
+        ns3: "PfifoFastQueueDisc",
+        linux: &["pfifo_fast"],
+        doc: "Three bands of strict priority, chosen by the packet's priority.",
+        source: "tc-pfifo_fast(8)",
+        params: &[Param {
+            ns3: "MaxSize",
+            linux: "limit",
+            kind: Kind::PacketLimit,
+            default: "1000p",
+            doc: "How much all bands hold together, in packets.",
+        }],
+    },
+    &[&[("MaxSize", "20p")]],
+);
 
 /// The band of each priority.
 const BANDS: [usize; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
@@ -48,5 +52,9 @@ impl Qdisc for PfifoFast {
 
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
         self.bands.iter_mut().find_map(|band| band.pop(cx))
+    }
+
+    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
+        Head::Known(self.bands.iter().find_map(PacketFifo::head))
     }
 }

@@ -1,17 +1,18 @@
 //! Proportional integral controller enhanced (RFC 8033; ns-3's `PieQueueDisc`): drops or marks
 //! arrivals with a probability that is computed periodically from the queueing delay.
 
+use super::discipline::Discipline;
 use super::flow_queue::Child;
 use super::pie_params::{Params, SPEC as PIE_SPEC};
 use super::reasons::{CE_THRESHOLD_MARK, FORCED_DROP, UNFORCED_DROP, UNFORCED_MARK};
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::Spec;
 use crate::packet::PacketId;
 use crate::rng::RngStream;
 use crate::time::Time;
 use crate::units::QueueSize;
 
-pub const SPEC: Spec = PIE_SPEC;
+pub const SPEC: Discipline =
+    Discipline::new(PIE_SPEC, &[&[("A", "100")], &[("MaxSize", "9000B"), ("B", "500")]]);
 
 /// The burst allowance is renewed after this long without congestion, in seconds.
 const BURST_RESET_TIMEOUT: f64 = 1.5;
@@ -260,7 +261,7 @@ impl Qdisc for Pie {
 
     fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
         let bytes = cx.packets[id].ip_bytes;
-        if !self.queue.has_room(self.params.limit, bytes) {
+        if !cx.has_room(&self.queue, self.params.limit, bytes) {
             cx.drop_before_enqueue(id, FORCED_DROP);
             self.accumulated = 0.0;
             return false;

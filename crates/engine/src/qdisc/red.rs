@@ -4,19 +4,30 @@
 //! Variants: gentle RED (Floyd 2000), adaptive RED (Floyd, Gummadi and Shenker 2001), the
 //! self-configuring RED of Feng et al. (1999) and nonlinear RED (Zhou et al. 2006).
 
+use super::discipline::{Contradiction, Discipline};
 use super::reasons::{FORCED_DROP, UNFORCED_DROP, UNFORCED_MARK};
 use super::red_params::{Params, SPEC as RED_SPEC};
-use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::Spec;
+use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use crate::attributes::Attributes;
 use crate::packet::PacketId;
 use crate::rng::RngStream;
 use crate::time::Time;
 use crate::units::QueueSize;
 
-pub const SPEC: Spec = RED_SPEC;
+pub const SPEC: Discipline =
+    Discipline::new(RED_SPEC, &[&[("QW", "0.1")], &[("QW", "0.1"), ("UseEcn", "true")]])
+        .checked(check);
 
 const FORCED_MARK: &str = "Forced mark";
 const INTERNAL_QUEUE_DROP: &str = "Dropped by internal queue";
+
+fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {
+    let (min, max) = (a.f64("MinTh"), a.f64("MaxTh"));
+    if !a.bool("ARED") && min > max {
+        return Err(("MinTh", format!("{min} is above MaxTh, {max}")));
+    }
+    Ok(())
+}
 
 /// What becomes of an arriving packet.
 enum Fate {
@@ -227,6 +238,10 @@ impl Qdisc for Red {
         let packet = self.queue.pop(cx);
         self.idle_since = packet.is_none().then_some(cx.now);
         packet
+    }
+
+    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
+        Head::Known(self.queue.head())
     }
 }
 

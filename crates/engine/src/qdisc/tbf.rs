@@ -1,55 +1,62 @@
 //! Token bucket filter (ns-3's `TbfQueueDisc`, Linux's `tbf`): packets leave when a bucket that fills
 //! at the rate holds their bytes; a second bucket may bound the rate of bursts.
 
+use super::classes::Classes;
+use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
-use super::{BuildContext, Qdisc, QdiscContext};
+use super::{AnyQdisc, BuildContext, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::packet::PacketId;
 use crate::time::{Rate, Time};
 
-pub const SPEC: Spec = Spec {
-    ns3: "TbfQueueDisc",
-    linux: &["tbf"],
-    doc: "Shapes to a rate with a token bucket over a FIFO.",
-    source: "tc-tbf(8)",
-    params: &[
-        Param {
-            ns3: "MaxSize",
-            linux: "limit",
-            kind: Kind::QueueSize,
-            default: "1000p",
-            doc: "How much the queue holds, in packets or bytes.",
-        },
-        Param {
-            ns3: "Burst",
-            linux: "burst",
-            kind: U32,
-            default: "125000",
-            doc: "Size of the first bucket in bytes.",
-        },
-        Param {
-            ns3: "Mtu",
-            linux: "mtu",
-            kind: U32,
-            default: "0",
-            doc: "Size of the second bucket in bytes; 0 means the device's MTU.",
-        },
-        Param {
-            ns3: "Rate",
-            linux: "rate",
-            kind: Kind::Rate,
-            default: "1000000bps",
-            doc: "Rate at which the first bucket fills.",
-        },
-        Param {
-            ns3: "PeakRate",
-            linux: "peakrate",
-            kind: Kind::OptionalRate,
-            default: "0bps",
-            doc: "Rate at which the second bucket fills; 0bps means there is none.",
-        },
-    ],
-};
+pub const SPEC: Discipline = Discipline::new(
+    Spec {
+        ns3: "TbfQueueDisc",
+        linux: &["tbf"],
+        doc: "Shapes to a rate with a token bucket over a FIFO.",
+        source: "tc-tbf(8)",
+        params: &[
+            Param {
+                ns3: "MaxSize",
+                linux: "limit",
+                kind: Kind::QueueSize,
+                default: "1000p",
+                doc: "How much the queue holds, in packets or bytes.",
+            },
+            Param {
+                ns3: "Burst",
+                linux: "burst",
+                kind: U32,
+                default: "125000",
+                doc: "Size of the first bucket in bytes.",
+            },
+            Param {
+                ns3: "Mtu",
+                linux: "mtu",
+                kind: U32,
+                default: "0",
+                doc: "Size of the second bucket in bytes; 0 means the device's MTU.",
+            },
+            Param {
+                ns3: "Rate",
+                linux: "rate",
+                kind: Kind::Rate,
+                default: "1000000bps",
+                doc: "Rate at which the first bucket fills.",
+            },
+            Param {
+                ns3: "PeakRate",
+                linux: "peakrate",
+                kind: Kind::OptionalRate,
+                default: "0bps",
+                doc: "Rate at which the second bucket fills; 0bps means there is none.",
+            },
+        ],
+    },
+    &[&[("MaxSize", "20p"), ("Rate", "5Mbps"), ("Burst", "4000")]],
+)
+.with_children(Children::Optional { least: 1, most: 1 })
+.waking();
 
 /// Tokens are bytes.
 #[derive(Debug)]
@@ -79,7 +86,7 @@ impl Bucket {
 
 #[derive(Debug)]
 pub struct Tbf {
-    queue: Fifo,
+    queue: Classes,
     bucket: Bucket,
     peak: Option<Bucket>,
     /// When the last packet left.
@@ -88,15 +95,19 @@ pub struct Tbf {
 }
 
 impl Tbf {
-    pub(super) fn new(cx: &BuildContext<'_>) -> Self {
+    pub(super) fn new(cx: &mut BuildContext<'_>) -> Self {
         let a = &cx.attributes;
         let mtu = match a.u32("Mtu") {
             0 => cx.mtu,
             mtu => mtu,
         };
         let peak_rate = a.rate("PeakRate");
+        let mut queue = std::mem::take(&mut cx.children);
+        if queue.is_empty() {
+            queue.push(AnyQdisc::Fifo(Fifo::with_limit(a.queue_size("MaxSize"))));
+        }
         Tbf {
-            queue: Fifo::with_limit(a.queue_size("MaxSize")),
+            queue: Classes::new(queue),
             bucket: Bucket::full(a.rate("Rate"), a.u32("Burst")),
             peak: (peak_rate > Rate(0)).then(|| Bucket::full(peak_rate, mtu)),
             updated: Time::ZERO,
@@ -106,22 +117,32 @@ impl Tbf {
 }
 
 impl Qdisc for Tbf {
+    fn attach(&mut self, cx: &mut QdiscContext<'_>) {
+        self.queue.attach(cx);
+    }
+
+    fn start(&mut self, cx: &mut QdiscContext<'_>) {
+        self.queue.start(cx);
+    }
+
     fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        cx.child(|cx| self.queue.enqueue(id, cx))
+        self.queue.enqueue(0, id, cx)
     }
 
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        let bytes = cx.packets[self.queue.head()?].ip_bytes;
+        let head = self.queue.peek(0, cx)?;
+        let bytes = cx.packets[head].ip_bytes;
         let elapsed = (cx.now - self.updated).secs_f64();
         let left = self.bucket.left(elapsed, bytes);
         let peak_left = self.peak.as_ref().map_or(0, |peak| peak.left(elapsed, bytes));
         if left >= 0 && peak_left >= 0 {
+            let id = self.queue.dequeue(0, cx)?;
             self.updated = cx.now;
             self.bucket.tokens = left;
             if let Some(peak) = &mut self.peak {
                 peak.tokens = peak_left;
             }
-            return cx.child(|cx| self.queue.dequeue(cx));
+            return Some(id);
         }
         if !self.timer_is_set {
             self.timer_is_set = true;

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::bench::Bench;
-use super::{MQ, SPECS};
+use super::{DISCIPLINES, MQ};
+use crate::attributes::Attributes;
 use crate::packet::Ecn;
 use crate::time::Time;
 use crate::units::{QueueSize, parse_queue_size};
@@ -25,31 +26,6 @@ fn step() -> impl Strategy<Value = Step> {
         3 => Just(Step::Depart),
         1 => (1u64..20_000).prop_map(|micros| Step::Wait { micros }),
     ]
-}
-
-/// Parameters under which the discipline has to decide something within a few hundred packets.
-fn attributes(ns3: &str) -> Vec<Vec<(&'static str, &'static str)>> {
-    match ns3 {
-        "FifoQueueDisc" => vec![vec![("MaxSize", "20p")], vec![("MaxSize", "9000B")]],
-        "PfifoFastQueueDisc" => vec![vec![("MaxSize", "20p")]],
-        "PrioQueueDisc" => vec![vec![]],
-        "RedQueueDisc" => vec![vec![("QW", "0.1")], vec![("QW", "0.1"), ("UseEcn", "true")]],
-        "PieQueueDisc" => vec![vec![("A", "100")], vec![("MaxSize", "9000B"), ("B", "500")]],
-        "FqPieQueueDisc" => vec![vec![("MaxSize", "40p"), ("A", "100")]],
-        "TbfQueueDisc" => vec![vec![("MaxSize", "20p"), ("Rate", "5Mbps"), ("Burst", "4000")]],
-        "BurstReleaseQueueDisc" => {
-            vec![vec![("MaxSize", "20p"), ("Interval", "2ms"), ("Quota", "3")]]
-        }
-        "CoDelQueueDisc" | "CobaltQueueDisc" => vec![
-            vec![("MaxSize", "9000B"), ("Interval", "5ms"), ("Target", "1ms")],
-            vec![("Interval", "5ms"), ("Target", "1ms"), ("UseEcn", "true")],
-        ],
-        "FqCoDelQueueDisc" | "FqCobaltQueueDisc" => vec![
-            vec![("MaxSize", "40p"), ("Interval", "5ms"), ("Target", "1ms")],
-            vec![("MaxSize", "40p"), ("EnableSetAssociativeHash", "true"), ("Flows", "8")],
-        ],
-        _ => panic!("say how to test {ns3}"),
-    }
 }
 
 /// What has left so far, by flow.
@@ -113,15 +89,46 @@ fn check(ns3: &str, given: &[(&str, &str)], steps: &[Step]) {
     }
 }
 
+fn contradiction(ns3: &str, given: &[(&str, &str)]) -> Option<&'static str> {
+    let discipline = super::find(ns3).unwrap();
+    let given = given.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let attributes = Attributes::new(&discipline.spec, &given);
+    (discipline.check)(&attributes).err().map(|(name, _)| name)
+}
+
+#[test]
+fn defaults_and_trials_do_not_contradict_themselves() {
+    for discipline in DISCIPLINES {
+        let ns3 = discipline.spec.ns3;
+        assert!(ns3 == MQ || !discipline.trials.is_empty(), "say how to try {ns3}");
+        for given in discipline.trials.iter().chain([&&[][..]]) {
+            assert_eq!(contradiction(ns3, given), None, "{ns3}");
+        }
+    }
+}
+
+#[test]
+fn contradictions_are_named() {
+    let sets = [("EnableSetAssociativeHash", "true"), ("Flows", "10")];
+    for (ns3, given, name) in [
+        ("FqPieQueueDisc", &sets[..], "SetWays"),
+        ("FqCobaltQueueDisc", &[("UseL4s", "true")], "CeThreshold"),
+        ("RedQueueDisc", &[("MinTh", "20")], "MinTh"),
+    ] {
+        assert_eq!(contradiction(ns3, given), Some(name), "{ns3}");
+    }
+    assert_eq!(contradiction("CoDelQueueDisc", &[("MaxSize", "3000B")]), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// What came in has left, was dropped or is queued; the limit holds; a flow keeps its order.
     #[test]
     fn packets_and_bytes_are_conserved(steps in prop::collection::vec(step(), 1..400)) {
-        for spec in SPECS.iter().filter(|spec| spec.ns3 != MQ) {
-            for given in attributes(spec.ns3) {
-                check(spec.ns3, &given, &steps);
+        for discipline in DISCIPLINES.iter().filter(|discipline| discipline.spec.ns3 != MQ) {
+            for given in discipline.trials {
+                check(discipline.spec.ns3, given, &steps);
             }
         }
     }

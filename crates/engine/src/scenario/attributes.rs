@@ -57,6 +57,14 @@ pub fn normalise(kind: Kind, text: &str) -> Result<String, String> {
             .find(|word| word.eq_ignore_ascii_case(text))
             .map(|&word| word.to_owned())
             .ok_or_else(|| format!("`{text}` is not one of {}", words.join(", "))),
+        Kind::Numbers { min, max } => {
+            let numbers = units::parse_numbers(text)?;
+            if let Some(wrong) = numbers.iter().find(|number| !(min..=max).contains(number)) {
+                return Err(format!("{wrong} is not from {min} to {max}"));
+            }
+            let words: Vec<_> = numbers.iter().map(u32::to_string).collect();
+            Ok(words.join(" "))
+        }
         Kind::Priomap => {
             let bands: Vec<_> = text.split_whitespace().collect();
             let is_band = |band: &&str| band.parse::<u16>().is_ok_and(|band| band < 16);

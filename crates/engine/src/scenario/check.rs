@@ -28,8 +28,6 @@ const MAX_HOPS: usize = 64;
 /// Stream numbers are exact in a double.
 const MAX_STREAM: u64 = 1 << 52;
 const MAX_DEVICE_QUEUES: u16 = 256;
-/// What ns-3's `TrafficControlHelper::Default` gives each queue of a multi-queue device.
-const DEFAULT_CHILD: &str = "FqCoDelQueueDisc";
 /// A pure ACK with three SACK blocks: IP 20, TCP 20, options 36.
 const LARGEST_ACK: u32 = 76;
 /// Timestamps, padded (RFC 7323 appendix A).
@@ -192,7 +190,7 @@ impl Report {
 
     // Algorithms and their attributes.
 
-    fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
+    pub(super) fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
         if is_user_code(&algorithm.kind) && registry != Registry::Recovery {
             // The algorithm itself has to judge its attributes.
         } else if let Some(spec) =
@@ -202,17 +200,11 @@ impl Report {
             self.attributes(&format!("{path}.attributes"), &mut algorithm.attributes, spec);
             if registry == Registry::Qdisc {
                 let attributes = Attributes::new(spec, &algorithm.attributes);
-                if let Err((name, message)) = qdisc::check(spec.ns3, &attributes) {
+                let check = qdisc::find(spec.ns3).expect("it is one of them").check;
+                if let Err((name, message)) = check(&attributes) {
                     self.add(format!("{path}.attributes.{name}"), message);
                 }
             }
-        }
-        if !algorithm.children.is_empty() && algorithm.kind != qdisc::MQ {
-            let kind = &algorithm.kind;
-            self.add(
-                format!("{path}.children"),
-                format!("{kind} has none; only {} has", qdisc::MQ),
-            );
         }
     }
 
@@ -254,35 +246,6 @@ impl Report {
         Some(CheckedLink { ends: [a?, b?], mtu })
     }
 
-    /// The children of an `MqQueueDisc`, over a device with `queues` queues.
-    fn children(&mut self, path: &str, mq: &mut Algorithm, queues: u16) {
-        if queues < 2 {
-            let message = format!("{} needs a device with at least 2 device_queues", qdisc::MQ);
-            self.add(format!("{path}.type"), message);
-        }
-        if mq.children.is_empty() {
-            mq.children.push(Algorithm::named(DEFAULT_CHILD));
-        }
-        let count = mq.children.len();
-        if count != 1 && count != usize::from(queues) {
-            let message =
-                format!("are {count} for {queues} device_queues; give one for all, or one each");
-            self.add(format!("{path}.children"), message);
-        }
-        for (i, child) in mq.children.iter_mut().enumerate() {
-            let path = format!("{path}.children[{i}]");
-            if is_user_code(&child.kind) {
-                let message = format!("{} cannot be a child; only ccperf's own can", child.kind);
-                self.add(format!("{path}.type"), message);
-            }
-            self.algorithm(&path, child, Registry::Qdisc);
-            if child.kind == qdisc::MQ {
-                let message = format!("{} can only be the root discipline", qdisc::MQ);
-                self.add(format!("{path}.type"), message);
-            }
-        }
-    }
-
     fn device_queues(&mut self, path: &str, direction: &Direction) {
         let count = direction.device_queues;
         let (most, why) = match direction.device_select {
@@ -305,9 +268,7 @@ impl Report {
         if let Some(root) = &mut direction.qdisc {
             let path = format!("{path}.qdisc");
             self.algorithm(&path, root, Registry::Qdisc);
-            if root.kind == qdisc::MQ {
-                self.children(&path, root, direction.device_queues);
-            }
+            self.children(&path, root, direction.device_queues);
         }
         self.device_queues(path, direction);
         self.probability(&format!("{path}.loss"), &mut direction.loss);

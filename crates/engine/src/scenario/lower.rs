@@ -8,11 +8,12 @@ use super::names::{self, Registry};
 use super::routing::Routes;
 use super::spec::{self, DirectionName, Scenario};
 use super::{attributes, streams};
-use crate::attributes::Spec;
+use crate::attributes::{Attributes, Spec};
 use crate::lowered::{
     Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
     Poisson, SCHEMA,
 };
+use crate::qdisc::{self, Children};
 use crate::tcp::socket_params::SOCKET;
 use crate::time::Time;
 use crate::units::{self, QueueSize};
@@ -106,12 +107,21 @@ fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &str) -> Alg
     Algorithm { kind, attributes, stream, children: Vec::new() }
 }
 
-/// One child stands for as many as the device has queues.
+/// One child stands for as many as there are classes.
 fn qdisc(spec: &spec::Algorithm, device_queues: u16, path: &str) -> Algorithm {
-    let children = spec.children.iter().cycle().take(usize::from(device_queues));
-    let child = |(i, child)| algorithm(child, Registry::Qdisc, &format!("{path}/children/{i}"));
-    let children = children.enumerate().map(child).collect();
-    Algorithm { children, ..algorithm(spec, Registry::Qdisc, path) }
+    let root = algorithm(spec, Registry::Qdisc, path);
+    let discipline = qdisc::find(&spec.kind);
+    let count = match discipline.map_or(Children::None, |discipline| discipline.children) {
+        Children::None | Children::Optional { .. } => spec.children.len(),
+        Children::TransmitQueues { .. } => device_queues.into(),
+        Children::Listed { parameter, .. } => {
+            let spec = &discipline.expect("it has a rule").spec;
+            Attributes::new(spec, &root.attributes).numbers(parameter).len()
+        }
+    };
+    let children = spec.children.iter().cycle().take(count).enumerate();
+    let children = children.map(|(i, child)| qdisc(child, 1, &format!("{path}/children/{i}")));
+    Algorithm { children: children.collect(), ..root }
 }
 
 fn base_units(spec: &Spec, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {

@@ -7,6 +7,7 @@
 mod application;
 mod attributes;
 mod check;
+mod children;
 mod distribution;
 mod lower;
 mod memory;

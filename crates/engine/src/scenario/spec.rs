@@ -106,7 +106,7 @@ pub struct Algorithm {
     /// nth of those that ns-3 assigns by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<i64>,
-    /// Of `MqQueueDisc`: one for all of the device's queues, or one each.
+    /// The disciplines inside a queue discipline: one for all of its classes, or one each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Algorithm>,
 }

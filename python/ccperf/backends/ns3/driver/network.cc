@@ -80,6 +80,19 @@ AssignStreamsOfChildren(ns3::Ptr<ns3::QueueDisc> qdisc, std::int64_t stream)
             }));
 }
 
+// ns-3 tells only the root, and the children of an MqQueueDisc, which device they are for; flow queueing
+// wants to know, because its quantum is the MTU.
+void
+TellChildren(ns3::Ptr<ns3::QueueDisc> qdisc, ns3::Ptr<ns3::NetDeviceQueueInterface> device)
+{
+    for (std::size_t i = 0; i < qdisc->GetNQueueDiscClasses(); ++i)
+    {
+        const auto child = qdisc->GetQueueDiscClass(i)->GetQueueDisc();
+        child->SetNetDeviceQueueInterface(device);
+        TellChildren(child, device);
+    }
+}
+
 ns3::Ptr<ns3::QueueDisc>
 CreateQdisc(const Algorithm& algorithm)
 {
@@ -151,6 +164,7 @@ CreatePort(const Direction& direction,
     if (direction.qdisc)
     {
         port.qdisc = CreateQdisc(*direction.qdisc);
+        TellChildren(port.qdisc, device->GetObject<ns3::NetDeviceQueueInterface>());
         device->GetNode()->GetObject<ns3::TrafficControlLayer>()->SetRootQueueDiscOnDevice(
             device,
             port.qdisc);

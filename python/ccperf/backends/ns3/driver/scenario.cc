@@ -80,15 +80,10 @@ ReadAttributes(const Json& json)
 Algorithm
 ReadAlgorithm(const Json& json)
 {
-    Algorithm algorithm{Get<std::string>(json, "type"),
-                        ReadAttributes(json["attributes"]),
-                        static_cast<std::int64_t>(Get<std::uint64_t>(json, "stream")),
-                        {}};
-    if (algorithm.type == "MqQueueDisc")
-    {
-        algorithm.children = ReadList<Algorithm>(json["children"], ReadAlgorithm);
-    }
-    return algorithm;
+    return {Get<std::string>(json, "type"),
+            ReadAttributes(json["attributes"]),
+            static_cast<std::int64_t>(Get<std::uint64_t>(json, "stream")),
+            ReadList<Algorithm>(json["children"], ReadAlgorithm)};
 }
 
 Direction

@@ -23,7 +23,7 @@ struct Algorithm
     std::string type;
     Attributes attributes;
     std::int64_t stream; // below 0: the one that ns-3 assigns by itself, counted from the lowest number
-    std::vector<Algorithm> children; // of an MqQueueDisc
+    std::vector<Algorithm> children; // inside a queue discipline
 };
 
 struct DeviceQueue
