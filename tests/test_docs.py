@@ -68,6 +68,13 @@ def test_the_page_about_traffic(
     assert follow("traffic.md", capsys)[1] == 1
 
 
+def test_the_page_about_evidence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert follow("evidence.md", capsys)[1] == 4
+
+
 def test_every_path_that_the_readme_names_exists() -> None:
     for document in ("README.md", "CONTRIBUTING.md", "docs/tutorial.md"):
         text = (ROOT / document).read_text(encoding="utf-8")

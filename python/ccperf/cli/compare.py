@@ -1,70 +1,156 @@
-"""``ccperf compare``: the metrics of several runs side by side."""
+"""``ccperf compare``: algorithms, versions or runs side by side, and whether they really differ."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, load_runs
-from ccperf.cli.output import number, print_json, say, table
-
 if TYPE_CHECKING:
-    from ccperf.metrics import Metric
+    from ccperf.evidence.cells import Cell
+
+#: What is compared unless --metric says otherwise.
+HEADLINES = (
+    "mean_agg_throughput_l4",
+    "mean_agg_utilization_bw_l4",
+    "mean_srtt_l4",
+    "mean_jains_fairness_throughput_l4",
+    "total_qdisc_drops_l2",
+    "total_retransmissions_l4",
+)
 
 
 def command(
-    *runs: Annotated[str, Parameter(help="Ids of runs, or their beginnings.")],
-    db: Annotated[list[Path], Parameter(help="Database; may be repeated.")],
-    json: Json = False,
-) -> None:
-    """Compare the metrics of two or more runs; the best value of a row has a star.
+    *items: Annotated[
+        str, Parameter(help="Algorithms, two databases, or ids of runs. Default: all algorithms.")
+    ],
+    db: Annotated[
+        list[Path] | None,
+        Parameter(help="Database; may be repeated. Default: benchmark_*.db here."),
+    ] = None,
+    experiment: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
+    at: Annotated[str, Parameter(help="Only these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = "",
+    cc: Annotated[str, Parameter(help="Only these algorithms (of two databases).")] = "",
+    metric: Annotated[str, Parameter(help="Metrics, or all. Default: the headlines.")] = "",
+    each: Annotated[bool, Parameter(help="A row for each point, not for each experiment.")] = False,
+    format: Annotated[
+        Literal["text", "markdown", "latex", "csv", "json"], Parameter(help="Output.")
+    ] = "text",
+    json: Annotated[bool, Parameter(help="As --format json.")] = False,
+    fail_on: Annotated[
+        list[str] | None,
+        Parameter(help="Exit 1 if a metric changes so: 'mean_srtt_l4>5%'; may be repeated."),
+    ] = None,
+) -> int:
+    """Compare algorithms over the same points and seeds; the first one is the base.
 
-    Flow metrics are means over the run's flows, counts are sums.
+    Values are means over seeds with 95 % confidence intervals, differences are paired by seed. A
+    star says that a difference is significant (after Holm's correction for the number of rows)
+    or exact (a seed changes nothing); without one, the runs do not show that there is any.
     """
+    from ccperf.cli.compare_runs import compare_runs
+    from ccperf.cli.comparison import print_comparison
     from ccperf.errors import UsageError
+    from ccperf.evidence import gate
+    from ccperf.evidence.compare import compare
+
+    format = "json" if json else format
+    gates = [gate.parse(text) for text in fail_on or []]
+    if files := [Path(item) for item in items if Path(item).is_file()]:
+        if len(files) != len(items):
+            raise UsageError("items", "name databases only, or none")
+        sides = _databases(files, experiment, at, cc)
+    else:
+        databases = db or sorted(Path().glob("benchmark_*.db"))
+        if not databases:
+            raise UsageError("--db", "is missing, and there is no benchmark_*.db here")
+        names = _algorithms(items, databases)
+        if names is None:
+            return compare_runs(items, databases, metrics_named(metric), format)
+        sides = _by_algorithm(names, databases, experiment, at)
+    if len(sides) < 2:
+        raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
+    chosen = metrics_named(metric) or list(HEADLINES)
+    chosen = list(dict.fromkeys([*chosen, *(each.metric for each in gates)]))
+    comparison = compare(sides, chosen, over_databases=bool(files), each=each or bool(gates))
+    if not comparison.rows:
+        raise UsageError("items", "no point and seed is common to them")
+    broken = [(each, row) for row in comparison.rows for each in gates if each.fails(row)]
+    failed = bool(broken) or bool(gates and any(comparison.missing.values()))
+    print_comparison(comparison, format, broken if gates else None, failed)
+    return 1 if failed else 0
+
+
+def _databases(files: Sequence[Path], experiment: str, at: str, cc: str) -> dict[str, list[Cell]]:
+    from ccperf.cli.options import algorithms
+    from ccperf.evidence import cells
+
+    return {
+        str(path): cells.select(
+            cells.read([path]),
+            experiments=_words(experiment),
+            algorithms=algorithms(cc, "--cc") if cc else (),
+            parameters=_point(at),
+        )
+        for path in files
+    }
+
+
+def _by_algorithm(
+    names: Sequence[str], databases: Sequence[Path], experiment: str, at: str
+) -> dict[str, list[Cell]]:
+    from ccperf.evidence import cells
+
+    found = cells.select(
+        cells.read(databases), experiments=_words(experiment), parameters=_point(at)
+    )
+    return cells.by_algorithm(found, names)
+
+
+def _algorithms(items: Sequence[str], databases: Sequence[Path]) -> list[str] | None:
+    """The algorithms named, in their order; none for all; None if these are ids of runs."""
+    from ccperf.cli.options import resolve
+    from ccperf.evidence import cells
+    from ccperf.store import Store
+
+    known: list[str] = []
+    for path in databases:
+        with Store(path, "r") as store:
+            rows = store.runs()
+            if items and all(any(row.id.startswith(item) for row in rows) for item in items[:1]):
+                return None
+            known += [cells.algorithm(row) for row in rows]
+    labels = dict.fromkeys(known)
+    # A class of one's own is known by its label; whatever else is not there gets the usual error.
+    return [item if item in labels else resolve("cc", "items", item) for item in items]
+
+
+def _point(at: str) -> dict[str, list[str]]:
+    from ccperf.errors import UsageError
+
+    chosen: dict[str, list[str]] = {}
+    for word in _words(at):
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError("--at", f"`{word}` is not parameter=value")
+        chosen.setdefault(name, []).append(value)
+    return chosen
+
+
+def metrics_named(text: str) -> list[str]:
+    """The metrics of `--metric`; none if it is not given."""
+    from ccperf.errors import UsageError, unknown
     from ccperf.metrics import METRICS
 
-    if len(runs) < 2:
-        raise UsageError("runs", "name at least two; `ccperf runs --db FILE` lists them")
-    results = load_runs(runs, db)
-    rows: list[list[str]] = []
-    document: dict[str, dict[str, float]] = {}
-    for name, metric in METRICS.items():
-        values = [_reduced(metric, result.metrics.of(metric.scope)) for result in results]
-        present = [value for value in values if value is not None]
-        if not present:
-            continue
-        best = {"higher": max, "lower": min}.get(metric.better or "", lambda _: None)(present)
-        alike = len({number(name, value) for value in present}) == 1
-        rows.append(
-            [
-                name,
-                metric.unit,
-                *(
-                    ""
-                    if value is None
-                    else number(name, value) + (" *" if value == best and not alike else "")
-                    for value in values
-                ),
-            ]
-        )
-        document[name] = {
-            result.id: value
-            for result, value in zip(results, values, strict=True)
-            if value is not None
-        }
-    if json:
-        print_json(document)
-        return
-    for position, result in enumerate(results, 1):
-        say(f"{position}: {result.id}  {result.title}  seed {result.provenance.seed}")
-    say()
-    say(table(["metric", "unit", *(str(i + 1) for i in range(len(results)))], rows))
+    if text == "all":
+        return list(METRICS)
+    for name in _words(text):
+        if name not in METRICS:
+            raise UsageError("--metric", unknown("metric", name, METRICS))
+    return _words(text)
 
 
-def _reduced(metric: Metric, columns: Mapping[str, Mapping[str, float]]) -> float | None:
-    values = [column[metric.name] for column in columns.values() if metric.name in column]
-    return metric.reduce(values) if values else None
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]

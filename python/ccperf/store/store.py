@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf.errors import CcperfError
-from ccperf.metrics import MetricTables
+from ccperf.metrics import METRICS, MetricTables
 from ccperf.result import Provenance, Result, canonical_json, title
 from ccperf.store import blobs, checksums
 from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
@@ -205,6 +205,16 @@ class Store:
             ):
                 scopes[scope].setdefault(subject, {})[name] = value
         return tables
+
+    def reduced_metrics(self) -> dict[str, dict[str, float]]:
+        """Return one value a metric for each run: the mean or the sum of its flows' or links'."""
+        reduced: dict[str, dict[str, float]] = {}
+        for run_id, name, mean, total in self._db.execute(
+            "SELECT run_id, name, AVG(value), SUM(value) FROM metric GROUP BY run_id, name"
+        ):
+            is_sum = name in METRICS and METRICS[name].over_flows == "sum"
+            reduced.setdefault(run_id, {})[name] = total if is_sum else mean
+        return reduced
 
     def scenario(self, run_id: str) -> dict[str, Any]:
         """Return a run's portable scenario; KeyError if there is no such run."""

@@ -1,0 +1,85 @@
+"""``ccperf compare`` of single runs, named by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ccperf.cli.comparison import digits
+from ccperf.cli.options import load_runs
+from ccperf.cli.output import note, print_json, say
+
+if TYPE_CHECKING:
+    from ccperf.metrics import Metric
+    from ccperf.result import Result
+
+
+def compare_runs(
+    items: Sequence[str], databases: Sequence[Path], metrics: Sequence[str], format: str
+) -> int:
+    """Single runs side by side: by default all metrics, without a word on chance."""
+    from ccperf.cli.formats import render
+    from ccperf.errors import UsageError
+    from ccperf.metrics import METRICS
+
+    if len(items) < 2:
+        raise UsageError("runs", "name at least two; `ccperf runs --db FILE` lists them")
+    results = load_runs(items, databases)
+    names = _names(results)
+    rows: list[list[str]] = []
+    document: dict[str, dict[str, float]] = {}
+    for name in metrics or METRICS:
+        definition = METRICS[name]
+        values = [_reduced(definition, result) for result in results]
+        present = [value for value in values if value is not None]
+        if not present:
+            continue
+        best = {"higher": max, "lower": min}.get(definition.better or "", lambda _: None)(present)
+        alike = len({digits(value) for value in present}) == 1
+        rows.append([name, definition.unit])
+        for value in values:
+            if value is None:
+                rows[-1].append("")
+                continue
+            text = digits(value)
+            if values[0] and value is not values[0] and text != digits(values[0]):
+                text += f" ({100 * (value / values[0] - 1):+.1f} %)".replace("-", "−")
+            is_best = best is not None and digits(value) == digits(best) and not alike
+            rows[-1].append(text + (" *" if is_best else ""))
+        document[name] = {
+            result.id: value
+            for result, value in zip(results, values, strict=True)
+            if value is not None
+        }
+    if format == "json":
+        print_json(document)
+        return 0
+    if format == "text":
+        for name, result in zip(names, results, strict=True):
+            say(f"{name}: {result.id}  {result.title}  seed {result.provenance.seed}")
+        say()
+    say(render(format, ["metric", "unit", *names], rows))
+    note("single runs: a star is the best value of its row, not a significant one")
+    return 0
+
+
+def _names(results: Sequence[Result]) -> list[str]:
+    """Algorithms where they tell the runs apart, else with the beginning of the run's id."""
+    names = [
+        str(
+            result.parameters.get("aut")
+            or ",".join(dict.fromkeys(f.cc.type for f in result.scenario.flows))
+        )
+        for result in results
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} {result.id[:4]}"
+        for name, result in zip(names, results, strict=True)
+    ]
+
+
+def _reduced(metric: Metric, result: Result) -> float | None:
+    columns = result.metrics.of(metric.scope).values()
+    values = [column[metric.name] for column in columns if metric.name in column]
+    return metric.reduce(values) if values else None

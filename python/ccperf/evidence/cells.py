@@ -1,0 +1,126 @@
+"""Cells: the runs of a store by what they are repetitions of."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ccperf.result import canonical_json
+from ccperf.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from ccperf.store import RunRow
+
+#: The parameter that names the algorithm under test.
+AUT = "aut"
+#: What a flow's entry in a scenario says of its algorithm, and what a seed may draw.
+_NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where algorithms are compared: a point of an experiment, or a scenario without one."""
+
+    experiment: str
+    #: In the experiment's order, without the algorithm under test.
+    parameters: tuple[tuple[str, str], ...]
+    #: Tells scenarios apart that differ in something that is no parameter, e.g. the stop time.
+    settings: str
+
+    @property
+    def text(self) -> str:
+        """`aqm k=5 qdisc=CoDelQueueDisc`."""
+        return " ".join([self.experiment, *(f"{name}={value}" for name, value in self.parameters)])
+
+
+@dataclass
+class Cell:
+    """The runs of one algorithm at one point that differ in their seed only."""
+
+    point: Point
+    algorithm: str
+    backend: str
+    engine: str
+    #: Seed to metrics; those of flows and links are means, counts are sums.
+    metrics: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether several seeds gave the same metrics: a seed changes nothing here."""
+        first, *others = self.metrics.values()
+        return bool(others) and all(metrics == first for metrics in others)
+
+
+def read(databases: Iterable[str | Path]) -> list[Cell]:
+    """Return the cells of all runs, in the order in which they were made; each run once."""
+    cells: dict[tuple[Point, str, str, str], Cell] = {}
+    seen: set[tuple[str, str]] = set()
+    for path in databases:
+        with Store(path, "r") as store:
+            metrics = store.reduced_metrics()
+            settings: dict[str, str] = {}
+            for row in store.runs():
+                point = _point(row, "")
+                if (row.id, point.text) in seen:
+                    continue
+                seen.add((row.id, point.text))
+                if row.id not in settings:
+                    settings[row.id] = _settings(store.scenario(row.id))
+                point = replace(point, settings=settings[row.id])
+                key = (point, algorithm(row), row.backend, row.provenance.engine_hash)
+                cell = cells.setdefault(key, Cell(*key))
+                cell.metrics[row.seed] = metrics.get(row.id, {})
+    return list(cells.values())
+
+
+def algorithm(row: RunRow) -> str:
+    """Return the algorithm under test, or those of the flows."""
+    return str(row.parameters.get(AUT) or ",".join(row.cc))
+
+
+def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, list[Cell]]:
+    """Return the cells of each algorithm, in the order of `names`, or in that of the cells."""
+    sides: dict[str, list[Cell]] = {name: [] for name in names}
+    for cell in cells:
+        if cell.algorithm in sides or not names:
+            sides.setdefault(cell.algorithm, []).append(cell)
+    return sides
+
+
+def select(
+    cells: Iterable[Cell],
+    *,
+    experiments: Sequence[str] = (),
+    algorithms: Sequence[str] = (),
+    parameters: Mapping[str, Sequence[str]] | None = None,
+) -> list[Cell]:
+    """Return the cells that fit all the filters given."""
+    return [
+        cell
+        for cell in cells
+        if (not experiments or cell.point.experiment in experiments)
+        and (not algorithms or cell.algorithm in algorithms)
+        and all(
+            dict(cell.point.parameters).get(name) in values
+            for name, values in (parameters or {}).items()
+        )
+    ]
+
+
+def _point(row: RunRow, settings: str) -> Point:
+    parameters = tuple((name, str(value)) for name, value in row.parameters.items() if name != AUT)
+    return Point(row.experiment or row.label or "scenario", parameters, settings)
+
+
+def _settings(scenario: Mapping[str, Any]) -> str:
+    """Return a hash of what all algorithms and seeds of a point have in common."""
+    common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
+    common["flows"] = [
+        {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
+        for flow in scenario["flows"]
+    ]
+    return hashlib.sha256(canonical_json(common).encode()).hexdigest()[:16]

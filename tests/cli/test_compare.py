@@ -1,0 +1,138 @@
+"""``ccperf compare``: formats, selection, gates."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.cli.formats import render
+
+Compare: TypeAlias = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("store") / "benchmark_all.db"
+    made = invoke(
+        [
+            *("run", "aqm", "--cc", "newreno,cubic,bbr", "--k", "1,2", "--qdisc", "codel"),
+            *("--seed", "1..3", "--stop-time", "2s", "--db", str(path)),
+        ]
+    )
+    assert made == 0
+    return path
+
+
+@pytest.fixture
+def compare(
+    runs: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Compare:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(runs, "benchmark_all.db")
+
+    def command(*words: str) -> tuple[int, str, str]:
+        status = invoke(["compare", *words])
+        shown = capsys.readouterr()
+        return status, shown.out, shown.err
+
+    return command
+
+
+def test_without_names_all_algorithms_are_compared_with_the_first(compare: Compare) -> None:
+    status, out, err = compare()
+    assert status == 0
+    head = out.splitlines()[0].split()
+    assert head == ["where", "metric", "unit", "TcpNewReno", "TcpCubic", "TcpBbr"]
+    assert "aqm, 2 points" in out
+    assert "a seed changes nothing" in err
+
+
+def test_one_column_an_algorithm_and_one_row_a_point_and_metric(compare: Compare) -> None:
+    _, out, _ = compare(
+        "bbr", "cubic", "--each", "--metric", "mean_srtt_l4", "--format", "markdown"
+    )
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
+    assert lines[0] == ["where", "metric", "unit", "TcpBbr", "TcpCubic"]
+    assert [line[0] for line in lines[2:]] == [
+        "aqm k=1 qdisc=CoDelQueueDisc",
+        "aqm k=2 qdisc=CoDelQueueDisc",
+    ]
+    assert "±" in lines[2][3]
+    assert "%)" in lines[2][4]
+
+
+def test_points_are_chosen_by_their_parameters(compare: Compare) -> None:
+    document = json.loads(compare("newreno", "bbr", "--at", "k=2", "--json")[1])
+    assert (document["cells"], document["deterministic_cells"]) == (2, 1)
+    assert {row["point"]["k"] for row in document["rows"]} == {"2"}
+    assert compare("newreno", "bbr", "--at", "k")[0] == 2
+    assert compare("newreno", "bbr", "--at", "k=99")[0] == 2
+
+
+def test_csv_has_a_column_for_each_parameter(compare: Compare) -> None:
+    rows = list(csv.DictReader(io.StringIO(compare("--each", "--format", "csv")[1])))
+    assert {row["k"] for row in rows} == {"1", "2"}
+    assert {row["side"] for row in rows} == {"TcpCubic", "TcpBbr"}
+    assert all(row["unit"] for row in rows)
+    assert all(float(row["mean"]) >= 0 for row in rows)
+
+
+def test_latex_is_escaped_and_uses_booktabs(compare: Compare) -> None:
+    _, out, _ = compare("newreno", "bbr", "--format", "latex", "--metric", "mean_srtt_l4")
+    assert out.startswith(r"\begin{tabular}")
+    assert r"mean\_srtt\_l4" in out
+    assert "±" not in out
+
+
+def test_two_versions_of_a_database_pass_a_gate_if_nothing_changed(compare: Compare) -> None:
+    shutil.copy("benchmark_all.db", "new.db")
+    status, out, _ = compare("benchmark_all.db", "new.db", "--fail-on", "mean_srtt_l4>0.01%")
+    assert status == 0
+    assert out.startswith("passed: 0 of ")
+
+
+def test_a_gate_shows_what_broke_it_and_exits_with_1(compare: Compare) -> None:
+    status, out, _ = compare("newreno", "bbr", "--fail-on", "mean_srtt_l4>1%")
+    assert status == 1
+    assert "mean_srtt_l4>1%" in out
+    assert "k=1" in out
+    assert "failed: " in out
+    document = json.loads(compare("newreno", "bbr", "--fail-on", "mean_srtt_l4>1%", "--json")[1])
+    assert document["failed"] is True
+    assert document["broken"]
+
+
+def test_a_point_that_is_no_longer_there_fails_a_gate(compare: Compare) -> None:
+    invoke(
+        [
+            *("run", "aqm", "--cc", "newreno,cubic,bbr", "--k", "1", "--qdisc", "codel"),
+            *("--seed", "1..3", "--stop-time", "2s", "--db", "new.db"),
+        ]
+    )
+    status, _, err = compare("benchmark_all.db", "new.db", "--fail-on", "mean_srtt_l4>1%")
+    assert status == 1
+    assert "new.db has not 3 points" in err
+
+
+def test_an_algorithm_that_is_not_there_is_said(compare: Compare) -> None:
+    assert compare("newreno", "vegas")[0] == 2
+    status, _, err = compare("newreno", "cubicc")
+    assert status == 2
+    assert "cubic" in err
+
+
+def test_texts_of_users_do_not_break_tables() -> None:
+    assert render("markdown", ["a"], [["x|y"]]).splitlines()[2] == r"| x\|y |"
+    assert r"50\% \& \_" in render("latex", ["a"], [["50% & _"]])
+    assert render("csv", ["a"], [['x,"y"']]).splitlines()[1] == '"x,""y"""'
