@@ -166,7 +166,9 @@ def test_published_points_can_be_picked(opened: Browser, published: Path) -> Non
 
 def test_the_copy_button_copies_the_command(browser: Browser, published: Path) -> None:
     browser.open(published)
-    (code,) = [code for code in parse(published).named("code") if "id" in code.attributes]
+    (code,) = [
+        code for code in parse(published).named("code") if code.attributes.get("id") == "command"
+    ]
     browser.call(
         "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
     )
@@ -181,7 +183,9 @@ def test_copying_works_where_the_clipboard_is_denied(browser: Browser, published
     browser.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))")
     browser.evaluate("document.querySelector('button.copy').click()")
     browser.wait_for("document.querySelector('button.copy').textContent !== 'Copy'")
-    (code,) = [code for code in parse(published).named("code") if "id" in code.attributes]
+    (code,) = [
+        code for code in parse(published).named("code") if code.attributes.get("id") == "command"
+    ]
     assert browser.evaluate("getSelection().toString()") == code.text
 
 
