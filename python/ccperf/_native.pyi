@@ -71,6 +71,10 @@ class Simulation:
         where user code is. OSError if that cannot be done; RunError, here and below, if user code
         fails."""
 
+    @property
+    def stop_ns(self) -> int:
+        """When the scenario ends."""
+
     def run_until(self, time_ns: int) -> bool:
         """Simulate up to and including a time; false when the scenario's end is reached. Other
         threads go on meanwhile."""

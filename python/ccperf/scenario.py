@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
@@ -42,6 +43,7 @@ from ccperf.user_code import names
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
+    from typing_extensions import Self
 
 
 def _needs_unit(what: str, example: str) -> BeforeValidator:
@@ -336,7 +338,7 @@ class Scenario(_Model):
         Raises:
             ScenarioError: with everything that makes no sense.
         """
-        data: dict[str, Any] = json.loads(_native.canonical(self.model_dump_json()))
+        data: dict[str, Any] = json.loads(self._canonical)
         return data
 
     def portable(self) -> dict[str, Any]:
@@ -354,7 +356,25 @@ class Scenario(_Model):
         Raises:
             ScenarioError: with everything that makes no sense.
         """
+        return self._lowered
+
+    # Both are asked for several times a run and cost a walk through everything. Texts, so that
+    # nobody can change what is kept.
+
+    @cached_property
+    def _canonical(self) -> str:
+        return _native.canonical(self.model_dump_json())
+
+    @cached_property
+    def _lowered(self) -> str:
         return _native.lower(self.model_dump_json())
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other fields; nothing that was made of the old ones goes with it."""
+        copy = super().model_copy(update=update, deep=deep)
+        for made in ("_canonical", "_lowered"):
+            copy.__dict__.pop(made, None)
+        return copy
 
     @property
     def user_code(self) -> dict[str, str]:

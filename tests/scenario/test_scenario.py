@@ -320,3 +320,30 @@ def test_socket_attributes_are_those_of_ns3() -> None:
     objects |= {"CongestionOps", "RecoveryOps"}
     ours = {param["ns3"] for param in json.loads(_native.registry())["socket"]["params"]}
     assert ours == theirs - objects
+
+
+def test_a_scenario_is_read_by_the_engine_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = Scenario(**small())
+    calls: list[str] = []
+    for name in ("lower", "canonical"):
+        made = getattr(_native, name)
+        monkeypatch.setattr(
+            _native, name, lambda text, name=name, made=made: calls.append(name) or made(text)
+        )
+    for _ in range(2):
+        scenario.lowered()
+        scenario.canonical()["label"] = "changed by somebody"
+        assert scenario.hash
+    assert calls == ["lower", "canonical"]
+    assert scenario.canonical()["label"] == ""
+    assert scenario == Scenario(**small())
+    assert pickle.loads(pickle.dumps(scenario)) == scenario
+
+
+def test_a_changed_copy_is_read_anew() -> None:
+    scenario = Scenario(**small())
+    scenario.lowered()
+    changed = scenario.model_copy(update={"seed": 7})
+    assert changed.canonical()["seed"] == 7
+    assert json.loads(changed.lowered())["seed"] == 7
+    assert changed.hash != scenario.hash

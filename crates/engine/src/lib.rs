@@ -1,9 +1,7 @@
 //! A packet-level network and TCP simulator that reproduces ns-3 3.44 packet by packet.
 //!
-//! A scenario goes in, a recording comes out.  Modules, lowest first; nothing points upwards:
-//!
-//! `time`, `seq`, `units`, `rng` -> `attributes`, `packet`, `event` -> `trace`, `qdisc` ->
-//! `tcp`, `congestion`, `recovery` -> `host` -> `lowered`, `scenario`, `simulate`, `recording`.
+//! A scenario goes in, a recording comes out.  Which module may use which is a table in
+//! `tests/test_layers.py`: nothing points upwards.
 
 mod application;
 pub mod attributes;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rng::Distribution;
+
 /// The version of the format; a reader refuses others.
 pub const SCHEMA: u32 = 1;
 
@@ -213,20 +215,4 @@ pub struct Poisson {
     /// Mean rate: the mean gap is that of `write_bytes` at this rate.
     pub rate_bps: u64,
     pub stream: u64,
-}
-
-/// What a random number is drawn from.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Distribution {
-    Constant(f64),
-    Uniform {
-        min: f64,
-        max: f64,
-    },
-    /// Numbers above `bound` are drawn again; 0: no bound.
-    Exponential {
-        mean: f64,
-        bound: f64,
-    },
 }

@@ -71,6 +71,11 @@ impl Simulation {
         Ok(simulation)
     }
 
+    /// When it ends.
+    pub fn stop(&self) -> Time {
+        Time(self.scenario.stop_ns)
+    }
+
     /// Runs until simulated time `until` or the scenario's end; returns false at the end.
     ///
     /// # Errors

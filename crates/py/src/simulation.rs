@@ -47,6 +47,12 @@ impl Simulation {
         Ok(Simulation { inner: Mutex::new(Some(inner.map_err(to_python)?)) })
     }
 
+    #[getter]
+    fn stop_ns(&self) -> PyResult<u64> {
+        let inner = self.inner.lock().map_err(|_| finished())?;
+        inner.as_ref().map(|simulation| simulation.stop().0).ok_or_else(finished)
+    }
+
     fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<bool> {
         detached(py, || {
             let mut inner = self.inner.lock().ok()?;

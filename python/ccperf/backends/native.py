@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,9 +55,9 @@ class Native:
             if progress:
                 progress(1.0)
             return Recording(found)
-        stop_ns: int = json.loads(lowered)["stop_ns"]
         try:
             simulation = _native.Simulation(lowered, packets)
+            stop_ns = simulation.stop_ns
             for step in range(1, STEPS):
                 if not simulation.run_until(stop_ns * step // STEPS):
                     break

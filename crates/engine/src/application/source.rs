@@ -1,7 +1,7 @@
 use super::Transfer;
 use crate::event::{Event, EventQueue, Key};
 use crate::lowered;
-use crate::rng::RandomVariable;
+use crate::rng::{Distribution, RandomVariable};
 use crate::time::{Rate, Time};
 
 /// A source that writes packets at times of its own, whatever TCP can carry: at a constant rate while
@@ -62,7 +62,7 @@ impl Source {
 
     pub fn poisson(setup: &lowered::Poisson, seed: u64) -> Self {
         let mean = f64::from(setup.write_bytes) * 8.0 / setup.rate_bps as f64;
-        let distribution = lowered::Distribution::Exponential { mean, bound: 0.0 };
+        let distribution = Distribution::Exponential { mean, bound: 0.0 };
         let gaps = Gaps::Random(RandomVariable::new(distribution, seed, setup.stream));
         Self::new(setup.bytes, setup.write_bytes, gaps, None)
     }
@@ -178,7 +178,6 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lowered::Distribution;
 
     /// Times at which packets are due, in ns, with a socket that accepts everything.
     fn departures(mut source: Source, count: usize) -> Vec<u64> {

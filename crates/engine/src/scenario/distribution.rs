@@ -2,7 +2,7 @@
 //! `Uniform(min=0s,max=2s)`.  ns-3's form is taken as well, with its plain seconds:
 //! `ns3::ExponentialRandomVariable[Mean=1|Bound=5]`.
 
-use crate::lowered::Distribution;
+use crate::rng::Distribution;
 use crate::time::Time;
 use crate::units;
 

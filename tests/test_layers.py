@@ -1,0 +1,173 @@
+"""The layers: which unit may use which, in the package and in the engine.
+
+A unit is a file or folder at the top of either. Each line of the tables says what a unit may use;
+what is not said is forbidden, in a re-export or inside a function as well as at a file's head. To
+let in a new arrow, add it here, and see that it still points down.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import arrows
+from arrows import Arrows
+
+_ENGINE = """
+time             :
+seq              :
+cpp              :
+units            : time
+attributes       : time units
+packet           : seq time
+verdict          :
+event            : time
+rng              :
+queue_limits     : time
+lowered          : rng
+trace            : packet time verdict
+qdisc            : attributes packet rng time trace units verdict
+tcp              : attributes cpp packet seq time
+congestion       : attributes cpp packet rng seq tcp time
+recovery         : attributes cpp tcp
+user             : congestion lowered qdisc tcp
+error            : time user
+network          : event lowered packet qdisc queue_limits rng time trace verdict
+application      : event lowered rng tcp time
+hosts            : application event lowered network packet seq tcp time
+recording        :
+recorder         : hosts lowered network recording tcp time verdict
+build            : application attributes congestion error event hosts lowered network packet qdisc
+                   recovery rng tcp time trace user
+simulate         : build error event hosts lowered network recorder recording time trace user
+scenario         : attributes congestion lowered packet qdisc recovery rng tcp time units user
+"""
+
+#: `_native` is the engine.
+_PACKAGE = """
+_native          :
+errors           :
+outputs          : errors
+grid             : errors
+toml             : errors
+algorithms       :
+user_code        : _native algorithms errors
+registry         : _native user_code
+recording        : _native
+scenario         : _native errors toml user_code
+topologies       : _native errors scenario
+programs         : _native errors registry scenario topologies
+published        :
+catalogue        : _native errors programs published registry scenario topologies user_code
+metrics          : errors
+backends         : _native algorithms errors recording user_code
+result           : _native metrics user_code
+evidence         : errors metrics result store
+store            : errors metrics outputs recording result scenario user_code
+campaign         : result user_code
+plan             : campaign catalogue errors grid registry
+reproduce        : catalogue errors user_code
+figures          : errors metrics outputs
+verify           : _native backends campaign catalogue errors metrics programs published registry
+                   scenario topologies
+site             : _native catalogue errors figures metrics reproduce store verify
+api              : backends campaign catalogue errors outputs user_code
+include          :
+data             :
+cli              : _native backends campaign catalogue errors evidence figures grid metrics outputs
+                   plan programs registry reproduce scenario site store toml topologies user_code verify
+__main__         : cli
+"""
+
+
+def _table(text: str) -> dict[str, set[str]]:
+    lines: list[str] = []
+    for line in text.strip().splitlines():
+        if line.startswith(" "):
+            lines[-1] += line
+        else:
+            lines.append(line)
+    return {
+        unit.strip(): set(used.split()) for unit, _, used in (line.partition(":") for line in lines)
+    }
+
+
+ENGINE, PACKAGE = _table(_ENGINE), _table(_PACKAGE)
+HOUSES = {"engine": (ENGINE, arrows.rust()), "package": (PACKAGE, arrows.python())}
+both = pytest.mark.parametrize(("allowed", "found"), HOUSES.values(), ids=HOUSES)
+
+
+@both
+def test_no_unit_uses_what_it_may_not(allowed: Arrows, found: Arrows) -> None:
+    # The package's own front door has its version, which everybody may ask for.
+    forbidden = [
+        f"{unit} uses {other}, in {module}"
+        for unit, other, module in arrows.between_units(found)
+        if other and other not in allowed.get(unit, ())
+    ]
+    assert forbidden == []
+
+
+@both
+def test_the_table_names_what_there_is(allowed: Arrows, found: Arrows) -> None:
+    units = {arrows.unit(module) for module in found} - {""}
+    assert units <= allowed.keys()
+    assert set().union(*allowed.values()) <= allowed.keys()
+
+
+@pytest.mark.parametrize("allowed", [ENGINE, PACKAGE], ids=HOUSES)
+def test_what_is_allowed_has_no_circle(allowed: Arrows) -> None:
+    assert arrows.circles(allowed) == []
+
+
+@pytest.mark.parametrize("found", [arrows.rust(), arrows.python()], ids=HOUSES)
+def test_files_make_no_circles(found: Arrows) -> None:
+    """A file in a folder belongs to the folder's module, and may use what stands at its head."""
+    without_heads = {
+        module: {other for other in used if not module.startswith(f"{other}.")}
+        for module, used in found.items()
+    }
+    assert arrows.circles(without_heads) == []
+
+
+def test_a_library_knows_no_command_line() -> None:
+    """Not even for its types."""
+    for module, used in arrows.python(types=True).items():
+        if arrows.unit(module) not in ("cli", "__main__"):
+            assert not [other for other in used if arrows.unit(other) == "cli"], module
+
+
+def test_an_arrow_is_seen_wherever_it_hides(tmp_path: Path) -> None:
+    house = tmp_path / "ccperf"
+    house.mkdir()
+    (house / "low.py").write_text(
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from ccperf.types import T\n"
+        "def f() -> None:\n    from ccperf import high\n"
+    )
+    for name in ("high", "types"):
+        (house / f"{name}.py").write_text("")
+    assert arrows.python(house)["low"] == {"high"}
+    assert arrows.python(house, types=True)["low"] == {"high", "types"}
+
+    crate = tmp_path / "src"
+    (crate / "low").mkdir(parents=True)
+    for name in ("high", "other", "third", "tests_only"):
+        (crate / f"{name}.rs").write_text("")
+    (crate / "low" / "mod.rs").write_text(
+        "mod part;\n#[cfg(test)]\nmod bench;\npub use crate::high::{A, b::C};\n"
+        "// use crate::tests_only;\nfn f() { part::g(crate::other::VALUE, self::part::X) }\n"
+        '#[cfg(test)]\nmod tests { fn f() { use crate::tests_only; let s = "}"; } }\n'
+    )
+    (crate / "low" / "part.rs").write_text("use super::super::third;\nuse super::f;\n")
+    (crate / "low" / "bench.rs").write_text("use crate::tests_only;\n")
+    found = arrows.rust(crate)
+    assert found["low"] == {"high", "other", "low.part"}
+    assert found["low.part"] == {"third", "low"}
+    assert "low.bench" not in found
+
+
+def test_a_circle_is_found() -> None:
+    assert arrows.circles({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == [["b", "c"]]
+    assert arrows.circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
