@@ -76,7 +76,8 @@ api              : backends campaign catalogue errors outputs user_code
 include          :
 data             :
 cli              : _native backends campaign catalogue errors evidence figures grid metrics outputs
-                   plan programs registry reproduce scenario site store toml topologies user_code verify
+                   plan programs registry reproduce scenario site store toml topologies user_code
+                   verify
 __main__         : cli
 """
 
