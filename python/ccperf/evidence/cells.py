@@ -47,6 +47,8 @@ class Cell:
     engine: str
     #: Seed to metrics; those of flows and links are means, counts are sums.
     metrics: dict[int, dict[str, float]] = field(default_factory=dict)
+    #: Seed to the run's id.
+    runs: dict[int, str] = field(default_factory=dict)
 
     @property
     def is_deterministic(self) -> bool:
@@ -74,6 +76,7 @@ def read(databases: Iterable[str | Path]) -> list[Cell]:
                 key = (point, algorithm(row), row.backend, row.provenance.engine_hash)
                 cell = cells.setdefault(key, Cell(*key))
                 cell.metrics[row.seed] = metrics.get(row.id, {})
+                cell.runs[row.seed] = row.id
     return list(cells.values())
 
 

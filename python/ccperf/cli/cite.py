@@ -1,0 +1,40 @@
+"""``ccperf cite``: what a paper says of a run, and whom it cites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import Json, load_runs
+from ccperf.cli.output import print_json, say
+
+
+def command(
+    run: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
+    /,
+    *,
+    db: Annotated[list[Path], Parameter(help="Database; may be repeated.")],
+    json: Json = False,
+) -> None:
+    """Write a paragraph for a paper's section on methods (LaTeX), and its BibTeX entries.
+
+    Runs in the databases that differ from this one in their seed only count as its repetitions.
+    """
+    from dataclasses import asdict
+
+    from ccperf.citation import cite
+    from ccperf.evidence import cells
+
+    (result,) = load_runs([run], db)
+    seeds = [
+        seed for cell in cells.read(db) if result.id in cell.runs.values() for seed in cell.metrics
+    ]
+    citation = cite(result, sorted(set(seeds)))
+    if json:
+        print_json(asdict(citation))
+        return
+    say(citation.paragraph)
+    say()
+    say(citation.bibtex)

@@ -1,0 +1,94 @@
+"""What `ccperf cite` writes: every algorithm's source, and only what the run used."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ccperf import __version__, backends, catalogue, registry
+from ccperf.citation import bibliography, cite, entries
+from ccperf.cli.app import invoke
+from ccperf.result import Result
+from ccperf.store import Store
+
+ROOT = Path(__file__).parent.parent
+
+
+def result(cc: str = "TcpBbr", seed: int = 1, qdisc: str = "FqCoDelQueueDisc") -> Result:
+    engine = backends.get("native")
+    scenario = catalogue.get("aqm").scenario(cc, stop_time="1s", k="2", qdisc=qdisc, seed=seed)
+    parameters = {"aut": cc, "k": "2", "qdisc": qdisc}
+    return Result.of(
+        scenario, engine.simulate(scenario), engine, experiment="aqm", parameters=parameters
+    )
+
+
+def test_every_congestion_control_and_recovery_has_a_source_to_cite() -> None:
+    for kind in ("cc", "recovery"):
+        for name in registry.algorithms(kind):
+            keys = entries(kind, name)
+            assert keys, name
+            assert set(keys) <= bibliography().keys(), name
+
+
+def test_queue_disciplines_with_a_publication_have_it() -> None:
+    for name, spec in registry.algorithms("qdisc").items():
+        keys = entries("qdisc", name)
+        assert set(keys) <= bibliography().keys(), name
+        assert keys or re.search(r"tc-|ccperf", spec["source"]), name
+
+
+def test_entries_are_well_formed() -> None:
+    for key, entry in bibliography().items():
+        assert entry.count("{") == entry.count("}"), key
+        assert re.match(r"@\w+\{" + key + ",\n", entry)
+        for field in ("author", "title", "year"):
+            assert f"  {field} = {{" in entry, key
+
+
+def test_the_paragraph_names_what_the_run_depends_on_and_cites_what_it_used() -> None:
+    run = result()
+    citation = cite(run, [1, 2, 3])
+    for part in (
+        run.provenance.engine_hash[:12],
+        run.id,
+        __version__,
+        "32Mbps",
+        "aqm",
+        "seeds (1 to 3)",
+        r"TcpBbr~\cite{bbr}",
+        r"FqCoDelQueueDisc~\cite{RFC8290}",
+    ):
+        assert part in citation.paragraph, part
+    cited = {
+        key
+        for keys in re.findall(r"\\cite\{([^}]*)\}", citation.paragraph)
+        for key in keys.split(",")
+    }
+    written = set(re.findall(r"^@\w+\{(\w+),", citation.bibtex, re.MULTILINE))
+    assert cited == written
+    assert {"ccperf", "ns3", "bbr", "RFC8290", "RFC6937"} == written
+
+
+def test_one_seed_is_one_seed() -> None:
+    assert "The seed was 7." in cite(result(seed=7)).paragraph
+
+
+def test_the_command_counts_repetitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [result(seed=1), result(seed=2), result("TcpCubic", seed=3)]
+    with Store(tmp_path / "runs.db") as store:
+        for run in runs:
+            store.add(run)
+    assert invoke(["cite", runs[0].id, "--db", str(tmp_path / "runs.db")]) == 0
+    shown = capsys.readouterr().out
+    assert "2 seeds (1 to 2)" in shown
+    assert "@misc{ccperf," in shown
+
+
+def test_the_citation_file_is_of_this_version() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"version: {__version__}\n" in text
+    for field in ("cff-version: 1.2.0", "message: ", "title: ", "authors:"):
+        assert field in text
