@@ -85,7 +85,7 @@ impl Recorder {
             tcb.srtt.0 as f64,
             f64::from(tcb.cong_state as u8),
             f64::from(tcb.ecn_state as u8),
-            socket.rto.0 as f64,
+            socket.rto().0 as f64,
         ];
         for (i, name) in FOLLOWED.iter().enumerate() {
             if self.last[flow][i] != values[i] {

@@ -3,7 +3,6 @@
 //! Each segment remembers what had been delivered when it was sent; when it is delivered itself, the
 //! difference over the longer of the send and the ACK interval is a sample.
 
-use crate::seq::Seq;
 use crate::time::{Rate, Time};
 
 /// What is known of the connection's delivery since its start (ns-3's `TcpRateConnection`).
@@ -61,6 +60,18 @@ impl Default for SentRate {
     }
 }
 
+/// What is on its way, and what the window allows; all in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipe {
+    pub cwnd: u32,
+    /// Sent and neither acknowledged, SACKed nor deemed lost.
+    pub in_flight: u32,
+    /// Deemed lost, and what of it has been sent again.
+    pub lost: u32,
+    pub retransmitted: u32,
+    pub segment_size: u32,
+}
+
 /// Keeps the connection's counters and the sample under construction.
 #[derive(Clone, Debug, Default)]
 pub struct RateEstimator {
@@ -77,9 +88,9 @@ impl RateEstimator {
         self.connection.delivered
     }
 
-    /// A segment is sent; `is_start`: nothing was in flight.
-    pub fn on_sent(&mut self, now: Time, is_start: bool) -> SentRate {
-        if is_start {
+    /// A segment is sent when `in_flight` bytes were.
+    pub fn on_sent(&mut self, now: Time, in_flight: u32) -> SentRate {
+        if in_flight == 0 {
             self.connection.first_sent_time = now;
             self.connection.delivered_time = now;
         }
@@ -113,19 +124,13 @@ impl RateEstimator {
 
     /// The application has written: less than one segment to send, window open and nothing left to
     /// retransmit mean that the application limits the rate.
-    #[allow(clippy::too_many_arguments)]
-    pub fn check_app_limited(
-        &mut self,
-        cwnd: u32,
-        in_flight: u32,
-        segment_size: u32,
-        tail: Seq,
-        next_tx: Seq,
-        lost_out: u32,
-        retrans_out: u32,
-    ) {
-        if tail - next_tx < segment_size as i32 && in_flight < cwnd && lost_out <= retrans_out {
-            let until = self.connection.delivered.wrapping_add(u64::from(in_flight)) as u32;
+    ///
+    /// `unsent`: bytes that are written and have not been sent; below 0 after a FIN.
+    #[inline]
+    pub fn check_app_limited(&mut self, unsent: i32, pipe: Pipe) {
+        let has_room = pipe.in_flight < pipe.cwnd;
+        if unsent < pipe.segment_size as i32 && has_room && pipe.lost <= pipe.retransmitted {
+            let until = self.connection.delivered.wrapping_add(u64::from(pipe.in_flight)) as u32;
             self.connection.app_limited = until.max(1);
         }
     }

@@ -46,6 +46,23 @@ impl Segment {
     }
 }
 
+/// Rule (3) of RFC 6675's NextSeg: in recovery, what is not known to be lost may be sent again when
+/// nothing else is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule3 {
+    Applies,
+    Skipped,
+}
+
+/// What becomes of the SACK marks at a timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackMarks {
+    /// The peer has set them, and stands by them.
+    Kept,
+    /// Without SACK they were guesses, and go.
+    Guessed,
+}
+
 /// How many already processed SACK blocks are remembered: as many as fit a header.
 const SEEN_BLOCKS: usize = 4;
 
@@ -257,9 +274,8 @@ impl Scoreboard {
         sacked
     }
 
-    /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.  `rule3`: in
-    /// recovery, what is not known to be lost may be sent again when nothing else is left.
-    pub fn next_segment(&mut self, rule3: bool, window: u32) -> Option<(Seq, u32)> {
+    /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
+    pub fn next_segment(&mut self, rule3: Rule3, window: u32) -> Option<(Seq, u32)> {
         let hole = self.first_hole();
         if let Some((start, true)) = hole {
             return Some((start, self.segment_size));
@@ -271,7 +287,7 @@ impl Scoreboard {
             }
             return Some((high, self.segment_size.min(window - self.sent_size)));
         }
-        hole.filter(|_| rule3).map(|(start, _)| (start, self.segment_size))
+        hole.filter(|_| rule3 == Rule3::Applies).map(|(start, _)| (start, self.segment_size))
     }
 
     /// Whether the segment at `seq` is marked lost and lies below the highest SACK.
@@ -339,11 +355,10 @@ impl Scoreboard {
     }
 
     /// A retransmission timeout: everything that is not SACKed is lost, nothing is retransmitted yet.
-    /// `reset_sack`: the SACK marks were guesses, and go.
-    pub fn mark_all_lost(&mut self, reset_sack: bool) {
+    pub fn mark_all_lost(&mut self, marks: SackMarks) {
         self.retrans_out = 0;
         self.lost_out = 0;
-        if reset_sack {
+        if marks == SackMarks::Guessed {
             self.reset_reno_sack();
         }
         for segment in &mut self.sent {

@@ -10,6 +10,7 @@ use crate::packet::{Flags, Packet};
 use crate::seq::Seq;
 use crate::tcp::control::CaEvent;
 use crate::tcp::recovery::AckKind;
+use crate::tcp::scoreboard::Rule3;
 use crate::tcp::tcb::{CongState, EcnState};
 
 /// What one ACK brought.
@@ -23,20 +24,47 @@ struct AckInfo {
     is_duplicate: bool,
 }
 
+/// What an ACK that moves SND.UNA leads to, in this order.
+struct Step {
+    /// Segments that the algorithm is told of.
+    acked: Option<u32>,
+    /// The episode is over, and the state Open.
+    ends: bool,
+    /// None: the ACK is a duplicate besides, and nothing more follows from it.
+    window: Option<Window>,
+}
+
+/// What becomes of cwnd.
+enum Window {
+    Stays,
+    /// By so many segments acknowledged.
+    Grows(u32),
+    /// As loss recovery says.
+    Shrinks,
+}
+
+/// Whether the retransmission timer starts again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rto {
+    Anew,
+    Kept,
+}
+
 impl Socket {
     /// An acceptable ACK, with or without data.
     pub(super) fn on_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        let lost_before = self.scoreboard.lost_out();
+        let lost_before = self.sending.scoreboard.lost_out();
         let prior_in_flight = self.tcb.bytes_in_flight;
-        let delivered_before = self.rate.delivered();
+        let delivered_before = self.sending.rate.delivered();
         let now = self.tcb.now;
         let ack = packet.ack;
-        let old_head = self.scoreboard.head();
+        let old_head = self.sending.scoreboard.head();
 
         let mut newly_sacked = 0;
         if packet.sacks > 0 {
             let (blocks, n) = packet.sack_blocks();
-            newly_sacked = self.scoreboard.update(&blocks[..n], now, &mut self.rate);
+            newly_sacked =
+                self.sending.scoreboard.update(&blocks[..n], now, &mut self.sending.rate);
         }
         if ack < old_head {
             if packet.payload > 0 {
@@ -45,19 +73,19 @@ impl Socket {
             return;
         }
         if ack > old_head {
-            if ack < self.recover && self.tcb.cong_state == CongState::Recovery {
+            if ack < self.sending.recover && self.tcb.cong_state == CongState::Recovery {
                 self.note_acked_retransmissions(ack, old_head);
             }
-            self.scoreboard.discard_up_to(ack, now, &mut self.rate);
+            self.sending.scoreboard.discard_up_to(ack, now, &mut self.sending.rate);
         }
-        let delivered = (self.rate.delivered() - delivered_before) as u32;
+        let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
         self.tcb.last_acked_sacked = delivered;
 
         self.leave_cwr(ack);
         self.on_ecn_echo(packet, old_head, delivered);
         self.bytes_in_flight();
 
-        let is_duplicate = if self.sack {
+        let is_duplicate = if self.agreed.sack {
             newly_sacked > 0
         } else {
             ack == old_head && ack < self.tcb.high_tx_mark && packet.payload == 0
@@ -66,9 +94,9 @@ impl Socket {
         self.tcb.is_retrans_data_acked = false;
 
         self.congestion.on_sample(&mut self.tcb, |tcb| {
-            let lost = self.scoreboard.lost_out().abs_diff(lost_before);
-            let sample = self.rate.sample(delivered, lost, prior_in_flight, tcb.min_rtt);
-            (*self.rate.connection(), sample)
+            let lost = self.sending.scoreboard.lost_out().abs_diff(lost_before);
+            let sample = self.sending.rate.sample(delivered, lost, prior_in_flight, tcb.min_rtt);
+            (*self.sending.rate.connection(), sample)
         });
         if packet.payload > 0 {
             self.on_data(packet, env);
@@ -80,14 +108,14 @@ impl Socket {
     fn note_acked_retransmissions(&mut self, ack: Seq, old_head: Seq) {
         let size = self.tcb.segment_size;
         let segments = (ack - old_head) as u32 / size;
-        if (0..segments).any(|i| self.scoreboard.is_retransmission_acked(ack - i * size)) {
+        if (0..segments).any(|i| self.sending.scoreboard.is_retransmission_acked(ack - i * size)) {
             self.tcb.is_retrans_data_acked = true;
         }
     }
 
     /// CWR ends when everything sent before it is acknowledged, and more.
     fn leave_cwr(&mut self, ack: Seq) {
-        if self.tcb.cong_state != CongState::Cwr || ack <= self.recover {
+        if self.tcb.cong_state != CongState::Cwr || ack <= self.sending.recover {
             return;
         }
         self.set_cong_state(CongState::Open);
@@ -99,8 +127,8 @@ impl Socket {
         let echo = packet.flags.has(Flags::ECE);
         let enabled = self.tcb.ecn_state != EcnState::Disabled;
         if packet.ack > old_head && enabled && echo {
-            if self.ecn_echo_seq < packet.ack {
-                self.ecn_echo_seq = packet.ack;
+            if self.ecn.echo < packet.ack {
+                self.ecn.echo = packet.ack;
                 self.tcb.ecn_state = EcnState::EceRcvd;
                 if self.tcb.cong_state != CongState::Cwr {
                     self.enter_cwr(delivered);
@@ -115,13 +143,13 @@ impl Socket {
         let in_flight = self.bytes_in_flight();
         self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         self.set_cong_state(CongState::Cwr);
-        self.recover = self.tcb.high_tx_mark;
+        self.sending.recover = self.tcb.high_tx_mark;
         let unacked = self.unacked_bytes();
         self.congestion.enter(&mut self.tcb, unacked, delivered);
     }
 
     fn process_ack<E: Environment>(&mut self, info: AckInfo, env: &mut E) {
-        let dup_acks_before = self.dup_acks;
+        let dup_acks_before = self.sending.dup_acks;
         self.tcb.last_acked_seq = info.ack;
         if info.is_duplicate {
             self.on_duplicate(info.delivered, env);
@@ -138,25 +166,13 @@ impl Socket {
                 self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
             }
         } else if info.ack > info.old_head {
-            let segments = self.count_segments(info.delivered);
+            let segments = self.sending.count_segments(info.delivered, self.tcb.segment_size);
             if !info.is_duplicate {
-                self.dup_acks = 0;
+                self.sending.dup_acks = 0;
             }
             self.on_advance(info, segments, dup_acks_before, env);
         }
         self.congestion.update_pacing_rate(&mut self.tcb);
-    }
-
-    /// Whole segments in `bytes`; the rest is carried over.
-    fn count_segments(&mut self, bytes: u32) -> u32 {
-        let size = self.tcb.segment_size;
-        let mut segments = bytes / size;
-        self.acked_remainder += bytes % size;
-        if self.acked_remainder >= size {
-            segments += 1;
-            self.acked_remainder -= size;
-        }
-        segments
     }
 
     /// RFC 6675 section 5, third paragraph and steps (1) to (3).
@@ -165,7 +181,7 @@ impl Socket {
             return;
         }
         if self.tcb.cong_state != CongState::Recovery {
-            self.dup_acks += 1;
+            self.sending.dup_acks += 1;
         }
         if self.tcb.cong_state == CongState::Open {
             self.congestion.algorithm().set_state(&mut self.tcb, CongState::Disorder);
@@ -173,18 +189,19 @@ impl Socket {
         }
         match self.tcb.cong_state {
             CongState::Recovery => {
-                if !self.sack {
-                    self.scoreboard.add_reno_sack();
+                if !self.agreed.sack {
+                    self.sending.scoreboard.add_reno_sack();
                 }
                 self.congestion.on_ack(&mut self.tcb, delivered, AckKind::Duplicate);
             }
             CongState::Disorder => {
-                let past = self.highest_ack_received >= self.recover || !self.recover_active;
-                let enough = self.dup_acks == self.config.dup_ack_threshold && past;
-                if enough || self.scoreboard.is_lost(self.highest_ack_received) {
+                let past = self.sending.highest_ack >= self.sending.recover
+                    || !self.sending.is_recover_active;
+                let enough = self.sending.dup_acks == self.config.dup_ack_threshold && past;
+                if enough || self.sending.scoreboard.is_lost(self.sending.highest_ack) {
                     self.enter_recovery(delivered, env);
-                } else if !self.sack && self.config.limited_transmit {
-                    self.scoreboard.add_reno_sack(); // RFC 3042
+                } else if !self.agreed.sack && self.config.limited_transmit {
+                    self.sending.scoreboard.add_reno_sack(); // RFC 3042
                 }
             }
             _ => {}
@@ -193,24 +210,24 @@ impl Socket {
 
     /// RFC 6675 section 5, step (4): fast retransmit.
     fn enter_recovery<E: Environment>(&mut self, delivered: u32, env: &mut E) {
-        if !self.sack {
-            self.scoreboard.add_reno_sack();
-            self.scoreboard.mark_head_lost();
-        } else if !self.scoreboard.is_lost(self.scoreboard.head()) {
-            self.scoreboard.mark_head_lost();
+        if !self.agreed.sack {
+            self.sending.scoreboard.add_reno_sack();
+            self.sending.scoreboard.mark_head_lost();
+        } else if !self.sending.scoreboard.is_lost(self.sending.scoreboard.head()) {
+            self.sending.scoreboard.mark_head_lost();
         }
-        self.recover = self.tcb.high_tx_mark;
-        self.recover_active = true;
+        self.sending.recover = self.tcb.high_tx_mark;
+        self.sending.is_recover_active = true;
         self.congestion.algorithm().set_state(&mut self.tcb, CongState::Recovery);
         self.set_cong_state(CongState::Recovery);
         let mut in_flight = self.bytes_in_flight();
-        if !self.sack {
+        if !self.agreed.sack {
             in_flight += self.tcb.segment_size; // the head counts, as it did before SACK
         }
         self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         let unacked = self.unacked_bytes();
         self.congestion.enter(&mut self.tcb, unacked, delivered);
-        self.send_data(self.highest_ack_received, self.tcb.segment_size, true, env);
+        self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
     }
 
     /// SND.UNA moves: what follows depends on the state.
@@ -221,68 +238,73 @@ impl Socket {
         dup_acks_before: u32,
         env: &mut E,
     ) {
-        let srtt = self.tcb.srtt;
-        let below = info.ack < self.recover;
-        match self.tcb.cong_state {
-            CongState::Recovery if below => self.on_partial_ack(info, segments, env),
-            CongState::Loss if below => {
-                self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
-                self.congestion.grow(&mut self.tcb, segments);
-                self.restart(info.ack, true, env);
+        let state = self.tcb.cong_state;
+        let is_below = info.ack < self.sending.recover;
+        if state == CongState::Recovery && is_below {
+            return self.on_partial_ack(info, segments, env);
+        }
+        let step = self.step(info, is_below, segments, dup_acks_before);
+        if let Some(segments) = step.acked {
+            let srtt = self.tcb.srtt;
+            self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
+        }
+        if step.ends {
+            if state == CongState::Recovery {
+                let event = CaEvent::CompleteCwr;
+                self.congestion.algorithm().cwnd_event(&mut self.tcb, event);
+                self.sending.dup_acks = 0;
             }
-            CongState::Cwr => {
-                self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
-                if segments >= 1 {
-                    self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
-                }
-                self.restart(info.ack, true, env);
+            if state != CongState::Disorder {
+                self.sending.is_first_partial_ack = true;
             }
-            state => {
-                let growth = match state {
-                    CongState::Disorder => {
-                        if segments >= dup_acks_before {
-                            let new = segments - dup_acks_before;
-                            self.congestion.algorithm().pkts_acked(&mut self.tcb, new, srtt);
-                        }
-                        if !info.is_duplicate {
-                            self.enter_open();
-                        }
-                        segments
-                    }
-                    CongState::Recovery => {
-                        self.first_partial_ack = true;
-                        let all = (info.ack - info.old_head) as u32 / self.tcb.segment_size;
-                        self.congestion.algorithm().pkts_acked(&mut self.tcb, all, srtt);
-                        self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::CompleteCwr);
-                        self.enter_open();
-                        self.dup_acks = 0;
-                        all
-                    }
-                    CongState::Loss => {
-                        self.first_partial_ack = true;
-                        let beyond = (info.ack - self.recover) as u32 / self.tcb.segment_size;
-                        self.congestion.algorithm().pkts_acked(&mut self.tcb, beyond, srtt);
-                        self.enter_open();
-                        beyond
-                    }
-                    _ => {
-                        self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
-                        segments
-                    }
-                };
-                if !below {
-                    self.recover_active = false;
-                }
-                if state == CongState::Recovery {
-                    self.restart(info.ack, true, env);
-                    self.tcb.cwnd = self.tcb.ssthresh;
-                }
-                if self.tcb.cong_state == CongState::Open {
-                    self.congestion.grow(&mut self.tcb, growth);
-                    self.restart(info.ack, true, env);
-                }
+            self.enter_open();
+        }
+        if !is_below && state != CongState::Cwr {
+            self.sending.is_recover_active = false;
+        }
+        if state == CongState::Recovery {
+            self.restart(info.ack, Rto::Anew, env);
+            self.tcb.cwnd = self.tcb.ssthresh;
+        }
+        match step.window {
+            None => return,
+            Some(Window::Stays) => {}
+            Some(Window::Grows(segments)) => self.congestion.grow(&mut self.tcb, segments),
+            Some(Window::Shrinks) => {
+                self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
             }
         }
+        self.restart(info.ack, Rto::Anew, env);
+    }
+
+    /// RFC 5681 and RFC 6675 section 5 as a table: what an ACK beyond the recovery point, or in a state
+    /// without one, brings.
+    fn step(&self, info: AckInfo, is_below: bool, segments: u32, dup_acks_before: u32) -> Step {
+        let size = self.tcb.segment_size;
+        let (acked, ends, window) = match self.tcb.cong_state {
+            CongState::Open => (Some(segments), false, Some(Window::Grows(segments))),
+            CongState::Disorder => {
+                // The duplicates have been told of one by one.
+                let new = segments.checked_sub(dup_acks_before);
+                if info.is_duplicate {
+                    (new, false, None)
+                } else {
+                    (new, true, Some(Window::Grows(segments)))
+                }
+            }
+            CongState::Cwr if segments == 0 => (Some(0), false, Some(Window::Stays)),
+            CongState::Cwr => (Some(segments), false, Some(Window::Shrinks)),
+            CongState::Recovery => {
+                let all = (info.ack - info.old_head) as u32 / size;
+                (Some(all), true, Some(Window::Grows(all)))
+            }
+            CongState::Loss if is_below => (Some(segments), false, Some(Window::Grows(segments))),
+            CongState::Loss => {
+                let beyond = (info.ack - self.sending.recover) as u32 / size;
+                (Some(beyond), true, Some(Window::Grows(beyond)))
+            }
+        };
+        Step { acked, ends, window }
     }
 
     fn enter_open(&mut self) {
@@ -292,37 +314,38 @@ impl Socket {
 
     /// An ACK below the recovery point (RFC 6582 section 3.2 step 3, RFC 6675 section 5 step B).
     fn on_partial_ack<E: Environment>(&mut self, info: AckInfo, segments: u32, env: &mut E) {
-        if !self.sack {
-            self.scoreboard.mark_head_lost();
+        if !self.agreed.sack {
+            self.sending.scoreboard.mark_head_lost();
         }
         if segments >= 1 {
             self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
         }
         let first = info.ack + self.tcb.segment_size;
-        if !self.scoreboard.is_retransmission_acked(first) {
+        if !self.sending.scoreboard.is_retransmission_acked(first) {
             self.retransmit_next(env);
         }
         let srtt = self.tcb.srtt;
         self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
-        self.restart(info.ack, self.first_partial_ack, env);
-        self.first_partial_ack = false;
+        let rto = if self.sending.is_first_partial_ack { Rto::Anew } else { Rto::Kept };
+        self.restart(info.ack, rto, env);
+        self.sending.is_first_partial_ack = false;
     }
 
     /// Sends the next segment, or the head again, without asking the window.
     fn retransmit_next<E: Environment>(&mut self, env: &mut E) {
-        let next = self.scoreboard.next_segment(false, self.peer_window);
-        let (seq, most) = next.unwrap_or((self.scoreboard.head(), self.tcb.segment_size));
+        let next = self.sending.scoreboard.next_segment(Rule3::Skipped, self.sending.window);
+        let (seq, most) = next.unwrap_or((self.sending.scoreboard.head(), self.tcb.segment_size));
         self.tcb.next_tx_seq = seq;
-        self.send_data(seq, most, true, env);
+        self.send_data(seq, most, Flags::ACK, env);
     }
 
     /// New data is acknowledged: the retransmission timer starts again (RFC 6298 section 5.3) and the
     /// application may write.
-    fn restart<E: Environment>(&mut self, ack: Seq, reset_rto: bool, env: &mut E) {
-        self.data_retries_left = self.config.data_retries;
-        if self.state != State::SynRcvd && reset_rto {
+    fn restart<E: Environment>(&mut self, ack: Seq, rto: Rto, env: &mut E) {
+        self.sending.retries_left = self.config.data_retries;
+        if self.state != State::SynRcvd && rto == Rto::Anew {
             self.disarm(Timer::Retransmit, env);
-            self.rto = self.rto_estimate();
+            self.round_trips.restart_rto();
             self.arm_retransmit(super::RetransmitAction::Data, env);
         }
         self.offer_space(env);
@@ -330,7 +353,7 @@ impl Socket {
             self.tcb.next_tx_seq = ack;
         }
         let is_fin_out = matches!(self.state, State::FinWait1 | State::Closing);
-        if self.scoreboard.size() == 0 && !is_fin_out {
+        if self.sending.scoreboard.size() == 0 && !is_fin_out {
             self.disarm(Timer::Retransmit, env);
         }
     }

@@ -9,10 +9,9 @@ use crate::time::Time;
 impl Socket {
     /// The application closes: at once, or when its data is sent.
     pub fn close<E: Environment>(&mut self, env: &mut E) {
-        self.application_closed = true;
-        self.count_acked(0);
-        if self.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
-            self.close_on_empty = true;
+        self.statistics.close(self.tcb.now);
+        if self.sending.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
+            self.sending.close_on_empty = true;
             return;
         }
         match self.state {
@@ -38,11 +37,11 @@ impl Socket {
     /// not complete yet it knows nothing.
     pub fn close_sink<E: Environment>(&mut self, now: Time, env: &mut E) {
         self.tcb.now = now;
-        self.is_listening = false;
+        self.receiving.is_listening = false;
         if !self.open || self.state == State::SynRcvd {
             return;
         }
-        if self.reassembly.has_gap() {
+        if self.receiving.reassembly.has_gap() {
             self.reset(env);
         } else {
             self.close(env);
@@ -51,15 +50,17 @@ impl Socket {
 
     /// A FIN, alone or with data.
     pub(super) fn on_fin<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if packet.seq < self.reassembly.next_rx() || packet.seq > self.reassembly.max_rx() {
+        if packet.seq < self.receiving.reassembly.next_rx()
+            || packet.seq > self.receiving.reassembly.max_rx()
+        {
             return;
         }
-        self.reassembly.set_fin(packet.seq + u32::from(packet.payload));
+        self.receiving.reassembly.set_fin(packet.seq + u32::from(packet.payload));
         self.sync_rx();
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
-        if !self.reassembly.finished() {
+        if !self.receiving.reassembly.finished() {
             return;
         }
         if self.state == State::FinWait1 {
@@ -72,14 +73,14 @@ impl Socket {
     /// Everything up to the peer's FIN has arrived; a sink has nothing to say and closes, too.
     pub(super) fn on_peer_closed<E: Environment>(&mut self, env: &mut E) {
         self.state = State::CloseWait;
-        if self.is_sink {
+        if self.receiving.is_sink {
             self.close(env);
         } else {
             self.send_control(Flags::ACK, env);
         }
         if self.state == State::LastAck {
-            self.data_retries_left = self.config.data_retries;
-            self.arm(Timer::LastAck, self.rtt.timeout(self.config.clock_granularity), env);
+            self.sending.retries_left = self.config.data_retries;
+            self.arm(Timer::LastAck, self.round_trips.timeout(), env);
         }
     }
 
@@ -91,14 +92,14 @@ impl Socket {
         if flags == Flags::ACK {
             self.on_ack(packet, env);
             if self.state == State::FinWait1
-                && self.scoreboard.size() == 0
+                && self.sending.scoreboard.size() == 0
                 && packet.ack == acks_fin
             {
                 self.state = State::FinWait2;
             }
         } else if flags == Flags::FIN.with(Flags::ACK) {
             self.on_ack(packet, env);
-            self.reassembly.set_fin(packet.seq);
+            self.receiving.reassembly.set_fin(packet.seq);
             self.sync_rx();
         } else if flags == Flags::SYN || flags == Flags::SYN.with(Flags::ACK) {
             return;
@@ -110,10 +111,10 @@ impl Socket {
             return;
         }
         let waiting = matches!(self.state, State::FinWait1 | State::FinWait2);
-        if waiting && self.reassembly.finished() {
+        if waiting && self.receiving.reassembly.finished() {
             if self.state == State::FinWait1 {
                 self.state = State::Closing;
-                if self.scoreboard.size() == 0 && packet.ack == acks_fin {
+                if self.sending.scoreboard.size() == 0 && packet.ack == acks_fin {
                     self.enter_time_wait(env);
                 }
             } else {
@@ -126,7 +127,7 @@ impl Socket {
     pub(super) fn on_segment_in_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
         if flags == Flags::ACK {
-            if packet.seq == self.reassembly.next_rx() {
+            if packet.seq == self.receiving.reassembly.next_rx() {
                 self.enter_time_wait(env);
             }
             return;
@@ -139,7 +140,7 @@ impl Socket {
 
     pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
-        if flags == Flags::ACK && packet.seq != self.reassembly.next_rx() {
+        if flags == Flags::ACK && packet.seq != self.receiving.reassembly.next_rx() {
             return;
         }
         if flags != Flags::RST && flags != Flags::ACK && flags != Flags::FIN.with(Flags::ACK) {
@@ -166,7 +167,7 @@ impl Socket {
             return;
         }
         self.disarm_all(env);
-        if self.is_listening {
+        if self.receiving.is_listening {
             self.listen_again();
         } else {
             self.open = false;
@@ -176,19 +177,19 @@ impl Socket {
     /// As ns-3's listening socket, which never took part in the connection that is over.
     fn listen_again(&mut self) {
         self.state = State::Listen;
-        self.connected = false;
-        self.reassembly = Reassembly::new(self.config.receive_buffer);
+        self.sending.connected = false;
+        self.receiving.reassembly = Reassembly::new(self.config.receive_buffer);
         self.sync_rx();
         self.tcb.next_tx_seq = Seq(0);
         self.tcb.high_tx_mark = Seq(0);
-        self.scoreboard.set_head(Seq(0));
-        self.history.clear();
-        self.rtt.reset();
+        self.sending.scoreboard.set_head(Seq(0));
+        self.round_trips.forget_flight();
+        self.round_trips.reset();
         for seq in [
-            &mut self.highest_ack_sent,
-            &mut self.highest_ack_received,
-            &mut self.highest_seq_received,
-            &mut self.ecn_ce_seq,
+            &mut self.receiving.highest_ack_sent,
+            &mut self.sending.highest_ack,
+            &mut self.sending.window_seq,
+            &mut self.ecn.ce,
         ] {
             *seq = Seq(0);
         }

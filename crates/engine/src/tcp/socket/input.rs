@@ -27,19 +27,19 @@ impl Socket {
         if !self.process_options(packet) {
             return;
         }
-        if self.peer_window == 0 && !self.is_pending(Timer::Persist) {
+        if self.sending.window == 0 && !self.is_pending(Timer::Persist) {
             self.disarm(Timer::Retransmit, env);
-            self.arm(Timer::Persist, self.persist_timeout, env);
+            self.arm(Timer::Persist, self.sending.persist_timeout, env);
         }
         match self.state {
             State::Established => self.on_segment_established(packet, env),
             State::Listen => {
                 if control_flags(packet) == Flags::SYN {
                     self.arm(Timer::CompleteFork, Time::ZERO, env);
-                    self.reassembly.set_next_rx(packet.seq + 1);
+                    self.receiving.reassembly.set_next_rx(packet.seq + 1);
                     self.state = State::SynRcvd;
                     self.congestion.algorithm().init(&mut self.tcb);
-                    self.peer_asks_ecn = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
+                    self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
                 }
             }
             State::SynSent => self.on_segment_syn_sent(packet, env),
@@ -51,7 +51,7 @@ impl Socket {
             State::LastAck => self.on_segment_in_last_ack(packet, env),
             State::TimeWait | State::Closed => {}
         }
-        if self.peer_window != 0 && self.is_pending(Timer::Persist) {
+        if self.sending.window != 0 && self.is_pending(Timer::Persist) {
             self.disarm(Timer::Persist, env);
             self.send_pending(env);
         }
@@ -78,21 +78,21 @@ impl Socket {
     }
 
     fn is_out_of_window(&self, packet: &Packet) -> bool {
-        let next = self.reassembly.next_rx();
+        let next = self.receiving.reassembly.next_rx();
         match self.state {
             State::Listen | State::SynSent | State::SynRcvd => false,
             State::LastAck | State::Closing | State::CloseWait => packet.seq != next,
             _ => {
                 packet.seq + u32::from(packet.payload) < next
-                    || self.reassembly.max_rx() <= packet.seq
+                    || self.receiving.reassembly.max_rx() <= packet.seq
             }
         }
     }
 
     /// RFC 3168 section 6.1.3, RFC 8257 section 3.2.
     fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if packet.ecn == Ecn::Ce && self.ecn_ce_seq < packet.seq {
-            self.ecn_ce_seq = packet.seq;
+        if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
+            self.ecn.ce = packet.seq;
             self.tcb.ecn_state = EcnState::CeRcvd;
             self.cwnd_event(CaEvent::EcnIsCe, env);
         } else if packet.ecn != Ecn::NotEct && self.tcb.ecn_state != EcnState::Disabled {
@@ -113,36 +113,36 @@ impl Socket {
     pub(super) fn cwnd_event<E: Environment>(&mut self, event: CaEvent, env: &mut E) {
         self.sync_rx();
         if let Some(early) = self.congestion.algorithm().cwnd_event(&mut self.tcb, event) {
-            let next = self.reassembly.next_rx();
-            self.reassembly.set_next_rx(early.ack);
+            let next = self.receiving.reassembly.next_rx();
+            self.receiving.reassembly.set_next_rx(early.ack);
             let flags = if early.ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
             self.send_control(flags, env);
-            self.reassembly.set_next_rx(next);
+            self.receiving.reassembly.set_next_rx(next);
         }
     }
 
     /// Returns false if the segment must be ignored (RFC 7323 section 3.2: no timestamp).
     fn process_options(&mut self, packet: &Packet) -> bool {
         if packet.flags.has(Flags::SYN) {
-            self.peer_window = u32::from(packet.window); // never scaled
+            self.sending.window = u32::from(packet.window); // never scaled
             let options = packet.options;
             match options.window_shift() {
-                Some(shift) if self.window_scaling => self.send_shift = shift.min(14),
-                _ => self.window_scaling = false,
+                Some(shift) if self.agreed.window_scaling => self.agreed.send_shift = shift.min(14),
+                _ => self.agreed.window_scaling = false,
             }
-            self.sack &= options.has_sack_permitted();
-            self.timestamps &= options.has_timestamps();
-            if self.timestamps {
+            self.agreed.sack &= options.has_sack_permitted();
+            self.agreed.timestamps &= options.has_timestamps();
+            if self.agreed.timestamps {
                 self.process_timestamp(packet);
             }
             self.tcb.cwnd = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
             self.tcb.ssthresh = self.tcb.initial_ssthresh;
             if packet.flags.has(Flags::ACK) {
                 self.estimate_rtt(packet);
-                self.highest_ack_received = packet.ack;
+                self.sending.highest_ack = packet.ack;
             }
         } else if packet.flags.has(Flags::ACK) {
-            if self.timestamps {
+            if self.agreed.timestamps {
                 if !packet.options.has_timestamps() {
                     return false;
                 }
@@ -161,78 +161,46 @@ impl Socket {
         }
         self.tcb.rcv_timestamp = packet.ts_val;
         self.tcb.rcv_timestamp_echo = packet.ts_ecr;
-        let next = self.reassembly.next_rx();
-        if packet.seq == next && packet.seq <= self.highest_ack_sent {
-            self.timestamp_to_echo = packet.ts_val;
+        let next = self.receiving.reassembly.next_rx();
+        if packet.seq == next && packet.seq <= self.receiving.highest_ack_sent {
+            self.agreed.timestamp_to_echo = packet.ts_val;
         }
     }
 
     /// RFC 9293 section 3.10.7.4, "SND.WND": only segments that are not older than the last update.
     fn update_peer_window(&mut self, packet: &Packet) {
-        let window = u32::from(packet.window) << self.send_shift;
+        let window = u32::from(packet.window) << self.agreed.send_shift;
         if self.state < State::Established {
-            self.peer_window = window;
+            self.sending.window = window;
             return;
         }
-        let mut update = packet.ack == self.highest_ack_received && window > self.peer_window;
-        if packet.ack > self.highest_ack_received {
-            self.count_acked((packet.ack - self.highest_ack_received) as u64);
-            self.highest_ack_received = packet.ack;
+        let mut update = packet.ack == self.sending.highest_ack && window > self.sending.window;
+        if packet.ack > self.sending.highest_ack {
+            let advance = (packet.ack - self.sending.highest_ack) as u64;
+            self.statistics.count_acked(advance, self.tcb.now);
+            self.sending.highest_ack = packet.ack;
             update = true;
         }
-        if packet.seq > self.highest_seq_received {
-            self.highest_seq_received = packet.seq;
+        if packet.seq > self.sending.window_seq {
+            self.sending.window_seq = packet.seq;
             update = true;
         }
         if update {
-            self.peer_window = window;
+            self.sending.window = window;
         }
     }
 
-    /// A sample for the oldest unacknowledged entry of the history (RFC 6298); `last_rtt` is that of
-    /// the newest one that this ACK covers.
+    #[inline]
     fn estimate_rtt(&mut self, packet: &Packet) {
-        let Some(&oldest) = self.history.front() else { return };
-        let sample = self.rtt_sample(packet, oldest);
-        let mut newest = oldest;
-        while let Some(&entry) = self.history.front() {
-            if entry.seq + entry.len > packet.ack {
-                break;
-            }
-            newest = entry;
-            self.history.pop_front();
-        }
-        if let Some(last) = self.rtt_sample(packet, newest) {
-            self.tcb.last_rtt = last;
-        }
-        if let Some(rtt) = sample {
-            self.rtt.measure(rtt);
-            self.rto = self.rto_estimate();
-            self.tcb.srtt = self.rtt.srtt();
-            self.tcb.min_rtt = self.tcb.min_rtt.min(self.tcb.srtt);
-        }
-    }
-
-    /// With timestamps the sample is in whole milliseconds, at least 1 us; without, retransmitted
-    /// segments give none (Karn's algorithm, RFC 6298 section 3).
-    fn rtt_sample(&self, packet: &Packet, entry: super::RttHistory) -> Option<Time> {
-        if packet.ack < entry.seq + entry.len {
-            return None;
-        }
-        if self.timestamps && packet.options.has_timestamps() {
-            let now = self.tcb.now.ms() as u32;
-            let elapsed = now.saturating_sub(packet.ts_ecr);
-            return Some(Time::from_ms(u64::from(elapsed)).max(Time(1_000)));
-        }
-        let elapsed = self.tcb.now - entry.time;
-        (!entry.retransmitted && !elapsed.is_zero()).then_some(elapsed)
+        let has_echo = self.agreed.timestamps && packet.options.has_timestamps();
+        self.round_trips.on_ack(packet, has_echo.then_some(packet.ts_ecr), &mut self.tcb);
     }
 
     #[inline(always)] // on every packet that arrives at a host
     fn on_segment_established<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let flags = control_flags(packet);
         if flags == Flags::ACK {
-            if packet.ack < self.scoreboard.head() {
+            if packet.ack < self.sending.scoreboard.head() {
                 return; // an old duplicate
             }
             if packet.ack > self.tcb.high_tx_mark {
@@ -244,7 +212,7 @@ impl Socket {
             self.on_fin(packet, env);
         } else if flags == Flags::default() {
             self.on_data(packet, env);
-            if self.reassembly.finished() {
+            if self.receiving.reassembly.finished() {
                 self.on_fin(packet, env);
             }
         } else if flags != Flags::SYN && flags != Flags::SYN.with(Flags::ACK) {
@@ -266,7 +234,7 @@ impl Socket {
             return;
         }
         self.establish(env);
-        self.reassembly.set_next_rx(packet.seq + 1);
+        self.receiving.reassembly.set_next_rx(packet.seq + 1);
         self.sync_rx();
         self.congestion.update_pacing_rate(&mut self.tcb);
         self.send_control(Flags::ACK, env);
@@ -278,19 +246,19 @@ impl Socket {
         };
         self.send_pending(env);
         self.arm(Timer::Connected, Time::ZERO, env);
-        self.delayed_acks = self.config.delayed_ack_count;
+        self.receiving.delayed_acks = self.config.delayed_ack_count;
     }
 
     /// The SYN is answered in an event of its own, as by a forked socket.
     pub(super) fn complete_fork<E: Environment>(&mut self, env: &mut E) {
-        self.syn_left = self.config.connect_count;
-        self.data_retries_left = self.config.data_retries;
+        self.sending.syns_left = self.config.connect_count;
+        self.sending.retries_left = self.config.data_retries;
         self.sync_rx();
         self.answer_syn(env);
     }
 
     fn answer_syn<E: Environment>(&mut self, env: &mut E) {
-        let agreed = self.tcb.use_ecn != UseEcn::Off && self.peer_asks_ecn;
+        let agreed = self.tcb.use_ecn != UseEcn::Off && self.ecn.peer_asks;
         let flags = Flags::SYN.with(Flags::ACK);
         self.send_control(if agreed { flags.with(Flags::ECE) } else { flags }, env);
         self.tcb.ecn_state = if agreed { EcnState::Idle } else { EcnState::Disabled };
@@ -301,17 +269,17 @@ impl Socket {
         let completes = flags == Flags::ACK && packet.ack == self.tcb.next_tx_seq + 1;
         if completes || flags == Flags::default() {
             self.establish(env);
-            self.delayed_acks = self.config.delayed_ack_count;
+            self.receiving.delayed_acks = self.config.delayed_ack_count;
             self.on_ack(packet, env);
             self.congestion.update_pacing_rate(&mut self.tcb);
             self.offer_space(env);
         } else if flags == Flags::SYN {
             // The SYN-ACK was lost.
-            self.reassembly.set_next_rx(packet.seq + 1);
-            self.peer_asks_ecn = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
+            self.receiving.reassembly.set_next_rx(packet.seq + 1);
+            self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
             self.answer_syn(env);
         } else if flags == Flags::FIN.with(Flags::ACK) {
-            if packet.seq == self.reassembly.next_rx() {
+            if packet.seq == self.receiving.reassembly.next_rx() {
                 let state = self.state;
                 self.establish(env);
                 self.state = state;
@@ -330,38 +298,39 @@ impl Socket {
         self.congestion.algorithm().set_state(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
         self.state = State::Established;
-        self.connected = true;
+        self.sending.connected = true;
         self.disarm(Timer::Retransmit, env);
         self.tcb.next_tx_seq += 1;
         self.tcb.high_tx_mark = self.tcb.next_tx_seq;
-        self.scoreboard.set_head(self.tcb.next_tx_seq);
+        self.sending.scoreboard.set_head(self.tcb.next_tx_seq);
     }
 
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        let expected = self.reassembly.next_rx();
-        let Some(in_order) = self.reassembly.add(packet.seq, u32::from(packet.payload)) else {
+        let expected = self.receiving.reassembly.next_rx();
+        let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
+        else {
             self.send_ack(env);
             return;
         };
         self.sync_rx();
-        if self.reassembly.next_rx() > expected {
+        if self.receiving.reassembly.next_rx() > expected {
             env.readable(in_order);
-            if self.reassembly.finished() && !packet.flags.has(Flags::FIN) {
+            if self.receiving.reassembly.finished() && !packet.flags.has(Flags::FIN) {
                 self.on_peer_closed(env);
                 return;
             }
         }
-        let next = self.reassembly.next_rx();
-        if self.reassembly.has_gap() || next > expected + u32::from(packet.payload) {
+        let next = self.receiving.reassembly.next_rx();
+        if self.receiving.reassembly.has_gap() || next > expected + u32::from(packet.payload) {
             self.cwnd_event(CaEvent::NonDelayedAck, env);
             self.send_ack(env);
             return;
         }
-        self.delayed_acks += 1;
-        if self.delayed_acks >= self.config.delayed_ack_count {
+        self.receiving.delayed_acks += 1;
+        if self.receiving.delayed_acks >= self.config.delayed_ack_count {
             self.disarm(Timer::DelayedAck, env);
-            self.delayed_acks = 0;
+            self.receiving.delayed_acks = 0;
             self.cwnd_event(CaEvent::NonDelayedAck, env);
             self.send_ack(env);
         } else {

@@ -1,9 +1,11 @@
 //! Sending: data while the window allows, control segments, and what the application writes.
 
-use super::{Environment, RetransmitAction, RttHistory, Socket, State, Timer, Write};
+use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, TCP_HEADER};
 use crate::seq::Seq;
 use crate::tcp::control::CaEvent;
+use crate::tcp::rate::Pipe;
+use crate::tcp::scoreboard::Rule3;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
 use crate::time::Time;
 
@@ -11,16 +13,14 @@ use crate::time::Time;
 const TIMESTAMPS: u32 = 10;
 const WINDOW_SCALE: u32 = 3;
 const SACK_PERMITTED: u32 = 2;
-/// Of the new gap in the average of the gaps between departures.
-const GAP_WEIGHT: f64 = 0.05;
 
 impl Socket {
     /// The application may write: takes what it has to say.
     pub(super) fn offer_space<E: Environment>(&mut self, env: &mut E) {
-        if self.is_sink {
+        if self.receiving.is_sink {
             return;
         }
-        let free = self.scoreboard.available();
+        let free = self.sending.scoreboard.available();
         if free == 0 {
             return;
         }
@@ -33,7 +33,7 @@ impl Socket {
         self.tcb.now = now;
         let may_write =
             matches!(self.state, State::SynSent | State::Established | State::CloseWait);
-        if !may_write || self.scoreboard.available() < bytes {
+        if !may_write || self.sending.scoreboard.available() < bytes {
             return false;
         }
         self.write(Write { bytes, size: bytes, close: false }, env);
@@ -45,24 +45,19 @@ impl Socket {
     #[inline(always)] // on every acknowledgement
     fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
         let mut done = 0;
-        // Each write of its own re-evaluates "application limited" (RateEstimator); only the first
-        // two can differ, by the pipe as last evaluated and as it is now.
+        // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
+        // The first write knows it as last evaluated; asking for the window evaluates it, so that the
+        // second may find another.  From then on only what is unsent changes, and grows: none of
+        // the later writes would find a limit that the second has not found.
         for size in [write.size.min(write.bytes), write.bytes.saturating_sub(write.size)] {
             if size == 0 {
                 continue;
             }
             let shown = if done == 0 { size } else { size.min(write.size) };
-            self.scoreboard.add(shown);
-            self.rate.check_app_limited(
-                self.tcb.cwnd,
-                self.tcb.bytes_in_flight,
-                self.tcb.segment_size,
-                self.scoreboard.tail(),
-                self.tcb.next_tx_seq,
-                self.scoreboard.lost_out(),
-                self.scoreboard.retrans_out(),
-            );
-            self.scoreboard.add(size - shown);
+            self.sending.scoreboard.add(shown);
+            let unsent = self.sending.scoreboard.tail() - self.tcb.next_tx_seq;
+            self.sending.rate.check_app_limited(unsent, self.pipe());
+            self.sending.scoreboard.add(size - shown);
             done += size;
             let may_send = matches!(self.state, State::Established | State::CloseWait);
             if may_send && self.available_window() > 0 && !self.is_pending(Timer::SendPending) {
@@ -77,7 +72,7 @@ impl Socket {
 
     /// Sends while the window, the pacing timer and the data allow (RFC 6675 section 5, step C).
     pub(super) fn send_pending<E: Environment>(&mut self, env: &mut E) {
-        if self.scoreboard.size() == 0 || !self.open {
+        if self.sending.scoreboard.size() == 0 || !self.open {
             return;
         }
         loop {
@@ -88,10 +83,11 @@ impl Socket {
             if self.tcb.cong_state == CongState::Open && self.state == State::FinWait1 {
                 return;
             }
-            let rule3 = self.sack && self.tcb.cong_state == CongState::Recovery;
-            let next = self.scoreboard.next_segment(rule3, self.peer_window);
+            let in_recovery = self.agreed.sack && self.tcb.cong_state == CongState::Recovery;
+            let rule3 = if in_recovery { Rule3::Applies } else { Rule3::Skipped };
+            let next = self.sending.scoreboard.next_segment(rule3, self.sending.window);
             let Some((seq, most)) = next else { return };
-            let data = self.scoreboard.size_from(seq);
+            let data = self.sending.scoreboard.size_from(seq);
             if data < window {
                 self.offer_space(env);
             }
@@ -109,7 +105,8 @@ impl Socket {
                 self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::TxStart);
             }
             let len = window.min(segment_size).min(most);
-            let sent = self.send_data(seq, len, self.connected, env);
+            let flags = if self.sending.connected { Flags::ACK } else { Flags::default() };
+            let sent = self.send_data(seq, len, flags, env);
             self.tcb.next_tx_seq += sent;
             if self.is_pacing() && !self.is_pending(Timer::Pacing) {
                 self.arm(Timer::Pacing, self.tcb.pacing_rate.tx_time(sent), env);
@@ -118,44 +115,44 @@ impl Socket {
         }
     }
 
-    /// Sends at most `max` bytes from `seq`; returns how many.
+    /// Sends at most `max` bytes from `seq`, in a segment with `flags` and those that are due; returns
+    /// how many.
     pub(super) fn send_data<E: Environment>(
         &mut self,
         seq: Seq,
         max: u32,
-        with_ack: bool,
+        flags: Flags,
         env: &mut E,
     ) -> u32 {
         let now = self.tcb.now;
-        let is_start = self.bytes_in_flight() == 0;
-        let Some(index) = self.scoreboard.take(max, seq, now) else { return 0 };
-        let sent_rate = self.rate.on_sent(now, is_start);
-        let segment = self.scoreboard.segment_mut(index);
+        let in_flight = self.bytes_in_flight();
+        let Some(index) = self.sending.scoreboard.take(max, seq, now) else { return 0 };
+        let sent_rate = self.sending.rate.on_sent(now, in_flight);
+        let segment = self.sending.scoreboard.segment_mut(index);
         segment.rate = sent_rate;
         let (len, is_retransmission) = (segment.len, segment.retransmitted);
 
         if self.is_pacing() && !self.is_pending(Timer::Pacing) {
             self.arm(Timer::Pacing, self.tcb.pacing_rate.tx_time(len), env);
         }
-        let mut flags = Flags::default();
-        if with_ack {
-            flags = Flags::ACK;
+        let mut flags = flags;
+        if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
-            self.delayed_acks = 0;
+            self.receiving.delayed_acks = 0;
         }
         // RFC 3168 section 6.1.2: CWR on the first new segment after the window was reduced.
         if self.tcb.ecn_state == EcnState::EceRcvd
-            && self.ecn_echo_seq > self.ecn_cwr_seq
+            && self.ecn.echo > self.ecn.cwr
             && !is_retransmission
         {
             self.tcb.ecn_state = EcnState::CwrSent;
-            self.ecn_cwr_seq = seq;
+            self.ecn.cwr = seq;
             flags = flags.with(Flags::CWR);
         }
         // RFC 3168 section 6.1.5: no ECT on retransmissions (RFC 8257 lifts that for DCTCP).
         let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
         let is_ect = dctcp || (self.tcb.ecn_state != EcnState::Disabled && !is_retransmission);
-        if self.close_on_empty && self.scoreboard.size_from(seq + len) == 0 {
+        if self.sending.close_on_empty && self.sending.scoreboard.size_from(seq + len) == 0 {
             flags = flags.with(Flags::FIN);
             match self.state {
                 State::Established => self.state = State::FinWait1,
@@ -163,18 +160,22 @@ impl Socket {
                 _ => {}
             }
         }
-        let window = self.window_field(true);
+        let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, flags, window, len);
         packet.ecn = self.ecn_field(is_ect);
         if !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
-        self.count_departure(seq, len);
+        self.statistics.count_departure(&self.tcb, seq, len);
         env.transmit(packet);
 
         let in_flight = self.bytes_in_flight();
         self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(self.tcb.segment_size);
-        self.remember_for_rtt(seq, len, is_retransmission);
+        if is_retransmission {
+            self.round_trips.on_retransmitted(seq, len);
+        } else {
+            self.round_trips.on_sent(seq, len, now);
+        }
         if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Cwr) {
             self.congestion.on_sent(len);
         }
@@ -212,36 +213,40 @@ impl Socket {
         } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing) {
             seq += 1; // beyond the FIN
         }
-        self.rto = self.rto_estimate();
+        self.round_trips.restart_rto();
         let has_syn = flags.has(Flags::SYN);
-        let mut window = self.window_field(true);
+        let mut window = self.window_field(self.agreed.receive_shift);
         if has_syn {
-            if self.window_scaling {
-                self.receive_shift = self.config.window_shift();
+            if self.agreed.window_scaling {
+                self.agreed.receive_shift = self.config.window_shift();
             }
-            if self.syn_left == 0 {
-                self.rtt.reset();
+            if self.sending.syns_left == 0 {
+                self.round_trips.reset();
                 self.state = State::Closed;
                 self.close_end_point(env);
                 return;
             }
             // RFC 6298 section 5.5: back off with every attempt.
-            let attempt = self.config.connect_count - self.syn_left;
-            self.rto = Time(self.config.connect_timeout.0 << attempt);
-            self.syn_left -= 1;
-            self.remember_for_rtt(seq, 0, self.config.connect_count - 1 != self.syn_left);
-            window = self.window_field(false);
+            let attempt = self.config.connect_count - self.sending.syns_left;
+            self.round_trips.rto = Time(self.config.connect_timeout.0 << attempt);
+            self.sending.syns_left -= 1;
+            if self.sending.syns_left == self.config.connect_count - 1 {
+                self.round_trips.on_sent(seq, 0, self.tcb.now);
+            } else {
+                self.round_trips.on_retransmitted(seq, 0);
+            }
+            window = self.window_field(0); // never scaled
         }
         let mut packet = self.segment(seq, flags, window, 0);
         // RFC 8257 section 3: DCTCP sets ECT on everything.
         packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
         if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
-            self.delayed_acks = 0;
-            self.highest_ack_sent = self.highest_ack_sent.max(packet.ack);
-            if self.sack && !self.reassembly.sack_blocks().is_empty() {
-                packet.set_sack_blocks(self.reassembly.sack_blocks());
-                packet.ip_bytes = IP_HEADER + self.tcp_header(has_syn, u32::from(packet.sacks));
+            self.receiving.delayed_acks = 0;
+            self.receiving.highest_ack_sent = self.receiving.highest_ack_sent.max(packet.ack);
+            if self.agreed.sack && !self.receiving.reassembly.sack_blocks().is_empty() {
+                packet.set_sack_blocks(self.receiving.reassembly.sack_blocks());
+                packet.ip_bytes = IP_HEADER + self.tcp_header(flags, u32::from(packet.sacks));
             }
         }
         env.transmit(packet);
@@ -254,33 +259,45 @@ impl Socket {
     /// Arms the retransmission timer with the present RTO.
     pub(super) fn arm_retransmit<E: Environment>(&mut self, action: RetransmitAction, env: &mut E) {
         self.retransmit_action = action;
-        self.arm(Timer::Retransmit, self.rto, env);
+        self.arm(Timer::Retransmit, self.round_trips.rto, env);
+    }
+
+    /// As last evaluated.
+    #[inline]
+    fn pipe(&self) -> Pipe {
+        Pipe {
+            cwnd: self.tcb.cwnd,
+            in_flight: self.tcb.bytes_in_flight,
+            lost: self.sending.scoreboard.lost_out(),
+            retransmitted: self.sending.scoreboard.retrans_out(),
+            segment_size: self.tcb.segment_size,
+        }
     }
 
     /// What cwnd and the peer's window leave.
     pub(super) fn available_window(&mut self) -> u32 {
-        let window = self.peer_window.min(self.tcb.cwnd);
+        let window = self.sending.window.min(self.tcb.cwnd);
         window.saturating_sub(self.bytes_in_flight())
     }
 
-    /// The window field for the next segment (RFC 7323 section 2.3).
-    pub(super) fn window_field(&mut self, scaled: bool) -> u16 {
-        if !self.reassembly.got_fin() {
-            self.advertised = (self.reassembly.max_rx() - self.reassembly.next_rx()) as u32;
+    /// The window field for the next segment, in units of 2^`shift` bytes (RFC 7323 section 2.3).
+    pub(super) fn window_field(&mut self, shift: u8) -> u16 {
+        if !self.receiving.reassembly.got_fin() {
+            self.receiving.advertised =
+                (self.receiving.reassembly.max_rx() - self.receiving.reassembly.next_rx()) as u32;
         }
-        let shift = if scaled { self.receive_shift } else { 0 };
-        (self.advertised >> shift).min(self.config.max_window) as u16
+        (self.receiving.advertised >> shift).min(self.config.max_window) as u16
     }
 
     /// Headers with the options of the moment; no SACK blocks.
     #[inline(always)]
     pub(super) fn segment(&self, seq: Seq, flags: Flags, window: u16, len: u32) -> Packet {
-        let header = self.tcp_header(flags.has(Flags::SYN), 0);
+        let header = self.tcp_header(flags, 0);
         Packet {
             seq,
-            ack: self.reassembly.next_rx(),
-            ts_val: if self.timestamps { self.tcb.now.ms() as u32 } else { 0 },
-            ts_ecr: if self.timestamps { self.timestamp_to_echo } else { 0 },
+            ack: self.receiving.reassembly.next_rx(),
+            ts_val: if self.agreed.timestamps { self.tcb.now.ms() as u32 } else { 0 },
+            ts_ecr: if self.agreed.timestamps { self.agreed.timestamp_to_echo } else { 0 },
             options: self.options(flags),
             ip_bytes: IP_HEADER + header + len,
             payload: len as u16,
@@ -297,23 +314,27 @@ impl Socket {
     }
 
     fn options(&self, flags: Flags) -> Options {
-        let options = Options::new(self.timestamps);
+        let options = Options::new(self.agreed.timestamps);
         if !flags.has(Flags::SYN) {
             return options;
         }
-        options.with_syn(self.sack, self.window_scaling.then_some(self.receive_shift))
+        options.with_syn(
+            self.agreed.sack,
+            self.agreed.window_scaling.then_some(self.agreed.receive_shift),
+        )
     }
 
     /// TCP header bytes: options padded to whole words.
-    fn tcp_header(&self, syn: bool, sacks: u32) -> u32 {
+    fn tcp_header(&self, flags: Flags, sacks: u32) -> u32 {
+        let syn = flags.has(Flags::SYN);
         let mut options = 0;
-        if self.timestamps {
+        if self.agreed.timestamps {
             options += TIMESTAMPS;
         }
-        if syn && self.window_scaling {
+        if syn && self.agreed.window_scaling {
             options += WINDOW_SCALE;
         }
-        if syn && self.sack {
+        if syn && self.agreed.sack {
             options += SACK_PERMITTED;
         }
         if sacks > 0 {
@@ -325,47 +346,5 @@ impl Socket {
     pub(super) fn is_pacing(&self) -> bool {
         let initial = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
         self.tcb.pacing && (self.tcb.pace_initial_window || self.tcb.high_tx_mark.0 > initial)
-    }
-
-    fn remember_for_rtt(&mut self, seq: Seq, len: u32, is_retransmission: bool) {
-        if !is_retransmission {
-            let time = self.tcb.now;
-            if self.history.is_empty() {
-                self.history_longest = 0;
-            }
-            self.history_longest = self.history_longest.max(len);
-            self.history.push_back(RttHistory { seq, len, time, retransmitted: false });
-            return;
-        }
-        // The first entry that contains seq.  Entries are in order, but one that was sent again as a
-        // longer segment reaches into the next ones, and further with each segment that begins in it.
-        let above = self.history.partition_point(|entry| entry.seq <= seq);
-        let mut i = above;
-        while i > 0 && self.history[i - 1].seq + self.history_longest > seq {
-            i -= 1;
-        }
-        let found = self.history.range_mut(i..above).find(|entry| seq < entry.seq + entry.len);
-        if let Some(entry) = found {
-            entry.retransmitted = true;
-            entry.len = ((seq + len) - entry.seq) as u32;
-            self.history_longest = self.history_longest.max(entry.len);
-        }
-    }
-
-    fn count_departure(&mut self, seq: Seq, len: u32) {
-        let statistics = &mut self.statistics;
-        statistics.segments_sent += 1;
-        statistics.sent_bytes += u64::from(len);
-        if seq < self.tcb.high_tx_mark {
-            statistics.retransmissions += 1;
-        }
-        let now = self.tcb.now;
-        if let Some(last) = statistics.last_departure.replace(now) {
-            let gap = (now - last).0 as f64;
-            statistics.departure_gap = Some(match statistics.departure_gap {
-                Some(mean) => mean + GAP_WEIGHT * (gap - mean),
-                None => gap,
-            });
-        }
     }
 }

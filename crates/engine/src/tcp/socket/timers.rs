@@ -3,6 +3,7 @@
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::packet::Flags;
 use crate::tcp::control::CaEvent;
+use crate::tcp::scoreboard::SackMarks;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState};
 use crate::time::Time;
 
@@ -20,7 +21,7 @@ impl Socket {
                 RetransmitAction::Control(flags) => self.send_control(flags, env),
             },
             Timer::DelayedAck => {
-                self.delayed_acks = 0;
+                self.receiving.delayed_acks = 0;
                 self.cwnd_event(CaEvent::DelayedAck, env);
                 self.send_ack(env);
             }
@@ -37,32 +38,35 @@ impl Socket {
     }
 
     fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
-        if self.scoreboard.size() == 0 {
+        if self.sending.scoreboard.size() == 0 {
             if matches!(self.state, State::FinWait1 | State::Closing) {
                 self.send_control(Flags::FIN, env); // the FIN itself was lost
             }
             return;
         }
-        if self.data_retries_left == 0 {
+        if self.sending.retries_left == 0 {
             self.close_end_point(env);
             return;
         }
-        self.data_retries_left -= 1;
+        self.sending.retries_left -= 1;
 
         let in_flight = self.bytes_in_flight();
-        self.dup_acks = 0;
-        if !self.sack {
-            self.scoreboard.reset_reno_sack();
+        self.sending.dup_acks = 0;
+        if !self.agreed.sack {
+            self.sending.scoreboard.reset_reno_sack();
         }
         // RFC 6675 section 5.1; SACK marks are kept (errata 1610), the head counts as lost.
-        self.scoreboard.mark_all_lost(!self.sack);
-        self.recover = self.tcb.high_tx_mark;
-        self.recover_active = true;
-        self.rto = (self.rto + self.rto).min(MAX_TIMEOUT); // RFC 6298 section 5.5
-        self.history.clear();
+        let marks = if self.agreed.sack { SackMarks::Kept } else { SackMarks::Guessed };
+        self.sending.scoreboard.mark_all_lost(marks);
+        self.sending.recover = self.tcb.high_tx_mark;
+        self.sending.is_recover_active = true;
+        self.round_trips.rto = (self.round_trips.rto + self.round_trips.rto).min(MAX_TIMEOUT); // RFC 6298 section 5.5
+        self.round_trips.forget_flight();
         // RFC 5681 section 3.1: not again for a segment that a timeout has sent before.  The marks
         // have just been cleared, so that in effect every timeout sets ssthresh.
-        if self.tcb.cong_state != CongState::Loss || !self.scoreboard.is_head_retransmitted() {
+        if self.tcb.cong_state != CongState::Loss
+            || !self.sending.scoreboard.is_head_retransmitted()
+        {
             self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         }
         self.cwnd_event(CaEvent::Loss, env);
@@ -77,11 +81,12 @@ impl Socket {
 
     /// RFC 9293 section 3.8.6.1: one byte beyond a closed window, at growing intervals.
     fn probe_window<E: Environment>(&mut self, env: &mut E) {
-        self.persist_timeout = (self.persist_timeout + self.persist_timeout).min(MAX_TIMEOUT);
+        self.sending.persist_timeout =
+            (self.sending.persist_timeout + self.sending.persist_timeout).min(MAX_TIMEOUT);
         let seq = self.tcb.next_tx_seq;
-        if self.scoreboard.take(1, seq, self.tcb.now).is_some() {
-            self.scoreboard.take_back_last();
-            let window = self.window_field(true);
+        if self.sending.scoreboard.take(1, seq, self.tcb.now).is_some() {
+            self.sending.scoreboard.take_back_last();
+            let window = self.window_field(self.agreed.receive_shift);
             let mut packet = self.segment(seq, Flags::default(), window, 1);
             let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
             if self.tcb.ecn_state == EcnState::Disabled {
@@ -92,19 +97,19 @@ impl Socket {
             }
             env.transmit(packet);
         }
-        self.arm(Timer::Persist, self.persist_timeout, env);
+        self.arm(Timer::Persist, self.sending.persist_timeout, env);
     }
 
     fn repeat_last_fin<E: Environment>(&mut self, env: &mut E) {
         if self.state != State::LastAck {
             return;
         }
-        if self.data_retries_left == 0 {
+        if self.sending.retries_left == 0 {
             self.close_end_point(env);
             return;
         }
-        self.data_retries_left -= 1;
+        self.sending.retries_left -= 1;
         self.send_control(Flags::FIN.with(Flags::ACK), env);
-        self.arm(Timer::LastAck, self.rtt.timeout(self.config.clock_granularity), env);
+        self.arm(Timer::LastAck, self.round_trips.timeout(), env);
     }
 }

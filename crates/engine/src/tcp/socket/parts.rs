@@ -1,0 +1,135 @@
+//! What a socket is made of.
+
+use crate::seq::Seq;
+use crate::tcp::config::Config;
+use crate::tcp::rate::RateEstimator;
+use crate::tcp::reassembly::Reassembly;
+use crate::tcp::scoreboard::Scoreboard;
+use crate::time::Time;
+
+/// The half that sends data.
+#[derive(Debug)]
+pub(super) struct Sending {
+    pub scoreboard: Scoreboard,
+    pub rate: RateEstimator,
+    /// Attempts left to connect, and timeouts in a row left before the connection is given up.
+    pub syns_left: u32,
+    pub retries_left: u32,
+    pub dup_acks: u32,
+    /// The recovery point: the episode ends when it is acknowledged.
+    pub recover: Seq,
+    pub is_recover_active: bool,
+    pub is_first_partial_ack: bool,
+    /// Bytes acknowledged that do not make a segment yet.
+    pub acked_remainder: u32,
+    /// The peer's window, in bytes.
+    pub window: u32,
+    pub highest_ack: Seq,
+    /// Highest sequence number of a segment that updated the window.
+    pub window_seq: Seq,
+    /// Until the next probe of a closed window.
+    pub persist_timeout: Time,
+    pub close_on_empty: bool,
+    pub connected: bool,
+}
+
+impl Sending {
+    pub(super) fn new(config: &Config) -> Sending {
+        Sending {
+            scoreboard: Scoreboard::new(
+                config.send_buffer,
+                config.segment_size,
+                config.dup_ack_threshold,
+            ),
+            rate: RateEstimator::default(),
+            syns_left: config.connect_count,
+            retries_left: config.data_retries,
+            dup_acks: 0,
+            recover: Seq(0),
+            is_recover_active: false,
+            is_first_partial_ack: true,
+            acked_remainder: 0,
+            window: 0,
+            highest_ack: Seq(0),
+            window_seq: Seq(0),
+            persist_timeout: config.persist_timeout,
+            close_on_empty: false,
+            connected: false,
+        }
+    }
+
+    /// Whole segments in `bytes` of `size` each; the rest is carried over.
+    pub(super) fn count_segments(&mut self, bytes: u32, size: u32) -> u32 {
+        let mut segments = bytes / size;
+        self.acked_remainder += bytes % size;
+        if self.acked_remainder >= size {
+            segments += 1;
+            self.acked_remainder -= size;
+        }
+        segments
+    }
+}
+
+/// The half that receives data.
+#[derive(Debug)]
+pub(super) struct Receiving {
+    pub reassembly: Reassembly,
+    /// Segments that wait for an ACK.
+    pub delayed_acks: u32,
+    pub highest_ack_sent: Seq,
+    /// The window offered last, in bytes.
+    pub advertised: u32,
+    /// The socket only receives.
+    pub is_sink: bool,
+    /// The port accepts connections, besides the one that there is.
+    pub is_listening: bool,
+}
+
+impl Receiving {
+    pub(super) fn new(config: &Config) -> Receiving {
+        Receiving {
+            reassembly: Reassembly::new(config.receive_buffer),
+            delayed_acks: 0,
+            highest_ack_sent: Seq(0),
+            advertised: 0,
+            is_sink: false,
+            is_listening: false,
+        }
+    }
+}
+
+/// The options that both ends have agreed on; until the peer's SYN, those that this end offers.
+#[derive(Debug)]
+pub(super) struct Agreed {
+    pub sack: bool,
+    pub timestamps: bool,
+    pub window_scaling: bool,
+    /// Shifts of the window field: of segments that arrive, and that leave.
+    pub send_shift: u8,
+    pub receive_shift: u8,
+    /// TS.Recent (RFC 7323 section 4.3).
+    pub timestamp_to_echo: u32,
+}
+
+impl Agreed {
+    pub(super) fn new(config: &Config) -> Agreed {
+        Agreed {
+            sack: config.sack,
+            timestamps: config.timestamps,
+            window_scaling: config.window_scaling,
+            send_shift: 0,
+            receive_shift: 0,
+            timestamp_to_echo: 0,
+        }
+    }
+}
+
+/// ECN: the last sequence numbers of an echo received, a CE mark received, a CWR sent.
+#[derive(Debug, Default)]
+pub(super) struct EcnMarks {
+    pub echo: Seq,
+    pub ce: Seq,
+    pub cwr: Seq,
+    /// The SYN that was accepted asked for ECN.
+    pub peer_asks: bool,
+}

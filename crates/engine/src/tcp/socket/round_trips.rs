@@ -1,0 +1,130 @@
+//! How long a round trip takes, and with it the retransmission timeout (RFC 6298).
+
+use std::collections::VecDeque;
+
+use crate::packet::Packet;
+use crate::seq::Seq;
+use crate::tcp::config::Config;
+use crate::tcp::rtt::RttEstimator;
+use crate::tcp::tcb::Tcb;
+use crate::time::Time;
+
+/// A segment that has not yet given an RTT sample.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    seq: Seq,
+    len: u32,
+    time: Time,
+    retransmitted: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct RoundTrips {
+    estimator: RttEstimator,
+    history: VecDeque<Sent>,
+    /// No entry of it is longer.
+    longest: u32,
+    pub(super) rto: Time,
+    granularity: Time,
+    min_rto: Time,
+}
+
+impl RoundTrips {
+    /// `initial_rtt`: the estimate before the first sample.
+    pub(super) fn new(config: &Config, initial_rtt: Time) -> RoundTrips {
+        RoundTrips {
+            estimator: RttEstimator::new(initial_rtt),
+            history: VecDeque::new(),
+            longest: 0,
+            rto: Time::ZERO,
+            granularity: config.clock_granularity,
+            min_rto: config.min_rto,
+        }
+    }
+
+    /// Forgets all samples.
+    pub(super) fn reset(&mut self) {
+        self.estimator.reset();
+    }
+
+    /// What is in flight gives no sample any more.
+    pub(super) fn forget_flight(&mut self) {
+        self.history.clear();
+    }
+
+    /// The RTO that follows from the estimate, which no timeout has doubled.
+    pub(super) fn restart_rto(&mut self) {
+        self.rto = self.estimator.rto(self.granularity, self.min_rto);
+    }
+
+    /// SRTT and its variation, without a lower bound.
+    pub(super) fn timeout(&self) -> Time {
+        self.estimator.timeout(self.granularity)
+    }
+
+    /// A segment is sent for the first time.
+    #[inline]
+    pub(super) fn on_sent(&mut self, seq: Seq, len: u32, time: Time) {
+        if self.history.is_empty() {
+            self.longest = 0;
+        }
+        self.longest = self.longest.max(len);
+        self.history.push_back(Sent { seq, len, time, retransmitted: false });
+    }
+
+    pub(super) fn on_retransmitted(&mut self, seq: Seq, len: u32) {
+        // The first entry that contains seq.  Entries are in order, but one that was sent again as a
+        // longer segment reaches into the next ones, and further with each segment that begins in it.
+        let above = self.history.partition_point(|entry| entry.seq <= seq);
+        let mut i = above;
+        while i > 0 && self.history[i - 1].seq + self.longest > seq {
+            i -= 1;
+        }
+        let found = self.history.range_mut(i..above).find(|entry| seq < entry.seq + entry.len);
+        if let Some(entry) = found {
+            entry.retransmitted = true;
+            entry.len = ((seq + len) - entry.seq) as u32;
+            self.longest = self.longest.max(entry.len);
+        }
+    }
+
+    /// A sample for the oldest unacknowledged entry of the history; `tcb.last_rtt` is that of the newest
+    /// one that this ACK covers.  `echo`: the ACK's timestamp echo, if timestamps are agreed on.
+    #[inline]
+    pub(super) fn on_ack(&mut self, packet: &Packet, echo: Option<u32>, tcb: &mut Tcb) {
+        let Some(&oldest) = self.history.front() else { return };
+        let sample = rtt_sample(packet.ack, echo, oldest, tcb.now);
+        let mut newest = oldest;
+        while let Some(&entry) = self.history.front() {
+            if entry.seq + entry.len > packet.ack {
+                break;
+            }
+            newest = entry;
+            self.history.pop_front();
+        }
+        if let Some(last) = rtt_sample(packet.ack, echo, newest, tcb.now) {
+            tcb.last_rtt = last;
+        }
+        if let Some(rtt) = sample {
+            self.estimator.measure(rtt);
+            self.restart_rto();
+            tcb.srtt = self.estimator.srtt();
+            tcb.min_rtt = tcb.min_rtt.min(tcb.srtt);
+        }
+    }
+}
+
+/// With timestamps the sample is in whole milliseconds, at least 1 us; without, retransmitted segments
+/// give none (Karn's algorithm, RFC 6298 section 3).
+#[inline]
+fn rtt_sample(ack: Seq, echo: Option<u32>, entry: Sent, now: Time) -> Option<Time> {
+    if ack < entry.seq + entry.len {
+        return None;
+    }
+    if let Some(echo) = echo {
+        let elapsed = (now.ms() as u32).saturating_sub(echo);
+        return Some(Time::from_ms(u64::from(elapsed)).max(Time(1_000)));
+    }
+    let elapsed = now - entry.time;
+    (!entry.retransmitted && !elapsed.is_zero()).then_some(elapsed)
+}
