@@ -15,7 +15,6 @@ pub mod lowered;
 mod network;
 pub mod packet;
 pub mod qdisc;
-mod queue_limits;
 mod recorder;
 pub mod recording;
 pub mod recovery;

@@ -56,7 +56,7 @@ impl Recorder {
 
     #[cold]
     fn sample_before(&mut self, now: Time, network: &Network, hosts: &Hosts) {
-        network.events.check_numbers();
+        network.check_numbers();
         while self.next < now {
             self.sample(network, hosts);
             self.next += self.interval;
@@ -67,7 +67,7 @@ impl Recorder {
     }
 
     /// Notes what an event at one of its endpoints has changed at the sender of `flow`.
-    #[inline]
+    #[inline(always)] // nearly always nothing but a comparison
     pub(crate) fn on_endpoint_event(&mut self, flow: u32, now: Time, hosts: &Hosts) {
         if !self.last.is_empty()
             && let Some(connection) = hosts.connection(flow as usize)
@@ -76,6 +76,7 @@ impl Recorder {
         }
     }
 
+    #[inline(never)]
     fn note_changes(&mut self, flow: usize, now: Time, socket: &Socket) {
         let tcb = &socket.tcb;
         let values = [
@@ -141,17 +142,17 @@ impl Recorder {
         }
         let s = &mut self.link_samples;
         for (i, port) in network.ports.iter().enumerate() {
-            let qdisc = &port.qdisc_state;
+            let qdisc = port.queue_statistics();
             s.time_ns.push(time);
             s.link.push(i as i64);
-            s.tx_bytes.push(port.tx_bytes as i64);
+            s.tx_bytes.push(port.transmitter.tx_bytes as i64);
             s.qdisc_packets.push(i64::from(qdisc.packets));
             s.qdisc_bytes.push(i64::from(qdisc.bytes));
             s.sojourn_ns.push(optional(qdisc.last_sojourn));
             s.qdisc_dropped.push(qdisc.dropped_packets as i64);
             s.qdisc_marked.push(qdisc.marked_packets as i64);
             s.rate_bps.push(self.rates[i].0 as i64);
-            self.rates[i] = port.rate;
+            self.rates[i] = port.transmitter.rate();
         }
     }
 }
@@ -188,14 +189,15 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
     let mut t = Links::default();
     let directions = scenario.links.iter().flat_map(|link| &link.directions);
     for (direction, port) in directions.zip(&network.ports) {
+        let qdisc = port.queue_statistics();
         t.name.push(direction.name.clone());
-        t.tx_packets.push(port.tx_packets as i64);
-        t.tx_bytes.push(port.tx_bytes as i64);
-        t.qdisc_enqueued.push(port.qdisc_state.enqueued_packets as i64);
-        t.qdisc_dropped.push(port.qdisc_state.dropped_packets as i64);
-        t.qdisc_marked.push(port.qdisc_state.marked_packets as i64);
-        t.device_dropped.push(port.device_dropped as i64);
-        t.loss_dropped.push(port.loss_dropped as i64);
+        t.tx_packets.push(port.transmitter.tx_packets as i64);
+        t.tx_bytes.push(port.transmitter.tx_bytes as i64);
+        t.qdisc_enqueued.push(qdisc.enqueued_packets as i64);
+        t.qdisc_dropped.push(qdisc.dropped_packets as i64);
+        t.qdisc_marked.push(qdisc.marked_packets as i64);
+        t.device_dropped.push(port.device_dropped() as i64);
+        t.loss_dropped.push(port.loss.lost() as i64);
     }
     t.into_table()
 }
@@ -216,7 +218,7 @@ fn drops(scenario: &Lowered, network: &Network) -> Table {
     let mut t = Drops::default();
     let directions = scenario.links.iter().flat_map(|link| &link.directions);
     for (direction, port) in directions.zip(&network.ports) {
-        for count in &port.qdisc_state.counts {
+        for count in port.decisions() {
             let verdict = match count.verdict {
                 Verdict::DropBeforeEnqueue => "drop_before_enqueue",
                 Verdict::DropAfterDequeue => "drop_after_dequeue",

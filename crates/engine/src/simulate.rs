@@ -86,9 +86,9 @@ impl Simulation {
 
     fn advance(&mut self, until: Time) -> bool {
         while !self.finished {
-            match self.network.events.pop(until) {
+            match self.network.events().pop(until) {
                 Some(event) => self.run(event),
-                None if self.network.events.is_empty() => self.finish_recording(),
+                None if self.network.events().is_empty() => self.finish_recording(),
                 None => return true,
             }
         }
@@ -98,7 +98,7 @@ impl Simulation {
     /// Runs to the end and returns what was recorded.
     pub fn finish(mut self) -> Result<Recording, Error> {
         self.run_until(Time(u64::MAX))?;
-        if let Some(trace) = self.network.trace.take() {
+        if let Some(trace) = self.network.take_trace() {
             trace.finish()?;
         }
         Ok(self.recorder.finish(&self.scenario, &self.network, &self.hosts))
@@ -111,12 +111,10 @@ impl Simulation {
     /// The events that exist before time starts, in the order in which ns-3 schedules them.
     fn set_up(&mut self) {
         for node in 0..self.scenario.nodes.len() {
-            self.network.events.schedule(Time::ZERO, Event::Start(node as u32));
+            self.network.events().schedule(Time::ZERO, Event::Start(node as u32));
         }
-        for port in 0..2 * self.scenario.links.len() {
-            self.network.attach_qdisc(port as u32);
-        }
-        let events = &mut self.network.events;
+        self.network.attach_disciplines();
+        let events = self.network.events();
         for (i, change) in self.scenario.changes.iter().enumerate() {
             events.schedule(Time(change.time_ns), Event::Change(i as u32));
         }
@@ -129,8 +127,7 @@ impl Simulation {
         match event {
             Event::Arrival(lane) => {
                 if let Some(id) = self.network.on_arrival(lane) {
-                    let packet = self.network.packets[id];
-                    self.network.packets.remove(id);
+                    let packet = self.network.take(id);
                     self.hosts.deliver(&packet, &mut self.network);
                     self.note(u32::from(packet.flow));
                 }
@@ -162,7 +159,7 @@ impl Simulation {
     }
 
     /// Something has happened to an endpoint of `flow`.
-    #[inline]
+    #[inline(always)] // nearly always nothing but a comparison
     fn note(&mut self, flow: u32) {
         self.recorder.on_endpoint_event(flow, self.network.now(), &self.hosts);
     }
@@ -175,25 +172,25 @@ impl Simulation {
     fn start_node(&mut self, node: usize) {
         let startup = std::mem::take(&mut self.startups[node]);
         for port in startup.ports {
-            self.network.start_qdisc(port);
+            self.network.start_disciplines(port);
         }
         for (delay, event) in startup.applications {
-            self.network.events.schedule(Time(delay), event);
+            self.network.events().schedule(Time(delay), event);
         }
     }
 
     fn change(&mut self, index: usize) {
         let change = &self.scenario.changes[index];
         for side in 0..2 {
-            let port = 2 * change.link + side;
+            let port = &mut self.network.ports[2 * change.link + side];
             if let Some(rate) = change.rate_bps[side] {
-                self.network.set_rate(port as u32, Rate(rate));
+                port.transmitter.set_rate(Rate(rate));
             }
             if let Some(loss) = change.loss[side] {
-                self.network.ports[port].set_loss(loss);
+                port.loss.set_rate(loss);
             }
             if let Some(delay) = change.delay_ns {
-                self.network.ports[port].delay = Time(delay);
+                port.transmitter.delay = Time(delay);
             }
         }
     }

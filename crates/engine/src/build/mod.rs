@@ -49,7 +49,8 @@ pub fn network(
                 loss_streams.len() - 1
             });
             let delay = Time(link.delay_ns);
-            ports.push(port::build(direction, delay, scenario.seed, user, loss_stream)?);
+            let number = ports.len() as u32;
+            ports.push(port::build(direction, number, delay, scenario.seed, user, loss_stream)?);
         }
     }
     let flow_routes = scenario.flows.iter().map(|flow| [&flow.path, &flow.return_path]);

@@ -4,43 +4,39 @@ use super::{find, refused};
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::lowered::{Algorithm, Direction};
-use crate::network::{Port, PortSetup, TransmitQueues};
+use crate::network::{Device, DeviceFifo, Loss, Port, Several, Single, Transmitter};
 use crate::qdisc::{self, AnyQdisc};
 use crate::time::{Rate, Time};
 use crate::user::{Setup, UserCode, is_user_code};
 
+/// `port`: its number; `loss_stream`: which of the network's streams its losses are drawn from.
 pub fn build(
     direction: &Direction,
+    port: u32,
     delay: Time,
     seed: u64,
     user: &dyn UserCode,
     loss_stream: usize,
 ) -> Result<Port, Error> {
+    let hold_time = direction.queue_limits_hold_ns.map(Time);
+    let mut transmitter = Transmitter::new(port, Rate(direction.rate_bps), delay);
+    // Byte limits count what was sent at each wake.
+    transmitter.is_plain = hold_time.is_some();
+    let loss = Loss::new(direction.loss, loss_stream, direction.drops.clone());
     let build = |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user);
-    let mut qdisc = None;
-    let mut queues = None;
-    if direction.device_queues == 1 {
-        qdisc = direction.qdisc.as_ref().map(build).transpose()?;
+    let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
+    let device = if direction.device_queues == 1 {
+        let qdisc = direction.qdisc.as_ref().map(build).transpose()?;
+        Device::Single(Single::new(qdisc, queue(), hold_time))
     } else {
         let root = direction.qdisc.as_slice();
         let is_mq = direction.qdisc.as_ref().is_some_and(|root| root.kind == qdisc::MQ);
         let each = if is_mq { &root[0].children[..] } else { root };
-        let each = each.iter().map(build).collect::<Result<Vec<_>, _>>()?;
-        let (count, size) = (usize::from(direction.device_queues), direction.device_queue);
-        queues = Some(TransmitQueues::new(count, size, direction.device_select, each, is_mq));
-    }
-    Ok(Port::new(PortSetup {
-        rate: Rate(direction.rate_bps),
-        delay,
-        mtu: direction.mtu_bytes,
-        qdisc,
-        queues,
-        queue_limit: direction.device_queue,
-        byte_limits: direction.queue_limits_hold_ns.map(Time),
-        loss: direction.loss,
-        loss_stream,
-        drops: direction.drops.clone(),
-    }))
+        let each = each.iter().map(build).collect::<Result<_, _>>()?;
+        let queues = (0..direction.device_queues).map(|_| queue()).collect();
+        Device::Several(Box::new(Several::new(queues, direction.device_select, each, is_mq)))
+    };
+    Ok(Port::new(transmitter, loss, device))
 }
 
 fn build_qdisc(

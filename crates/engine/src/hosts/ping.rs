@@ -41,12 +41,12 @@ impl Ping {
             ..Packet::default()
         });
         let due = Event::Application(u32::from(self.flow));
-        self.next = Some(network.events.schedule(self.interval, due));
+        self.next = Some(network.events().schedule(self.interval, due));
     }
 
     /// A request is due, if the event that runs now is the one set last.
     pub fn on_due(&mut self, network: &mut Network) {
-        if self.next.take_if(|next| *next == network.events.now()).is_some() {
+        if self.next.take_if(|next| *next == network.events().now()).is_some() {
             self.send(network);
         }
     }

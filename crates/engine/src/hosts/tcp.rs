@@ -38,7 +38,7 @@ impl SocketTimers {
     /// The event at `now`, whose index is `index`, runs for `timer`.  Returns whether the timer is due.
     fn take_due(&mut self, timer: Timer, index: u32, network: &mut Network) -> bool {
         let i = timer as usize;
-        let now = network.events.now();
+        let now = network.events().now();
         if self.queued[i] == Some(now) {
             self.queued[i] = None;
         }
@@ -51,7 +51,7 @@ impl SocketTimers {
                 // The deadline has moved since this event was queued.
                 if self.queued[i].is_none() {
                     self.queued[i] = Some(key);
-                    network.events.insert(key, Event::Socket(index));
+                    network.events().insert(key, Event::Socket(index));
                 }
                 false
             }
@@ -86,8 +86,8 @@ impl Connection {
     /// A source switches on or off, or writes the packet that is due.
     pub fn on_application(&mut self, network: &mut Network) {
         let Application::Source(source) = &mut self.application else { return };
-        match source.take_due(network.events.now()) {
-            Some(Due::Switch) => source.switch(self.flow, &mut network.events),
+        match source.take_due(network.events().now()) {
+            Some(Due::Switch) => source.switch(self.flow, network.events()),
             Some(Due::Send) => {
                 let size = source.write_size();
                 self.with_socket(Side::Sender, network, |socket, now, host| {
@@ -150,7 +150,7 @@ impl Host<'_> {
     /// Returns whether the source closes.
     fn on_sent(&mut self, accepted: bool) -> bool {
         let Application::Source(source) = &mut *self.application else { return false };
-        source.on_sent(accepted, self.flow, &mut self.network.events)
+        source.on_sent(accepted, self.flow, self.network.events())
     }
 }
 
@@ -167,11 +167,11 @@ impl Environment for Host<'_> {
         let socket = 2 * self.flow + self.side as u32;
         let event = Event::Socket(socket * Timer::COUNT as u32 + i as u32);
         let delay = at - self.network.now();
-        let key = self.network.events.reserve(delay);
+        let key = self.network.events().reserve(delay);
         self.timers.deadline[i] = Some(key);
-        if self.network.events.plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
+        if self.network.events().plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
             self.timers.queued[i] = Some(key);
-            self.network.events.insert(key, event);
+            self.network.events().insert(key, event);
         }
     }
 
@@ -181,7 +181,7 @@ impl Environment for Host<'_> {
 
     fn connected(&mut self) {
         if let Application::Source(source) = &mut *self.application {
-            source.on_connected(self.flow, &mut self.network.events);
+            source.on_connected(self.flow, self.network.events());
         }
     }
 

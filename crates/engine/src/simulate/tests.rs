@@ -143,7 +143,7 @@ fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
     if plain {
         simulation.network.queue_every_event();
     }
-    simulation.network.trace = Some(packets);
+    simulation.network.record_packets(packets);
     let recording = simulation.finish().unwrap();
     let trace = std::mem::take(&mut *buffer.0.lock().unwrap());
     (trace, recording)

@@ -1,0 +1,84 @@
+//! What all ports share: the clock, the packets, the wires, the trace.
+
+use super::lanes::Lanes;
+use crate::event::{Event, EventQueue};
+use crate::packet::{PacketId, PacketPool};
+use crate::qdisc::FlowKey;
+use crate::time::Time;
+use crate::trace::{PacketEvent, PacketTrace};
+use crate::verdict::Reason;
+
+#[derive(Debug)]
+pub struct Common {
+    pub events: EventQueue,
+    pub packets: PacketPool,
+    pub lanes: Lanes,
+    /// What the packets of each flow are classified by, there and back.
+    pub flow_keys: Vec<[FlowKey; 2]>,
+    pub trace: Option<PacketTrace>,
+    pub timers: QdiscTimers,
+}
+
+impl Common {
+    pub fn new(flow_keys: Vec<[FlowKey; 2]>, trace: Option<PacketTrace>) -> Self {
+        Common {
+            events: EventQueue::default(),
+            packets: PacketPool::default(),
+            lanes: Lanes::default(),
+            flow_keys,
+            trace,
+            timers: QdiscTimers::default(),
+        }
+    }
+
+    pub fn now(&self) -> Time {
+        self.events.now().time
+    }
+
+    /// Writes a row of the packet trace, if there is one.
+    #[inline]
+    pub fn record(&mut self, port: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
+        if let Some(trace) = &mut self.trace {
+            let why = Reason { text: reason, depth: 0 };
+            trace.push(self.events.now().time, port as u16, event, &self.packets[id], why);
+        }
+    }
+}
+
+/// A timer of a queue discipline.
+#[derive(Clone, Copy, Debug)]
+pub struct QdiscTimer {
+    pub port: u32,
+    /// Which of the port's disciplines.
+    pub discipline: u32,
+    pub tag: u32,
+}
+
+/// Timers of queue disciplines that are set, by the index of their event.
+#[derive(Debug, Default)]
+pub struct QdiscTimers {
+    slots: Vec<QdiscTimer>,
+    free: Vec<u32>,
+}
+
+impl QdiscTimers {
+    pub fn set(&mut self, delay: Time, timer: QdiscTimer, events: &mut EventQueue) {
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = timer;
+                slot
+            }
+            None => {
+                self.slots.push(timer);
+                self.slots.len() as u32 - 1
+            }
+        };
+        events.schedule(delay, Event::Qdisc(slot));
+    }
+
+    /// The timer whose event runs.
+    pub fn take(&mut self, slot: u32) -> QdiscTimer {
+        self.free.push(slot);
+        self.slots[slot as usize]
+    }
+}

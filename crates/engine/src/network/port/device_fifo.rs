@@ -1,0 +1,66 @@
+//! The device's own queue, below the queue discipline.
+
+use std::collections::VecDeque;
+
+use crate::lowered::DeviceQueue;
+use crate::packet::PacketId;
+
+/// First in, first out, up to a number of packets or bytes; what does not fit is dropped.
+#[derive(Debug)]
+#[repr(C)]
+pub struct DeviceFifo {
+    limit: DeviceQueue,
+    /// The largest packet: a queue without room for one is full.
+    mtu: u32,
+    bytes: u32,
+    packets: VecDeque<(PacketId, u32)>,
+}
+
+impl DeviceFifo {
+    pub fn new(limit: DeviceQueue, mtu: u32) -> Self {
+        DeviceFifo { packets: VecDeque::new(), bytes: 0, limit, mtu }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// A packet of `bytes`, which fits.
+    #[inline]
+    pub fn push(&mut self, id: PacketId, bytes: u32) {
+        self.packets.push_back((id, bytes));
+        self.bytes += bytes;
+    }
+
+    /// The packet that goes next, and its bytes.
+    #[inline]
+    pub fn pop(&mut self) -> Option<(PacketId, u32)> {
+        let (id, bytes) = self.packets.pop_front()?;
+        self.bytes -= bytes;
+        Some((id, bytes))
+    }
+
+    /// Whether it would overflow with another packet of `bytes`.
+    #[inline]
+    pub fn is_full_for(&self, bytes: u32) -> bool {
+        match self.limit {
+            DeviceQueue::Packets(limit) => self.packets.len() as u32 >= limit,
+            DeviceQueue::Bytes(limit) => self.bytes + bytes > limit,
+        }
+    }
+
+    /// The same for a packet of the largest size: the test of the flow control.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.is_full_for(self.mtu)
+    }
+
+    /// Whether one packet of `bytes` would fill it, were it empty.
+    #[inline]
+    pub fn is_filled_by(&self, bytes: u32) -> bool {
+        match self.limit {
+            DeviceQueue::Packets(limit) => limit <= 1,
+            DeviceQueue::Bytes(limit) => bytes + self.mtu > limit,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! A queue discipline in its place: what feeds a device.
+
+use super::Transmitter;
+use crate::network::common::{Common, QdiscTimer};
+use crate::qdisc::{AnyQdisc, Nesting, QdiscContext, QdiscState};
+
+/// A discipline with its backlog and statistics, which it reports while it works.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Feeder {
+    pub state: QdiscState,
+    pub qdisc: AnyQdisc,
+}
+
+/// Where a discipline is.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Which of the port's.
+    pub number: u32,
+    /// How many levels below the root.
+    pub depth: u8,
+}
+
+impl Feeder {
+    pub fn new(qdisc: AnyQdisc) -> Self {
+        Feeder { state: QdiscState::default(), qdisc }
+    }
+
+    /// Calls the discipline with its surroundings, and queues the timers that it sets.
+    #[inline]
+    pub fn call<T>(
+        &mut self,
+        place: Place,
+        transmitter: &Transmitter,
+        common: &mut Common,
+        call: impl FnOnce(&mut AnyQdisc, &mut QdiscContext<'_>) -> T,
+    ) -> T {
+        let port = transmitter.port;
+        let mut cx = QdiscContext {
+            now: common.events.now().time,
+            packets: &mut common.packets,
+            state: &mut self.state,
+            flow_keys: &common.flow_keys,
+            rate: transmitter.rate(),
+            port: port as u16,
+            trace: common.trace.as_mut(),
+            nesting: Nesting::at(place.depth),
+        };
+        let result = call(&mut self.qdisc, &mut cx);
+        if !self.state.timers.is_empty() {
+            for (delay, tag) in self.state.timers.drain(..) {
+                let timer = QdiscTimer { port, discipline: place.number, tag };
+                common.timers.set(delay, timer, &mut common.events);
+            }
+        }
+        result
+    }
+}

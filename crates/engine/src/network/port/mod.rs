@@ -1,0 +1,155 @@
+//! A port is one direction of a link with everything in front of it: queue discipline, device queue,
+//! transmitter, and what is lost on the way.
+
+mod byte_limits;
+mod device_fifo;
+mod dynamic_queue_limits;
+mod feeder;
+mod flow_control;
+mod loss;
+mod several;
+mod single;
+mod transmitter;
+
+use super::common::Common;
+use crate::packet::PacketId;
+use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext, QdiscState};
+use crate::time::Time;
+
+pub use device_fifo::DeviceFifo;
+pub use loss::Loss;
+pub use several::Several;
+pub use single::Single;
+pub use transmitter::Transmitter;
+
+/// One direction of a link.  What every hop reads comes first.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Port {
+    pub transmitter: Transmitter,
+    pub loss: Loss,
+    device: Device,
+}
+
+/// The queues in front of a transmitter, with the disciplines that feed them.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "the large one is nearly all there are")]
+pub enum Device {
+    /// One queue, as most devices have; in line, for it is on the way of every packet.
+    Single(Single),
+    /// Several queues, each with flow control of its own.
+    Several(Box<Several>),
+}
+
+/// Backlog and counters of a port's queue disciplines, all of them together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QueueStatistics {
+    pub packets: u32,
+    pub bytes: u32,
+    /// Time in the queue of the packet dequeued last, those dropped then included.
+    pub last_sojourn: Option<Time>,
+    pub enqueued_packets: u64,
+    pub dropped_packets: u64,
+    pub marked_packets: u64,
+}
+
+impl QueueStatistics {
+    fn of(state: &QdiscState) -> Self {
+        QueueStatistics {
+            packets: state.packets,
+            bytes: state.bytes,
+            last_sojourn: state.last_sojourn,
+            enqueued_packets: state.enqueued_packets,
+            dropped_packets: state.dropped_packets,
+            marked_packets: state.marked_packets,
+        }
+    }
+}
+
+impl Port {
+    pub fn new(transmitter: Transmitter, loss: Loss, device: Device) -> Self {
+        Port { transmitter, loss, device }
+    }
+
+    /// A packet comes to the port: into the queue discipline, or straight to the device.
+    #[inline]
+    pub fn enter(&mut self, id: PacketId, common: &mut Common) {
+        match &mut self.device {
+            Device::Single(single) => single.enter(id, &mut self.transmitter, common),
+            Device::Several(several) => several.enter(id, &mut self.transmitter, common),
+        }
+    }
+
+    /// The transmitter is free again.
+    pub fn on_tx_complete(&mut self, common: &mut Common) {
+        self.transmitter.complete();
+        match &mut self.device {
+            Device::Single(single) => single.transmit_next(&mut self.transmitter, common),
+            Device::Several(several) => several.transmit_next(&mut self.transmitter, common),
+        }
+    }
+
+    /// The device looks whether its queue has room, and lets the queue discipline go on.
+    pub fn on_wake(&mut self, common: &mut Common) {
+        match &mut self.device {
+            Device::Single(single) => single.on_wake(&mut self.transmitter, common),
+            Device::Several(several) => several.on_wake(&mut self.transmitter, common),
+        }
+    }
+
+    /// A timer of one of the disciplines fires.
+    pub fn on_timer(&mut self, discipline: u32, tag: u32, common: &mut Common) {
+        let transmitter = &mut self.transmitter;
+        match &mut self.device {
+            Device::Single(single) => single.on_timer(tag, transmitter, common),
+            Device::Several(several) => several.on_timer(discipline, tag, transmitter, common),
+        }
+    }
+
+    /// The disciplines have been made.
+    pub fn attach_disciplines(&mut self, common: &mut Common) {
+        self.each_discipline(common, |qdisc, cx| qdisc.attach(cx));
+    }
+
+    /// The disciplines start.
+    pub fn start_disciplines(&mut self, common: &mut Common) {
+        self.each_discipline(common, |qdisc, cx| qdisc.start(cx));
+    }
+
+    fn each_discipline(
+        &mut self,
+        common: &mut Common,
+        call: impl Fn(&mut AnyQdisc, &mut QdiscContext<'_>),
+    ) {
+        let transmitter = &self.transmitter;
+        match &mut self.device {
+            Device::Single(single) => single.each_discipline(transmitter, common, call),
+            Device::Several(several) => several.each_discipline(transmitter, common, call),
+        }
+    }
+
+    /// Of the disciplines, as they are now.
+    pub fn queue_statistics(&self) -> QueueStatistics {
+        match &self.device {
+            Device::Single(single) => single.statistics(),
+            Device::Several(several) => several.statistics(),
+        }
+    }
+
+    /// What the disciplines have dropped and marked, by verdict and reason in the order in which each
+    /// came first.
+    pub fn decisions(&self) -> Vec<Counts> {
+        match &self.device {
+            Device::Single(single) => single.decisions(),
+            Device::Several(several) => several.decisions(),
+        }
+    }
+
+    /// Packets that the device refused.
+    pub fn device_dropped(&self) -> u64 {
+        match &self.device {
+            Device::Single(single) => single.dropped,
+            Device::Several(several) => several.dropped,
+        }
+    }
+}

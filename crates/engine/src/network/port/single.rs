@@ -1,0 +1,229 @@
+//! A device with one transmit queue, and the queue discipline above it (ns-3's traffic control layer
+//! over a `PointToPointNetDevice`).
+
+use super::byte_limits::ByteLimits;
+use super::feeder::{Feeder, Place};
+use super::flow_control::FlowControl;
+use super::{DeviceFifo, QueueStatistics, Transmitter};
+use crate::event::Key;
+use crate::network::common::Common;
+use crate::packet::PacketId;
+use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext};
+use crate::time::Time;
+use crate::trace::PacketEvent;
+
+const ROOT: Place = Place { number: 0, depth: 0 };
+
+#[derive(Debug)]
+#[repr(C)]
+pub struct Single {
+    flow_control: FlowControl,
+    queue: DeviceFifo,
+    /// Byte queue limits, for which the discipline waits as well.
+    limits: Option<Box<ByteLimits>>,
+    /// Packets that the device refused.
+    pub dropped: u64,
+    /// None: packets go straight to the device.
+    feeder: Option<Feeder>,
+}
+
+impl Single {
+    /// `hold_time`: that of byte queue limits, if there are any.
+    pub fn new(qdisc: Option<AnyQdisc>, queue: DeviceFifo, hold_time: Option<Time>) -> Self {
+        Single {
+            flow_control: FlowControl::default(),
+            queue,
+            limits: hold_time.map(|hold_time| Box::new(ByteLimits::new(hold_time))),
+            dropped: 0,
+            feeder: qdisc.map(Feeder::new),
+        }
+    }
+
+    /// A packet comes: into the discipline, or straight to the device.
+    #[inline]
+    pub fn enter(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
+        if self.flow_control.is_stopped() {
+            self.flow_control.catch_up(transmitter.port, &mut common.events);
+        }
+        // Most disciplines are empty most of the time, and all they do is count.
+        if !self.flow_control.is_stopped() && !transmitter.is_plain {
+            let now = common.events.now();
+            let packet = &mut common.packets[id];
+            let bytes = packet.wire_bytes();
+            if !self.queue.is_full_for(bytes) && self.passes_discipline(packet.ip_bytes) {
+                packet.enqueued = now.time;
+                common.record(transmitter.port, PacketEvent::Enqueue, id, "");
+                if transmitter.is_busy(now) {
+                    return self.wait(id, bytes, transmitter, common);
+                }
+                let wake = self.transmit(id, bytes, transmitter, common);
+                self.flow_control.pass(wake, self.queue.is_filled_by(bytes));
+                common.record(transmitter.port, PacketEvent::Tx, id, "");
+                return;
+            }
+        }
+        self.enter_queue(id, transmitter, common);
+    }
+
+    /// Whether an arriving packet goes straight through the empty discipline, which has then seen it.
+    #[inline]
+    fn passes_discipline(&mut self, ip_bytes: u32) -> bool {
+        let Some(Feeder { qdisc, state }) = &mut self.feeder else { return false };
+        if state.packets > 0 || !qdisc.passes(ip_bytes) {
+            return false;
+        }
+        state.enqueued_packets += 1;
+        state.dequeued_packets += 1;
+        state.last_sojourn = Some(Time::ZERO);
+        true
+    }
+
+    #[inline(never)] // keeps the way through short
+    fn enter_queue(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
+        if let Some(feeder) = &mut self.feeder {
+            feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.enqueue(id, cx));
+            self.run(transmitter, common);
+        } else if self.flow_control.is_stopped() {
+            self.refuse(id, "Device stopped", transmitter, common);
+        } else {
+            self.give_to_device(id, transmitter, common);
+        }
+    }
+
+    /// The discipline sends until it is empty, gives nothing, or is told to stop.
+    fn run(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
+        let quota = self.feeder.as_ref().map_or(0, |feeder| feeder.qdisc.run_quota());
+        for _ in 0..quota {
+            if self.flow_control.is_stopped() {
+                return;
+            }
+            let Some(feeder) = &mut self.feeder else { return };
+            let next = feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.dequeue(cx));
+            let is_empty = feeder.state.packets == 0;
+            let Some(id) = next else { return };
+            self.give_to_device(id, transmitter, common);
+            // An empty discipline is not asked: CoDel, COBALT and RED would note that it was empty.
+            if is_empty {
+                return;
+            }
+        }
+    }
+
+    fn give_to_device(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
+        let bytes = common.packets[id].wire_bytes();
+        if self.queue.is_full_for(bytes) {
+            self.flow_control.stop(transmitter.port, &mut common.events);
+            return self.refuse(id, "Device queue full", transmitter, common);
+        }
+        if let Some(limits) = &mut self.limits
+            && limits.on_queued(bytes)
+        {
+            self.flow_control.stop(transmitter.port, &mut common.events);
+        }
+        if transmitter.is_busy(common.events.now()) {
+            return self.wait(id, bytes, transmitter, common);
+        }
+        // In and out of the queue at once: even then it has been full for a moment.
+        if self.queue.is_filled_by(bytes) {
+            self.flow_control.stop(transmitter.port, &mut common.events);
+        }
+        let wake = self.transmit(id, bytes, transmitter, common);
+        let is_plain = transmitter.is_plain;
+        self.flow_control.on_transmission(wake, transmitter.port, is_plain, &mut common.events);
+        common.record(transmitter.port, PacketEvent::Tx, id, "");
+    }
+
+    /// A packet waits in the device queue, which has room.
+    fn wait(
+        &mut self,
+        id: PacketId,
+        bytes: u32,
+        transmitter: &mut Transmitter,
+        common: &mut Common,
+    ) {
+        self.queue.push(id, bytes);
+        transmitter.await_completion(&mut common.events);
+        if self.queue.is_full() {
+            self.flow_control.stop(transmitter.port, &mut common.events);
+        }
+    }
+
+    /// Puts a packet onto the wire.  Returns when the device looks whether its queue has room.
+    #[inline]
+    fn transmit(
+        &mut self,
+        id: PacketId,
+        bytes: u32,
+        transmitter: &mut Transmitter,
+        common: &mut Common,
+    ) -> Key {
+        // ns-3 draws its number before those of the transmission.
+        let wake = common.events.reserve(Time::ZERO);
+        transmitter.transmit(id, bytes, !self.queue.is_empty(), common);
+        wake
+    }
+
+    /// The transmitter is free: the next packet.
+    pub fn transmit_next(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
+        let Some((id, bytes)) = self.queue.pop() else { return };
+        let wake = self.transmit(id, bytes, transmitter, common);
+        common.record(transmitter.port, PacketEvent::Tx, id, "");
+        let (port, is_plain) = (transmitter.port, transmitter.is_plain);
+        if self.flow_control.is_stopped() && !is_plain && common.events.skip_to(wake) {
+            // What would run next anyway runs at once.
+            self.on_wake(transmitter, common);
+        } else {
+            self.flow_control.on_transmission(wake, port, is_plain, &mut common.events);
+        }
+    }
+
+    /// A look at the room in the queue, which the discipline may wait for.
+    pub fn on_wake(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
+        let (sent, now) = (transmitter.tx_bytes, common.now());
+        let waits = self.limits.as_mut().is_some_and(|limits| limits.on_sent(sent, now));
+        if self.flow_control.is_stopped() && !self.queue.is_full() && !waits {
+            self.flow_control.start();
+            self.run(transmitter, common);
+        }
+    }
+
+    /// A timer of the discipline fires.
+    pub fn on_timer(&mut self, tag: u32, transmitter: &mut Transmitter, common: &mut Common) {
+        let Some(feeder) = &mut self.feeder else { return };
+        if feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.timer(tag, cx)) {
+            self.run(transmitter, common);
+        }
+    }
+
+    pub fn each_discipline(
+        &mut self,
+        transmitter: &Transmitter,
+        common: &mut Common,
+        call: impl Fn(&mut AnyQdisc, &mut QdiscContext<'_>),
+    ) {
+        if let Some(feeder) = &mut self.feeder {
+            feeder.call(ROOT, transmitter, common, call);
+        }
+    }
+
+    fn refuse(
+        &mut self,
+        id: PacketId,
+        reason: &'static str,
+        transmitter: &Transmitter,
+        common: &mut Common,
+    ) {
+        self.dropped += 1;
+        common.record(transmitter.port, PacketEvent::Drop, id, reason);
+        common.packets.remove(id);
+    }
+
+    pub fn statistics(&self) -> QueueStatistics {
+        let feeder = self.feeder.as_ref();
+        feeder.map_or_else(Default::default, |feeder| QueueStatistics::of(&feeder.state))
+    }
+
+    pub fn decisions(&self) -> Vec<Counts> {
+        self.feeder.as_ref().map_or_else(Vec::new, |feeder| feeder.state.counts.clone())
+    }
+}
