@@ -24,7 +24,6 @@ packet           : seq time
 verdict          :
 event            : time
 rng              :
-queue_limits     : time
 lowered          : rng
 trace            : packet time verdict
 qdisc            : attributes packet rng time trace units verdict
@@ -33,7 +32,7 @@ congestion       : attributes cpp packet rng seq tcp time
 recovery         : attributes cpp tcp
 user             : congestion lowered qdisc tcp
 error            : time user
-network          : event lowered packet qdisc queue_limits rng time trace verdict
+network          : event lowered packet qdisc rng time trace verdict
 application      : event lowered rng tcp time
 hosts            : application event lowered network packet seq tcp time
 recording        :
