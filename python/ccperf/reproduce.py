@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ccperf import roles
 from ccperf.catalogue import REGISTRY, Experiment, PublishedExperiment
 from ccperf.errors import CcperfError
 from ccperf.user_code.names import as_stored
@@ -40,11 +41,12 @@ def published_command(result: Result) -> str | None:
 def _point(result: Result) -> tuple[Experiment, str, dict[str, Any]] | None:
     """The experiment, its algorithm under test and the rest of what makes exactly this scenario."""
     experiment = REGISTRY.get(result.experiment or "")
-    given = dict(result.parameters)
-    if experiment is None or (cc := given.pop("aut", None)) is None:
+    cc = roles.under_test(result.parameters)
+    if experiment is None or cc is None:
         return None
     scenario = result.scenario
-    given |= {
+    given = {
+        **roles.parameters(result.parameters),
         "seed": scenario.seed,
         "recovery": scenario.flows[0].recovery,
         "stop_time": scenario.stop_time,

@@ -284,3 +284,25 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"missing/x\.db: cannot be opened"):
         Store(tmp_path / "missing" / "x.db")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_runs_know_who_took_part_also_those_of_an_older_file(path: Path) -> None:
+    met = {"aut": "TcpCubic", "against": "TcpNewReno", "k": "2"}
+    with Store(path) as store:
+        store.add(result(seed=1, aut="TcpNewReno", k="2"))
+        store.add(result(seed=2, **met))
+        store.add(result(seed=3, experiment=None))
+    with closing(sqlite3.connect(path)) as db, db:
+        # As it was before there were columns for it.
+        db.execute("DROP INDEX point_by_algorithm")
+        for column in ("under_test", "against"):
+            db.execute(f"ALTER TABLE point DROP COLUMN {column}")
+        db.execute(f"PRAGMA user_version = {schema.MIGRATIONS.index(schema._ROLES)}")
+    with Store(path) as store:
+        assert [run.seed for run in store.runs(under_test="TcpCubic")] == [2]
+        assert [run.seed for run in store.runs(under_test="TcpNewReno")] == [1]
+        assert [run.seed for run in store.runs(against="TcpNewReno")] == [2]
+        (run,) = store.runs(under_test="TcpCubic")
+        assert run.algorithms == {"under_test": "TcpCubic", "against": "TcpNewReno"}
+        (own,) = store.runs(seed=3)
+        assert own.algorithms == {}

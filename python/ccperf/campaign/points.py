@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ccperf import roles
 from ccperf.result import title
 from ccperf.user_code.names import label
 
@@ -51,7 +52,7 @@ def expand(
     for parameters in experiment.grid() if grid is None else grid:
         for seed in seeds:
             chosen = settings if seed is None else {**settings, "seed": seed}
-            labels = {"aut": cc, **experiment.point(parameters)}
+            labels = {roles.LABELS[roles.UNDER_TEST]: cc, **experiment.point(parameters)}
             yield Point(
                 experiment.scenario(cc, **chosen, **parameters),
                 experiment.name,

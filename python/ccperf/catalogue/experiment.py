@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ccperf import _native, registry
+from ccperf import _native, registry, roles
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.published import Published, published
 
 if TYPE_CHECKING:
     from ccperf.catalogue.parameter import Parameter, Value
+    from ccperf.roles import Role
     from ccperf.scenario import Scenario
 
 RECOVERY = "PrrRfc6937"
@@ -37,9 +38,15 @@ class Setup:
     def __getitem__(self, name: str) -> Any:
         return self.parameters[name]
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the point is called in databases and published command lines."""
+        point = {roles.LABELS[roles.UNDER_TEST]: self.cc, **self.parameters}
+        return {name: str(value) for name, value in point.items()}
+
     def __str__(self) -> str:
         """``aut=TcpNewReno k=5``."""
-        return " ".join([f"aut={self.cc}", *(f"{n}={v}" for n, v in self.parameters.items())])
+        return " ".join(f"{name}={value}" for name, value in self.labels.items())
 
 
 class Experiment(ABC):
@@ -52,6 +59,15 @@ class Experiment(ABC):
     #: A paragraph for people: what is done, and what a good algorithm does.
     description: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
+
+    #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
+    seeded: ClassVar[str] = ""
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """Who takes part; a parameter of the role's name says who it is."""
+        names = {parameter.name for parameter in self.parameters}
+        return (roles.UNDER_TEST, *([roles.AGAINST] if roles.AGAINST in names else []))
 
     @abstractmethod
     def build(self, setup: Setup) -> Scenario:

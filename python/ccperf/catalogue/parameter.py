@@ -8,7 +8,7 @@ from typing import Literal
 from ccperf import _native, registry
 from ccperf.errors import UsageError
 
-Kind = Literal["count", "rate", "time", "qdisc"]
+Kind = Literal["count", "rate", "time", "qdisc", "cc"]
 Value = int | str
 
 
@@ -28,9 +28,13 @@ class Parameter:
     @property
     def unit(self) -> str:
         """How its values are written."""
-        return {"count": "count", "rate": "bit/s", "time": "time", "qdisc": "queue discipline"}[
-            self.kind
-        ]
+        return {
+            "count": "count",
+            "rate": "bit/s",
+            "time": "time",
+            "qdisc": "queue discipline",
+            "cc": "congestion control",
+        }[self.kind]
 
     def value(self, given: object) -> Value:
         """The canonical form of a value: ``"5"`` -> 5, ``"0.001s"`` -> ``"1ms"``, ``"codel"`` ->
@@ -47,8 +51,8 @@ class Parameter:
             if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= 1_000_000:
                 raise ValueError(f"`{text}` must be a whole number of at least 1")
             return int(text)
-        if self.kind == "qdisc":
-            return registry.resolve("qdisc", text)
+        if self.kind in ("qdisc", "cc"):
+            return registry.resolve(self.kind, text)
         if self.kind == "rate":
             rate = _native.parse_rate(text)
             if rate == 0:

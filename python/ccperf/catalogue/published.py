@@ -51,10 +51,7 @@ class PublishedExperiment(Experiment):
             self.line(setup),
             seed=setup.seed,
             experiment=self.name,
-            parameters={
-                "aut": setup.cc,
-                **{name: str(value) for name, value in setup.parameters.items()},
-            },
+            parameters=setup.labels,
             aut=setup.cc,
             db_path=f"benchmark_{names.short(setup.cc)}.db",
         )

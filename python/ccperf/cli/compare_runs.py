@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ccperf import roles
 from ccperf.cli.comparison import digits
 from ccperf.cli.options import load_runs
 from ccperf.cli.output import note, print_json, say
@@ -68,7 +69,7 @@ def _names(results: Sequence[Result]) -> list[str]:
     """Algorithms where they tell the runs apart, else with the beginning of the run's id."""
     names = [
         str(
-            result.parameters.get("aut")
+            roles.under_test(result.parameters)
             or ",".join(dict.fromkeys(f.cc.type for f in result.scenario.flows))
         )
         for result in results

@@ -84,12 +84,13 @@ def command(
 
 def labels(line: DumbbellRun | ProgramRun) -> tuple[str | None, dict[str, str]]:
     """Experiment and parameters as the catalogue spells them, if it is a point of the catalogue."""
+    from ccperf import roles
     from ccperf.catalogue import REGISTRY
 
     parameters = dict(line.parameters)
     experiment = REGISTRY.get(line.experiment)
     if experiment is not None:
-        varied = {name: value for name, value in parameters.items() if name != "aut"}
+        varied = roles.parameters(parameters)
         with suppress(UsageError):  # labels are free text
             parameters |= {name: str(value) for name, value in experiment.point(varied).items()}
     return line.experiment or None, parameters

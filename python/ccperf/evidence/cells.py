@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from ccperf import roles
 from ccperf.result import canonical_json
 from ccperf.store import Store
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
     from ccperf.store import RunRow
 
-#: The parameter that names the algorithm under test.
-AUT = "aut"
 #: What a flow's entry in a scenario says of its algorithm, and what a seed may draw.
 _NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
 
@@ -82,7 +81,7 @@ def read(databases: Iterable[str | Path]) -> list[Cell]:
 
 def algorithm(row: RunRow) -> str:
     """Return the algorithm under test, or those of the flows."""
-    return str(row.parameters.get(AUT) or ",".join(row.cc))
+    return str(roles.under_test(row.parameters) or ",".join(row.cc))
 
 
 def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, list[Cell]]:
@@ -115,7 +114,9 @@ def select(
 
 
 def _point(row: RunRow, settings: str) -> Point:
-    parameters = tuple((name, str(value)) for name, value in row.parameters.items() if name != AUT)
+    parameters = tuple(
+        (name, str(value)) for name, value in roles.parameters(row.parameters).items()
+    )
     return Point(row.experiment or row.label or "scenario", parameters, settings)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ccperf import roles
 from ccperf.catalogue import REGISTRY, published_scenarios
 from ccperf.metrics import METRICS, SAMPLING
 from ccperf.reproduce import published_command, reproduce
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from ccperf.metrics import Metric
     from ccperf.result import Result
     from ccperf.site.drawing import Drawn
-
-#: The parameter that names the algorithm under test.
-AUT = "aut"
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,8 @@ class RunView:
     @cached_property
     def algorithms(self) -> str:
         """The algorithm under test, or those of the flows."""
-        return self.parameters.get(AUT) or ", ".join(dict.fromkeys(f.cca for f in self.flows))
+        of_flows = ", ".join(dict.fromkeys(flow.cca for flow in self.flows))
+        return roles.under_test(self.parameters) or of_flows
 
     @property
     def title(self) -> str:
@@ -144,7 +143,7 @@ class RunView:
     @property
     def point(self) -> dict[str, str]:
         """The parameters without the algorithm under test."""
-        return {name: value for name, value in self.parameters.items() if name != AUT}
+        return roles.parameters(self.parameters)
 
     @property
     def point_text(self) -> str:
@@ -178,7 +177,7 @@ class RunView:
         known: Mapping[str, Parameter] = (
             {each.name: each for each in self.experiment.parameters} if self.experiment else {}
         )
-        meanings = {AUT: "Algorithm under test."}
+        meanings = {roles.LABELS[role]: text for role, text in roles.MEANINGS.items()}
         return [
             (name, value, known[name].doc if name in known else meanings.get(name, ""))
             for name, value in self.parameters.items()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import arro3.core as arrow
 from arro3.io import write_csv, write_parquet
 
+from ccperf import roles
 from ccperf.errors import RunError, UsageError, unknown
 from ccperf.metrics import METRICS
 from ccperf.outputs import may_write, table, whole
@@ -26,6 +27,8 @@ _RUN_COLUMNS: dict[str, Callable[[RunRow], Any]] = {
     "run": lambda run: run.id,
     "experiment": lambda run: run.experiment,
     "parameters": lambda run: json.dumps(run.parameters, ensure_ascii=False),
+    "under_test": lambda run: run.algorithms.get(roles.UNDER_TEST),
+    "against": lambda run: run.algorithms.get(roles.AGAINST),
     "label": lambda run: run.label,
     "cc": lambda run: ",".join(run.cc),
     "seed": lambda run: run.seed,

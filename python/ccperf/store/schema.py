@@ -79,8 +79,17 @@ ALTER TABLE point ADD COLUMN checksum TEXT;
 ALTER TABLE series ADD COLUMN checksum TEXT;
 """
 
+# Who takes part, as the labels of the point say (`ccperf.roles`); NULL if there is nobody.
+_ROLES = """
+ALTER TABLE point ADD COLUMN under_test TEXT;
+ALTER TABLE point ADD COLUMN against TEXT;
+UPDATE point SET under_test = json_extract(parameters, '$.aut'),
+                 against = json_extract(parameters, '$.against');
+CREATE INDEX point_by_algorithm ON point (under_test, against);
+"""
+
 #: `MIGRATIONS[v]` takes a file of version v to version v + 1; version 0 is an empty file.
-MIGRATIONS: tuple[str, ...] = (_INITIAL, _USER_CODE, _CHECKSUMS)
+MIGRATIONS: tuple[str, ...] = (_INITIAL, _USER_CODE, _CHECKSUMS, _ROLES)
 
 #: The version that this ccperf reads and writes (`PRAGMA user_version`).
 VERSION = len(MIGRATIONS)

@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ccperf import roles
 from ccperf.errors import CcperfError
 from ccperf.metrics import METRICS, MetricTables
 from ccperf.result import Provenance, Result, canonical_json, title
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ccperf.recording import Recording
+    from ccperf.roles import Role
     from ccperf.scenario import Scenario
 
 
@@ -43,6 +45,11 @@ class RunRow:
     def title(self) -> str:
         """The experiment with its parameters, or the scenario's label."""
         return title(self.experiment, self.parameters) or self.label or "scenario"
+
+    @property
+    def algorithms(self) -> dict[Role, str]:
+        """The algorithm in each role of the experiment's point."""
+        return roles.algorithms(self.parameters)
 
     @property
     def seed(self) -> int:
@@ -167,11 +174,14 @@ class Store:
         backend: str | None = None,
         seed: int | None = None,
         parameters: Mapping[str, Any] | None = None,
+        under_test: str | None = None,
+        against: str | None = None,
     ) -> list[RunRow]:
         """Return the runs that fit all the filters given, in the order in which they finished.
 
-        `cc` is the class name of any flow's congestion control; `parameters` may be some of the
-        point's.  A run that serves several points has a row for each.
+        `cc` is the class name of any flow's congestion control, `under_test` and `against` are
+        those in these roles; `parameters` may be some of the point's.  A run that serves several
+        points has a row for each.
         """
         columns = ", ".join(f"run.{name}" for name in (*checksums.RUN, "checksum"))
         with self._reading():
@@ -186,9 +196,11 @@ class Store:
                   AND (?3 IS NULL OR EXISTS (SELECT 1 FROM flow WHERE run_id = run.id AND cc = ?3))
                   AND (?4 IS NULL OR backend = ?4)
                   AND (?5 IS NULL OR seed = ?5)
+                  AND (?6 IS NULL OR point.under_test = ?6)
+                  AND (?7 IS NULL OR point.against = ?7)
                 ORDER BY run.rowid, point.experiment, point.parameters
                 """,
-                (run_id, experiment, cc, backend, seed),
+                (run_id, experiment, cc, backend, seed, under_test, against),
             )
             wanted = (parameters or {}).items()
             return [run for row in rows if wanted <= (run := _run_row(row)).parameters.items()]
@@ -388,8 +400,10 @@ class Store:
         except ValueError as error:
             raise StoreError("experiment", str(error)) from None
         row = (run_id, experiment or "", json.dumps(dict(parameters), ensure_ascii=False))
-        columns = ("run_id", "experiment", "parameters", "checksum")
-        self._insert("point", columns, [(*row, checksums.of_values(row))], "OR IGNORE")
+        who = roles.algorithms(parameters)
+        columns = ("run_id", "experiment", "parameters", "checksum", *roles.LABELS)
+        values = (*row, checksums.of_values(row), *(who.get(role) for role in roles.LABELS))
+        self._insert("point", columns, [values], "OR IGNORE")
 
     def _insert(
         self, table: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]], how: str = ""
