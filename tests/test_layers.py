@@ -67,7 +67,7 @@ result           : _native metrics user_code
 citation         : registry
 evidence         : errors metrics result roles store
 store            : errors metrics outputs recording result roles scenario user_code
-campaign         : result roles user_code
+campaign         : backends result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 figures          : errors metrics outputs

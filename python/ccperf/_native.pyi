@@ -79,6 +79,10 @@ class Simulation:
         """Simulate up to and including a time; false when the scenario's end is reached. Other
         threads go on meanwhile."""
 
+    def run_for(self, events: int) -> int | None:
+        """Simulate the next so many events; the simulated time in ns, None at the scenario's end.
+        Other threads go on meanwhile."""
+
     def finish(self) -> dict[str, dict[str, Column]]:
         """Simulate the rest and return the tables by name; OSError if the packet trace could not
         be written, RunError if the engine fails. The simulation cannot be used after that."""

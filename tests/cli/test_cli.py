@@ -252,9 +252,9 @@ def test_a_grid_prints_a_list_of_objects_in_its_order(ccperf: Any) -> None:
 
 def test_a_second_call_makes_only_what_is_missing(ccperf: Any) -> None:
     first = ccperf(*AQM, "--k", "1", "--qdisc", "codel", "--json")
-    assert "1 runs made, 0 in" in first.err
+    assert "1 run made, 0 in" in first.err
     second = ccperf(*AQM, "--k", "1,2", "--qdisc", "codel", "--json")
-    assert "1 runs made, 1 in" in second.err
+    assert "1 run made, 1 in" in second.err
     assert second.json[0] == first.json[0]
 
 

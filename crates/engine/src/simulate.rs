@@ -81,18 +81,35 @@ impl Simulation {
     /// # Errors
     /// [`Error::UserCode`]; the simulation cannot go on then.
     pub fn run_until(&mut self, until: Time) -> Result<bool, Error> {
-        guarded(|| self.advance(until.min(Time::MAX))).map_err(|failure| failure.at(self.now()))
+        self.run_some(until, u64::MAX)
     }
 
-    fn advance(&mut self, until: Time) -> bool {
-        while !self.finished {
+    /// Runs the next `events` events at most, so that who asks gets the control back soon however much
+    /// happens in a simulated second; returns false at the scenario's end.
+    ///
+    /// # Errors
+    /// [`Error::UserCode`]; the simulation cannot go on then.
+    pub fn run_for(&mut self, events: u64) -> Result<bool, Error> {
+        self.run_some(Time::MAX, events)
+    }
+
+    fn run_some(&mut self, until: Time, events: u64) -> Result<bool, Error> {
+        let until = until.min(Time::MAX);
+        guarded(|| self.advance(until, events)).map_err(|failure| failure.at(self.now()))
+    }
+
+    fn advance(&mut self, until: Time, events: u64) -> bool {
+        for _ in 0..events {
+            if self.finished {
+                return false;
+            }
             match self.network.events().pop(until) {
                 Some(event) => self.run(event),
                 None if self.network.events().is_empty() => self.finish_recording(),
                 None => return true,
             }
         }
-        false
+        !self.finished
     }
 
     /// Runs to the end and returns what was recorded.

@@ -62,6 +62,18 @@ impl Simulation {
         .map_err(to_python)
     }
 
+    fn run_for(&self, py: Python<'_>, events: u64) -> PyResult<Option<u64>> {
+        detached(py, || {
+            let mut inner = self.inner.lock().ok()?;
+            inner.as_mut().map(|simulation| {
+                let more = simulation.run_for(events)?;
+                Ok(more.then(|| simulation.now().0))
+            })
+        })?
+        .ok_or_else(finished)?
+        .map_err(to_python)
+    }
+
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let recording = detached(py, || {
             let simulation = self.inner.lock().ok()?.take();

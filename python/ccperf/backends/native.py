@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccperf import __version__, _native
-from ccperf.errors import RunError
+from ccperf.errors import RunError, UsageError
 from ccperf.user_code.content import Contents
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
 
-#: The run is handed back to Python this often, for progress and for Ctrl-C.
-STEPS = 100
+#: After so many events the run is handed back to Python, for progress and for Ctrl-C: some tens of
+#: milliseconds, however much happens in a simulated second.
+EVENTS = 500_000
 
 
 class Native:
@@ -32,8 +33,32 @@ class Native:
     def available(self) -> str | None:
         return None
 
+    def __init__(self) -> None:
+        #: What was loaded by `prepare`: names with their digests and attributes.
+        self._loads: set[str] = set()
+
     def prepare(self, scenario: Scenario) -> None:
-        Contents().of(scenario.user_code, self.name)
+        user_code = Contents().of(scenario.user_code, self.name)
+        if not user_code:
+            return
+        used = [flow.cc for flow in scenario.flows]
+        used += [
+            direction.qdisc
+            for link in scenario.links
+            for direction in (link.forward, link.reverse)
+            if direction.qdisc
+        ]
+        own = sorted({one.model_dump_json() for one in used if one.type in user_code})
+        key = repr((user_code, own))
+        if key in self._loads:
+            return
+        from ccperf.backends import sandbox
+
+        try:
+            sandbox.load(scenario.lowered(), user_code)
+        except RunError as error:
+            raise UsageError("", str(error)) from None
+        self._loads.add(key)
 
     def simulate(
         self,
@@ -58,11 +83,9 @@ class Native:
         try:
             simulation = _native.Simulation(lowered, packets)
             stop_ns = simulation.stop_ns
-            for step in range(1, STEPS):
-                if not simulation.run_until(stop_ns * step // STEPS):
-                    break
+            while (now_ns := simulation.run_for(EVENTS)) is not None:
                 if progress:
-                    progress(step / STEPS)
+                    progress(min(now_ns / stop_ns, 1.0))
             tables = simulation.finish()
         except OSError as error:
             raise RunError(str(error)) from error

@@ -80,43 +80,63 @@ def simulate(
         RunError: names the algorithm, the simulated time, and what happened.
         ChangedError: if a file is not what `user_code` says.
     """
-    with TemporaryDirectory(prefix="ccperf-") as name:
-        folder = Path(name)
-        job = {
-            "lowered": lowered,
-            "user_code": dict(user_code),
-            "packets": None if packets is None else str(packets.absolute()),
-            "path": [os.getcwd(), *sys.path],
-        }
-        (folder / "job.json").write_text(json.dumps(job))
-        (folder / "monitor").write_bytes(bytes(_MONITOR.size))
-        with (folder / "monitor").open("rb") as file:
-            monitor = mmap.mmap(file.fileno(), _MONITOR.size, access=mmap.ACCESS_READ)
-        with monitor:
-            process = subprocess.Popen(
-                [sys.executable, "-c", _START, os.pathsep.join(_own_path()), str(folder)],
-                stdin=subprocess.PIPE,  # ends with this process, and with it the other one
-                stdout=2,  # what user code prints is not a result
-                env={**os.environ, "PYTHONHASHSEED": "0"},
-                start_new_session=True,  # so that its children can be ended with it
-            )
-            try:
-                watch = _Watch(monitor, list(user_code), json.loads(lowered)["stop_ns"])
-                status = watch.until_end(process, progress)
-            finally:
-                _end(process)
-            if (folder / "error.json").exists():
-                error = json.loads((folder / "error.json").read_text())
-                if changed := error.get("changed"):
-                    raise ChangedError(changed)
-                raise RunError(str(error["message"])[:_SHOWN])
-            if status or not (folder / TABLES).is_dir():
-                raise RunError(watch.report(_ending(status)))
-            try:
-                return _tables(folder / TABLES)
-            except Exception as error:  # whatever user code has put there
-                what = f"its process left something else than a result ({error})"
-                raise RunError(watch.report(what[:_SHOWN])) from error
+    with TemporaryDirectory(prefix="ccperf-") as folder:
+        trace = None if packets is None else str(packets.absolute())
+        watch = _run(Path(folder), lowered, user_code, {"packets": trace}, progress)
+        try:
+            return _tables(Path(folder) / TABLES)
+        except Exception as error:  # whatever user code has put there
+            what = f"its process left something else than a result ({error})"
+            raise RunError(watch.report(what[:_SHOWN])) from error
+
+
+def load(lowered: str, user_code: Mapping[str, str]) -> None:
+    """Load the user's algorithms of a scenario in another process, and make their objects.
+
+    Raises as :func:`simulate` does, before anything has run.
+    """
+    with TemporaryDirectory(prefix="ccperf-") as folder:
+        _run(Path(folder), lowered, user_code, {"packets": None, "load_only": True}, None)
+
+
+def _run(
+    folder: Path,
+    lowered: str,
+    user_code: Mapping[str, str],
+    options: Mapping[str, object],
+    progress: Progress | None,
+) -> _Watch:
+    """Run a process to its end; its results are in the folder then."""
+    job = {
+        "lowered": lowered,
+        "user_code": dict(user_code),
+        "path": [os.getcwd(), *sys.path],
+        **options,
+    }
+    (folder / "job.json").write_text(json.dumps(job))
+    (folder / "monitor").write_bytes(bytes(_MONITOR.size))
+    with (folder / "monitor").open("rb") as file:
+        monitor = mmap.mmap(file.fileno(), _MONITOR.size, access=mmap.ACCESS_READ)
+    process = subprocess.Popen(
+        [sys.executable, "-c", _START, os.pathsep.join(_own_path()), str(folder)],
+        stdin=subprocess.PIPE,  # ends with this process, and with it the other one
+        stdout=2,  # what user code prints is not a result
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        start_new_session=True,  # so that its children can be ended with it
+    )
+    watch = _Watch(monitor, list(user_code), json.loads(lowered)["stop_ns"])
+    try:
+        status = watch.until_end(process, progress)
+    finally:
+        _end(process)
+    if (folder / "error.json").exists():
+        error = json.loads((folder / "error.json").read_text())
+        if changed := error.get("changed"):
+            raise ChangedError(changed)
+        raise RunError(str(error["message"])[:_SHOWN])
+    if status or not (folder / TABLES).is_dir():
+        raise RunError(watch.report(_ending(status)))
+    return watch
 
 
 def _own_path() -> list[str]:

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from ccperf.campaign.executor import Executor, JobProgress, Stopped
+from ccperf.campaign.job import Job, perform
+from ccperf.campaign.local import LocalExecutor, cores
 from ccperf.campaign.points import Point, expand
 from ccperf.campaign.progress import Bar, Progress, Silent
-from ccperf.campaign.run import CampaignReport, Failure, cores, run, simulate
+from ccperf.campaign.run import CampaignReport, Failure, run, simulate
 
 __all__ = [
     "Bar",
     "CampaignReport",
+    "Executor",
     "Failure",
+    "Job",
+    "JobProgress",
+    "LocalExecutor",
     "Point",
     "Progress",
     "Silent",
+    "Stopped",
     "cores",
     "expand",
+    "perform",
     "run",
     "simulate",
 ]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import os
+import re
 import signal
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ccperf.campaign.executor import Stopped
+from ccperf.campaign.job import Job
+from ccperf.campaign.local import LocalExecutor
 from ccperf.campaign.progress import Silent
 from ccperf.result import Identity, Result, identify
 from ccperf.user_code.content import ChangedError, Contents
@@ -20,16 +23,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ccperf.backends import Backend
+    from ccperf.campaign.executor import Executor, JobProgress
     from ccperf.campaign.points import Point
     from ccperf.campaign.progress import Progress
-    from ccperf.store import Store
+    from ccperf.store import PackedRun, Store
 
-# How long the coordinator sleeps at most between two looks for signals.
+#: How long the coordinator sleeps at most between two looks for signals.
 _PATIENCE_S = 0.2
-
-
-class Interrupted(Exception):
-    """Raised inside a run to end it."""
+#: So many runs that fail alike, and none that succeeds, are enough to know.
+_ENOUGH = 3
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,18 @@ class Failure:
     point: Point
     error: BaseException
 
+    @property
+    def message(self) -> str:
+        """What the run ended with."""
+        return str(self.error) or type(self.error).__name__
+
+    @property
+    def kind(self) -> str:
+        """The message without its numbers: failures of one kind have one cause."""
+        return re.sub(r"\d+(?:\.\d+)?", "#", f"{type(self.error).__name__} {self.message}")
+
     def __str__(self) -> str:
-        return f"{self.point.title}: {str(self.error) or type(self.error).__name__}"
+        return f"{self.point.title}: {self.message}"
 
 
 @dataclass
@@ -54,16 +66,27 @@ class CampaignReport:
     made: list[str] = field(default_factory=list)
     stored_before: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    #: How many runs were not begun because the first ones all failed alike.
+    skipped: int = 0
     #: Whether Ctrl-C ended the campaign; what was finished is in the store.
     interrupted: bool = False
     #: That user code was edited meanwhile, which ended the campaign, too.
     changed: ChangedError | None = None
+    #: A point with user code whose run, made twice, came out differently.
+    unrepeatable: Point | None = None
     wall_seconds: float = 0.0
 
     @property
     def ok(self) -> bool:
         """Whether every point has its run in the store."""
-        return not (self.failures or self.interrupted or self.changed)
+        return not (self.failures or self.skipped or self.interrupted or self.changed)
+
+    def failures_by_kind(self) -> list[list[Failure]]:
+        """The failures, those alike together, in the order of the points."""
+        kinds: dict[str, list[Failure]] = {}
+        for failure in self.failures:
+            kinds.setdefault(failure.kind, []).append(failure)
+        return list(kinds.values())
 
 
 def simulate(
@@ -101,11 +124,15 @@ def run(
     *,
     jobs: int | None = None,
     progress: Progress | None = None,
+    executor: Callable[[JobProgress], Executor] | None = None,
 ) -> CampaignReport:
     """Make the runs of `points` that `store` lacks, `jobs` at a time (default: one per core).
 
-    Each run is stored as soon as it is finished.  A run that fails does not stop the others.
+    Each run is stored as soon as it is finished.  A run that fails does not stop the others, unless
+    the first ones all fail alike.  With user code in it, the first run is made twice and compared.
     Ctrl-C ends the runs under way and returns what was finished; a second one is not caught.
+    `executor` makes what makes the runs, given a function to report progress to; by default they
+    are made on this machine.
     """
     started = time.perf_counter()
     report = CampaignReport()
@@ -118,15 +145,24 @@ def run(
         wanted.setdefault(identity.id, _Wanted(identity)).points.append(point)
     report.run_ids = list(wanted)
     missing = {}
-    for run_id, run in wanted.items():
+    for run_id, each in wanted.items():
         if store.has(run_id):
-            _add_points(store, run_id, run.points)
+            _add_points(store, run_id, each.points)
             report.stored_before.append(run_id)
         else:
-            missing[run_id] = run
+            missing[run_id] = each
     with progress or Silent() as shown:
         shown.begin(len(missing), len(report.stored_before))
-        _make(missing, store, backend, jobs or cores(), shown, report)
+
+        def advance(run_id: str, fraction: float) -> None:
+            shown.advance(missing[run_id].points[0], fraction)
+
+        made_by = executor(advance) if executor else LocalExecutor(backend, jobs, advance)
+        try:
+            _Coordinator(missing, store, backend, made_by, shown, report).run()
+        finally:
+            # Where storing failed or a second Ctrl-C came, the runs under way are worth nothing.
+            made_by.close()
     report.wall_seconds = time.perf_counter() - started
     return report
 
@@ -139,64 +175,88 @@ class _Wanted:
     points: list[Point] = field(default_factory=list)
 
 
-def _make(
-    missing: dict[str, _Wanted],
-    store: Store,
-    backend: Backend,
-    jobs: int,
-    progress: Progress,
-    report: CampaignReport,
-) -> None:
-    stop = threading.Event()
-    failures: dict[str, Failure] = {}
+class _Coordinator:
+    """Submits the runs that are missing, and stores what comes back."""
 
-    def work(run: _Wanted) -> Result:
-        point = run.points[0]
+    def __init__(
+        self,
+        missing: dict[str, _Wanted],
+        store: Store,
+        backend: Backend,
+        executor: Executor,
+        progress: Progress,
+        report: CampaignReport,
+    ) -> None:
+        self._missing = missing
+        self._store = store
+        self._backend = backend
+        self._executor = executor
+        self._progress = progress
+        self._report = report
+        self._running: dict[Future[PackedRun], str] = {}
+        self._failures: dict[str, Failure] = {}
+        #: The run that is made twice, its second future, and the contents that came of both.
+        self._twice: tuple[str, Future[PackedRun]] | None = None
+        self._contents: set[str] = set()
 
-        def advance(fraction: float) -> None:
-            if stop.is_set():
-                raise Interrupted
-            progress.advance(point, fraction)
-
-        # Also where a backend never reports progress, no further run starts.
-        advance(0.0)
-        return simulate(point, backend, advance, identity=run.identity)
-
-    def collect(future: Future[Result]) -> None:
-        run_id = running.pop(future)
-        first, *others = missing[run_id].points
-        error = future.exception()
-        if isinstance(error, Interrupted):
-            return
-        if error is None:
-            store.add(future.result())
-            _add_points(store, run_id, others)
-            report.made.append(run_id)
-        elif isinstance(error, ChangedError):
-            report.changed = report.changed or error
-            stop.set()
-        else:
-            failures[run_id] = Failure(first, error)
-        progress.finish(first, error)
-
-    executor = ThreadPoolExecutor(jobs, thread_name_prefix="ccperf-run")
-    running: dict[Future[Result], str] = {}
-    try:
+    def run(self) -> None:
+        report, stop = self._report, threading.Event()
         with _interrupt_sets(stop):
-            running |= {executor.submit(work, run): key for key, run in missing.items()}
-            while running:
-                done, _ = wait(running, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
+            for run_id, each in self._missing.items():
+                job = Job.of(each.points[0], each.identity, self._backend)
+                self._running[self._executor.submit(job)] = run_id
+                if job.user_code and self._twice is None:
+                    self._twice = (run_id, self._executor.submit(job))
+                    self._running[self._twice[1]] = run_id
+            while self._running:
+                done, _ = wait(self._running, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
                 for future in done:
-                    collect(future)
-            ended = len(report.made) + len(failures)
-            report.interrupted = stop.is_set() and ended < len(missing) and not report.changed
-    finally:
-        # Where storing failed or a second Ctrl-C came, the runs under way are worth nothing.
-        stop.set()
-        executor.shutdown(wait=True, cancel_futures=True)
-    order = {key: position for position, key in enumerate(missing)}
-    report.made.sort(key=order.__getitem__)
-    report.failures = [failures[key] for key in missing if key in failures]
+                    self._collect(future)
+                if stop.is_set():
+                    self._executor.stop()
+        order = {run_id: position for position, run_id in enumerate(self._missing)}
+        report.made.sort(key=order.__getitem__)
+        report.failures = [self._failures[key] for key in self._missing if key in self._failures]
+        unfinished = len(self._missing) - len(report.made) - len(report.failures)
+        if stop.is_set() and unfinished:
+            report.interrupted = True
+        elif not report.changed:
+            report.skipped = unfinished
+
+    def _collect(self, future: Future[PackedRun]) -> None:
+        run_id = self._running.pop(future)
+        error = future.exception()
+        if isinstance(error, Stopped):
+            return
+        if self._twice and run_id == self._twice[0] and error is None:
+            self._compare(future.result())
+        if self._twice and future is self._twice[1]:
+            return
+        first, *others = self._missing[run_id].points
+        if error is None:
+            self._store.add(future.result())
+            _add_points(self._store, run_id, others)
+            self._report.made.append(run_id)
+        elif isinstance(error, ChangedError):
+            self._report.changed = self._report.changed or error
+            self._executor.stop()
+        else:
+            self._failures[run_id] = Failure(first, error)
+            self._give_up()
+        self._progress.finish(first, error)
+
+    def _compare(self, packed: PackedRun) -> None:
+        """Whether the run that is made twice comes out the same."""
+        self._contents.add(packed.content)
+        if len(self._contents) > 1:
+            self._report.unrepeatable = self._missing[packed.id].points[0]
+
+    def _give_up(self) -> None:
+        """Stop when nothing but failures of one kind has come back."""
+        failures = list(self._failures.values())
+        alike = len({failure.kind for failure in failures}) == 1
+        if len(failures) >= _ENOUGH and alike and not self._report.made:
+            self._executor.stop()
 
 
 @contextmanager
@@ -224,10 +284,3 @@ def _interrupt_sets(stop: threading.Event) -> Iterator[None]:
 def _add_points(store: Store, identity: str, points: Sequence[Point]) -> None:
     for point in points:
         store.add_point(identity, point.experiment, point.parameters)
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -47,8 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def invoke(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status."""
-    from ccperf.cli.output import note
+    from ccperf.cli.output import called_with, note
 
+    called_with(arguments)
     try:
         # What a command declares (--ns3-source) holds for that command only.
         status = copy_context().run(

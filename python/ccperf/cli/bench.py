@@ -8,8 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ccperf.cli.options import Running, algorithms, writable_file, writable_folder
-from ccperf.cli.output import note, print_json, say
-from ccperf.cli.run import run_campaign
+from ccperf.cli.output import command_line, note, print_json, say
+from ccperf.cli.run import INTERRUPTED, run_campaign, status
 from ccperf.grid import seeds
 
 
@@ -80,31 +80,35 @@ def command(
 
     from ccperf.store import Store
 
-    ok = True
+    exit_status = 0
+    done: dict[str, Path] = {}
     for name in names:
         with Store(targets[name]) as store:
-            if not run_campaign(points[name], store, backend, running, title=label(name)).ok:
-                ok = False
-                break
+            report = run_campaign(points[name], store, backend, running, title=label(name))
+            if store.ids():
+                done[name] = targets[name]
+        exit_status = max(exit_status, status(report))
+        if report.interrupted or report.changed:
+            break
+    ok = exit_status == 0
     index = None
-    if ok and not no_site:
+    if done and not no_site and exit_status != INTERRUPTED:
         from ccperf.cli.site import build_site
 
-        index = build_site(list(dict.fromkeys(targets.values())), output)
+        index = build_site(list(dict.fromkeys(done.values())), output)
     if json:
         print_json(
             {
                 "ok": ok,
-                "databases": [str(path) for path in dict.fromkeys(targets.values())],
+                "databases": [str(path) for path in dict.fromkeys(done.values())],
                 "runs": sum(map(len, points.values())),
                 "site": str(index) if index else None,
             }
         )
     else:
-        for name, path in targets.items():
-            say(f"{name}: {path}")
+        for name in names:
+            say(f"{label(name)}: {done.get(name, 'no run finished, nothing stored')}")
         if index:
             say(f"site: {index}")
-    backend_option = f" --backend {backend.name}" if backend.name != "native" else ""
-    note(f"again: ccperf bench {','.join(names)}{backend_option}")
-    return 0 if ok else 1
+    note(f"again: {command_line()}")
+    return exit_status

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ccperf.result import Result
+
+
+#: The words of the command that runs.
+_words: ContextVar[Sequence[str]] = ContextVar("words", default=())
+
+
+def called_with(words: Sequence[str]) -> None:
+    """Remember the words behind `ccperf`, for `command_line`."""
+    _words.set(tuple(words))
+
+
+def command_line() -> str:
+    """The command that runs, for a shell."""
+    return shlex.join(["ccperf", *_words.get()])
 
 
 def plain(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,15 @@ from ccperf.cli.options import (
     resolve,
     writable_file,
 )
-from ccperf.cli.output import metric_tables, note, overview, print_json, say
+from ccperf.cli.output import metric_tables, note, overview, print_json, say, warn
 from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
 from ccperf.outputs import PACKET_TRACE, may_write
 from ccperf.user_code.names import is_declared
 
+#: The exit status after Ctrl-C.
+INTERRUPTED = 130
 #: The algorithm of the published tables.
 DEFAULT_CC = "TcpNewReno"
 
@@ -91,11 +94,14 @@ def command(
         for point in job.points:
             backend.prepare(point.scenario)
     results: list[tuple[Result, str]] = []
-    failed = False
+    status = 0
+    options = _common_options(running, db, trust)
     for job in jobs:
-        made, ok = job.run(backend, running, db, packets)
-        results += made
-        failed |= not ok
+        outcome = job.run(backend, running, db, packets)
+        results += [(result, again + options) for result, again in outcome.results]
+        status = max(status, outcome.status)
+        if outcome.ends_all:
+            break
     if json:
         print_json([{**result.json(), "command": again} for result, again in results])
     elif len(results) == 1:
@@ -106,7 +112,26 @@ def command(
     elif results:
         say(overview(result for result, _ in results))
         note("each run again: `ccperf show RUN --db FILE` prints its command")
-    return 1 if failed else 0
+    return status
+
+
+def _common_options(running: Running, db: Path | None, trust: bool) -> str:
+    """What a command that makes one point again needs besides the point."""
+    words = ["--db", str(db)] if db else []
+    words += ["--ns3-source", running.ns3_source] if running.ns3_source else []
+    words += ["--trust"] if trust else []
+    return "".join(f" {word}" for word in map(shlex.quote, words))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of the points of one job."""
+
+    #: Each with the command that makes it again.
+    results: list[tuple[Result, str]]
+    status: int = 0
+    #: Whether nothing else of the command is to be done.
+    ends_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -124,29 +149,44 @@ class Job:
         running: Running,
         db: Path | None,
         packets: Path | None,
-    ) -> tuple[list[tuple[Result, str]], bool]:
-        """The results in the order of the points, and whether there is one for each."""
+    ) -> Outcome:
+        """The results in the order of the points."""
         from ccperf.campaign import simulate
         from ccperf.store import Store
 
         target = db or self.default_db
         if target is None:
             results = [simulate(point, backend, packets=packets) for point in self.points]
-            return list(zip(results, self.again, strict=True)), True
+            return Outcome(list(zip(results, self.again, strict=True)))
         writable_file(target, "--db")
         with Store(target) as store:
             if packets:
                 result = simulate(self.points[0], backend, packets=packets)
                 store.add(result)
-                return [(result, self.again[0])], True
+                return Outcome([(result, self.again[0])])
             report = run_campaign(self.points, store, backend, running)
-            return [
-                (store.load(run_id, point.experiment), again)
-                for run_id, point, again in zip(
-                    report.of_points, self.points, self.again, strict=True
-                )
-                if store.has(run_id)
-            ], report.ok
+            found = zip(report.of_points, self.points, self.again, strict=True)
+            return Outcome(
+                [
+                    (store.load(run_id, point.experiment), again)
+                    for run_id, point, again in found
+                    if store.has(run_id)
+                ],
+                status(report),
+                bool(report.interrupted or report.changed),
+            )
+
+
+def status(report: CampaignReport) -> int:
+    """The exit status of a command whose only campaign this was."""
+    if report.interrupted:
+        return INTERRUPTED
+    return 0 if report.ok else 1
+
+
+def runs(count: int) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{count} run" if count == 1 else f"{count} runs"
 
 
 def run_campaign(
@@ -158,9 +198,18 @@ def run_campaign(
     report = campaign.run(
         points, store, backend, jobs=running.job_count(), progress=campaign.Bar(title)
     )
-    for failure in report.failures:
-        note(f"failed: {failure}")
-    done = f"{len(report.made)} runs made, {len(report.stored_before)} in {store.path} before"
+    for alike in report.failures_by_kind():
+        more = f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else ""
+        note(f"failed: {alike[0]}{more}")
+    if report.skipped:
+        count = len(report.failures)
+        note(f"{runs(report.skipped)} not begun: the first {count} all failed alike")
+    if report.unrepeatable:
+        warn(
+            f"{report.unrepeatable.title}: made twice, it came out differently; the user code in "
+            "it depends on something else than its input (time, id(), os.urandom, sets)"
+        )
+    done = f"{runs(len(report.made))} made, {len(report.stored_before)} in {store.path} before"
     note(f"{done}, {report.wall_seconds:.1f} s")
     if report.changed:
         note(f"stopped: {report.changed}")
@@ -256,7 +305,9 @@ def _scenario_job(path: Path, running: Running, numbers: Sequence[int] | None) -
     return Job(
         points=[Point(one) for one in scenarios],
         default_db=None,
-        again=[f"ccperf run {path} --seed {one.seed}{options}" for one in scenarios],
+        again=[
+            f"ccperf run {shlex.quote(str(path))} --seed {one.seed}{options}" for one in scenarios
+        ],
     )
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 Tables: TypeAlias = dict[str, dict[str, "npt.NDArray[Any] | list[str]"]]
 
+#: How long to wait for its progress at a time.
+_LOOK_S = 0.1
 #: Exit status of the driver for a scenario that it cannot run.
 _STATUS_REFUSED = 2
 #: What a user's class derives from.
@@ -214,7 +217,7 @@ def _run(
 ) -> int:
     """Run the driver to its end; whatever interrupts us ends it too."""
     readable, writable = os.pipe()
-    with os.fdopen(readable) as reader:
+    with os.fdopen(readable, "rb", buffering=0) as reader:
         try:
             process = subprocess.Popen(
                 [*command, "--progress", str(writable)],
@@ -228,9 +231,15 @@ def _run(
         try:
             if cpu_limit_s is not None:
                 resource.prlimit(process.pid, resource.RLIMIT_CPU, (cpu_limit_s, cpu_limit_s + 1))
-            for line in reader:
+            done = 0.0
+            while True:
+                # Also while ns-3 says nothing, the caller may want to end it.
                 if progress:
-                    progress(float(line))
+                    progress(done)
+                if select.select([reader], [], [], _LOOK_S)[0]:
+                    if not (line := reader.readline()):
+                        break
+                    done = float(line)
             return process.wait()
         finally:
             if process.poll() is None:

@@ -1,0 +1,71 @@
+"""One run to make, as data that travels: to another thread, process or machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ccperf import backends
+from ccperf.result import Identity, Result
+from ccperf.store.packing import PackedRun, pack
+
+if TYPE_CHECKING:
+    from ccperf.backends import Backend
+    from ccperf.campaign.points import Point
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run: plain texts and numbers only."""
+
+    #: What the run will be stored under.
+    id: str
+    #: The scenario as JSON.
+    scenario: str = field(repr=False)
+    #: The backend's name.
+    backend: str
+    #: SHA-256 of each user's algorithm; see :class:`~ccperf.user_code.content.Contents`.
+    user_code: Mapping[str, str] = field(default_factory=dict)
+    experiment: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, point: Point, identity: Identity, backend: Backend) -> Job:
+        """The job that makes the run of a point."""
+        return cls(
+            id=identity.id,
+            scenario=point.scenario.model_dump_json(),
+            backend=backend.name,
+            user_code=dict(identity.user_code),
+            experiment=point.experiment,
+            parameters=dict(point.parameters),
+        )
+
+
+def perform(
+    job: Job,
+    progress: Callable[[float], None] | None = None,
+    backend: Backend | None = None,
+) -> PackedRun:
+    """Make a run and pack it, here; whatever the backend raises goes through.
+
+    `backend` is the one of the job's name unless given.
+    """
+    from ccperf.scenario import Scenario
+
+    scenario = Scenario.model_validate_json(job.scenario)
+    backend = backend or backends.get(job.backend)
+    start = time.perf_counter()
+    recording = backend.simulate(scenario, progress=progress, user_code=job.user_code)
+    result = Result.of(
+        scenario,
+        recording,
+        backend,
+        identity=Identity(job.id, job.user_code),
+        experiment=job.experiment,
+        parameters=job.parameters,
+        wall_seconds=time.perf_counter() - start,
+    )
+    return pack(result)

@@ -1,0 +1,136 @@
+"""A broken algorithm costs one line and its own runs; the command that is printed is right."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.store import Store
+from user_scenarios import EXAMPLES
+
+SHORT = ["--experiments", "aqm", "--stop-time", "100ms", "--no-site", "-j", "1"]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(EXAMPLES / "python" / "mycca.py", tmp_path)
+
+
+def broken(body: str) -> None:
+    Path("bad.py").write_text(
+        "import os\nimport ccperf\n\nclass Bad(ccperf.CongestionControl):\n"
+        f"    def cong_avoid(self, tcb, segments_acked):\n        {body}\n"
+    )
+
+
+def test_bench_goes_on_with_the_others_and_says_what_was_skipped(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    broken("1 / 0")
+    assert invoke(["bench", "./bad.py:Bad,cubic", *SHORT]) == 1
+    out, err = capsys.readouterr()
+    assert err.count("ZeroDivisionError") == 1
+    assert "(and 2 more like it)" in err
+    assert "9 runs not begun: the first 3 all failed alike" in err
+    assert "bad.py:Bad: no run finished, nothing stored" in out
+    assert "TcpCubic: benchmark_TcpCubic.db" in out
+    with Store("benchmark_TcpCubic.db", "r") as store:
+        assert len(store.ids()) == 12
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("def broken(:\n", "SyntaxError"),
+        ("class Other: pass\n", "bad.py has no class Bad"),
+        ("import ccperf\nclass Bad(ccperf.QueueDisc): pass\n", "does not derive from"),
+        ("raise OSError('no licence')\n", "OSError: no licence"),
+        ("import os\nos._exit(0)\n", "its process ended with status 0"),
+    ],
+)
+@pytest.mark.parametrize("command", ["bench", "run"])
+def test_what_cannot_be_loaded_is_wrong_usage(
+    capsys: pytest.CaptureFixture[str], command: str, text: str, says: str
+) -> None:
+    Path("bad.py").write_text(text)
+    words = {
+        "bench": ["bench", "cubic,./bad.py:Bad", *SHORT],
+        "run": ["run", "aqm", "--cc", "./bad.py:Bad", "--k", "1", "--stop-time", "100ms"],
+    }
+    assert invoke(words[command]) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert len(err.splitlines()) == 1
+    assert list(Path().glob("*.db")) == []
+
+
+def test_a_process_that_ends_itself_well_is_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    broken("os._exit(0)")
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "1s"]
+    assert invoke(["run", "aqm", "--cc", "./bad.py:Bad", *options]) == 1
+    err = capsys.readouterr().err
+    assert "its process ended with status 0 (in cong_avoid)" in err
+    assert "Traceback" not in err
+
+
+def test_code_that_does_not_repeat_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "1s"]
+    assert invoke(["run", "aqm", "--cc", "./mycca.py:MyCca", *options]) == 0
+    assert "made twice" not in capsys.readouterr().err
+    broken("tcb.cwnd += 1448 + os.urandom(1)[0]")
+    assert invoke(["run", "aqm", "--cc", "./bad.py:Bad", *options]) == 0
+    err = capsys.readouterr().err
+    assert "warning: aqm aut=bad.py:Bad k=1 qdisc=CoDelQueueDisc: made twice, it came out" in err
+
+
+def again(err: str) -> list[str]:
+    (line,) = [line for line in err.splitlines() if line.startswith("again: ")]
+    return shlex.split(line.removeprefix("again: ccperf "))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "aqm", "--cc", "cubic", "--k", "1", "--qdisc", "codel", "--stop-time", "80ms"],
+        ["run", "aqm", "--cc", "./mycca.py:MyCca", "--k", "1", "--qdisc", "codel", "--stop-time",
+         "80ms", "--recovery", "TcpPrrRecovery", "--seed", "3"],
+        ["run", "s d.toml", "--seed", "5"],
+    ],
+)  # fmt: skip
+def test_again_makes_the_same_run_in_the_same_database(
+    capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    Path("s d.toml").write_text(
+        'stop_time = "60ms"\nnodes = ["a", "b"]\n'
+        '[[links]]\nname = "wire"\nends = ["a", "b"]\nrate = "10Mbps"\ndelay = "5ms"\n'
+        '[[flows]]\nsource = "a"\ndestination = "b"\ncc = "cubic"\n'
+    )
+    assert invoke([*words, "--db", "own.db"]) == 0
+    repeat = again(capsys.readouterr().err)
+    with Store("own.db", "r") as store:
+        (run,) = store.ids()
+    assert invoke(repeat) == 0
+    assert "0 runs made, 1 in own.db before" in capsys.readouterr().err
+    with Store("own.db", "r") as store:
+        assert store.ids() == [run]
+
+
+def test_again_of_bench_has_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "bench",
+        "cubic",
+        *SHORT,
+        "--seed",
+        "1..2",
+        "--db",
+        "x y.db",
+        "--recovery",
+        "PrrRfc6937",
+    ]
+    assert invoke(words) == 0
+    assert again(capsys.readouterr().err) == words

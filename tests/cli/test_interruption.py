@@ -1,0 +1,148 @@
+"""Ctrl-C ends the whole command soon, whatever runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ccperf.store import Store
+from user_scenarios import environment
+
+#: 4 TB a minute: a hundredth of the run takes minutes.
+HEAVY = """
+stop_time = "1h"
+nodes = ["a", "b"]
+[recording]
+interval = "1s"
+[[links]]
+name = "l"
+ends = ["a", "b"]
+rate = "400Gbps"
+delay = "1us"
+forward = { qdisc = { type = "fifo", attributes = { MaxSize = "100000p" } } }
+[[flows]]
+source = "a"
+destination = "b"
+cc = "cubic"
+tcp = { SndBufSize = 10000000, RcvBufSize = 10000000, SegmentSize = 1448 }
+"""
+SLEEPER = (
+    "import time, subprocess, ccperf\n"
+    "class Sleeper(ccperf.CongestionControl):\n"
+    "    def init(self, tcb):\n"
+    "        if {child}:\n"
+    "            child = subprocess.Popen(['sleep', '300'])\n"
+    "            open('child', 'w').write(str(child.pid))\n"
+    "        open('begun', 'w').close()\n"
+    "        time.sleep({seconds})\n"
+)
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ccperf", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+
+
+def interrupt(process: subprocess.Popen[str]) -> tuple[float, int, str]:
+    """How long it took to end after Ctrl-C, its status, and what it said."""
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    return time.monotonic() - started, process.returncode, err
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("options", [[], ["--db", "x.db"]])
+def test_in_a_run_of_which_a_hundredth_takes_minutes(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "heavy.toml").write_text(HEAVY)
+    process = start(tmp_path, "run", "heavy.toml", *options)
+    if options:
+        wait_for(tmp_path / "x.db", process)
+    time.sleep(2)
+    seconds, status, _ = interrupt(process)
+    assert status == 130
+    assert seconds < 3  # half a second on a machine at rest
+
+
+def test_the_other_algorithms_are_not_begun(tmp_path: Path) -> None:
+    """It stopped the first one only, and went on with the others for minutes."""
+    words = ["--cc", "cubic,bbr,vegas", "--seed", "1..20", "--db", "x.db", "-j", "1"]
+    process = start(tmp_path, "run", "aqm", *words, "--k", "10", "--qdisc", "codel")
+    wait_for(tmp_path / "x.db", process)
+    time.sleep(1)
+    seconds, status, err = interrupt(process)
+    assert status == 130
+    assert seconds < 5
+    assert "interrupted: what was finished is stored" in err
+    assert err.count("in x.db before") == 1
+    with Store(tmp_path / "x.db", "r") as store:
+        assert {run.cc for run in store.runs()} <= {("TcpCubic",)}
+
+
+def test_bench_ends_with_the_same_status(tmp_path: Path) -> None:
+    process = start(tmp_path, "bench", "cubic,bbr", "--db", "x.db", "-j", "1")
+    wait_for(tmp_path / "x.db", process)
+    time.sleep(0.5)
+    _, status, err = interrupt(process)
+    assert status == 130
+    assert "again: ccperf bench cubic,bbr --db x.db -j 1" in err
+    assert not (tmp_path / "site").exists()
+
+
+def test_user_code_and_what_it_has_started_end_with_it(tmp_path: Path) -> None:
+    (tmp_path / "sleeper.py").write_text(SLEEPER.format(seconds=100, child=True))
+    options = ["--k", "1", "--qdisc", "codel", "--db", "x.db"]
+    process = start(tmp_path, "run", "aqm", "--cc", "./sleeper.py:Sleeper", *options)
+    wait_for(tmp_path / "begun", process)
+    seconds, status, _ = interrupt(process)
+    assert status == 130
+    assert seconds < 5
+    child = int((tmp_path / "child").read_text())
+    deadline = time.monotonic() + 10
+    while _runs(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_children_of_user_code_end_with_a_run_that_ends_well(tmp_path: Path) -> None:
+    (tmp_path / "sleeper.py").write_text(SLEEPER.format(seconds=0, child=True))
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "60ms"]
+    process = start(tmp_path, "run", "aqm", "--cc", "./sleeper.py:Sleeper", *options)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    deadline = time.monotonic() + 10
+    while _runs(int((tmp_path / "child").read_text())):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process lives; one that nobody has waited for does not."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{process}/stat")
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
