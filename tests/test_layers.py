@@ -30,7 +30,7 @@ qdisc            : attributes packet rng time trace units verdict
 tcp              : attributes cpp packet seq time
 congestion       : attributes cpp packet rng seq tcp time
 recovery         : attributes cpp tcp
-user             : congestion lowered qdisc tcp
+user             : lowered qdisc tcp
 error            : time user
 network          : event lowered packet qdisc rng time trace verdict
 application      : event lowered rng tcp time

@@ -9,11 +9,7 @@ use crate::hosts::Connection;
 use crate::lowered::Flow;
 use crate::recovery;
 use crate::tcp::{Config, Socket};
-use crate::time::Time;
 use crate::user::{Setup, UserCode, is_user_code};
-
-/// ns-3's estimate of the RTT before the first sample.
-const INITIAL_RTT: Time = Time::from_secs(1);
 
 /// `number`: the flow's, which its packets carry.
 pub fn build(
@@ -40,5 +36,5 @@ fn build_socket(flow: &Flow, tos: u8, seed: u64, user: &dyn UserCode) -> Result<
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
     };
     let recovery = recovery::build(&flow.recovery).ok_or_else(unknown)?;
-    Ok(Socket::new(Config::new(&flow.socket, tos), cc, recovery, INITIAL_RTT))
+    Ok(Socket::new(Config::new(&flow.socket, tos), cc, recovery))
 }

@@ -2,11 +2,13 @@
 //! timers to set and data for the application come out through the [`Environment`].  Knows nothing of
 //! links or of the simulator.
 //!
-//! The behaviour is that of ns-3 3.44's `TcpSocketBase` and its helpers (stack profile `ns3`); where it
-//! departs from an RFC, the code says so.
+//! The behaviour is that of ns-3 3.44's `TcpSocketBase` and its helpers ([`Profile`] [`Ns3`]); where it
+//! departs from an RFC, the profile or the code says so.
 
 mod config;
 pub mod control;
+mod loss;
+mod profile;
 pub mod rate;
 mod reassembly;
 pub mod recovery;
@@ -17,5 +19,6 @@ pub mod socket_params;
 mod tcb;
 
 pub use config::Config;
+pub use profile::{Ns3, Profile};
 pub use socket::{Environment, Socket, Statistics, Timer, Write};
 pub use tcb::{CongState, EcnMode, EcnState, Tcb, UseEcn};

@@ -76,7 +76,6 @@ pub struct Scoreboard {
     sent_size: u32,
     limit: u32,
     segment_size: u32,
-    dup_ack_threshold: u32,
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
@@ -91,7 +90,7 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
-    pub fn new(limit: u32, segment_size: u32, dup_ack_threshold: u32) -> Self {
+    pub fn new(limit: u32, segment_size: u32) -> Self {
         Scoreboard {
             sent: VecDeque::new(),
             head: Seq(0),
@@ -99,7 +98,6 @@ impl Scoreboard {
             sent_size: 0,
             limit,
             segment_size,
-            dup_ack_threshold,
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
@@ -267,9 +265,6 @@ impl Scoreboard {
                 return sacked;
             }
             sacked += self.mark_block(left, right, now, rate);
-        }
-        if sacked > 0 {
-            self.update_lost();
         }
         sacked
     }
@@ -471,8 +466,8 @@ impl Scoreboard {
         self.seen = [(Seq(0), Seq(0)); SEEN_BLOCKS];
     }
 
-    /// IsLost of RFC 6675 section 4: what has `dup_ack_threshold` SACKed segments above it is lost.
-    fn update_lost(&mut self) {
+    /// What has `threshold` SACKed segments above it is lost.
+    pub fn mark_lost_below_sacked(&mut self, threshold: u32) {
         let Some(highest) = self.highest_sack else { return };
         let mut i = self.first_from(highest);
         let mut above = 0;
@@ -483,7 +478,7 @@ impl Scoreboard {
             let segment = &self.sent[i];
             if segment.sacked {
                 above += 1;
-                if above == self.dup_ack_threshold {
+                if above == threshold {
                     break segment.start;
                 }
             }

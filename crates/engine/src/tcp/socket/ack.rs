@@ -1,14 +1,15 @@
 //! Acknowledgements: scoreboard, congestion state machine, window growth (RFC 5681, 6582, 6675, 3168).
 //!
 //! Any ACK that SACKs new bytes counts as a duplicate, also when it advances SND.UNA (RFC 6675
-//! section 2).  ns-3 departs from RFC 6675 in places that show in the packets; they are kept and named
-//! here: a partial ACK in Recovery sends one segment whatever the window says; duplicate ACKs in CWR
-//! are counted but start no fast retransmit until CWR has ended.
+//! section 2).  ns-3 departs from RFC 6675 in a way that shows in the packets, and is kept: duplicate
+//! ACKs in CWR are counted but start no fast retransmit until CWR has ended.
 
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Flags, Packet};
 use crate::seq::Seq;
 use crate::tcp::control::CaEvent;
+use crate::tcp::loss::{Disorder, LossDetection};
+use crate::tcp::profile::Profile;
 use crate::tcp::recovery::AckKind;
 use crate::tcp::scoreboard::Rule3;
 use crate::tcp::tcb::{CongState, EcnState};
@@ -50,7 +51,7 @@ enum Rto {
     Kept,
 }
 
-impl Socket {
+impl<P: Profile> Socket<P> {
     /// An acceptable ACK, with or without data.
     pub(super) fn on_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let lost_before = self.sending.scoreboard.lost_out();
@@ -62,9 +63,12 @@ impl Socket {
 
         let mut newly_sacked = 0;
         if packet.sacks > 0 {
+            let sending = &mut self.sending;
             let (blocks, n) = packet.sack_blocks();
-            newly_sacked =
-                self.sending.scoreboard.update(&blocks[..n], now, &mut self.sending.rate);
+            newly_sacked = sending.scoreboard.update(&blocks[..n], now, &mut sending.rate);
+            if newly_sacked > 0 {
+                sending.loss.on_sacked(&mut sending.scoreboard);
+            }
         }
         if ack < old_head {
             if packet.payload > 0 {
@@ -189,19 +193,23 @@ impl Socket {
         }
         match self.tcb.cong_state {
             CongState::Recovery => {
-                if !self.agreed.sack {
-                    self.sending.scoreboard.add_reno_sack();
-                }
+                let feedback = self.agreed.feedback();
+                self.sending.loss.on_duplicate(&mut self.sending.scoreboard, feedback);
                 self.congestion.on_ack(&mut self.tcb, delivered, AckKind::Duplicate);
             }
             CongState::Disorder => {
-                let past = self.sending.highest_ack >= self.sending.recover
-                    || !self.sending.is_recover_active;
-                let enough = self.sending.dup_acks == self.config.dup_ack_threshold && past;
-                if enough || self.sending.scoreboard.is_lost(self.sending.highest_ack) {
+                let sending = &mut self.sending;
+                let disorder = Disorder {
+                    duplicates: sending.dup_acks,
+                    highest_ack: sending.highest_ack,
+                    is_past_recovery: sending.highest_ack >= sending.recover
+                        || !sending.is_recover_active,
+                };
+                if sending.loss.begins_recovery(&sending.scoreboard, disorder) {
                     self.enter_recovery(delivered, env);
-                } else if !self.agreed.sack && self.config.limited_transmit {
-                    self.sending.scoreboard.add_reno_sack(); // RFC 3042
+                } else if self.config.limited_transmit {
+                    // RFC 3042
+                    sending.loss.on_duplicate(&mut sending.scoreboard, self.agreed.feedback());
                 }
             }
             _ => {}
@@ -210,12 +218,7 @@ impl Socket {
 
     /// RFC 6675 section 5, step (4): fast retransmit.
     fn enter_recovery<E: Environment>(&mut self, delivered: u32, env: &mut E) {
-        if !self.agreed.sack {
-            self.sending.scoreboard.add_reno_sack();
-            self.sending.scoreboard.mark_head_lost();
-        } else if !self.sending.scoreboard.is_lost(self.sending.scoreboard.head()) {
-            self.sending.scoreboard.mark_head_lost();
-        }
+        self.sending.loss.on_recovery(&mut self.sending.scoreboard, self.agreed.feedback());
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
         self.congestion.algorithm().set_state(&mut self.tcb, CongState::Recovery);
@@ -314,14 +317,12 @@ impl Socket {
 
     /// An ACK below the recovery point (RFC 6582 section 3.2 step 3, RFC 6675 section 5 step B).
     fn on_partial_ack<E: Environment>(&mut self, info: AckInfo, segments: u32, env: &mut E) {
-        if !self.agreed.sack {
-            self.sending.scoreboard.mark_head_lost();
-        }
+        self.sending.loss.on_partial_ack(&mut self.sending.scoreboard, self.agreed.feedback());
         if segments >= 1 {
             self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
         }
         let first = info.ack + self.tcb.segment_size;
-        if !self.sending.scoreboard.is_retransmission_acked(first) {
+        if P::PARTIAL_ACK_SENDS && !self.sending.scoreboard.is_retransmission_acked(first) {
             self.retransmit_next(env);
         }
         let srtt = self.tcb.srtt;

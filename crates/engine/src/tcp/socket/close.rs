@@ -3,10 +3,11 @@
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Flags, Packet};
 use crate::seq::Seq;
+use crate::tcp::profile::Profile;
 use crate::tcp::reassembly::Reassembly;
 use crate::time::Time;
 
-impl Socket {
+impl<P: Profile> Socket<P> {
     /// The application closes: at once, or when its data is sent.
     pub fn close<E: Environment>(&mut self, env: &mut E) {
         self.statistics.close(self.tcb.now);

@@ -4,13 +4,14 @@ use super::{Environment, Socket, State, Timer};
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
 use crate::seq::Seq;
 use crate::tcp::control::CaEvent;
+use crate::tcp::profile::Profile;
 use crate::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::time::Time;
 
 /// ECE and CWR on a SYN ask for ECN, ECE alone on a SYN-ACK agrees (RFC 3168 section 6.1.1).
 const ECN_SETUP: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
-impl Socket {
+impl<P: Profile> Socket<P> {
     /// A segment has arrived.
     pub fn on_segment<E: Environment>(&mut self, packet: &Packet, now: Time, env: &mut E) {
         self.tcb.now = now;
@@ -193,7 +194,8 @@ impl Socket {
     #[inline]
     fn estimate_rtt(&mut self, packet: &Packet) {
         let has_echo = self.agreed.timestamps && packet.options.has_timestamps();
-        self.round_trips.on_ack(packet, has_echo.then_some(packet.ts_ecr), &mut self.tcb);
+        let sample = has_echo.then(|| P::rtt_of_echo(self.tcb.now, packet.ts_ecr));
+        self.round_trips.on_ack(packet.ack, sample, &mut self.tcb);
     }
 
     #[inline(always)] // on every packet that arrives at a host

@@ -12,6 +12,7 @@ mod timers;
 
 use super::config::Config;
 use super::control::Control;
+use super::profile::{Ns3, Profile};
 use super::recovery::Recovery;
 use super::tcb::{CongState, EcnState, Tcb};
 use crate::packet::{Flags, Packet};
@@ -114,7 +115,7 @@ enum RetransmitAction {
 
 /// One end of a TCP connection.
 #[derive(Debug)]
-pub struct Socket {
+pub struct Socket<P: Profile = Ns3> {
     pub tcb: Tcb,
     pub statistics: Statistics,
     config: Config,
@@ -125,21 +126,16 @@ pub struct Socket {
     pending_timers: u16,
     retransmit_action: RetransmitAction,
 
-    sending: Sending,
+    sending: Sending<P::Loss>,
     round_trips: RoundTrips,
     receiving: Receiving,
     agreed: Agreed,
     ecn: EcnMarks,
 }
 
-impl Socket {
-    /// A closed socket; `initial_rtt` is the RTT estimate before the first sample.
-    pub fn new(
-        config: Config,
-        control: Control,
-        recovery: Box<dyn Recovery>,
-        initial_rtt: Time,
-    ) -> Self {
+impl<P: Profile> Socket<P> {
+    /// A closed socket.
+    pub fn new(config: Config, control: Control, recovery: Box<dyn Recovery>) -> Self {
         let tcb = Tcb {
             initial_cwnd: config.initial_cwnd,
             initial_ssthresh: config.initial_ssthresh,
@@ -161,7 +157,7 @@ impl Socket {
             pending_timers: 0,
             retransmit_action: RetransmitAction::Data,
             sending: Sending::new(&config),
-            round_trips: RoundTrips::new(&config, initial_rtt),
+            round_trips: RoundTrips::new(&config, P::INITIAL_RTT),
             receiving: Receiving::new(&config),
             agreed: Agreed::new(&config),
             ecn: EcnMarks::default(),

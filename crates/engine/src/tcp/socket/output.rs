@@ -4,6 +4,7 @@ use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, TCP_HEADER};
 use crate::seq::Seq;
 use crate::tcp::control::CaEvent;
+use crate::tcp::profile::Profile;
 use crate::tcp::rate::Pipe;
 use crate::tcp::scoreboard::Rule3;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
@@ -14,7 +15,7 @@ const TIMESTAMPS: u32 = 10;
 const WINDOW_SCALE: u32 = 3;
 const SACK_PERMITTED: u32 = 2;
 
-impl Socket {
+impl<P: Profile> Socket<P> {
     /// The application may write: takes what it has to say.
     pub(super) fn offer_space<E: Environment>(&mut self, env: &mut E) {
         if self.receiving.is_sink {
@@ -40,8 +41,7 @@ impl Socket {
         true
     }
 
-    /// Accepts a write that fits.  It leaves in the next nanosecond, so that writes of the same
-    /// instant go out together.
+    /// Accepts a write that fits.  It leaves later, by an event of its own.
     #[inline(always)] // on every acknowledgement
     fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
         let mut done = 0;
@@ -61,7 +61,7 @@ impl Socket {
             done += size;
             let may_send = matches!(self.state, State::Established | State::CloseWait);
             if may_send && self.available_window() > 0 && !self.is_pending(Timer::SendPending) {
-                self.arm(Timer::SendPending, Time(1), env);
+                self.arm(Timer::SendPending, P::WRITE_DELAY, env);
             }
         }
         self.statistics.written_bytes += u64::from(done);
@@ -307,10 +307,8 @@ impl Socket {
         }
     }
 
-    /// The ECN bits of a segment that may be ECT.  A socket with a type of service sends no ECT in ns-3,
-    /// which takes the ECN bits of that type, 0, as a wish not to (against RFC 3168 section 5).
     pub(super) fn ecn_field(&self, is_ect: bool) -> Ecn {
-        if is_ect && self.config.tos == 0 { self.tcb.ect } else { Ecn::NotEct }
+        if is_ect { P::ecn(self.tcb.ect, self.config.tos) } else { Ecn::NotEct }
     }
 
     fn options(&self, flags: Flags) -> Options {

@@ -2,6 +2,7 @@
 
 use crate::seq::Seq;
 use crate::tcp::config::Config;
+use crate::tcp::loss::{Feedback, LossDetection};
 use crate::tcp::rate::RateEstimator;
 use crate::tcp::reassembly::Reassembly;
 use crate::tcp::scoreboard::Scoreboard;
@@ -9,8 +10,9 @@ use crate::time::Time;
 
 /// The half that sends data.
 #[derive(Debug)]
-pub(super) struct Sending {
+pub(super) struct Sending<L> {
     pub scoreboard: Scoreboard,
+    pub loss: L,
     pub rate: RateEstimator,
     /// Attempts left to connect, and timeouts in a row left before the connection is given up.
     pub syns_left: u32,
@@ -33,14 +35,11 @@ pub(super) struct Sending {
     pub connected: bool,
 }
 
-impl Sending {
-    pub(super) fn new(config: &Config) -> Sending {
+impl<L: LossDetection> Sending<L> {
+    pub(super) fn new(config: &Config) -> Self {
         Sending {
-            scoreboard: Scoreboard::new(
-                config.send_buffer,
-                config.segment_size,
-                config.dup_ack_threshold,
-            ),
+            scoreboard: Scoreboard::new(config.send_buffer, config.segment_size),
+            loss: L::new(config),
             rate: RateEstimator::default(),
             syns_left: config.connect_count,
             retries_left: config.data_retries,
@@ -121,6 +120,10 @@ impl Agreed {
             receive_shift: 0,
             timestamp_to_echo: 0,
         }
+    }
+
+    pub(super) fn feedback(&self) -> Feedback {
+        if self.sack { Feedback::Sack } else { Feedback::DuplicateAcks }
     }
 }
 

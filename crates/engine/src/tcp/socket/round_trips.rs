@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use crate::packet::Packet;
 use crate::seq::Seq;
 use crate::tcp::config::Config;
 use crate::tcp::rtt::RttEstimator;
@@ -89,20 +88,20 @@ impl RoundTrips {
     }
 
     /// A sample for the oldest unacknowledged entry of the history; `tcb.last_rtt` is that of the newest
-    /// one that this ACK covers.  `echo`: the ACK's timestamp echo, if timestamps are agreed on.
+    /// one that this ACK covers.  `of_echo`: what the ACK's timestamp echo says, if it has one.
     #[inline]
-    pub(super) fn on_ack(&mut self, packet: &Packet, echo: Option<u32>, tcb: &mut Tcb) {
+    pub(super) fn on_ack(&mut self, ack: Seq, of_echo: Option<Time>, tcb: &mut Tcb) {
         let Some(&oldest) = self.history.front() else { return };
-        let sample = rtt_sample(packet.ack, echo, oldest, tcb.now);
+        let sample = rtt_sample(ack, of_echo, oldest, tcb.now);
         let mut newest = oldest;
         while let Some(&entry) = self.history.front() {
-            if entry.seq + entry.len > packet.ack {
+            if entry.seq + entry.len > ack {
                 break;
             }
             newest = entry;
             self.history.pop_front();
         }
-        if let Some(last) = rtt_sample(packet.ack, echo, newest, tcb.now) {
+        if let Some(last) = rtt_sample(ack, of_echo, newest, tcb.now) {
             tcb.last_rtt = last;
         }
         if let Some(rtt) = sample {
@@ -114,17 +113,12 @@ impl RoundTrips {
     }
 }
 
-/// With timestamps the sample is in whole milliseconds, at least 1 us; without, retransmitted segments
-/// give none (Karn's algorithm, RFC 6298 section 3).
+/// Without timestamps, retransmitted segments give no sample (Karn's algorithm, RFC 6298 section 3).
 #[inline]
-fn rtt_sample(ack: Seq, echo: Option<u32>, entry: Sent, now: Time) -> Option<Time> {
+fn rtt_sample(ack: Seq, of_echo: Option<Time>, entry: Sent, now: Time) -> Option<Time> {
     if ack < entry.seq + entry.len {
         return None;
     }
-    if let Some(echo) = echo {
-        let elapsed = (now.ms() as u32).saturating_sub(echo);
-        return Some(Time::from_ms(u64::from(elapsed)).max(Time(1_000)));
-    }
     let elapsed = now - entry.time;
-    (!entry.retransmitted && !elapsed.is_zero()).then_some(elapsed)
+    of_echo.or((!entry.retransmitted && !elapsed.is_zero()).then_some(elapsed))
 }

@@ -3,14 +3,12 @@
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::packet::Flags;
 use crate::tcp::control::CaEvent;
-use crate::tcp::scoreboard::SackMarks;
+use crate::tcp::loss::LossDetection;
+use crate::tcp::profile::Profile;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState};
 use crate::time::Time;
 
-/// RFC 6298 section 2.5 allows a maximum of at least 60 s; also the longest persist interval.
-const MAX_TIMEOUT: Time = Time::from_secs(60);
-
-impl Socket {
+impl<P: Profile> Socket<P> {
     /// `timer`, set through [`Environment::arm`] before, has fired.
     pub fn on_timer<E: Environment>(&mut self, timer: Timer, now: Time, env: &mut E) {
         self.tcb.now = now;
@@ -52,21 +50,14 @@ impl Socket {
 
         let in_flight = self.bytes_in_flight();
         self.sending.dup_acks = 0;
-        if !self.agreed.sack {
-            self.sending.scoreboard.reset_reno_sack();
-        }
-        // RFC 6675 section 5.1; SACK marks are kept (errata 1610), the head counts as lost.
-        let marks = if self.agreed.sack { SackMarks::Kept } else { SackMarks::Guessed };
-        self.sending.scoreboard.mark_all_lost(marks);
+        let is_repeated = self.tcb.cong_state == CongState::Loss
+            && self.sending.scoreboard.is_head_retransmitted();
+        self.sending.loss.on_timeout(&mut self.sending.scoreboard, self.agreed.feedback());
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
-        self.round_trips.rto = (self.round_trips.rto + self.round_trips.rto).min(MAX_TIMEOUT); // RFC 6298 section 5.5
+        self.round_trips.rto = doubled::<P>(self.round_trips.rto); // RFC 6298 section 5.5
         self.round_trips.forget_flight();
-        // RFC 5681 section 3.1: not again for a segment that a timeout has sent before.  The marks
-        // have just been cleared, so that in effect every timeout sets ssthresh.
-        if self.tcb.cong_state != CongState::Loss
-            || !self.sending.scoreboard.is_head_retransmitted()
-        {
+        if P::EVERY_TIMEOUT_SETS_SSTHRESH || !is_repeated {
             self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         }
         self.cwnd_event(CaEvent::Loss, env);
@@ -81,8 +72,7 @@ impl Socket {
 
     /// RFC 9293 section 3.8.6.1: one byte beyond a closed window, at growing intervals.
     fn probe_window<E: Environment>(&mut self, env: &mut E) {
-        self.sending.persist_timeout =
-            (self.sending.persist_timeout + self.sending.persist_timeout).min(MAX_TIMEOUT);
+        self.sending.persist_timeout = doubled::<P>(self.sending.persist_timeout);
         let seq = self.tcb.next_tx_seq;
         if self.sending.scoreboard.take(1, seq, self.tcb.now).is_some() {
             self.sending.scoreboard.take_back_last();
@@ -112,4 +102,8 @@ impl Socket {
         self.send_control(Flags::FIN.with(Flags::ACK), env);
         self.arm(Timer::LastAck, self.round_trips.timeout(), env);
     }
+}
+
+fn doubled<P: Profile>(timeout: Time) -> Time {
+    (timeout + timeout).min(P::LONGEST_TIMEOUT)
 }

@@ -1,0 +1,59 @@
+//! RFC 6675 as ns-3's `TcpTxBuffer` and `TcpSocketBase` have it; without SACK, RFC 6582 with the guess
+//! that each duplicate ACK stands for the next segment beyond the head (as Linux's Reno).
+
+use super::{Disorder, Feedback, LossDetection};
+use crate::tcp::config::Config;
+use crate::tcp::scoreboard::{SackMarks, Scoreboard};
+
+#[derive(Debug)]
+pub struct Rfc6675 {
+    /// DupThresh, in segments.
+    threshold: u32,
+}
+
+impl LossDetection for Rfc6675 {
+    fn new(config: &Config) -> Rfc6675 {
+        Rfc6675 { threshold: config.dup_ack_threshold }
+    }
+
+    /// IsLost of section 4.
+    #[inline]
+    fn on_sacked(&self, scoreboard: &mut Scoreboard) {
+        scoreboard.mark_lost_below_sacked(self.threshold);
+    }
+
+    fn on_duplicate(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
+        if feedback == Feedback::DuplicateAcks {
+            scoreboard.add_reno_sack();
+        }
+    }
+
+    /// Section 5, steps (1) and (2).
+    fn begins_recovery(&self, scoreboard: &Scoreboard, disorder: Disorder) -> bool {
+        let enough = disorder.duplicates == self.threshold && disorder.is_past_recovery;
+        enough || scoreboard.is_lost(disorder.highest_ack)
+    }
+
+    /// Section 5, step (4): the first segment counts as lost, whatever IsLost says of it.
+    fn on_recovery(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
+        self.on_duplicate(scoreboard, feedback);
+        if feedback == Feedback::DuplicateAcks || !scoreboard.is_lost(scoreboard.head()) {
+            scoreboard.mark_head_lost();
+        }
+    }
+
+    fn on_partial_ack(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
+        if feedback == Feedback::DuplicateAcks {
+            scoreboard.mark_head_lost();
+        }
+    }
+
+    /// Section 5.1; SACK marks are kept (errata 1610), the head counts as lost.
+    fn on_timeout(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
+        let marks = match feedback {
+            Feedback::Sack => SackMarks::Kept,
+            Feedback::DuplicateAcks => SackMarks::Guessed,
+        };
+        scoreboard.mark_all_lost(marks);
+    }
+}
