@@ -40,7 +40,8 @@ recorder         : hosts lowered network recording tcp time verdict
 build            : application attributes congestion error event hosts lowered network packet qdisc
                    recovery rng tcp time trace user
 simulate         : build error event hosts lowered network recorder recording time trace user
-scenario         : attributes congestion lowered packet qdisc recovery rng tcp time units user
+scenario         : attributes congestion lowered packet qdisc recording recovery rng tcp time units
+                   user
 """
 
 #: `_native` is the engine.

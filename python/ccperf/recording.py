@@ -173,7 +173,7 @@ class Table(Mapping[str, ColumnData]):
 
 
 class Recording:
-    """The tables of one run; each is an attribute, `changes` None unless it was recorded."""
+    """The tables of one run; each is an attribute, None if it is optional and was not recorded."""
 
     def __init__(self, tables: Mapping[str, Mapping[str, npt.ArrayLike | Sequence[str]]]) -> None:
         """Check the tables that a backend hands over.
@@ -215,6 +215,16 @@ class Recording:
     def link_samples(self) -> Table:
         """The directions' state on the grid, rows ordered by (time, direction)."""
         return self.tables["link_samples"]
+
+    @property
+    def queue_samples(self) -> Table | None:
+        """The queues that were watched more closely, if any were."""
+        return self.tables.get("queue_samples")
+
+    @property
+    def completions(self) -> Table | None:
+        """The end of each transfer, if it was recorded."""
+        return self.tables.get("completions")
 
     @property
     def pings(self) -> Table | None:

@@ -108,6 +108,11 @@ class Result:
         """Metrics of all flows together: `{"net": {metric: value}}`."""
         return self.metrics.network
 
+    @property
+    def class_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of each class of transfers: `{class: {metric: value}}`; empty if not recorded."""
+        return self.metrics.classes
+
     def json(self) -> dict[str, Any]:
         """Return the run as one JSON object: what `exec --json` prints."""
         return {
@@ -118,6 +123,7 @@ class Result:
             "flow_metrics": self.flow_metrics,
             "link_metrics": self.link_metrics,
             "network_metrics": self.network_metrics,
+            "class_metrics": self.class_metrics,
             "provenance": asdict(self.provenance),
         }
 
@@ -136,7 +142,7 @@ class Result:
             f"run {self.id}, {made.backend} {made.backend_version}, seed {made.seed}, "
             f"scenario {made.scenario_hash[:16]}"
         )
-        tables = (self.flow_metrics, self.link_metrics, self.network_metrics)
+        tables = self.metrics.by_scope.values()
         return (
             f"<h4>{html.escape(self.title)}</h4><p><small>{html.escape(caption)}</small></p>"
             + "".join(map(_metric_table, filter(None, tables)))

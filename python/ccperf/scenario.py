@@ -254,6 +254,8 @@ class Flow(_Model):
     #: destination's: what priority queues look at.
     tos: TypeOfService = 0
     return_tos: TypeOfService = 0
+    #: Flows of one group are a class of their own in the metrics of completion times.
+    group: str | None = None
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
     tcp: Attributes = {}
 
@@ -273,13 +275,60 @@ class Ping(_Model):
     size: Size = "56B"
 
 
+def _selection(value: object) -> object:
+    if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    if value in ("all", "none"):
+        return value
+    raise ValueError(f"{_shown(value)} is not 'all', 'none' or a list of names")
+
+
+def _changes(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise ValueError(f"{_shown(value)} is not true, false or a list of flows")
+
+
+#: Which flows, or which links: a link's name stands for both of its directions, which are called
+#: `<link>_forward` and `<link>_reverse`.
+Selection: TypeAlias = Annotated[
+    Literal["all", "none"] | tuple[str, ...], BeforeValidator(_selection)
+]
+
+
+class QueueSampling(_Model):
+    """Queues that are sampled on a grid of their own: the table `queue_samples`."""
+
+    links: Selection
+    interval: Time = "10us"
+
+
 class RecordingOptions(_Model):
     """What a run leaves behind besides its counters."""
 
-    #: Distance of the samples.
+    #: Distance of the samples of flows and links.
     interval: Time = "30ms"
-    #: Whether every change of the senders' state is recorded.
-    changes: bool = False
+    #: Whose samples are taken.
+    flows: Selection = "all"
+    links: Selection = "all"
+    #: Queues to be watched more closely.
+    queues: QueueSampling | None = None
+    #: Whether every change of the senders' state is recorded, or of which flows.
+    changes: Annotated[bool | tuple[str, ...], BeforeValidator(_changes)] = False
+    #: Whether each transfer's end is recorded: the table `completions`, and the metrics of classes.
+    completions: bool = False
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = plain(self)
+        defaults = {"flows": "all", "links": "all", "queues": None, "completions": False}
+        return {
+            name: value
+            for name, value in fields.items()
+            if name not in defaults or value != defaults[name]
+        }
 
 
 class Scenario(_Model):

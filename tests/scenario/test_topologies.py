@@ -24,7 +24,11 @@ def test_the_published_settings() -> None:
     run = lowered(
         flows=2, qdisc="codel", qdisc_attributes={"UseEcn": True}, tcp={"UseEcn": "On"}, loss=0.25
     )
-    assert (run["stop_ns"], run["seed"], run["sample_interval_ns"]) == (15 * 10**9, 42, 30 * 10**6)
+    assert (run["stop_ns"], run["seed"], run["recording"]["interval_ns"]) == (
+        15 * 10**9,
+        42,
+        30 * 10**6,
+    )
     assert run["nodes"] == ["src_0", "src_1", "dst_0", "dst_1", "left", "right"]
     names = [link["name"] for link in run["links"]]
     assert names == ["btl", "src_0", "dst_0", "src_1", "dst_1"]

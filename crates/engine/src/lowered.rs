@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::rng::Distribution;
 
 /// The version of the format; a reader refuses others.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// One run, complete.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,9 +19,7 @@ pub struct Lowered {
     pub stop_ns: u64,
     /// The replication: ns-3's `RngRun` (its `RngSeed` is always 1).
     pub seed: u64,
-    pub sample_interval_ns: u64,
-    /// Whether the `changes` table is recorded.
-    pub record_changes: bool,
+    pub recording: Recording,
     /// In creation order.
     pub nodes: Vec<String>,
     /// In creation order.
@@ -32,6 +30,24 @@ pub struct Lowered {
     pub flows: Vec<Flow>,
     /// In creation order, after the flows.
     pub pings: Vec<Ping>,
+}
+
+/// What is recorded besides the counters.  Flows and ports are named by their positions, ascending; a port
+/// is a link's direction, 2 x link + direction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recording {
+    pub interval_ns: u64,
+    /// Sampled at each interval.
+    pub flows: Vec<u32>,
+    pub ports: Vec<u32>,
+    /// Whose queues are sampled at each interval of their own.
+    pub queue_interval_ns: u64,
+    pub queue_ports: Vec<u32>,
+    /// Senders of which every change of state is recorded.
+    pub changes: Vec<u32>,
+    /// Whether each transfer's end is recorded.
+    pub completions: bool,
 }
 
 /// A full-duplex point-to-point link.
@@ -149,6 +165,10 @@ pub struct Flow {
     /// Type of service of the source's and of the destination's packets; the two ECN bits are 0.
     pub tos: u8,
     pub return_tos: u8,
+    /// The class that its completion counts in; empty: none of its own.
+    pub group: String,
+    /// The least time that the transfer can take, if it is a finite one of a source that always has data.
+    pub ideal_ns: Option<u64>,
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,
@@ -187,6 +207,17 @@ pub enum Application {
     },
     OnOff(OnOff),
     Poisson(Poisson),
+}
+
+impl Application {
+    /// What it sends in all; 0: without end.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Application::Greedy { bytes, .. }
+            | Application::OnOff(OnOff { bytes, .. })
+            | Application::Poisson(Poisson { bytes, .. }) => *bytes,
+        }
+    }
 }
 
 /// Sends at a constant rate while it is on (ns-3's `OnOffApplication`); a constant bit rate is one

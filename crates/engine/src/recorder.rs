@@ -3,7 +3,9 @@
 use crate::hosts::Hosts;
 use crate::lowered::Lowered;
 use crate::network::Network;
-use crate::recording::tables::{Changes, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links};
+use crate::recording::tables::{
+    Changes, Completions, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links, QueueSamples,
+};
 use crate::recording::{Recording, Table};
 use crate::tcp::Socket;
 use crate::time::{Rate, Time};
@@ -13,35 +15,87 @@ use crate::verdict::Verdict;
 const FOLLOWED: [&str; 7] =
     ["cwnd", "ssthresh", "in_flight", "srtt_ns", "cong_state", "ecn_state", "rto_ns"];
 
+/// The points in time at which something is sampled.
+#[derive(Debug)]
+struct Grid {
+    interval: Time,
+    end: Time,
+    next: Time,
+}
+
+impl Grid {
+    /// None, if `is_used` is false.
+    fn new(interval_ns: u64, end: Time, is_used: bool) -> Self {
+        Grid {
+            interval: Time(interval_ns),
+            end,
+            next: if is_used { Time::ZERO } else { Time::MAX },
+        }
+    }
+
+    /// Whether `time` is the next point; it is the one after that then.
+    fn take(&mut self, time: Time) -> bool {
+        let is_next = self.next == time;
+        if is_next {
+            self.next += self.interval;
+            if self.next >= self.end {
+                self.next = Time::MAX;
+            }
+        }
+        is_next
+    }
+}
+
 /// Collects while the simulation runs.
 #[derive(Debug)]
 pub(crate) struct Recorder {
-    interval: Time,
-    stop: Time,
-    /// The next grid point.
+    /// The next point of either grid.
     next: Time,
+    samples: Grid,
+    queues: Grid,
+    /// Positions of the flows and ports that are sampled on each.
+    flows: Vec<u32>,
+    ports: Vec<u32>,
+    queue_ports: Vec<u32>,
     flow_samples: FlowSamples,
     link_samples: LinkSamples,
-    /// Rates of the ports during the interval that ends at the next grid point.
+    queue_samples: QueueSamples,
+    /// Rates of the sampled ports during the interval that ends at the next grid point.
     rates: Vec<Rate>,
     changes: Changes,
-    /// The last values recorded in `changes`, per flow; empty if it is not asked for.
-    last: Vec<[f64; FOLLOWED.len()]>,
+    /// The last values recorded in `changes`, of the flows that are followed; empty if none is.
+    last: Vec<Option<[f64; FOLLOWED.len()]>>,
 }
 
 impl Recorder {
     pub(crate) fn new(scenario: &Lowered) -> Self {
-        let directions = scenario.links.iter().flat_map(|link| &link.directions);
-        let followed = if scenario.record_changes { scenario.flows.len() } else { 0 };
+        let asked = &scenario.recording;
+        let end = Time(scenario.stop_ns);
+        let rate = |&port: &u32| {
+            let (link, side) = (port as usize / 2, port as usize % 2);
+            Rate(scenario.links[link].directions[side].rate_bps)
+        };
+        let followed = asked.changes.last().map_or(0, |&last| last as usize + 1);
+        let mut last = vec![None; followed];
+        for &flow in &asked.changes {
+            last[flow as usize] = Some([0.0; FOLLOWED.len()]);
+        }
+        let is_sampling = !asked.flows.is_empty() || !asked.ports.is_empty();
+        let samples = Grid::new(asked.interval_ns, end, is_sampling);
+        let queues = Grid::new(asked.queue_interval_ns, end, !asked.queue_ports.is_empty());
         Recorder {
-            interval: Time(scenario.sample_interval_ns),
-            stop: Time(scenario.stop_ns),
-            next: Time::ZERO,
+            next: samples.next.min(queues.next),
+            samples,
+            queues,
+            flows: asked.flows.clone(),
+            ports: asked.ports.clone(),
+            queue_ports: asked.queue_ports.clone(),
             flow_samples: FlowSamples::default(),
             link_samples: LinkSamples::default(),
-            rates: directions.map(|direction| Rate(direction.rate_bps)).collect(),
+            queue_samples: QueueSamples::default(),
+            rates: asked.ports.iter().map(rate).collect(),
             changes: Changes::default(),
-            last: vec![[0.0; FOLLOWED.len()]; followed],
+            last,
         }
     }
 
@@ -58,11 +112,15 @@ impl Recorder {
     fn sample_before(&mut self, now: Time, network: &Network, hosts: &Hosts) {
         network.check_numbers();
         while self.next < now {
-            self.sample(network, hosts);
-            self.next += self.interval;
-            if self.next >= self.stop {
-                self.next = Time::MAX;
+            let time = self.next;
+            if self.samples.take(time) {
+                self.sample_flows(time, hosts);
+                self.sample_ports(time, network);
             }
+            if self.queues.take(time) {
+                self.sample_queues(time, network);
+            }
+            self.next = self.samples.next.min(self.queues.next);
         }
     }
 
@@ -78,6 +136,7 @@ impl Recorder {
 
     #[inline(never)]
     fn note_changes(&mut self, flow: usize, now: Time, socket: &Socket) {
+        let Some(Some(last)) = self.last.get_mut(flow) else { return };
         let tcb = &socket.tcb;
         let values = [
             f64::from(tcb.cwnd),
@@ -89,14 +148,14 @@ impl Recorder {
             socket.rto().0 as f64,
         ];
         for (i, name) in FOLLOWED.iter().enumerate() {
-            if self.last[flow][i] != values[i] {
+            if last[i] != values[i] {
                 self.changes.time_ns.push(now.ns());
                 self.changes.flow.push(flow as i64);
                 self.changes.name.push((*name).to_string());
                 self.changes.value.push(values[i]);
             }
         }
-        self.last[flow] = values;
+        *last = values;
     }
 
     pub(crate) fn finish(self, scenario: &Lowered, network: &Network, hosts: &Hosts) -> Recording {
@@ -110,19 +169,25 @@ impl Recorder {
         if !scenario.pings.is_empty() {
             tables.push(echoes(hosts));
         }
-        if scenario.record_changes {
+        if !self.queue_ports.is_empty() {
+            tables.push(self.queue_samples.into_table());
+        }
+        if scenario.recording.completions {
+            tables.push(completions(scenario, hosts));
+        }
+        if !self.last.is_empty() {
             tables.push(self.changes.into_table());
         }
         Recording { tables }
     }
 
-    fn sample(&mut self, network: &Network, hosts: &Hosts) {
-        let time = self.next.ns();
+    fn sample_flows(&mut self, time: Time, hosts: &Hosts) {
         let s = &mut self.flow_samples;
-        for (i, connection) in hosts.connections().enumerate() {
+        for &flow in &self.flows {
+            let Some(connection) = hosts.connection(flow as usize) else { continue };
             let (tcb, sent) = (&connection.sender.tcb, &connection.sender.statistics);
-            s.time_ns.push(time);
-            s.flow.push(i as i64);
+            s.time_ns.push(time.ns());
+            s.flow.push(i64::from(flow));
             s.cwnd_bytes.push(i64::from(tcb.cwnd));
             s.ssthresh_bytes.push(i64::from(tcb.ssthresh));
             s.in_flight_bytes.push(i64::from(tcb.bytes_in_flight));
@@ -140,19 +205,35 @@ impl Recorder {
             let paces = tcb.pacing && tcb.cwnd > 0;
             s.pacing_rate_bps.push(if paces { tcb.pacing_rate.0 as i64 } else { 0 });
         }
+    }
+
+    fn sample_ports(&mut self, time: Time, network: &Network) {
         let s = &mut self.link_samples;
-        for (i, port) in network.ports.iter().enumerate() {
+        for (&number, rate) in self.ports.iter().zip(&mut self.rates) {
+            let port = &network.ports[number as usize];
             let qdisc = port.queue_statistics();
-            s.time_ns.push(time);
-            s.link.push(i as i64);
+            s.time_ns.push(time.ns());
+            s.link.push(i64::from(number));
             s.tx_bytes.push(port.transmitter.tx_bytes as i64);
             s.qdisc_packets.push(i64::from(qdisc.packets));
             s.qdisc_bytes.push(i64::from(qdisc.bytes));
             s.sojourn_ns.push(optional(qdisc.last_sojourn));
             s.qdisc_dropped.push(qdisc.dropped_packets as i64);
             s.qdisc_marked.push(qdisc.marked_packets as i64);
-            s.rate_bps.push(self.rates[i].0 as i64);
-            self.rates[i] = port.transmitter.rate();
+            s.rate_bps.push(rate.0 as i64);
+            *rate = port.transmitter.rate();
+        }
+    }
+
+    fn sample_queues(&mut self, time: Time, network: &Network) {
+        let s = &mut self.queue_samples;
+        for &number in &self.queue_ports {
+            let qdisc = network.ports[number as usize].queue_statistics();
+            s.time_ns.push(time.ns());
+            s.link.push(i64::from(number));
+            s.qdisc_packets.push(i64::from(qdisc.packets));
+            s.qdisc_bytes.push(i64::from(qdisc.bytes));
+            s.sojourn_ns.push(optional(qdisc.last_sojourn));
         }
     }
 }
@@ -181,6 +262,29 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
         t.completion_ns.push(optional(s.completed));
         t.base_rtt_ns.push((delay(&flow.path) + delay(&flow.return_path)) as i64);
         t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
+    }
+    t.into_table()
+}
+
+fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
+    let mut order: Vec<_> = scenario.flows.iter().zip(hosts.connections()).enumerate().collect();
+    // Without an end comes last; equals stay in the order of flows.
+    order.sort_by_key(|(_, (_, connection))| {
+        connection.sender.statistics.completed.unwrap_or(Time::MAX)
+    });
+    let mut t = Completions::default();
+    for (i, (flow, connection)) in order {
+        let s = &connection.sender.statistics;
+        t.flow.push(i as i64);
+        t.group.push(flow.group.clone());
+        t.start_ns.push(flow.start_ns as i64);
+        t.end_ns.push(optional(s.completed));
+        t.finished.push(i64::from(s.completed.is_some()));
+        t.size_bytes.push(flow.application.bytes() as i64);
+        t.acked_bytes.push(s.acked_bytes as i64);
+        t.retransmissions.push(s.retransmissions as i64);
+        t.rtos.push(s.rtos as i64);
+        t.ideal_ns.push(flow.ideal_ns.map_or(f64::NAN, |ns| ns as f64));
     }
     t.into_table()
 }

@@ -81,6 +81,4 @@ def _names(results: Sequence[Result]) -> list[str]:
 
 
 def _reduced(metric: Metric, result: Result) -> float | None:
-    columns = result.metrics.of(metric.scope).values()
-    values = [column[metric.name] for column in columns if metric.name in column]
-    return metric.reduce(values) if values else None
+    return metric.of_run(result.metrics.of(metric.scope))

@@ -100,11 +100,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def metric_tables(result: Result) -> str:
-    """The three metric tables of a run, one column a flow or link."""
+    """The metric tables of a run, one column a flow, link or class."""
     from ccperf.metrics import METRICS
 
     parts = []
-    for columns in (result.flow_metrics, result.link_metrics, result.network_metrics):
+    for columns in result.metrics.by_scope.values():
         names = [name for name in METRICS if any(name in column for column in columns.values())]
         if not names:
             continue

@@ -70,7 +70,7 @@ def describe_all(
             raise UsageError("figure", unknown("figure", name, FIGURES))
     flows = FlowSeries(scenario, recording)
     if not flows.names:
-        raise UsageError("figure", f"`{names[0]}` shows flows, and this run has none")
+        raise UsageError("figure", f"`{names[0]}` shows samples of flows, and this run has none")
     if not flows.time.size:
         raise UsageError(
             "figure",

@@ -1,8 +1,9 @@
 """Metrics: what a recording says, in numbers with a definition and a unit.
 
 Each metric is one function in the file of its layer: `transport` (l4) and `application` (l7) for
-flows, `link` (l1, l2) for the flows' bottlenecks, `network` for all flows together.  The series
-they read are defined in `series`, and figures draw the same ones.
+flows, `link` (l1, l2) for the flows' bottlenecks, `network` for all flows together, `completion`
+for classes of transfers.  The series they read are defined in `series`, and figures draw the same
+ones; `transfers` says what classes there are.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from typing import TYPE_CHECKING
 
 # isort: off
 # Imported for what they register, in the order in which tables show the metrics.
-from ccperf.metrics import transport, application, link, network  # noqa: F401
+from ccperf.metrics import transport, application, link, network, completion  # noqa: F401
 
 # isort: on
 from ccperf.metrics.registry import METRICS, Metric, Scope
 from ccperf.metrics.series import SAMPLING, FlowSeries, LinkSeries
+from ccperf.metrics.transfers import CLASSES, Transfers, classes
 
 if TYPE_CHECKING:
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
 
 __all__ = [
+    "CLASSES",
     "METRICS",
     "SAMPLING",
     "FlowSeries",
@@ -31,6 +34,8 @@ __all__ = [
     "Metric",
     "MetricTables",
     "Scope",
+    "Transfers",
+    "classes",
     "compute",
 ]
 
@@ -39,41 +44,62 @@ __all__ = [
 class MetricTables:
     """The metrics of a run as `{column: {metric: value}}`, in full precision.
 
-    A metric that has no samples is absent; there are no NaNs.
+    A metric that has no samples is absent; there are no NaNs.  Columns are the flows and the links
+    that the recording samples, `net`, and the classes of transfers if their ends are recorded.
     """
 
     flow: dict[str, dict[str, float]] = field(default_factory=dict)
     link: dict[str, dict[str, float]] = field(default_factory=dict)
     network: dict[str, dict[str, float]] = field(default_factory=dict)
+    classes: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def of(self, scope: Scope) -> dict[str, dict[str, float]]:
         """Return the columns of the metrics of a scope."""
-        columns: dict[str, dict[str, float]] = getattr(self, scope)
-        return columns
+        return self.by_scope[scope]
+
+    @property
+    def by_scope(self) -> dict[Scope, dict[str, dict[str, float]]]:
+        """The columns of every scope, in the order in which tables show them."""
+        return {
+            "flow": self.flow,
+            "link": self.link,
+            "network": self.network,
+            "class": self.classes,
+        }
 
 
 def compute(scenario: Scenario, recording: Recording) -> MetricTables:
-    """Compute every metric of every flow, of the flows' bottleneck directions and of the network.
+    """Compute every metric of what the recording holds.
+
+    Of flows and links those that are sampled; of links only the flows' bottlenecks, unless the
+    scenario names the links to record; of the network if all flows are sampled.
 
     Raises ValueError if the recording is not one of this scenario.
     """
     flows = FlowSeries(scenario, recording)
     links = LinkSeries(scenario, recording)
-    bottlenecks = sorted(set(flows.bottleneck.tolist()))
+    groups = classes(recording)
+    shown = set(recording.flows.strings("bottleneck"))
+    if scenario.canonical().get("recording", {}).get("links", "all") != "all":
+        shown = set(links.names)
     tables = MetricTables(
         flow={name: {} for name in flows.names},
-        link={links.names[index]: {} for index in bottlenecks},
-        network={"net": {}} if flows.names else {},
+        link={name: {} for name in links.names if name in shown},
+        network={"net": {}} if flows.names and flows.is_complete else {},
+        classes={name: {} for name in groups},
     )
     for metric in METRICS.values():
         if metric.scope == "flow":
             for name, value in zip(flows.names, metric.compute(flows).tolist(), strict=True):
                 _add(tables.flow[name], metric, value)
         elif metric.scope == "link":
-            values = metric.compute(links).tolist()
-            for index in bottlenecks:
-                _add(tables.link[links.names[index]], metric, values[index])
-        elif flows.names:
+            for name, value in zip(links.names, metric.compute(links).tolist(), strict=True):
+                if name in tables.link:
+                    _add(tables.link[name], metric, value)
+        elif metric.scope == "class":
+            for name, transfers in groups.items():
+                _add(tables.classes[name], metric, metric.compute(transfers))
+        elif tables.network:
             _add(tables.network["net"], metric, metric.compute(flows))
     return tables
 

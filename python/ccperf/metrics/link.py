@@ -46,4 +46,4 @@ def mean_qdisc_length_l2(links: LinkSeries) -> Floats:
 )
 def total_qdisc_drops_l2(links: LinkSeries) -> Floats:
     """Packets that the queue discipline dropped in the whole run, for whatever reason."""
-    return np.where(links.has_qdisc, links.counters.array("qdisc_dropped"), np.nan)
+    return np.where(links.has_qdisc, links.counter("qdisc_dropped"), np.nan)

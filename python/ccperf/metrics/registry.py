@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from ccperf.metrics.series import SAMPLING
+from ccperf.metrics.transfers import CLASSES
 
-Scope: TypeAlias = Literal["flow", "link", "network"]
+Scope: TypeAlias = Literal["flow", "link", "network", "class"]
 Better: TypeAlias = Literal["higher", "lower"] | None
 #: A number of things, which is whole, or a measured quantity.
 Kind: TypeAlias = Literal["count", "real"]
@@ -22,8 +23,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Metric:
     """One metric: its name `<stat>_<metric>_<layer>`, and all there is to know about it.
 
-    `compute` takes the `FlowSeries` (scopes `flow` and `network`) or `LinkSeries` (scope `link`)
-    and returns one value per flow or direction, or one for the network; NaN where there is none.
+    `compute` takes the `FlowSeries` (scopes `flow` and `network`), `LinkSeries` (scope `link`) or
+    `Transfers` (scope `class`) and returns one value per flow or direction, or one for the network
+    or the class; NaN where there is none.
     `better` is None where neither direction is.  `over_flows` is what makes one value of a run of
     those of its flows (or links).
     """
@@ -38,10 +40,17 @@ class Metric:
     definition: str
     compute: Callable[..., Any]
 
-    def reduce(self, values: Sequence[float]) -> float:
-        """Return one value of those of several flows or links, at least one."""
-        total = sum(values)
-        return total / len(values) if self.over_flows == "mean" else total
+    def of_run(self, columns: Mapping[str, Mapping[str, float]]) -> float | None:
+        """Return one value of the columns of its scope, None if none of them has one.
+
+        Of the classes of transfers, which have flows in common, it is that of `all`.
+        """
+        if self.scope == "class":
+            return columns.get("all", {}).get(self.name)
+        values = [values[self.name] for values in columns.values() if self.name in values]
+        if not values:
+            return None
+        return sum(values) / len(values) if self.over_flows == "mean" else sum(values)
 
     @property
     def layer(self) -> str:
@@ -65,7 +74,8 @@ def metric(
 ) -> Callable[[Function], Function]:
     """Register a function as the metric of its name; its docstring is the definition's text.
 
-    `sampled` tells that it is taken from the grid, so that the definition explains the grid.
+    `sampled` tells that it is taken from the grid, so that the definition explains the grid; that
+    of a class explains classes.
     """
 
     def register(function: Function) -> Function:
@@ -73,7 +83,9 @@ def metric(
         if name in METRICS:
             raise ValueError(f"metric `{name}` is defined twice")
         parts = [inspect.cleandoc(function.__doc__ or ""), formula]
-        if sampled:
+        if scope == "class":
+            parts.append(CLASSES)
+        elif sampled:
             parts.append(SAMPLING)
         definition = "\n\n".join(parts)
         METRICS[name] = Metric(

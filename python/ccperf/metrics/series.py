@@ -1,7 +1,7 @@
 """The series that metrics and figures are made of: samples as physical quantities, on the grid.
 
-Rows are the grid points t_1 ... t_(n-1), columns the flows (or link directions) in the scenario's
-order.  NaN stands where there is no value yet.
+Rows are the grid points t_1 ... t_(n-1), columns the flows (or link directions) that the recording
+samples, in the scenario's order.  NaN stands where there is no value yet.
 """
 
 from __future__ import annotations
@@ -36,29 +36,43 @@ _SECOND_NS = 1_000_000_000
 
 
 class FlowSeries:
-    """What the flows did, on the grid; arrays of shape (n - 1, flows) unless said otherwise."""
+    """What the flows that are sampled did; arrays of shape (n - 1, flows) unless said otherwise."""
 
     def __init__(self, scenario: Scenario, recording: Recording) -> None:
-        """Read samples and counters of `recording`; segment sizes come from `scenario`."""
+        """Read samples and counters of `recording`; segment sizes come from `scenario`.
+
+        Raises ValueError if the recording is not one of this scenario.
+        """
         described = scenario.canonical()["flows"]
-        self.counters = recording.flows
-        self.names = recording.flows.strings("name")
-        if [flow["name"] for flow in described] != self.names:
+        names = recording.flows.strings("name")
+        if [flow["name"] for flow in described] != names:
             raise ValueError(
-                f"the recording's flows {self.names} are not the scenario's "
+                f"the recording's flows {names} are not the scenario's "
                 f"{[flow['name'] for flow in described]}"
             )
+        self._counters = recording.flows
+        self._samples = _Grid(recording.flow_samples, "flow")
+        self._links = LinkSeries(scenario, recording)
+        #: Their positions among all flows, shape (flows,).
+        self.positions = self._samples.subjects
+        #: Whether every flow of the run is one of them.
+        self.is_complete = len(self.positions) == len(names)
+        self.names = [names[i] for i in self.positions]
         #: Payload bytes of a full segment, shape (flows,).
         self.segment_bytes: Integers = np.array(
-            [_segment_bytes(flow) for flow in described], dtype=np.int64
+            [_segment_bytes(described[i]) for i in self.positions], dtype=np.int64
         )
-        self._samples = _Grid(recording.flow_samples, len(self.names))
-        self._links = LinkSeries(scenario, recording)
-        #: Index of each flow's bottleneck among the link directions, shape (flows,).
+        bottlenecks = recording.flows.strings("bottleneck")
+        index = {name: i for i, name in enumerate(recording.links.strings("name"))}
+        #: Index of each flow's bottleneck among all link directions, shape (flows,).
         self.bottleneck: Integers = np.array(
-            [self._links.names.index(name) for name in recording.flows.strings("bottleneck")],
-            dtype=np.int64,
+            [index[bottlenecks[i]] for i in self.positions], dtype=np.int64
         )
+
+    def counter(self, column: str) -> npt.NDArray[Any]:
+        """Return a column of the table `flows`, shape (flows,)."""
+        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
+        return counters
 
     @property
     def time(self) -> Floats:
@@ -68,12 +82,20 @@ class FlowSeries:
     @property
     def base_rtt(self) -> Floats:
         """Propagation delay there and back as configured at time 0, in ms, shape (flows,)."""
-        return self.counters.array("base_rtt_ns") / 1e6
+        return self.counter("base_rtt_ns") / 1e6
 
     @cached_property
     def bottleneck_rate(self) -> Floats:
-        """Configured rate of the flow's bottleneck in the interval that ends at t_k, in Mbps."""
-        return self._links.rate[:, self.bottleneck]
+        """Configured rate of the flow's bottleneck in the interval that ends at t_k, in Mbps.
+
+        NaN where that direction is not sampled.
+        """
+        column = {int(port): i for i, port in enumerate(self._links.positions)}
+        rate = np.full((len(self.time), len(self.names)), np.nan)
+        for flow, port in enumerate(self.bottleneck.tolist()):
+            if port in column:
+                rate[:, flow] = self._links.rate[:, column[port]]
+        return rate
 
     @cached_property
     def cwnd(self) -> Floats:
@@ -153,24 +175,32 @@ class FlowSeries:
 
 
 class LinkSeries:
-    """What the link directions did, on the grid; arrays of shape (n - 1, directions)."""
+    """What the directions that are sampled did; arrays of shape (n - 1, directions)."""
 
     def __init__(self, scenario: Scenario, recording: Recording) -> None:
         """Read samples and counters; which directions have a queue discipline: `scenario`."""
-        self.counters = recording.links
-        self.names = recording.links.strings("name")
+        names = recording.links.strings("name")
         with_qdisc = {
             f"{link['name']}_{direction}": link[direction]["qdisc"] is not None
             for link in scenario.canonical()["links"]
             for direction in ("forward", "reverse")
         }
-        if list(with_qdisc) != self.names:
+        if list(with_qdisc) != names:
             raise ValueError(
-                f"the recording's directions {self.names} are not the scenario's {list(with_qdisc)}"
+                f"the recording's directions {names} are not the scenario's {list(with_qdisc)}"
             )
+        self._counters = recording.links
+        self._samples = _Grid(recording.link_samples, "link")
+        #: Their positions among all directions, shape (directions,).
+        self.positions = self._samples.subjects
+        self.names = [names[i] for i in self.positions]
         #: Whether the direction has a queue discipline, shape (directions,).
-        self.has_qdisc = np.array(list(with_qdisc.values()), dtype=bool)
-        self._samples = _Grid(recording.link_samples, len(self.names))
+        self.has_qdisc = np.array([with_qdisc[name] for name in self.names], dtype=bool)
+
+    def counter(self, column: str) -> npt.NDArray[Any]:
+        """Return a column of the table `links`, shape (directions,)."""
+        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
+        return counters
 
     @property
     def time(self) -> Floats:
@@ -199,10 +229,14 @@ class LinkSeries:
 
 
 class _Grid:
-    """A table of samples, rows ordered by (time, column), as matrices over time."""
+    """A table of samples, rows ordered by (time, subject), as matrices over time."""
 
-    def __init__(self, table: Table, columns: int) -> None:
-        times = table.array("time_ns").reshape(-1, columns)[:, 0] if columns else np.empty(0)
+    def __init__(self, table: Table, subject: str) -> None:
+        instants = table.array("time_ns")
+        columns = int(np.searchsorted(instants, instants[0], side="right")) if len(instants) else 0
+        times = instants.reshape(-1, columns)[:, 0] if columns else np.empty(0)
+        #: What is sampled at each point, by position.
+        self.subjects: Integers = table.array(subject)[:columns]
         self._table = table
         self._shape = (len(times), columns)
         self._interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0

@@ -24,6 +24,16 @@ def cov(series: Floats) -> Floats:
     return _ratio(deviation, centre)
 
 
+def percentile(values: Floats, percent: int, larger: int = 0) -> float:
+    """Return the nearest-rank percentile of `values` and `larger` ones that are not known.
+
+    That is the least value that at least `percent` % of them do not exceed; NaN if it is one of
+    those not known, or if there are none.
+    """
+    rank = -(-percent * (len(values) + larger) // 100)
+    return float(np.partition(values, rank - 1)[rank - 1]) if 0 < rank <= len(values) else np.nan
+
+
 def _ratio(numerator: Floats, denominator: Floats | np.ndarray) -> Floats:
     """Divide; NaN where the denominator is not above zero."""
     return numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)

@@ -169,8 +169,8 @@ def mean_recovery_time_l4(flows: FlowSeries) -> Floats:
 
     An episode that turns into Loss goes on.  Absent if none was finished.
     """
-    episodes = flows.counters.array("recovery_episodes")
-    total = flows.counters.array("recovery_time_ns") / 1e6
+    episodes = flows.counter("recovery_episodes")
+    total = flows.counter("recovery_time_ns") / 1e6
     return total / np.where(episodes > 0, episodes, np.nan)
 
 
@@ -186,9 +186,9 @@ def flow_completion_time_l4(flows: FlowSeries) -> Floats:
 
     For a flow that has not ended (or never ends) it is the flow's scheduled life time.
     """
-    completion = flows.counters.array("completion_ns")
-    end = np.where(np.isnan(completion), flows.counters.array("stop_ns"), completion)
-    lifetime: Floats = (end - flows.counters.array("start_ns")) / 1e9
+    completion = flows.counter("completion_ns")
+    end = np.where(np.isnan(completion), flows.counter("stop_ns"), completion)
+    lifetime: Floats = (end - flows.counter("start_ns")) / 1e9
     return lifetime
 
 
@@ -203,7 +203,7 @@ def flow_completion_time_l4(flows: FlowSeries) -> Floats:
 )
 def total_retransmissions_l4(flows: FlowSeries) -> Floats:
     """Data segments retransmitted in the whole run."""
-    return flows.counters.array("retransmissions").astype(np.float64)
+    return flows.counter("retransmissions").astype(np.float64)
 
 
 @metric(
@@ -217,4 +217,4 @@ def total_retransmissions_l4(flows: FlowSeries) -> Floats:
 )
 def total_rtos_l4(flows: FlowSeries) -> Floats:
     """Retransmission timeouts in the whole run."""
-    return flows.counters.array("rtos").astype(np.float64)
+    return flows.counter("rtos").astype(np.float64)

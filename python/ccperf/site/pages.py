@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ccperf import __version__
-from ccperf.metrics import METRICS, SAMPLING
+from ccperf.metrics import CLASSES, METRICS, SAMPLING
 from ccperf.site.views import HEADLINES, experiment_views, metric_views
 from ccperf.verify import page as fidelity
 
@@ -37,7 +37,9 @@ def render(runs: Sequence[RunView], databases: Sequence[str]) -> Iterator[tuple[
         return name, content
 
     yield page("index.html", "index.html", experiments=experiments, runs=runs, databases=databases)
-    yield page("metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING)
+    yield page(
+        "metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING, classes=CLASSES
+    )
     yield page("fidelity.html", "fidelity.html", text=fidelity)
     for experiment in experiments:
         if experiment.name:

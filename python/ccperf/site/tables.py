@@ -1,4 +1,4 @@
-"""Metric tables as pages show them: one row a metric, one column a flow, link or network."""
+"""Metric tables as pages show them: one row a metric, one column a flow, link, network or class."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A metric table; `columns` are names of flows, of link directions, or `net`."""
+    """A metric table; `columns` are names of flows, of link directions, of classes, or `net`."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
 from ccperf.catalogue import REGISTRY, published_scenarios
-from ccperf.metrics import METRICS, SAMPLING
+from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import published_command, reproduce
 from ccperf.site import tables
 
@@ -117,6 +117,7 @@ class RunView:
         self.flow_table = tables.table(result.flow_metrics)
         self.link_table = tables.table(result.link_metrics)
         self.network_table = tables.table(result.network_metrics)
+        self.class_table = tables.table(result.class_metrics)
         self.flows = [_flow(flow) for flow in self.scenario["flows"]]
         self.bottlenecks = _bottlenecks(self.scenario, result.recording.flows.strings("bottleneck"))
         self.reasons = _reasons(result)
@@ -261,11 +262,13 @@ class MetricView:
 
 def metric_views() -> dict[str, list[MetricView]]:
     """Return every definition by scope."""
-    views: dict[str, list[MetricView]] = {"flow": [], "link": [], "network": []}
+    views: dict[str, list[MetricView]] = {scope: [] for scope in MetricTables().by_scope}
     for metric in METRICS.values():
         parts = metric.definition.split("\n\n")
         paragraphs = tuple(
-            " ".join(part.split()) for part in parts if part not in (metric.formula, SAMPLING)
+            " ".join(part.split())
+            for part in parts
+            if part not in (metric.formula, SAMPLING, CLASSES)
         )
         views[metric.scope].append(MetricView(metric, paragraphs, SAMPLING in parts))
     return views
@@ -343,11 +346,9 @@ def _reasons(result: Result) -> list[Reason]:
 
 def _headline(headline: Headline, result: Result) -> Column:
     metric = METRICS[headline.metric]
-    columns = result.metrics.of(metric.scope).values()
-    values = [column[metric.name] for column in columns if metric.name in column]
-    if not values:
+    value = metric.of_run(result.metrics.of(metric.scope))
+    if value is None:
         return Column(tables.MISSING, "")
-    value = metric.reduce(values)
     places = 0 if metric.kind == "count" else 2
     return Column(tables.number(value, places), repr(value))
 

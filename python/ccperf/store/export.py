@@ -106,11 +106,7 @@ def _metric_columns(store: Store, ids: Sequence[str]) -> dict[str, list[Any]]:
         (run_id, scope, subject, name, METRICS[name].unit if name in METRICS else None, value)
         for run_id in ids
         for tables in [store.metrics(run_id)]
-        for scope, table in (
-            ("flow", tables.flow),
-            ("link", tables.link),
-            ("network", tables.network),
-        )
+        for scope, table in tables.by_scope.items()
         for subject, values in table.items()
         for name, value in values.items()
     ]

@@ -88,11 +88,7 @@ def pack(result: Result) -> PackedRun:
 def _metric_values(result: Result) -> list[tuple[str, str, str, float]]:
     return [
         (scope, subject, name, float(value))
-        for scope, table in (
-            ("flow", result.flow_metrics),
-            ("link", result.link_metrics),
-            ("network", result.network_metrics),
-        )
+        for scope, table in result.metrics.by_scope.items()
         for subject, metrics in table.items()
         for name, value in metrics.items()
     ]

@@ -45,7 +45,7 @@ CREATE TABLE flow (
 
 CREATE TABLE metric (
     run_id   TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
-    scope    TEXT NOT NULL,         -- 'flow', 'link' or 'network'
+    scope    TEXT NOT NULL,         -- 'flow', 'link', 'network' or 'class'
     subject  TEXT NOT NULL,         -- the flow, the link direction or 'net'
     name     TEXT NOT NULL,
     value    REAL NOT NULL,

@@ -209,7 +209,7 @@ class Store:
         """Return a run's metric tables; KeyError if there is no such run."""
         self._compare(run_id)
         tables = MetricTables()
-        scopes = {"flow": tables.flow, "link": tables.link, "network": tables.network}
+        scopes = {str(scope): columns for scope, columns in tables.by_scope.items()}
         with self._reading(run_id):
             for scope, subject, name, value in self._db.execute(
                 "SELECT scope, subject, name, value FROM metric WHERE run_id = ? ORDER BY position",
@@ -219,10 +219,14 @@ class Store:
         return tables
 
     def reduced_metrics(self) -> dict[str, dict[str, float]]:
-        """Return one value a metric for each run: the mean or the sum of its flows' or links'."""
+        """Return one value a metric for each run: the mean or the sum of its flows' or links'.
+
+        Of the classes of transfers, which have flows in common, it is that of `all`.
+        """
         reduced: dict[str, dict[str, float]] = {}
         for run_id, name, mean, total in self._db.execute(
-            "SELECT run_id, name, AVG(value), SUM(value) FROM metric GROUP BY run_id, name"
+            "SELECT run_id, name, AVG(value), SUM(value) FROM metric"
+            " WHERE scope != 'class' OR subject = 'all' GROUP BY run_id, name"
         ):
             is_sum = name in METRICS and METRICS[name].over_flows == "sum"
             reduced.setdefault(run_id, {})[name] = total if is_sum else mean

@@ -172,6 +172,47 @@ tables! {
         rate_bps: I64 "bit/s",
     }
 
+    /// if asked for, rows ordered by (time, direction): the grid points 0, interval, 2 interval, ... of
+    /// the queues' own interval
+    QueueSamples = "queue_samples" optional {
+        /// grid point
+        time_ns: I64 "ns",
+        /// index into `links`
+        link: I64,
+        /// packets in the queue discipline
+        qdisc_packets: I64 "packets",
+        /// bytes in the queue discipline
+        qdisc_bytes: I64 "B",
+        /// sojourn time of the packet taken from the queue last, those then dropped included
+        sojourn_ns: F64 "ns",
+    }
+
+    /// if asked for: a row a flow; first those that have ended, by their end and then by flow, then those
+    /// that have not, by flow
+    Completions = "completions" optional {
+        /// index into `flows`
+        flow: I64,
+        /// the group that the scenario puts it in; empty without one
+        group: Str,
+        /// start of the application
+        start_ns: I64 "ns",
+        /// when the application had closed and all its bytes were acknowledged; an unfinished flow has no
+        /// end
+        end_ns: F64 "ns",
+        /// whether it has ended: 1 or 0
+        finished: I64,
+        /// what the transfer has to carry; 0 without end
+        size_bytes: I64 "B",
+        /// of it, what was acknowledged
+        acked_bytes: I64 "B",
+        /// data segments emitted below the highest sequence number emitted before
+        retransmissions: I64 "segments",
+        /// entries into the Loss state
+        rtos: I64,
+        /// the ideal completion time: the least time that the transfer could take alone
+        ideal_ns: F64 "ns",
+    }
+
     /// if the scenario has pings: a row for each echo request, by ping and time
     Echoes = "pings" optional {
         /// when the echo request was sent

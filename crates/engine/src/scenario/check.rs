@@ -27,11 +27,13 @@ const MAX_FLOWS: usize = 1 << 16;
 const MAX_HOPS: usize = 64;
 /// Stream numbers are exact in a double.
 const MAX_STREAM: u64 = 1 << 52;
+/// Classes of flows that are there without being named.
+const SIZE_CLASSES: [&str; 4] = ["all", "small", "medium", "large"];
 const MAX_DEVICE_QUEUES: u16 = 256;
 /// A pure ACK with three SACK blocks: IP 20, TCP 20, options 36.
 const LARGEST_ACK: u32 = 76;
 /// Timestamps, padded (RFC 7323 appendix A).
-const TIMESTAMP_OPTION: u32 = 12;
+pub(super) const TIMESTAMP_OPTION: u32 = 12;
 
 /// # Errors
 /// Everything that is wrong.
@@ -100,7 +102,7 @@ impl Report {
         }
         self.sender_names(&s.flows, &s.pings);
         self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
-        self.recording(&mut s.recording);
+        self.recording(s);
         self.memory(s, stop);
     }
 
@@ -436,6 +438,7 @@ impl Report {
             }
             self.type_of_service(&format!("{path}.tos"), flow.tos);
             self.type_of_service(&format!("{path}.return_tos"), flow.return_tos);
+            self.group(&format!("{path}.group"), flow.group.as_deref());
             let ends = [&flow.source, &flow.destination];
             let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
             self.segment_size(&path, flow, mtu);
@@ -489,6 +492,17 @@ impl Report {
                     "{stop} is not after start ({start}); leave stop out for a flow that never stops"
                 ),
             );
+        }
+    }
+
+    fn group(&mut self, path: &str, name: Option<&str>) {
+        let Some(name) = name else { return };
+        if SIZE_CLASSES.contains(&name) {
+            let message =
+                format!("`{name}` is the class of all flows of such a size; name it otherwise");
+            self.add(path, message);
+        } else {
+            self.name(path, name, 0, &mut HashMap::new());
         }
     }
 
@@ -587,13 +601,6 @@ impl Report {
                     self.add(format!("flows[{i}].{field}"), format!("`{node}` has no port left"));
                 }
             }
-        }
-    }
-
-    fn recording(&mut self, recording: &mut super::Recording) {
-        let path = "recording.interval";
-        if self.time(path, &mut recording.interval) == Some(Time::ZERO) {
-            self.add(path, "0s is not an interval; write a time above 0, like 30ms");
         }
     }
 }

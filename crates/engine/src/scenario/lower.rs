@@ -7,11 +7,11 @@ use super::distribution::Times;
 use super::names::{self, Registry};
 use super::routing::Routes;
 use super::spec::{self, DirectionName, Scenario};
-use super::{attributes, streams};
+use super::{attributes, ideal, recording, streams};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{
     Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
-    Poisson, SCHEMA,
+    Poisson, Recording, SCHEMA,
 };
 use crate::qdisc::{self, Children};
 use crate::tcp::socket_params::SOCKET;
@@ -35,13 +35,26 @@ pub fn lower(s: &Scenario) -> Lowered {
         schema: SCHEMA,
         stop_ns: ns(&s.stop_time),
         seed: s.seed,
-        sample_interval_ns: ns(&s.recording.interval),
-        record_changes: s.recording.changes,
+        recording: recorded(s),
         nodes: s.nodes.clone(),
         changes: s.changes.iter().map(|c| change(c, &link_index)).collect(),
         flows,
         pings,
         links,
+    }
+}
+
+fn recorded(s: &Scenario) -> Recording {
+    let asked = &s.recording;
+    let queues = asked.queues.as_ref();
+    Recording {
+        interval_ns: ns(&asked.interval),
+        flows: recording::flows(&asked.flows, &s.flows),
+        ports: recording::ports(&asked.links, &s.links),
+        queue_interval_ns: queues.map_or(0, |queues| ns(&queues.interval)),
+        queue_ports: queues.map_or_else(Vec::new, |q| recording::ports(&q.links, &s.links)),
+        changes: recording::changes(&asked.changes, &s.flows),
+        completions: asked.completions,
     }
 }
 
@@ -155,6 +168,13 @@ fn flow(
 ) -> Flow {
     let name = flow.name.clone().expect(CHECKED);
     let way = way([&flow.source, &flow.destination], nodes, links, routes);
+    let ideal_ns = match application(&flow.application, "") {
+        Application::Greedy { bytes, .. } if bytes > 0 => {
+            let socket = Attributes::new(&SOCKET, &flow.tcp);
+            Some(ideal::completion_ns(bytes, &socket, [&way.path, &way.return_path], links))
+        }
+        _ => None,
+    };
     Flow {
         source: way.ends[0],
         destination: way.ends[1],
@@ -176,6 +196,8 @@ fn flow(
         recovery: flow.recovery.clone(),
         tos: flow.tos,
         return_tos: flow.return_tos,
+        group: flow.group.clone().unwrap_or_default(),
+        ideal_ns,
         socket: base_units(&SOCKET, &flow.tcp),
         name,
     }

@@ -1,7 +1,9 @@
 //! A bound on what a recording holds: its tables are kept in memory until the run ends.
 
 use super::check::Report;
+use super::recording;
 use super::spec::{Ping, Scenario};
+use crate::recording::TABLES;
 use crate::time::Time;
 use crate::units;
 
@@ -9,10 +11,11 @@ use crate::units;
 /// twice as much.
 const MAX_TABLES: u64 = 4_000_000_000;
 
-/// Bytes in a row of each table that grows with time: its columns hold 8 each.
-const FLOW_SAMPLE: u64 = 16 * 8;
-const LINK_SAMPLE: u64 = 9 * 8;
-const ECHO: u64 = 3 * 8;
+/// Bytes in a row of a table: its columns hold 8 each.
+fn row(table: &str) -> u64 {
+    let spec = TABLES.iter().find(|spec| spec.name == table);
+    8 * spec.map_or(0, |spec| spec.columns.len()) as u64
+}
 
 impl Report {
     /// Checks what the tables that grow with time take until `stop`.  (How often state changes, nobody
@@ -20,14 +23,22 @@ impl Report {
     pub(super) fn memory(&mut self, s: &Scenario, stop: Option<Time>) {
         let Some(stop) = stop else { return };
         let mut costs = Vec::new();
-        let links = 2 * s.links.len() as u64;
-        let row = FLOW_SAMPLE * s.flows.len() as u64 + LINK_SAMPLE * links;
-        if let Some(rows) = rows(&s.recording.interval, stop) {
-            costs.push((rows.saturating_mul(row), "recording.interval".to_owned()));
+        let asked = &s.recording;
+        let flows = row("flow_samples") * recording::flows(&asked.flows, &s.flows).len() as u64;
+        let links = row("link_samples") * recording::ports(&asked.links, &s.links).len() as u64;
+        if let Some(rows) = rows(&asked.interval, stop) {
+            costs.push((rows.saturating_mul(flows + links), "recording.interval".to_owned()));
+        }
+        if let Some(queues) = &asked.queues
+            && let Some(rows) = rows(&queues.interval, stop)
+        {
+            let ports = recording::ports(&queues.links, &s.links).len() as u64;
+            let bytes = rows.saturating_mul(row("queue_samples") * ports);
+            costs.push((bytes, "recording.queues.interval".to_owned()));
         }
         for (i, ping) in s.pings.iter().enumerate() {
             if let Some(rows) = active(ping, stop).and_then(|time| rows(&ping.interval, time)) {
-                costs.push((rows.saturating_mul(ECHO), format!("pings[{i}].interval")));
+                costs.push((rows.saturating_mul(row("pings")), format!("pings[{i}].interval")));
             }
         }
         let all = costs.iter().fold(0u64, |sum, (bytes, _)| sum.saturating_add(*bytes));

@@ -176,6 +176,9 @@ pub struct Flow {
     pub tos: u8,
     #[serde(default)]
     pub return_tos: u8,
+    /// Flows of a group are counted together; `None`: in no group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     #[serde(default, deserialize_with = "attributes")]
     pub tcp: BTreeMap<String, String>,
 }
@@ -245,14 +248,83 @@ impl Default for Application {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recording {
+    /// Distance of the samples of flows and links.
     pub interval: String,
-    pub changes: bool,
+    #[serde(skip_serializing_if = "Selection::is_all")]
+    pub flows: Selection,
+    #[serde(skip_serializing_if = "Selection::is_all")]
+    pub links: Selection,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<Queues>,
+    pub changes: ChangesOf,
+    #[serde(skip_serializing_if = "is_false")]
+    pub completions: bool,
 }
 
 impl Default for Recording {
     fn default() -> Self {
-        Recording { interval: "30ms".to_owned(), changes: false }
+        Recording {
+            interval: "30ms".to_owned(),
+            flows: Selection::default(),
+            links: Selection::default(),
+            queues: None,
+            changes: ChangesOf::Every(false),
+            completions: false,
+        }
     }
+}
+
+/// Which ones of the flows or links; a link's name stands for both of its directions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Selection {
+    Word(Word),
+    Names(Vec<String>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    All,
+    None,
+}
+
+impl Selection {
+    fn is_all(&self) -> bool {
+        *self == Selection::Word(Word::All)
+    }
+}
+
+impl Default for Selection {
+    fn default() -> Self {
+        Selection::Word(Word::All)
+    }
+}
+
+/// Queues sampled on a grid of their own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queues {
+    pub links: Selection,
+    #[serde(default = "ten_microseconds")]
+    pub interval: String,
+}
+
+/// Of which senders every change is recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum ChangesOf {
+    Every(bool),
+    Flows(Vec<String>),
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn ten_microseconds() -> String {
+    "10us".to_owned()
 }
 
 fn one() -> u64 {

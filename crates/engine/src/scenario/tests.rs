@@ -275,6 +275,13 @@ fn each_mistake_is_reported_at_its_field() {
         ("/recording", json!({"interval": "1ns"}), "recording.interval", "longer interval"),
         ("/recording", json!({"interval": "90ns"}), "recording.interval", "4.6 GB of a recording of 4.6 GB"),
         ("/pings", json!([{"source": "a", "destination": "b", "interval": "5ns"}]), "pings[0].interval", "4.8 GB"),
+        ("/recording", json!({"flows": ["flow"]}), "recording.flows[0]", "no flow `flow`; there are flow_1"),
+        ("/recording", json!({"links": ["right_back"]}), "recording.links[0]", "no link `right_back`"),
+        ("/recording", json!({"queues": {"links": "all", "interval": "0s"}}), "recording.queues.interval", "above 0"),
+        ("/recording", json!({"queues": {"links": "all", "interval": "30ns"}}), "recording.queues.interval", "5.3 GB"),
+        ("/recording", json!({"changes": ["flow_2"]}), "recording.changes[0]", "no flow `flow_2`"),
+        ("/flows/0/group", json!("a b"), "flows[0].group", "is not a name"),
+        ("/flows/0/group", json!("small"), "flows[0].group", "name it otherwise"),
         // Mistakes of shape.
         ("/seed", json!(-1), "seed", "-1"),
         ("/speed", json!(1), "speed", "unknown field `speed`"),
@@ -287,6 +294,59 @@ fn each_mistake_is_reported_at_its_field() {
         assert_eq!(found[0].0, path, "{pointer} = {value}: {found:?}");
         assert!(found[0].1.contains(words), "{pointer} = {value}: {found:?}");
     }
+}
+
+#[test]
+fn what_is_recorded_is_named_by_positions() {
+    let recorded = |recording| {
+        let mut scenario = small();
+        set(
+            &mut scenario,
+            "/flows/-",
+            json!({"source": "a", "destination": "b", "cc": {"type": "cubic"}}),
+        );
+        set(&mut scenario, "/recording", recording);
+        Canonical::from_json(&scenario.to_string()).unwrap().lower().recording
+    };
+    let all = recorded(json!({}));
+    assert_eq!((all.flows, all.ports, all.changes), (vec![0, 1], vec![0, 1, 2, 3], vec![]));
+    assert_eq!((all.queue_ports, all.completions), (vec![], false));
+    let some = recorded(json!({
+        "flows": ["flow_2"], "links": ["right_reverse", "left"], "changes": ["flow_2", "flow_1"],
+        "queues": {"links": ["right_forward"], "interval": "20us"},
+    }));
+    assert_eq!((some.flows, some.ports, some.changes), (vec![1], vec![0, 1, 3], vec![0, 1]));
+    assert_eq!((some.queue_interval_ns, some.queue_ports), (20_000, vec![2]));
+    let none = recorded(json!({"flows": "none", "links": [], "changes": true}));
+    assert_eq!((none.flows, none.ports, none.changes), (vec![], vec![], vec![0, 1]));
+}
+
+#[test]
+fn a_scenario_that_says_nothing_of_recording_keeps_its_canonical_form() {
+    let canonical = Canonical::from_json(&small().to_string()).unwrap().to_json();
+    let canonical: Value = serde_json::from_str(&canonical).unwrap();
+    assert_eq!(canonical["recording"], json!({"interval": "30ms", "changes": false}));
+    let spelt_out = json!({"flows": "all", "links": "all", "changes": [], "completions": false});
+    let again = Canonical::from_json(&with("/recording", spelt_out).to_string()).unwrap().to_json();
+    assert_eq!(canonical, serde_json::from_str::<Value>(&again).unwrap());
+}
+
+/// 3000 bytes are two full segments of 1448 and one of 104; the bottleneck has 16 Mbps, 2 bits a us.
+#[test]
+fn the_ideal_completion_time_is_that_of_arithmetic() {
+    let ideal = |bytes: &str, attributes: Value| {
+        let mut scenario = small();
+        set(&mut scenario, "/flows/0/application", json!({"type": "Greedy", "bytes": bytes}));
+        set(&mut scenario, "/flows/0/tcp", attributes);
+        Canonical::from_json(&scenario.to_string()).unwrap().lower().flows[0].ideal_ns
+    };
+    let propagation = 2 * 2 * 6_500_000;
+    // 3000 B and three headers of 54 B are 1581 us at 16 Mbps; 158 B are 158 ns at 8 Gbps.
+    let segments = json!({"SegmentSize": "1448"});
+    assert_eq!(ideal("3000B", segments.clone()), Some(propagation + 1_581_000 + 158));
+    let bare = json!({"SegmentSize": "1448", "Timestamp": "false"});
+    assert_eq!(ideal("3000B", bare), Some(propagation + 1_563_000 + 146));
+    assert_eq!(ideal("0B", segments), None);
 }
 
 #[test]

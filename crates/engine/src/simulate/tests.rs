@@ -127,6 +127,7 @@ fn random_scenario(seed: u64) -> Value {
     json!({
         "stop_time": "3s", "seed": 1 + dice.roll(5), "nodes": nodes, "links": links, "flows": flows,
         "pings": pings,
+        "recording": {"queues": {"links": ["btl"], "interval": "1ms"}, "completions": true},
         "changes": [
             {"time": "1s", "link": "btl", "rate": dice.pick(&["1Mbps", "30Mbps"])},
             {"time": "1.2s", "link": "btl", "delay": dice.pick(&["10us", "20ms"])},

@@ -8,6 +8,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <string_view>
 
@@ -23,6 +24,8 @@ constexpr double GAP_WEIGHT = 0.05;
 // What the table `changes` follows; FlowProbe::lastChanges has the values in this order.
 constexpr std::array<const char*, 7> FOLLOWED =
     {"cwnd", "ssthresh", "in_flight", "srtt_ns", "cong_state", "ecn_state", "rto_ns"};
+
+constexpr std::int64_t NEVER = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t
 Now()
@@ -42,7 +45,10 @@ Recorder::Recorder(const Scenario& scenario,
       m_ways(ways),
       m_flows(scenario.flows.size()),
       m_pings(scenario.pings.size()),
-      m_ports(network.ports.size())
+      m_ports(network.ports.size()),
+      m_samples{scenario.recording.interval,
+                scenario.recording.flows.empty() && scenario.recording.ports.empty() ? NEVER : 0},
+      m_queues{scenario.recording.queueInterval, scenario.recording.queuePorts.empty() ? NEVER : 0}
 {
     if (!isObserving)
     {
@@ -147,7 +153,8 @@ Recorder::OnSender(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket)
     socket->TraceConnectWithoutContext(
         "CongState",
         ns3::MakeCallback(&Recorder::OnCongestionState, this, index));
-    if (m_scenario.recordChanges)
+    const auto& followed = m_scenario.recording.changes;
+    if (std::binary_search(followed.begin(), followed.end(), index))
     {
         FollowChanges(index, socket);
     }
@@ -329,28 +336,29 @@ Recorder::BeforeEvent(std::int64_t time)
     {
         RecordChanges();
     }
-    while (m_nextSample < time && m_nextSample < m_scenario.stop)
+    const std::int64_t end = std::min(time, m_scenario.stop);
+    for (; m_samples.next < end; m_samples.next += m_samples.interval)
     {
-        Sample();
-        m_nextSample += m_scenario.sampleInterval;
+        for (const std::size_t flow : m_scenario.recording.flows)
+        {
+            SampleFlow(flow, m_samples.next);
+        }
+        for (const std::size_t port : m_scenario.recording.ports)
+        {
+            SamplePort(port, m_samples.next);
+        }
+    }
+    for (; m_queues.next < end; m_queues.next += m_queues.interval)
+    {
+        for (const std::size_t port : m_scenario.recording.queuePorts)
+        {
+            SampleQueue(port, m_queues.next);
+        }
     }
 }
 
 void
-Recorder::Sample()
-{
-    for (std::size_t i = 0; i < m_flows.size(); ++i)
-    {
-        SampleFlow(i);
-    }
-    for (std::size_t i = 0; i < m_ports.size(); ++i)
-    {
-        SamplePort(i);
-    }
-}
-
-void
-Recorder::SampleFlow(std::size_t index)
+Recorder::SampleFlow(std::size_t index, std::int64_t time)
 {
     const FlowProbe& probe = m_flows[index];
     std::uint32_t cwnd = 0;
@@ -374,7 +382,7 @@ Recorder::SampleFlow(std::size_t index)
         }
     }
     m_flowSamples.Append({
-        .time_ns = m_nextSample,
+        .time_ns = time,
         .flow = index,
         .cwnd_bytes = cwnd,
         .ssthresh_bytes = ssthresh,
@@ -394,12 +402,12 @@ Recorder::SampleFlow(std::size_t index)
 }
 
 void
-Recorder::SamplePort(std::size_t index)
+Recorder::SamplePort(std::size_t index, std::int64_t time)
 {
     PortProbe& probe = m_ports[index];
     const Port& port = m_network.ports[index];
     m_linkSamples.Append({
-        .time_ns = m_nextSample,
+        .time_ns = time,
         .link = index,
         .tx_bytes = probe.txBytes,
         .qdisc_packets = port.qdisc ? port.qdisc->GetNPackets() : 0,
@@ -411,6 +419,19 @@ Recorder::SamplePort(std::size_t index)
     });
     // The next row's: the rate of the interval that ends at its grid point.
     probe.rate = port.rate;
+}
+
+void
+Recorder::SampleQueue(std::size_t index, std::int64_t time)
+{
+    const Port& port = m_network.ports[index];
+    m_queueSamples.Append({
+        .time_ns = time,
+        .link = index,
+        .qdisc_packets = port.qdisc ? port.qdisc->GetNPackets() : 0,
+        .qdisc_bytes = port.qdisc ? port.qdisc->GetNBytes() : 0,
+        .sojourn_ns = NanosecondsOf(m_ports[index].sojourn),
+    });
 }
 
 void
@@ -426,7 +447,16 @@ Recorder::Finish(const std::string& path)
     {
         tables.push_back(&pings);
     }
-    if (m_scenario.recordChanges)
+    const auto completions = Completions();
+    if (m_scenario.recording.completions)
+    {
+        tables.push_back(&completions);
+    }
+    if (!m_scenario.recording.queuePorts.empty())
+    {
+        tables.push_back(&m_queueSamples);
+    }
+    if (!m_scenario.recording.changes.empty())
     {
         tables.push_back(&m_changes);
     }

@@ -81,6 +81,13 @@ NanosecondsOf(const std::optional<ns3::Time>& time)
     return time ? static_cast<double>(time->GetNanoSeconds()) : NAN;
 }
 
+// The points in time at which something is sampled.
+struct Grid
+{
+    std::int64_t interval;
+    std::int64_t next; // the largest number if there is none
+};
+
 // Keeps counters while the simulation runs, samples them on the grid, and makes the tables of
 // docs/design/contract.md.
 class Recorder
@@ -123,13 +130,14 @@ class Recorder
     void FollowChanges(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket);
     void RecordChanges();
 
-    void Sample();
-    void SampleFlow(std::size_t index);
-    void SamplePort(std::size_t index);
+    void SampleFlow(std::size_t index, std::int64_t time);
+    void SamplePort(std::size_t index, std::int64_t time);
+    void SampleQueue(std::size_t index, std::int64_t time);
     TableOf<rows::Flows> Flows() const;
     TableOf<rows::Links> Links() const;
     TableOf<rows::Drops> Drops() const;
     TableOf<rows::Pings> Pings() const;
+    TableOf<rows::Completions> Completions() const;
 
     bool m_isObserving;
     const Scenario& m_scenario;
@@ -138,12 +146,14 @@ class Recorder
     std::vector<FlowProbe> m_flows;
     std::vector<std::vector<Echo>> m_pings;
     std::vector<PortProbe> m_ports;
-    std::int64_t m_nextSample{0};
+    Grid m_samples;
+    Grid m_queues;
     // The flow whose sender's state may have changed in the present event.
     std::optional<std::size_t> m_changed;
 
     TableOf<rows::FlowSamples> m_flowSamples;
     TableOf<rows::LinkSamples> m_linkSamples;
+    TableOf<rows::QueueSamples> m_queueSamples;
     TableOf<rows::Changes> m_changes;
 };
 

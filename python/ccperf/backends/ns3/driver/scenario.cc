@@ -15,7 +15,7 @@ namespace ccperf
 namespace
 {
 
-constexpr int SCHEMA = 1;
+constexpr int SCHEMA = 2;
 
 template <class T>
 T
@@ -204,6 +204,8 @@ ReadFlow(const Json& json)
             Get<std::string>(json, "recovery"),
             Get<std::uint8_t>(json, "tos"),
             Get<std::uint8_t>(json, "return_tos"),
+            Get<std::string>(json, "group"),
+            ReadOptional<std::int64_t>(json["ideal_ns"]),
             ReadAttributes(json["socket"])};
 }
 
@@ -221,6 +223,18 @@ ReadPing(const Json& json)
             Get<std::int64_t>(json, "stop_ns"),
             Get<std::int64_t>(json, "interval_ns"),
             Get<std::uint32_t>(json, "size_bytes")};
+}
+
+Recording
+ReadRecording(const Json& json)
+{
+    return {Get<std::int64_t>(json, "interval_ns"),
+            ReadValues<std::size_t>(json["flows"]),
+            ReadValues<std::size_t>(json["ports"]),
+            Get<std::int64_t>(json, "queue_interval_ns"),
+            ReadValues<std::size_t>(json["queue_ports"]),
+            ReadValues<std::size_t>(json["changes"]),
+            Get<bool>(json, "completions")};
 }
 
 } // namespace
@@ -243,8 +257,7 @@ ReadScenario(const std::string& path)
     }
     return {Get<std::int64_t>(json, "stop_ns"),
             Get<std::uint64_t>(json, "seed"),
-            Get<std::int64_t>(json, "sample_interval_ns"),
-            Get<bool>(json, "record_changes"),
+            ReadRecording(json["recording"]),
             ReadValues<std::string>(json["nodes"]),
             ReadList<Link>(json["links"], ReadLink),
             ReadList<Change>(json["changes"], ReadChange),

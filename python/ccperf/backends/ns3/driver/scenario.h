@@ -131,6 +131,8 @@ struct Flow
     std::string recovery;
     std::uint8_t tos;       // of the source's packets
     std::uint8_t returnTos; // of the destination's
+    std::string group;
+    std::optional<std::int64_t> ideal; // ns
     Attributes socket;
 };
 
@@ -150,12 +152,23 @@ struct PingFlow
     std::uint32_t bytes;
 };
 
+// What is recorded besides the counters; flows and ports by their positions, ascending.
+struct Recording
+{
+    std::int64_t interval;
+    std::vector<std::size_t> flows;
+    std::vector<std::size_t> ports;
+    std::int64_t queueInterval;
+    std::vector<std::size_t> queuePorts;
+    std::vector<std::size_t> changes;
+    bool completions;
+};
+
 struct Scenario
 {
     std::int64_t stop;
     std::uint64_t seed;
-    std::int64_t sampleInterval;
-    bool recordChanges;
+    Recording recording;
     std::vector<std::string> nodes;
     std::vector<Link> links;
     std::vector<Change> changes;

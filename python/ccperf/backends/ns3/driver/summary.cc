@@ -5,6 +5,8 @@
 #include "recorder.h"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 namespace ccperf
 {
@@ -45,6 +47,38 @@ Recorder::Flows() const
             .completion_ns = NanosecondsOf(probe.completed),
             .base_rtt_ns = baseRtt,
             .bottleneck = directionOf(*bottleneck).name,
+        });
+    }
+    return table;
+}
+
+TableOf<rows::Completions>
+Recorder::Completions() const
+{
+    std::vector<std::size_t> order(m_flows.size());
+    std::iota(order.begin(), order.end(), 0);
+    // Without an end comes last; equals stay in the order of flows.
+    std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
+        const auto& [first, second] = std::tie(m_flows[a].completed, m_flows[b].completed);
+        return first && (!second || *first < *second);
+    });
+    TableOf<rows::Completions> table;
+    for (const std::size_t i : order)
+    {
+        const FlowProbe& probe = m_flows[i];
+        const Flow& flow = m_scenario.flows[i];
+        const auto size = std::visit([](const auto& traffic) { return traffic.bytes; }, flow.traffic);
+        table.Append({
+            .flow = i,
+            .group = flow.group,
+            .start_ns = flow.start,
+            .end_ns = NanosecondsOf(probe.completed),
+            .finished = probe.completed ? 1 : 0,
+            .size_bytes = size,
+            .acked_bytes = probe.ackedBytes,
+            .retransmissions = probe.retransmissions,
+            .rtos = probe.rtos,
+            .ideal_ns = flow.ideal ? static_cast<double>(*flow.ideal) : NAN,
         });
     }
     return table;

@@ -1,0 +1,41 @@
+//! How long a transfer takes that has the network to itself.
+
+use super::check::TIMESTAMP_OPTION;
+use crate::attributes::Attributes;
+use crate::lowered::Link;
+use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
+
+/// The least time in ns in which `bytes` can be sent and acknowledged: a round trip to connect; then as
+/// few segments as hold them, back to back, through the slowest link of the path, the last of them through
+/// the other links as well; and the propagation there and back.  Rates and delays are those at time 0; no
+/// queues, no limit of a window, and control segments take no time on the wire.  So
+///
+/// ```text
+/// 2 (propagation there and back) + 8 wire(all) / least rate + sum over other links 8 wire(last) / rate
+/// ```
+///
+/// where the wire has, besides the payload, the headers of IP and TCP (with timestamps, if the socket uses
+/// them) and PPP of each segment; the time on each link is rounded down to whole ns.
+pub(super) fn completion_ns(
+    bytes: u64,
+    socket: &Attributes<'_>,
+    [path, return_path]: [&[[usize; 2]]; 2],
+    links: &[Link],
+) -> u64 {
+    let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
+    let header = u64::from(IP_HEADER + TCP_HEADER + options + PPP_HEADER);
+    let segment = u64::from(socket.u32("SegmentSize"));
+    let segments = bytes.div_ceil(segment);
+    let last = bytes - (segments - 1) * segment + header;
+    let all = bytes.saturating_add(segments.saturating_mul(header));
+    let propagation: u64 =
+        path.iter().chain(return_path).map(|&[link, _]| links[link].delay_ns).sum();
+    let rates = path.iter().map(|&[link, side]| links[link].directions[side].rate_bps);
+    let least = rates.clone().min().unwrap_or(u64::MAX);
+    let time = |bytes: u64, rate: u64| {
+        u64::try_from(8_000_000_000 * u128::from(bytes) / u128::from(rate)).unwrap_or(u64::MAX)
+    };
+    // What the last segment takes through all links, less through the slowest one, which has `all`.
+    let others = rates.map(|rate| time(last, rate)).sum::<u64>() - time(last, least);
+    (2 * propagation).saturating_add(time(all, least)).saturating_add(others)
+}

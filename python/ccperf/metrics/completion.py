@@ -1,0 +1,160 @@
+"""Metrics of classes of transfers: completion times and slowdowns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ccperf.metrics.registry import metric
+from ccperf.metrics.statistics import percentile
+
+if TYPE_CHECKING:
+    from ccperf.metrics.transfers import Transfers
+
+
+@metric(
+    "class",
+    unit="flows",
+    better=None,
+    formula="count of transfers",
+    kind="count",
+    over_flows="sum",
+)
+def total_transfers_l4(transfers: Transfers) -> float:
+    """Transfers of the class, finished or not."""
+    return float(transfers.count)
+
+
+@metric(
+    "class",
+    unit="flows",
+    better="lower",
+    formula="count of transfers without an end",
+    kind="count",
+    over_flows="sum",
+)
+def total_unfinished_l4(transfers: Transfers) -> float:
+    """Transfers of the class that had not ended when the run did."""
+    return float(transfers.unfinished)
+
+
+@metric(
+    "class",
+    unit="ms",
+    better="lower",
+    formula="mean of (end - start), over the finished transfers",
+)
+def mean_fct_l4(transfers: Transfers) -> float:
+    """Mean flow completion time of the finished transfers; absent if none is.
+
+    Where some are unfinished (total_unfinished_l4) it is too low: the long ones are missing.
+    """
+    return _mean(transfers.completion_times)
+
+
+@metric(
+    "class",
+    unit="ms",
+    better="lower",
+    formula="least x such that 50 % of the transfers have ended within x",
+)
+def p50_fct_l4(transfers: Transfers) -> float:
+    """Median of the flow completion time, over all transfers of the class.
+
+    Unfinished ones rank behind the finished; absent where that leaves less than 50 %.
+    """
+    return percentile(transfers.completion_times, 50, transfers.unfinished)
+
+
+@metric(
+    "class",
+    unit="ms",
+    better="lower",
+    formula="least x such that 95 % of the transfers have ended within x",
+)
+def p95_fct_l4(transfers: Transfers) -> float:
+    """95th percentile of the flow completion time, over all transfers of the class.
+
+    Unfinished ones rank behind the finished; absent where that leaves less than 95 %.
+    """
+    return percentile(transfers.completion_times, 95, transfers.unfinished)
+
+
+@metric(
+    "class",
+    unit="ms",
+    better="lower",
+    formula="least x such that 99 % of the transfers have ended within x",
+)
+def p99_fct_l4(transfers: Transfers) -> float:
+    """99th percentile of the flow completion time, over all transfers of the class.
+
+    Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
+    """
+    return percentile(transfers.completion_times, 99, transfers.unfinished)
+
+
+@metric(
+    "class",
+    unit="1",
+    better="lower",
+    formula="mean of (end - start) / ideal, over the finished transfers",
+)
+def mean_slowdown_l4(transfers: Transfers) -> float:
+    """Mean slowdown of the finished transfers: completion time over the ideal one.
+
+    The ideal completion time is the least that a transfer alone could take on its path as
+    configured at time 0: 2 x propagation there and back (one to connect) + 8 x wire(all segments) /
+    least rate of the forward path + the sum over its other links of 8 x wire(last segment) / rate.
+    The segments are as few as hold the transfer, each with its headers of IP, TCP (timestamps
+    included, if the socket sends them) and PPP. There are no queues and no limits of a window in
+    it. Sources with a rate of their own have no ideal.
+    """
+    return _mean(transfers.slowdowns)
+
+
+@metric(
+    "class",
+    unit="1",
+    better="lower",
+    formula="least x such that 50 % of the transfers have ended with a slowdown of at most x",
+)
+def p50_slowdown_l4(transfers: Transfers) -> float:
+    """Median of the slowdown (see mean_slowdown_l4), over all transfers of the class.
+
+    Unfinished ones rank behind the finished; absent where that leaves less than 50 %.
+    """
+    return percentile(transfers.slowdowns, 50, transfers.unfinished_with_ideal)
+
+
+@metric(
+    "class",
+    unit="1",
+    better="lower",
+    formula="least x such that 95 % of the transfers have ended with a slowdown of at most x",
+)
+def p95_slowdown_l4(transfers: Transfers) -> float:
+    """95th percentile of the slowdown (see mean_slowdown_l4), over all transfers of the class.
+
+    Unfinished ones rank behind the finished; absent where that leaves less than 95 %.
+    """
+    return percentile(transfers.slowdowns, 95, transfers.unfinished_with_ideal)
+
+
+@metric(
+    "class",
+    unit="1",
+    better="lower",
+    formula="least x such that 99 % of the transfers have ended with a slowdown of at most x",
+)
+def p99_slowdown_l4(transfers: Transfers) -> float:
+    """99th percentile of the slowdown (see mean_slowdown_l4), over all transfers of the class.
+
+    Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
+    """
+    return percentile(transfers.slowdowns, 99, transfers.unfinished_with_ideal)
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(np.mean(values)) if len(values) else np.nan

@@ -1,0 +1,75 @@
+"""Classes of transfers: what metrics of completion times are computed over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ccperf.metrics.series import Floats
+    from ccperf.recording import Recording
+
+#: Transfers below this many bytes are small, those above the second number are large.
+SMALL_BYTES = 100_000
+LARGE_BYTES = 10_000_000
+
+#: What every definition of a metric of a class says about classes.
+CLASSES = (
+    "A class is a set of the run's finite transfers, whose ends the recording has: `all` of them, "
+    "the `small` ones (below 100 kB), the `large` ones (above 10 MB), those between (`medium`), "
+    "and for each group that the scenario names the flows of that group. A class without transfers "
+    "is absent. The completion time of a transfer is that from its start until its application has "
+    "closed and all its bytes are acknowledged; an unfinished transfer has none."
+)
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """Some transfers: finished ones, and how many are not."""
+
+    #: Completion times of the finished ones, in ms, in the order of their ends.
+    completion_times: Floats
+    #: Completion times over ideal ones, where there is an ideal one.
+    slowdowns: Floats
+    unfinished: int
+    #: Those of them that have an ideal completion time.
+    unfinished_with_ideal: int
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.completion_times) + self.unfinished
+
+
+def classes(recording: Recording) -> dict[str, Transfers]:
+    """Return the classes of a recording by name; none if it has no completions."""
+    table = recording.completions
+    if table is None:
+        return {}
+    size, groups = table.array("size_bytes"), np.array(table.strings("group"), dtype=object)
+    is_finite = size > 0
+    of_class: dict[str, npt.NDArray[np.bool_]] = {
+        "all": is_finite,
+        "small": is_finite & (size < SMALL_BYTES),
+        "medium": (size >= SMALL_BYTES) & (size <= LARGE_BYTES),
+        "large": size > LARGE_BYTES,
+    }
+    for group in dict.fromkeys(sorted(set(table.strings("group")) - {""})):
+        of_class[group] = is_finite & (groups == group)
+    times = (table.array("end_ns") - table.array("start_ns")) / 1e6
+    slowdowns = times / (table.array("ideal_ns") / 1e6)
+    finished, has_ideal = table.array("finished") == 1, ~np.isnan(table.array("ideal_ns"))
+    return {
+        name: Transfers(
+            completion_times=times[members & finished],
+            slowdowns=slowdowns[members & finished & has_ideal],
+            unfinished=int(np.count_nonzero(members & ~finished)),
+            unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
+        )
+        for name, members in of_class.items()
+        if members.any()
+    }

@@ -1,0 +1,98 @@
+"""Classes of transfers: closed forms, and unfinished transfers are never passed off as finished."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ccperf.metrics import classes, compute
+from ccperf.metrics.statistics import percentile
+from ccperf.recording import TABLES, Recording
+from recordings import Dumbbell
+
+MS = 1_000_000
+
+
+def with_completions(**columns: object) -> Recording:
+    rows = len(columns["size_bytes"])  # type: ignore[arg-type]
+    table = {column.name: [0] * rows for column in TABLES["completions"]}
+    table |= {
+        "ideal_ns": [np.nan] * rows,
+        "flow": list(range(rows)),
+        "group": [""] * rows,
+        **columns,
+    }  # type: ignore[arg-type,dict-item]
+    table["finished"] = [int(not np.isnan(end)) for end in table["end_ns"]]
+    return Recording({**Dumbbell(flows=1, points=3).recording().tables, "completions": table})
+
+
+def metrics(recording: Recording) -> dict[str, dict[str, float]]:
+    return compute(Dumbbell(flows=1, points=3).scenario(), recording).classes
+
+
+def test_a_percentile_is_a_value_that_occurs() -> None:
+    values = np.array([5.0, 1.0, 4.0, 2.0, 3.0])
+    assert [percentile(values, p) for p in (1, 20, 21, 50, 99, 100)] == [1, 1, 2, 3, 5, 5]
+    assert percentile(np.arange(1.0, 101.0), 99) == 99
+    assert np.isnan(percentile(np.empty(0), 50))
+
+
+def test_unfinished_ones_rank_behind_the_finished() -> None:
+    values = np.array([1.0, 2.0, 3.0])
+    assert percentile(values, 50, larger=1) == 2
+    assert percentile(values, 75, larger=1) == 3
+    assert np.isnan(percentile(values, 76, larger=1))
+    assert np.isnan(percentile(np.empty(0), 50, larger=3))
+
+
+def test_sizes_at_the_borders_are_medium() -> None:
+    recording = with_completions(
+        size_bytes=[99_999, 100_000, 10_000_000, 10_000_001, 0], end_ns=[1.0, 1.0, 1.0, 1.0, 1.0]
+    )
+    counts = {name: transfers.count for name, transfers in classes(recording).items()}
+    assert counts == {"all": 4, "small": 1, "medium": 2, "large": 1}
+
+
+def test_completion_times_and_slowdowns_of_a_group() -> None:
+    recording = with_completions(
+        group=["query", "", "query", "query"],
+        size_bytes=[1000, 2000, 3000, 4000],
+        start_ns=[0, 0, 10 * MS, 20 * MS],
+        end_ns=[20.0 * MS, 50.0 * MS, 50.0 * MS, np.nan],
+        ideal_ns=[10.0 * MS, 10.0 * MS, 10.0 * MS, 10.0 * MS],
+    )
+    query = metrics(recording)["query"]
+    assert query == {
+        "total_transfers_l4": 3,
+        "total_unfinished_l4": 1,
+        "mean_fct_l4": 30,
+        "p50_fct_l4": 40,
+        "mean_slowdown_l4": 3,
+        "p50_slowdown_l4": 4,
+    }
+    assert metrics(recording)["small"]["p50_fct_l4"] == 40
+
+
+def test_where_nothing_has_ended_there_is_a_count_and_nothing_else() -> None:
+    recording = with_completions(size_bytes=[1000], end_ns=[np.nan], ideal_ns=[5.0])
+    assert metrics(recording)["all"] == {"total_transfers_l4": 1, "total_unfinished_l4": 1}
+
+
+def test_a_source_with_a_rate_of_its_own_has_no_slowdown() -> None:
+    recording = with_completions(
+        size_bytes=[1000, 1000], end_ns=[1.0 * MS, np.nan], ideal_ns=[np.nan, np.nan]
+    )
+    found = metrics(recording)["all"]
+    assert found["mean_fct_l4"] == 1
+    assert not [name for name in found if "slowdown" in name]
+
+
+def test_without_completions_there_are_no_classes() -> None:
+    assert metrics(Dumbbell(flows=1, points=3).recording()) == {}
+
+
+@pytest.mark.parametrize("name", ["p50", "p95", "p99"])
+def test_percentiles_of_a_thousand(name: str) -> None:
+    times = np.arange(1, 1001) * float(MS)
+    recording = with_completions(size_bytes=[500] * 1000, end_ns=times)
+    assert metrics(recording)["small"][f"{name}_fct_l4"] == 10 * int(name[1:])
