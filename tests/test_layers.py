@@ -25,7 +25,8 @@ verdict          :
 event            : time
 rng              :
 lowered          : rng
-trace            : packet time verdict
+capture          : packet time
+trace            : capture packet time verdict
 qdisc            : attributes packet rng time trace units verdict
 tcp              : attributes cpp packet seq time
 congestion       : attributes cpp packet rng seq tcp time
@@ -37,8 +38,8 @@ application      : event lowered rng tcp time
 hosts            : application event lowered network packet seq tcp time
 recording        :
 recorder         : hosts lowered network recording tcp time verdict
-build            : application attributes congestion error event hosts lowered network packet qdisc
-                   recovery rng tcp time trace user
+build            : application attributes capture congestion error event hosts lowered network
+                   packet qdisc recovery rng tcp time trace user
 simulate         : build error event hosts lowered network recorder recording time trace user
 scenario         : attributes congestion lowered packet qdisc recording recovery rng tcp time units
                    user
@@ -67,6 +68,7 @@ backends         : _native algorithms errors recording user_code
 result           : _native metrics user_code
 citation         : registry
 evidence         : errors metrics result roles store
+exporters        : backends errors metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
 campaign         : backends result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
@@ -78,9 +80,9 @@ site             : _native catalogue errors figures metrics reproduce roles stor
 api              : backends campaign catalogue errors outputs user_code
 include          :
 data             :
-cli              : _native backends campaign catalogue citation errors evidence figures grid
-                   metrics outputs plan programs registry reproduce roles scenario site store toml
-                   topologies user_code verify
+cli              : _native backends campaign catalogue citation errors evidence exporters figures
+                   grid metrics outputs plan programs registry reproduce roles scenario site store
+                   toml topologies user_code verify
 __main__         : cli
 """
 

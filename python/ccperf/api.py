@@ -12,8 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import backends, campaign, catalogue
-from ccperf.outputs import PACKET_TRACE, may_write
+from ccperf import backends, campaign, catalogue, outputs
 from ccperf.user_code import names
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def run(
             ``"./libmycca.so"``, ``"my_module:MyCca"``, or the class itself.
         seed, recovery, stop_time: instead of the experiment's own.
         backend: ``"native"`` or ``"ns3"``.
-        packets: CSV file for the packet trace.
+        packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
         progress: called with the part that is done, from 0 to 1.
         parameters: of the experiment, e.g. ``k=5``; the published point's values if not given.
 
@@ -88,5 +87,5 @@ def _simulate(
         raise UsageError("backend", f"`{backend}` cannot be used here: {missing}")
     trace = Path(packets) if packets is not None else None
     if trace:
-        may_write(trace, PACKET_TRACE, "packets")
+        outputs.may_write(trace, outputs.packets(trace), "packets")
     return campaign.simulate(point, made_by, progress, packets=trace)

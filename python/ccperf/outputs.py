@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccperf.result import Result
 
 #: How much of a file's beginning and end is looked at to recognise it.
 _LOOK = 64 * 1024
@@ -40,12 +45,31 @@ PACKET_TRACE = Kind(
     "packet trace",
     (b"time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason\n",),
 )
+CAPTURE = Kind("capture of ccperf (pcapng)", (b"\x0a\x0d\x0d\x0a",), (b"ccperf ",))
 #: By suffix, without the dot.
 FIGURES = {
     "pdf": Kind("figure of ccperf", (b"%PDF-",), (b"/Creator (ccperf)",)),
     "svg": Kind("figure of ccperf", (b"<?xml",), (b"ccperf",)),
     "png": Kind("figure of ccperf", (b"\x89PNG",), (b"ccperf",)),
 }
+
+
+def stem(result: Result) -> str:
+    """A name for files of a run: readable, the same for the same run, and safe everywhere."""
+    algorithms = dict.fromkeys(flow["cc"]["type"] for flow in result.scenario.canonical()["flows"])
+    words = [
+        result.experiment or result.scenario.label or "scenario",
+        *algorithms,
+        *(f"{name}-{value}" for name, value in result.parameters.items() if name != "aut"),
+        f"seed-{result.provenance.seed}",
+        result.id[:8],
+    ]
+    return "_".join(re.sub(r"[^A-Za-z0-9.-]+", "-", str(word)).strip("-.") for word in words)[:180]
+
+
+def packets(path: Path) -> Kind:
+    """What is written to the file of a packet trace: its suffix says it."""
+    return CAPTURE if path.suffix == ".pcapng" else PACKET_TRACE
 
 
 def table(columns: Sequence[str], format: str) -> Kind:

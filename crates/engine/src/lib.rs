@@ -6,6 +6,7 @@
 mod application;
 pub mod attributes;
 mod build;
+mod capture;
 pub mod congestion;
 mod cpp;
 pub mod error;

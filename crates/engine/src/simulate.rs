@@ -54,9 +54,12 @@ impl Simulation {
         packets: Option<&Path>,
         user: &dyn UserCode,
     ) -> Result<Self, Error> {
-        let trace = |path| -> Result<PacketTrace, Error> {
-            let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
-            Ok(build::packet_trace(&scenario, Box::new(out)))
+        let trace = |path: &Path| -> Result<PacketTrace, Error> {
+            let out = Box::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
+            if path.extension().is_some_and(|suffix| suffix == "pcapng") {
+                return Ok(build::capture(&scenario, out)?);
+            }
+            Ok(build::packet_trace(&scenario, out))
         };
         let trace = packets.map(trace).transpose()?;
         let mut simulation = Simulation {

@@ -1,9 +1,10 @@
 //! The packet trace: one CSV row for each thing that happens to a packet at a link, in the order of
-//! execution.  Every backend writes the same rows.
+//! execution.  Every backend writes the same rows.  Or, in its place, a capture at the sources.
 
 use std::fmt;
 use std::io::{self, Write};
 
+use crate::capture::Capture;
 use crate::packet::{Ecn, Flags, Packet};
 use crate::time::Time;
 use crate::verdict::{Reason, Verdict};
@@ -39,11 +40,15 @@ impl PacketEvent {
     }
 }
 
+enum Form {
+    Csv { ports: Vec<String>, flows: Vec<String> },
+    Capture(Capture),
+}
+
 /// A packet trace on its way to a file.
 pub struct PacketTrace {
     out: Box<dyn Write + Send>,
-    ports: Vec<String>,
-    flows: Vec<String>,
+    form: Form,
     /// The first error; later rows are discarded.
     error: Option<io::Error>,
 }
@@ -52,7 +57,12 @@ impl PacketTrace {
     /// `ports` names the link directions, `flows` the flows, each by its index.
     pub fn new(mut out: Box<dyn Write + Send>, ports: Vec<String>, flows: Vec<String>) -> Self {
         let error = writeln!(out, "{HEADER}").err();
-        PacketTrace { out, ports, flows, error }
+        PacketTrace { out, form: Form::Csv { ports, flows }, error }
+    }
+
+    /// Goes on with a capture that has been begun in `out`.
+    pub fn capture(out: Box<dyn Write + Send>, capture: Capture) -> Self {
+        PacketTrace { out, form: Form::Capture(capture), error: None }
     }
 
     pub fn push(&mut self, now: Time, port: u16, event: PacketEvent, p: &Packet, why: Reason) {
@@ -77,25 +87,36 @@ impl PacketTrace {
         p: &Packet,
         why: Reason,
     ) -> io::Result<()> {
+        let out = &mut *self.out;
+        let (ports, flows) = match &mut self.form {
+            Form::Csv { ports, flows } => (ports, flows),
+            Form::Capture(capture) => {
+                return match event {
+                    PacketEvent::Tx => capture.sent(out, now, port, p),
+                    PacketEvent::Rx => capture.arrived(out, now, port, p),
+                    PacketEvent::Enqueue | PacketEvent::Drop | PacketEvent::Mark => Ok(()),
+                };
+            }
+        };
         write!(
-            self.out,
+            out,
             "{},{},{},{},{},{},{},{},",
             now.0,
-            self.ports[port as usize],
+            ports[port as usize],
             event.word(),
-            self.flows[p.flow as usize],
+            flows[p.flow as usize],
             p.seq.0,
             if p.flags.has(Flags::ACK) { p.ack.0 } else { 0 },
             p.payload,
             p.wire_bytes()
         )?;
-        write_flags(&mut *self.out, p.flags)?;
+        write_flags(out, p.flags)?;
         let verdict = match event {
             PacketEvent::Mark => Verdict::Mark,
             _ => Verdict::DropBeforeEnqueue,
         };
         let prefix = why.prefix(verdict);
-        writeln!(self.out, ",{},{prefix}{}", ecn_word(p.ecn), why.text)
+        writeln!(out, ",{},{prefix}{}", ecn_word(p.ecn), why.text)
     }
 }
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, Running, writable_file
+from ccperf.cli.options import Json, Running, packets_file, writable_file
 from ccperf.cli.output import metric_tables, note, print_json, say, warn
 from ccperf.errors import UsageError
-from ccperf.outputs import PACKET_TRACE, may_write
 
 if TYPE_CHECKING:
     from ccperf.programs import DumbbellRun, ProgramRun
@@ -23,7 +22,9 @@ def command(
     ],
     running: Running | None = None,
     db: Annotated[Path | None, Parameter(help="Database; wins over the line's --db-path.")] = None,
-    packets: Annotated[Path | None, Parameter(help="Write every packet event to this CSV.")] = None,
+    packets: Annotated[
+        Path | None, Parameter(help="Write packet events to this CSV, or pcapng.")
+    ] = None,
     json: Json = False,
     dry_run: Annotated[
         bool, Parameter(name=["--dry-run", "-n"], help="Print the scenario as JSON; run nothing.")
@@ -62,8 +63,7 @@ def command(
     if target:
         writable_file(target, "--db" if db else "--db-path")
     if packets:
-        writable_file(packets, "--packets")
-        may_write(packets, PACKET_TRACE, "--packets", [target] if target else [])
+        packets_file(packets, running.backend, [target] if target else [])
     backend = running.open_backend()
     backend.prepare(scenario)
 

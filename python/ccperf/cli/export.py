@@ -1,4 +1,4 @@
-"""``ccperf export``: a database as Parquet, CSV or JSON."""
+"""``ccperf export``: a database, or runs, in formats that other programs read."""
 
 from __future__ import annotations
 
@@ -7,22 +7,52 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, writable_folder
+from ccperf.cli.options import Folder, load_runs, writable_folder
 from ccperf.cli.output import say
 
 
 def command(
-    *,
+    *runs: Annotated[str, Parameter(help="Ids of runs, or their beginnings. Default: all.")],
     db: Annotated[Path, Parameter(help="Database.")],
     output: Folder = Path("export"),
-    format: Annotated[Literal["parquet", "csv", "json"], Parameter(help="Format.")] = "parquet",
-    series: Annotated[bool, Parameter(help="The recorded series of every run, too.")] = False,
+    format: Annotated[
+        Literal["parquet", "csv", "json", "tidy", "pcapng", "flent", "qlog", "iperf3"],
+        Parameter(help="Format."),
+    ] = "parquet",
+    series: Annotated[
+        bool, Parameter(help="The recorded series, too (parquet, csv, json).")
+    ] = False,
 ) -> None:
-    """Export runs, metrics and, on demand, series."""
-    from ccperf.store import Store
-    from ccperf.store.export import export
+    """Export runs, metrics and, on demand, series.
 
-    with Store(db, "r") as store:
-        writable_folder(output)
-        for path in export(store, output, format, series=series):
-            say(path)
+    `parquet`, `csv` and `json` write a table of runs and one of metrics; `tidy` writes one CSV with
+    a row for each value and a column for each parameter. The others write a file for each run:
+    `pcapng` for Wireshark (packets are simulated again), `flent`, `qlog` for qvis, iperf3's JSON.
+    """
+    from ccperf.errors import UsageError
+    from ccperf.store import Store
+    from ccperf.store import export as tables
+
+    writable_folder(output)
+    if format in ("parquet", "csv", "json", "tidy"):
+        with Store(db, "r") as store:
+            rows = store.runs()
+            if runs:
+                chosen = {result.id for result in load_runs(runs, [db])}
+                rows = [row for row in rows if row.id in chosen]
+            if format == "tidy":
+                from ccperf.exporters import tidy
+
+                paths = [tidy(store, rows, output / "tidy.csv")]
+            else:
+                paths = tables.export(store, output, format, runs=rows, series=series)
+    else:
+        from ccperf.exporters import export
+
+        if series:
+            raise UsageError("--series", f"is of the tables; `{format}` has its own series")
+        with Store(db, "r") as store:
+            ids = runs or [row.id for row in store.runs()]
+        paths = export(format, load_runs(list(dict.fromkeys(ids)), [db]), output)
+    for path in paths:
+        say(path)

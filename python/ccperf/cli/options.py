@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -138,6 +138,19 @@ def writable_file(path: Path, option: str) -> Path:
         raise UsageError(option, f"the folder `{folder}` does not exist; create it first")
     _try_writing(folder, option)
     return path
+
+
+def packets_file(path: Path, backend: str, others: Iterable[Path]) -> None:
+    """A test that a packet trace or capture can be written; nothing is created.
+
+    Raises :class:`~ccperf.errors.UsageError`.
+    """
+    from ccperf import outputs
+
+    if path.suffix == ".pcapng" and backend != "native":
+        raise UsageError("--packets", f"`{path}`: captures need --backend native; name a .csv file")
+    writable_file(path, "--packets")
+    outputs.may_write(path, outputs.packets(path), "--packets", others)
 
 
 def _try_writing(folder: Path, option: str) -> None:

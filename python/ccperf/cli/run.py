@@ -14,6 +14,7 @@ from ccperf.cli.options import (
     Json,
     Running,
     algorithms,
+    packets_file,
     resolve,
     writable_file,
 )
@@ -21,7 +22,6 @@ from ccperf.cli.output import metric_tables, note, overview, print_json, say, wa
 from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
-from ccperf.outputs import PACKET_TRACE, may_write
 from ccperf.user_code.names import is_declared
 
 #: The exit status after Ctrl-C.
@@ -52,7 +52,8 @@ def command(
         Parameter(help="Database; for an experiment benchmark_<CC>.db if not given."),
     ] = None,
     packets: Annotated[
-        Path | None, Parameter(help="Write every packet event to this CSV (one run only).")
+        Path | None,
+        Parameter(help="Packet events as CSV, or a capture: FILE.pcapng (one run only)."),
     ] = None,
     json: Json = False,
     dry_run: Annotated[
@@ -85,7 +86,7 @@ def command(
         _print_plan(jobs, json)
         return 0
     if packets:
-        _check_packets(packets, jobs, db, file)
+        _check_packets(packets, jobs, db, file, running.backend)
     if is_file:
         code = (name for job in jobs for point in job.points for name in point.scenario.user_code)
         ask(file, (name for name in code if not is_declared(name)), trust)
@@ -311,13 +312,14 @@ def _scenario_job(path: Path, running: Running, numbers: Sequence[int] | None) -
     )
 
 
-def _check_packets(packets: Path, jobs: Sequence[Job], db: Path | None, file: Path) -> None:
+def _check_packets(
+    packets: Path, jobs: Sequence[Job], db: Path | None, file: Path, backend: str
+) -> None:
     count = sum(len(job.points) for job in jobs)
     if count != 1:
         raise UsageError("--packets", f"takes one run, but these are {count}; choose one point")
-    writable_file(packets, "--packets")
     databases = [db] if db else [job.default_db for job in jobs if job.default_db]
-    may_write(packets, PACKET_TRACE, "--packets", [*databases, file])
+    packets_file(packets, backend, [*databases, file])
 
 
 def _print_plan(jobs: Sequence[Job], json: bool) -> None:

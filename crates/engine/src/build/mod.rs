@@ -1,5 +1,6 @@
 //! From a lowered scenario to the parts of a simulation, before time starts.
 
+mod capture;
 mod connection;
 mod flow_keys;
 mod port;
@@ -18,6 +19,7 @@ use crate::time::Time;
 use crate::trace::PacketTrace;
 use crate::user::UserCode;
 
+pub use capture::capture;
 pub use startup::{Startup, startups};
 
 /// A packet trace into `out`, with the names of the scenario's links, flows and pings.

@@ -109,12 +109,15 @@ class Ns3:
 
         Raises:
             ScenarioError: if the scenario makes no sense.
-            UsageError: if it names user code of the native engine.
+            UsageError: if it names user code of the native engine, or a capture is asked for.
             Ns3Aborted: if ns-3 gives up.
             RunError: if the run fails in another way.
         """
         from ccperf.recording import Recording
 
+        if packets is not None and packets.suffix == ".pcapng":
+            message = f"`{packets}`: captures are made by the backend native only; here it is CSV"
+            raise UsageError("packets", message)
         expected = user_code or Contents().of(scenario.user_code, self.name)
         lowered = scenario.lowered()
         if expected:

@@ -1,0 +1,60 @@
+//! The conversations that a capture shows, and the devices that it is made on.
+
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+
+use crate::capture::{Address, Capture, Conversation, PROTOCOL_ICMP, PROTOCOL_TCP};
+use crate::lowered::Lowered;
+use crate::trace::PacketTrace;
+
+/// A capture into `out` of what the sources of the scenario's flows and pings send and receive.
+///
+/// # Errors
+/// `out` cannot be written to.
+pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result<PacketTrace> {
+    let flows = scenario.flows.iter().map(|flow| Conversation {
+        ends: [
+            address(&flow.source_address, flow.source_port),
+            address(&flow.destination_address, flow.destination_port),
+        ],
+        protocol: PROTOCOL_TCP,
+        services: [flow.tos, flow.return_tos],
+        out: port(flow.path.first()),
+        back: port(flow.return_path.last()),
+        interface: 0,
+    });
+    let pings = scenario.pings.iter().map(|ping| Conversation {
+        ends: [address(&ping.source_address, 0), address(&ping.destination_address, 0)],
+        protocol: PROTOCOL_ICMP,
+        services: [0, 0],
+        out: port(ping.path.first()),
+        back: port(ping.return_path.last()),
+        interface: 0,
+    });
+    let mut conversations: Vec<Conversation> = flows.chain(pings).collect();
+    let mut devices: Vec<u16> = Vec::new();
+    for conversation in &mut conversations {
+        let known = devices.iter().position(|&device| device == conversation.out);
+        conversation.interface = known.unwrap_or_else(|| {
+            devices.push(conversation.out);
+            devices.len() - 1
+        }) as u32;
+    }
+    let names: Vec<String> = devices
+        .iter()
+        .map(|&port| {
+            scenario.links[usize::from(port / 2)].directions[usize::from(port % 2)].name.clone()
+        })
+        .collect();
+    let capture = Capture::new(&mut *out, &names, conversations)?;
+    Ok(PacketTrace::capture(out, capture))
+}
+
+/// Addresses of a lowered scenario have been checked.
+fn address(text: &str, port: u16) -> Address {
+    (text.parse().map_or(0, |address: Ipv4Addr| address.into()), port)
+}
+
+fn port(hop: Option<&[usize; 2]>) -> u16 {
+    hop.map_or(u16::MAX, |&[link, direction]| (2 * link + direction) as u16)
+}

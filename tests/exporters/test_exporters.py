@@ -1,0 +1,198 @@
+"""Runs in other programs' formats: read back by those programs, or against what they document."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ccperf import backends, catalogue
+from ccperf.cli.app import invoke
+from ccperf.errors import UsageError
+from ccperf.exporters import EXPORTERS, export, tidy
+from ccperf.outputs import stem
+from ccperf.result import Result
+from ccperf.store import Store
+
+
+def made(cc: str = "TcpBbr", **point: str) -> Result:
+    engine = backends.get("native")
+    point = {"k": "2", "qdisc": "CoDelQueueDisc", **point}
+    scenario = catalogue.get("aqm").scenario(cc, stop_time="3s", **point)
+    return Result.of(
+        scenario,
+        engine.simulate(scenario),
+        engine,
+        experiment="aqm",
+        parameters={"aut": cc, **point},
+    )
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return made()
+
+
+def written(name: str, result: Result, folder: Path) -> Path:
+    (path,) = export(name, [result], folder)
+    return path
+
+
+def document(name: str, result: Result, folder: Path) -> dict[str, Any]:
+    return json.loads(written(name, result, folder).read_text(encoding="utf-8"))
+
+
+def series(result: Result, column: str) -> Any:
+    values = np.asarray(result.recording.flow_samples.array(column), dtype=float)
+    return values.reshape(-1, result.recording.flows.rows)
+
+
+def test_files_are_named_so_that_people_can_read_it(result: Result) -> None:
+    name = stem(result)
+    assert name == f"aqm_TcpBbr_k-2_qdisc-CoDelQueueDisc_seed-42_{result.id[:8]}"
+
+
+def test_flent_has_throughput_rtt_and_window_of_each_flow(result: Result, tmp_path: Path) -> None:
+    data = document("flent", result, tmp_path)
+    assert data["version"] == 4
+    assert data["metadata"]["NAME"] == "tcp_nup"
+    assert data["metadata"]["TEST_PARAMETERS"] == {"upload_streams": "2"}
+    mean = np.mean(data["results"]["TCP upload::1"])
+    assert mean == pytest.approx(result.flow_metrics["flow_1"]["mean_throughput_l4"])
+    rtts = [value for value in data["results"]["TCP upload::2::tcp_rtt"] if value is not None]
+    assert np.mean(rtts) == pytest.approx(result.flow_metrics["flow_2"]["mean_srtt_l4"])
+    for name, values in data["results"].items():
+        assert len(values) == len(data["x_values"])
+        assert name in data["metadata"]["SERIES_META"]
+
+
+def test_flent_itself_reads_it(result: Result, tmp_path: Path) -> None:
+    resultset = pytest.importorskip("flent.resultset", reason="needs flent (pip install flent)")
+    path = written("flent", result, tmp_path)
+    loaded = resultset.load(str(path))
+    assert loaded.meta("TITLE") == result.title
+    assert {"TCP upload::1", "TCP upload::2"} <= set(loaded.series_names)
+    assert len(list(loaded.series("TCP upload::1"))) == len(loaded.x_values)
+
+
+def test_flent_s_program_plots_it(result: Result, tmp_path: Path) -> None:
+    program = shutil.which("flent")
+    if program is None:
+        pytest.skip("needs flent on the PATH (pip install flent)")
+    path = written("flent", result, tmp_path)
+    subprocess.run(
+        [program, "-i", path, "-p", "upload", "-o", tmp_path / "upload.svg"],
+        check=True,
+        capture_output=True,
+    )
+    assert "<svg" in (tmp_path / "upload.svg").read_text()
+
+
+def test_qlog_events_add_up_to_the_recording(result: Result, tmp_path: Path) -> None:
+    """What draft-ietf-quic-qlog-main-schema-02 requires, and the values by replaying the events."""
+    data = document("qlog", result, tmp_path)
+    assert (data["qlog_version"], data["qlog_format"]) == ("0.3", "JSON")
+    assert [trace["title"] for trace in data["traces"]] == ["flow_1", "flow_2"]
+    cwnd, times = series(result, "cwnd_bytes"), series(result, "time_ns")[:, 0] / 1e6
+    for flow, trace in enumerate(data["traces"]):
+        assert trace["vantage_point"]["type"] == "client"
+        assert trace["common_fields"]["time_format"] == "relative"
+        at = [event["time"] for event in trace["events"]]
+        assert at == sorted(at)
+        state: dict[str, float] = {}
+        events = iter([*trace["events"], {"time": float("inf")}])
+        event = next(events)
+        for index, time in enumerate(times.tolist()):
+            while event["time"] <= time:
+                assert event["name"] == "recovery:metrics_updated"
+                assert event["data"]
+                state |= event["data"]
+                event = next(events)
+            assert state["congestion_window"] == cwnd[index, flow]
+            assert state.get("ssthresh", 1) > 0
+
+
+def test_iperf3_has_what_its_readers_expect(result: Result, tmp_path: Path) -> None:
+    data = document("iperf3", result, tmp_path)
+    assert data["start"]["test_start"]["protocol"] == "TCP"
+    assert data["start"]["test_start"]["num_streams"] == 2
+    sent = series(result, "sent_bytes")
+    assert data["end"]["sum_sent"]["bytes"] == int(sent[-1].sum())
+    assert data["end"]["sum_received"]["bytes"] == int(series(result, "received_bytes")[-1].sum())
+    by_interval = sum(interval["sum"]["bytes"] for interval in data["intervals"])
+    assert by_interval == int(sent[-1].sum() - sent[0].sum())
+    again = sum(interval["sum"]["retransmits"] for interval in data["intervals"])
+    assert again == data["end"]["sum_sent"]["retransmits"] > 0
+    assert data["end"]["sender_tcp_congestion"] == "TcpBbr"
+    for interval in data["intervals"]:
+        for stream in interval["streams"]:
+            assert stream["seconds"] == pytest.approx(0.03)
+            assert stream["bits_per_second"] == pytest.approx(
+                8 * stream["bytes"] / stream["seconds"]
+            )
+
+
+def test_a_tidy_table_has_a_row_a_value_and_a_column_a_parameter(
+    result: Result, tmp_path: Path
+) -> None:
+    other = made("TcpCubic", k="1")
+    with Store(tmp_path / "runs.db") as store:
+        store.add(result)
+        store.add(other)
+        path = tidy(store, store.runs(), tmp_path / "out" / "tidy.csv")
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == (
+        "run experiment cca k qdisc seed backend scope subject metric unit value".split()
+    )
+    assert {(row["cca"], row["k"]) for row in rows} == {("TcpBbr", "2"), ("TcpCubic", "1")}
+    for row in rows:
+        run = result if row["run"] == result.id else other
+        assert float(row["value"]) == run.metrics.of(row["scope"])[row["subject"]][row["metric"]]
+
+
+def test_a_capture_is_made_of_a_stored_run(result: Result, tmp_path: Path) -> None:
+    path = written("pcapng", result, tmp_path)
+    assert path.suffix == ".pcapng"
+    assert path.stat().st_size > 10_000
+    backends.get("native").simulate(result.scenario, packets=tmp_path / "again.pcapng")
+    assert path.read_bytes() == (tmp_path / "again.pcapng").read_bytes()
+
+
+@pytest.mark.parametrize("name", EXPORTERS)
+def test_an_export_replaces_its_own_file_and_no_other(
+    name: str, result: Result, tmp_path: Path
+) -> None:
+    path = written(name, result, tmp_path)
+    assert written(name, result, tmp_path) == path
+    path.write_text("{my notes")
+    with pytest.raises(UsageError, match="name another"):
+        export(name, [result], tmp_path)
+    assert path.read_text() == "{my notes"
+
+
+@pytest.mark.parametrize("name", ["flent", "iperf3", "qlog"])
+def test_a_run_that_ends_before_its_first_sample_can_be_exported(name: str, tmp_path: Path) -> None:
+    engine = backends.get("native")
+    scenario = catalogue.get("aqm").scenario("TcpNewReno", stop_time="20ms", k="1")
+    short = Result.of(scenario, engine.simulate(scenario), engine)
+    json.loads(written(name, short, tmp_path).read_text())
+
+
+def test_the_command_exports_runs_or_all(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Store("runs.db") as store:
+        store.add(result)
+    assert invoke(["export", "--db", "runs.db", "--format", "tidy"]) == 0
+    assert invoke(["export", result.id[:6], "--db", "runs.db", "--format", "flent"]) == 0
+    assert invoke(["export", "--db", "runs.db", "--format", "qlog", "--series"]) == 2
+    assert invoke(["export", "ffff", "--db", "runs.db", "--format", "flent"]) == 2
+    assert {path.suffix for path in Path("export").iterdir()} == {".csv", ".flent"}
