@@ -68,7 +68,7 @@ SCENARIO = with_cc(Algorithm(type="TcpNewReno"))
 
 
 def of_type(name: str, **attributes: str) -> str:
-    algorithm = {"type": name, "attributes": attributes, "stream": 0}
+    algorithm = {"type": name, "attributes": attributes, "stream": 0, "children": []}
     return edited(SCENARIO, congestion_control=algorithm)
 
 
