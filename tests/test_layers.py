@@ -76,7 +76,7 @@ reproduce        : catalogue errors roles user_code
 figures          : errors metrics outputs
 verify           : _native backends campaign catalogue errors metrics programs published registry
                    scenario topologies
-site             : _native catalogue errors figures metrics reproduce roles store verify
+site             : _native catalogue errors figures metrics outputs reproduce roles store verify
 api              : backends campaign catalogue errors outputs user_code
 include          :
 data             :

@@ -53,4 +53,6 @@ def resolve(kind: Kind, name: str) -> str:
     name = names.declared(kind, name)
     if kind != "recovery" and names.is_user_code(name):
         return names.checked(name)
+    if hint := names.unfinished(name):
+        raise ValueError(hint)
     return _native.resolve(kind, name)

@@ -50,6 +50,8 @@ class Document:
         except UnicodeDecodeError as error:
             problem = Problem("", f"not UTF-8 at byte {error.start}", path.name)
             raise ScenarioError([problem]) from None
+        except RecursionError:
+            raise ScenarioError([Problem("", "is nested too deeply", path.name)]) from None
         except tomllib.TOMLDecodeError as error:
             message = str(error)
             line = re.search(r" \(at line (\d+), column \d+\)", message)

@@ -297,7 +297,7 @@ def test_a_scenario_of_ones_own(ccperf: Any) -> None:
     assert run["link_metrics"].keys() == {"right_forward"}
     assert run["experiment"] is None
     assert Path("p.csv").read_text().startswith("time_ns,")
-    assert sorted(os.listdir()) == ["my.toml", "p.csv"]
+    assert sorted(os.listdir()) == ["ccperf.db", "my.toml", "p.csv"]
     (seeded,) = ccperf("run", "my.toml", "--json", "--seed", "5", "--db", "x.db").json
     assert seeded["scenario"]["seed"] == 5
     assert ccperf("runs", "--db", "x.db", "--json").json[0]["label"] == "my"

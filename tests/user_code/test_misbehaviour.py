@@ -29,7 +29,14 @@ PYTHON = {
     "zero": ("tcb.cwnd = 0", ZERO),
     "negative": ("tcb.cwnd -= 10**9", r"it set cwnd to -\d+ B, below one segment"),
     "absurd": ("tcb.cwnd = 2**40", r"it set cwnd to 1099511627776 B, above the largest window"),
-    "float": ("tcb.cwnd = 1e6", r"TypeError: .*float.*'cwnd' \(bad\.py:\d+\)"),
+    "float": (
+        "tcb.cwnd = 1e6",
+        r"TypeError: cwnd is in whole bytes, not a float: write int\(\.\.\.\) \(bad\.py:\d+\)",
+    ),
+    "float rate": (
+        "tcb.pacing_rate_bps = 1e6",
+        r"TypeError: pacing_rate_bps is in whole bits per second, not a float",
+    ),
     "pacing": ("tcb.pacing_rate_bps = 0", r"it set pacing_rate_bps to 0, which would never send"),
     "word": ("tcb.ect = 'ect2'", r"ValueError: ect is one of .* not ect2"),
     "read-only": ("tcb.now_ns = 0", r"AttributeError: .*now_ns"),
@@ -121,7 +128,7 @@ def test_c(what: str, tmp_path: Path, compile_c: Callable[[Path], Path]) -> None
         ),
         (
             "import ccperf\nclass Bad(ccperf.CongestionControl):\n  def ssthresh(self, t, b): pass",
-            r"it returned None, not a number of bytes \(in ssthresh\)",
+            r"it returned None, not a whole number of bytes: int\(\.\.\.\) \(in ssthresh\)",
         ),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -59,6 +61,7 @@ def invoke(arguments: Sequence[str]) -> int:
             print_error=False,
             result_action="return_value",
         )
+        sys.stdout.flush()
     except cyclopts.CycloptsError as error:
         note(f"error: {error}")
         return 2
@@ -69,6 +72,18 @@ def invoke(arguments: Sequence[str]) -> int:
         print("stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:  # `ccperf list | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        note(f"error: {where}{error.strerror or error}")
+        _discard_output()
+        # A name that no file can have is wrong usage; a disk that is full is not.
+        return 2 if error.errno in (errno.ENAMETOOLONG, errno.EINVAL) else 1
     return status if isinstance(status, int) else 0
+
+
+def _discard_output() -> None:
+    """What is left to be written would fail again when Python ends."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

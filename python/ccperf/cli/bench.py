@@ -22,7 +22,7 @@ def command(
     stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
     running: Running | None = None,
     db: Annotated[
-        Path | None, Parameter(help="One database for all instead of benchmark_<CC>.db each.")
+        Path | None, Parameter(help="One database for all instead of benchmark_ALGORITHM.db each.")
     ] = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="Folder of the site.")] = Path(
         "site"

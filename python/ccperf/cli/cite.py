@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, load_runs
+from ccperf.cli.options import Json, databases, load_runs
 from ccperf.cli.output import print_json, say
 
 
@@ -15,7 +15,10 @@ def command(
     run: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
     /,
     *,
-    db: Annotated[list[Path], Parameter(help="Database; may be repeated.")],
+    db: Annotated[
+        list[Path] | None,
+        Parameter(help="Database; may be repeated. Default: those here."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write a paragraph for a paper's section on methods (LaTeX), and its BibTeX entries.
@@ -27,7 +30,7 @@ def command(
     from ccperf.citation import cite
     from ccperf.evidence import cells
 
-    (result,) = load_runs([run], db)
+    (result,) = load_runs([run], db := databases(db))
     seeds = [
         seed for cell in cells.read(db) if result.id in cell.runs.values() for seed in cell.metrics
     ]

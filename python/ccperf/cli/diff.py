@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, load_runs
+from ccperf.cli.options import Json, databases, load_runs
 from ccperf.cli.output import print_json, say, table
 
 
@@ -18,7 +18,10 @@ def command(
     second: Annotated[str, Parameter(help="Id of another run, or its beginning.")],
     /,
     *,
-    db: Annotated[list[Path], Parameter(help="Database; may be repeated.")],
+    db: Annotated[
+        list[Path] | None,
+        Parameter(help="Database; may be repeated. Default: those here."),
+    ] = None,
     json: Json = False,
 ) -> int:
     """Tell where two runs differ: scenario, metrics, and the first sample of each column.
@@ -27,7 +30,7 @@ def command(
     """
     from ccperf.verify.compare import metric_differences, table_differences
 
-    a, b = load_runs([first, second], db)
+    a, b = load_runs([first, second], databases(db))
     fields = [
         difference
         for difference in scenario_differences(a.scenario.canonical(), b.scenario.canonical())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, Running, packets_file, writable_file
+from ccperf.cli.options import DEFAULT_DB, Json, Running, packets_file, writable_file
 from ccperf.cli.output import metric_tables, note, print_json, say, warn
 from ccperf.errors import UsageError
 
@@ -21,7 +21,9 @@ def command(
         str, Parameter(allow_leading_hyphen=True, help="The command line, after --.")
     ],
     running: Running | None = None,
-    db: Annotated[Path | None, Parameter(help="Database; wins over the line's --db-path.")] = None,
+    db: Annotated[
+        Path | None, Parameter(help="Database instead of the line's --db-path, or ccperf.db.")
+    ] = None,
     packets: Annotated[
         Path | None, Parameter(help="Write packet events to this CSV, or pcapng.")
     ] = None,
@@ -59,26 +61,24 @@ def command(
         experiment_name(line.experiment)
     except ValueError as error:
         raise UsageError("--experiment-name", str(error)) from None
-    target = db or (Path(line.db_path) if line.db_path else None)
-    if target:
-        writable_file(target, "--db" if db else "--db-path")
+    target = db or Path(line.db_path or DEFAULT_DB)
+    writable_file(target, "--db" if db or not line.db_path else "--db-path")
     if packets:
-        packets_file(packets, running.backend, [target] if target else [])
+        packets_file(packets, running.backend, [target])
     backend = running.open_backend()
     backend.prepare(scenario)
 
     from ccperf.campaign import Point, simulate
     from ccperf.store import Store
 
-    with Store(target) if target else nullcontext() as store:
+    with Store(target) as store:
         result = simulate(Point(scenario, *labels(line)), backend, packets=packets)
-        if store is not None:
-            store.add(result)
+        store.add(result)
     if json:
         print_json({**result.json(), "command": line.reproduce(backend.name)})
     else:
         say(metric_tables(result))
-        note(f"run {result.id}" + (f" in {target}" if target else ""))
+        note(f"run {result.id} in {target}")
         note(f"again: {line.reproduce(backend.name)}")
 
 

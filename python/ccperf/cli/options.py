@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from ccperf.backends import Backend
     from ccperf.result import Result
 
+#: Stands for the id of the run that finished last.
+LATEST = "latest"
+#: Where runs go that are no algorithm's benchmark.
+DEFAULT_DB = Path("ccperf.db")
+
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
 Database = Annotated[Path, Parameter(name=["--db"], help="Database file (SQLite).")]
 Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to write to.")]
@@ -165,8 +170,25 @@ def _try_writing(folder: Path, option: str) -> None:
         raise UsageError(option, message) from None
 
 
+def databases(given: Path | Sequence[Path] | None) -> list[Path]:
+    """Those given, or those here that `bench`, `run` and `exec` write to.
+
+    Raises :class:`~ccperf.errors.UsageError` if there is none.
+    """
+    if given is not None:
+        return [given] if isinstance(given, Path) else list(given)
+    found = sorted(Path().glob("benchmark_*.db"))
+    found += [DEFAULT_DB] if DEFAULT_DB.exists() else []
+    if not found:
+        message = f"is missing, and there is no benchmark_*.db or {DEFAULT_DB} here"
+        raise UsageError("--db", message)
+    return found
+
+
 def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:
     """Runs by id or the beginning of one, each from the first database that has it.
+
+    `latest` is the one that finished last.
 
     Raises :class:`~ccperf.errors.UsageError`.
     """
@@ -179,6 +201,10 @@ def load_runs(names: Sequence[str], databases: Sequence[Path]) -> list[Result]:
         results = []
         for name in names:
             found: dict[str, Store] = {}
+            if name == LATEST:
+                ends = [(*last, store) for store in stores.values() if (last := store.latest())]
+                for _, run, store in sorted(ends, key=lambda end: end[0])[-1:]:
+                    found[run] = store
             for store in stores.values():
                 for run in store.beginning_with(name):
                     found.setdefault(run, store)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, load_runs, writable_folder
+from ccperf.cli.options import Folder, databases, load_runs, writable_folder
 from ccperf.cli.output import say
 from ccperf.errors import UsageError, unknown
 from ccperf.outputs import FIGURES, may_write
@@ -15,7 +15,10 @@ from ccperf.outputs import FIGURES, may_write
 
 def command(
     *runs: Annotated[str, Parameter(help="Ids of runs, or their beginnings.")],
-    db: Annotated[list[Path], Parameter(help="Database; may be repeated.")],
+    db: Annotated[
+        list[Path] | None,
+        Parameter(help="Database; may be repeated. Default: those here."),
+    ] = None,
     figure: Annotated[str, Parameter(help="Figures, e.g. time_series; default: all.")] = "",
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
     output: Folder = Path(),
@@ -34,7 +37,7 @@ def command(
         if name not in figures.FORMATS:
             raise UsageError("--format", unknown("format", name, figures.FORMATS))
     writable_folder(output)
-    results = load_runs(runs, db)
+    results = load_runs(runs, databases(db))
     targets = {
         (result.id, name): [output / f"{result.id}_{name}.{suffix}" for suffix in formats]
         for result in results

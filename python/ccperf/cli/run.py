@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ccperf.cli.options import (
+    DEFAULT_DB,
     Json,
     Running,
     algorithms,
@@ -49,7 +50,7 @@ def command(
     running: Running | None = None,
     db: Annotated[
         Path | None,
-        Parameter(help="Database; for an experiment benchmark_<CC>.db if not given."),
+        Parameter(help="Database; if not given benchmark_ALGORITHM.db, for a scenario ccperf.db."),
     ] = None,
     packets: Annotated[
         Path | None,
@@ -137,10 +138,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """Points that go to one database, or to none."""
+    """Points that go to one database."""
 
     points: Sequence[Point]
-    default_db: Path | None
+    default_db: Path
     #: The command that makes a point again, by its position.
     again: Sequence[str]
 
@@ -156,9 +157,6 @@ class Job:
         from ccperf.store import Store
 
         target = db or self.default_db
-        if target is None:
-            results = [simulate(point, backend, packets=packets) for point in self.points]
-            return Outcome(list(zip(results, self.again, strict=True)))
         writable_file(target, "--db")
         with Store(target) as store:
             if packets:
@@ -305,7 +303,7 @@ def _scenario_job(path: Path, running: Running, numbers: Sequence[int] | None) -
     options += f" --recovery {running.recovery}" if running.recovery else ""
     return Job(
         points=[Point(one) for one in scenarios],
-        default_db=None,
+        default_db=DEFAULT_DB,
         again=[
             f"ccperf run {shlex.quote(str(path))} --seed {one.seed}{options}" for one in scenarios
         ],
@@ -318,7 +316,7 @@ def _check_packets(
     count = sum(len(job.points) for job in jobs)
     if count != 1:
         raise UsageError("--packets", f"takes one run, but these are {count}; choose one point")
-    databases = [db] if db else [job.default_db for job in jobs if job.default_db]
+    databases = [db] if db else [job.default_db for job in jobs]
     packets_file(packets, backend, [*databases, file])
 
 

@@ -17,21 +17,26 @@ if TYPE_CHECKING:
 
 def command(
     *,
-    db: Annotated[Path, Parameter(help="Database.")],
+    db: Annotated[
+        list[Path] | None,
+        Parameter(help="Database; may be repeated. Default: those here."),
+    ] = None,
     experiment: Annotated[str, Parameter(help="Only runs of this experiment.")] = "",
     cc: Annotated[str, Parameter(help="Only runs with a flow of this algorithm.")] = "",
     json: Json = False,
 ) -> None:
     """List the runs in a database."""
-    from ccperf.cli.options import resolve
+    from ccperf.cli.options import databases, resolve
     from ccperf.store import Store
     from ccperf.user_code.names import label
 
-    with Store(db, "r") as store:
-        rows = store.runs(
-            experiment=experiment or None,
-            cc=label(resolve("cc", "--cc", cc)) if cc else None,
-        )
+    rows = []
+    for path in databases(db):
+        with Store(path, "r") as store:
+            rows += store.runs(
+                experiment=experiment or None,
+                cc=label(resolve("cc", "--cc", cc)) if cc else None,
+            )
     if json:
         print_json([row_json(row) for row in rows])
         return

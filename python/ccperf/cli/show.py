@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from ccperf import registry
-from ccperf.cli.options import Json
+from ccperf.cli.options import LATEST, Json
 from ccperf.cli.output import metric_tables, parameters_text, print_json, say, table
 from ccperf.errors import UsageError, unknown
 
@@ -57,7 +57,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
     (name,) = words
     from ccperf.catalogue import REGISTRY
 
-    if db is not None:
+    if db is not None or name == LATEST:
         return "run", name
     if name in REGISTRY:
         return "experiment", name
@@ -210,12 +210,10 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
 
 
 def _run(name: str, db: Path | None) -> tuple[dict[str, Any], str]:
-    from ccperf.cli.options import load_runs
+    from ccperf.cli.options import databases, load_runs
     from ccperf.reproduce import reproduce
 
-    if db is None:
-        raise UsageError("--db", "is missing; name the database that has the run")
-    (result,) = load_runs([name], [db])
+    (result,) = load_runs([name], databases(db))
     again = reproduce(result)
     made = result.provenance
     lines = [

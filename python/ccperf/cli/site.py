@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, writable_folder
+from ccperf.cli.options import Folder, databases, writable_folder
 from ccperf.cli.output import progress_bar, say
 
 
@@ -18,21 +18,15 @@ def command(
     *,
     db: Annotated[
         list[Path] | None,
-        Parameter(
-            help="Databases: --db a.db b.db. Default: benchmark_*.db here.", consume_multiple=True
-        ),
+        Parameter(help="Databases: --db a.db b.db. Default: those here.", consume_multiple=True),
     ] = None,
     output: Folder = Path("site"),
 ) -> None:
     """Build the static site: one page a run and an index, readable offline."""
-    from ccperf.errors import UsageError
-
-    databases = db or sorted(Path().glob("benchmark_*.db"))
-    if not databases:
-        raise UsageError("--db", "is missing, and there is no benchmark_*.db here")
+    paths = databases(db)
     assert action == "build"  # the only one there is
     writable_folder(output)
-    say(build_site(databases, output))
+    say(build_site(paths, output))
 
 
 def build_site(databases: Sequence[Path], output: Path) -> Path:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ccperf.result import Result
 
 
+#: The page that a site begins with.
+INDEX = "index.html"
+
+
 @dataclass(frozen=True)
 class Built:
     """What a build did; counts are files."""
@@ -64,13 +68,17 @@ def build(
             target.write(f"{runs[-1].folder}/{figure.file}", content)
         if progress:
             progress(done, total)
-    for name, content in render(runs, [path.name for path in paths]):
-        target.write(name, content)
     for asset in files("ccperf.site").joinpath("static").iterdir():
         target.write(f"static/{asset.name}", asset.read_bytes())
+    pages = dict(render(runs, [path.name for path in paths]))
+    # Last, so that a site which has one is whole.
+    index = pages.pop(INDEX)
+    for name, content in pages.items():
+        target.write(name, content)
+    target.write(INDEX, index)
     target.finish()
     return Built(
-        Path(output) / "index.html",
+        Path(output) / INDEX,
         len({run.id for run in runs}),
         target.written,
         target.unchanged,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ccperf.errors import UsageError
+from ccperf.errors import RunError, UsageError
+from ccperf.outputs import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,19 +59,18 @@ class Output:
         """Write a file unless it has this content already."""
         data = content.encode() if isinstance(content, str) else content
         path = self.path(name)
-        with _errors(path):
+        with _writing(path):
             if path.is_file() and path.read_bytes() == data:
                 self.unchanged += 1
                 return
             path.parent.mkdir(parents=True, exist_ok=True)
-            draft = path.with_name(f".{path.name}.new")
-            draft.write_bytes(data)
-            os.replace(draft, path)
+            with whole(path) as draft:
+                draft.write_bytes(data)
             self.written += 1
 
     def finish(self) -> None:
         """Remove what an earlier build wrote and this one did not."""
-        with _errors(self.folder):
+        with _writing(self.folder):
             for path in sorted(self.folder.rglob("*"), reverse=True):
                 if path.is_dir() and not path.is_symlink():
                     if not any(path.iterdir()):
@@ -79,6 +78,15 @@ class Output:
                 elif path not in self._files and path.name != MARKER:
                     path.unlink()
                     self.removed += 1
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        message = f"{error.filename or path}: cannot be written: {error.strerror or error}"
+        raise RunError(f"{message}; the same command goes on where it was") from error
 
 
 @contextmanager

@@ -141,6 +141,13 @@ class Store:
         with self._reading():
             return [str(row[0]) for row in self._db.execute("SELECT id FROM run ORDER BY rowid")]
 
+    def latest(self) -> tuple[str, str] | None:
+        """Return when the last run finished (ISO 8601, UTC), and its id; None without runs."""
+        with self._reading():
+            query = "SELECT finished_at, id FROM run ORDER BY rowid DESC LIMIT 1"
+            row = self._db.execute(query).fetchone()
+            return (str(row[0]), str(row[1])) if row else None
+
     def without_checksums(self) -> int:
         """Return how many runs an older ccperf has stored, without checksums."""
         with self._reading():

@@ -74,6 +74,16 @@ def checked(name: str) -> str:
     return ":".join(parts) + colon + cls
 
 
+def unfinished(name: str) -> str | None:
+    """What is missing from a name that only has a file of source code; None if nothing is."""
+    suffix = Path(name).suffix
+    if suffix == ".py" or suffix in _SOURCE_SUFFIXES:
+        return f"`{name}` names a file only; add the class in it: {name}:ClassName"
+    if suffix in (".c", ".rs"):
+        return f"`{name}` is source code; build a shared library of it and name that: lib….so"
+    return None
+
+
 #: The files of the user's ns-3 classes that may be named by the class alone.
 _declared: ContextVar[str] = ContextVar("declared", default="")
 

@@ -10,7 +10,7 @@ use ccperf_plugin::abi::{RateSampleView, TcbView};
 use ccperf_plugin::monitor::{Call, Probe};
 use ccperf_plugin::{Code, window};
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
@@ -61,6 +61,16 @@ numbers! {
     rcv_timestamp_echo: u32,
 }
 
+/// A number that the engine counts in whole units: a fraction is refused with the remedy, since
+/// rounding it here would hide which way.
+fn whole(name: &str, unit: &str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    value.extract().map_err(|_| {
+        let kind = value.get_type();
+        let kind = kind.name().map_or_else(|_| "value".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!("{name} is in whole {unit}, not a {kind}: write int(...)"))
+    })
+}
+
 /// No sample yet.
 fn sample(ns: i64, none: i64) -> Option<i64> {
     (ns != none).then_some(ns)
@@ -69,18 +79,21 @@ fn sample(ns: i64, none: i64) -> Option<i64> {
 #[pymethods]
 impl Tcb {
     #[setter]
-    fn set_cwnd(&mut self, cwnd: i64) {
-        self.0.cwnd = cwnd;
+    fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.cwnd = whole("cwnd", "bytes", cwnd)?;
+        Ok(())
     }
 
     #[setter]
-    fn set_ssthresh(&mut self, ssthresh: i64) {
-        self.0.ssthresh = ssthresh;
+    fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.ssthresh = whole("ssthresh", "bytes", ssthresh)?;
+        Ok(())
     }
 
     #[setter]
-    fn set_pacing_rate_bps(&mut self, pacing_rate_bps: i64) {
-        self.0.pacing_rate_bps = pacing_rate_bps;
+    fn set_pacing_rate_bps(&mut self, pacing_rate_bps: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.0.pacing_rate_bps = whole("pacing_rate_bps", "bits per second", pacing_rate_bps)?;
+        Ok(())
     }
 
     #[setter]
@@ -304,7 +317,9 @@ impl CongestionControl for PythonCca {
             let Ok(bytes) =
                 result.cast::<PyInt>().map_err(drop).and_then(|n| n.extract::<i64>().map_err(drop))
             else {
-                self.fail(Call::Ssthresh, &format!("it returned {result}, not a number of bytes"));
+                let message =
+                    format!("it returned {result}, not a whole number of bytes: int(...)");
+                self.fail(Call::Ssthresh, &message);
             };
             window("ssthresh", bytes, tcb.segment_size)
                 .unwrap_or_else(|message| self.fail(Call::Ssthresh, &message))
