@@ -118,6 +118,11 @@ AGAINST_RFCS = (
         "RFC 3168 section 5",
         "priority/FqCoDelQueueDisc-ecn",
     ),
+    AgainstTheStandard(
+        "DCTCP's acknowledgement at a change of marks leaves out the last segment before it",
+        "RFC 8257 section 3.2",
+        "ecn/TcpDctcp-delayed-ack-2",
+    ),
 )
 
 ENDS = (

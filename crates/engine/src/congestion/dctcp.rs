@@ -10,7 +10,8 @@
 //!
 //! Departures of ns-3: bytes are counted as whole segments; ssthresh has no floor of two segments;
 //! growth does not need a flow limited by cwnd; a loss, too, reduces by alpha / 2 (RFC 8257 section
-//! 3.3 step 8 wants a half); no reset of alpha after a timeout.
+//! 3.3 step 8 wants a half); no reset of alpha after a timeout; the acknowledgement that a change of
+//! marks sends at once (section 3.2) leaves out the last segment before the change.
 
 use super::BuildContext;
 use super::linux_reno::LinuxReno;

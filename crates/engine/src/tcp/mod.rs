@@ -5,6 +5,8 @@
 //! The behaviour is that of ns-3 3.44's `TcpSocketBase` and its helpers ([`Profile`] [`Ns3`]); where it
 //! departs from an RFC, the profile or the code says so.
 
+#[cfg(test)]
+mod bench;
 mod config;
 pub mod control;
 mod loss;
@@ -17,6 +19,8 @@ mod scoreboard;
 mod socket;
 pub mod socket_params;
 mod tcb;
+#[cfg(test)]
+mod timelines;
 
 pub use config::Config;
 pub use profile::{Ns3, Profile};

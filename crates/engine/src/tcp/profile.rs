@@ -3,7 +3,7 @@
 //!
 //! Habits of ns-3 that are structure rather than rules are named where they happen: duplicate ACKs in
 //! CWR start no fast retransmit (`socket/ack.rs`), rate samples keep fields of the one before (`rate.rs`),
-//! the highest SACKed byte moves down (`scoreboard.rs`).
+//! the highest SACKed byte moves down (`scoreboard.rs`).  `timelines/` shows what they come to.
 
 use std::fmt;
 

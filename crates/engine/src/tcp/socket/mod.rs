@@ -192,6 +192,12 @@ impl<P: Profile> Socket<P> {
         self.round_trips.rto
     }
 
+    /// Closed once the end point is gone.
+    #[cfg(test)]
+    pub fn state_name(&self) -> String {
+        format!("{:?}", if self.open { self.state } else { State::Closed })
+    }
+
     fn is_pending(&self, timer: Timer) -> bool {
         self.pending_timers & (1 << timer as u16) != 0
     }
