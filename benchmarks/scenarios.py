@@ -23,6 +23,7 @@ def cases(cc: str) -> list[Case]:
     published = [
         Case(experiment.name, scenario, scenario.stop_time)
         for experiment in catalogue.REGISTRY.values()
+        if experiment.published
         for scenario in (experiment.scenario(cc),)
     ]
     heavy = [

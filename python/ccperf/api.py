@@ -55,9 +55,7 @@ def run(
         cc = names.name_of(cc)
     given = {"recovery": recovery, "stop_time": stop_time}
     settings = {name: value for name, value in given.items() if value is not None}
-    (point,) = campaign.expand(
-        chosen, cc, grid=[chosen.point(parameters)], seeds=[seed], **settings
-    )
+    (point,) = campaign.expand(chosen, cc, grid=[parameters], seeds=[seed], **settings)
     return _simulate(point, backend, packets, progress)
 
 

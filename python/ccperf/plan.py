@@ -16,7 +16,6 @@ takes the whole grid of the catalogue::
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -54,19 +53,14 @@ class Plan:
         given = {"recovery": self.recovery, "stop_time": self.stop_time}
         return {name: value for name, value in given.items() if value is not None}
 
+    @property
+    def length(self) -> dict[str, str]:
+        """The length of the runs, if it is not the experiment's own."""
+        return {} if self.stop_time is None else {"stop_time": self.stop_time}
+
     def grid(self) -> Iterator[dict[str, Value]]:
         """The points, each with every parameter in canonical form, the last varying fastest."""
-        experiment = catalogue.get(self.experiment)
-        known = {parameter.name: parameter for parameter in experiment.parameters}
-        for name in self.parameters:
-            if name not in known:
-                raise UsageError(name, unknown(f"parameter of {self.experiment}", name, known))
-        axes = [
-            dict.fromkeys(map(parameter.value, self.parameters.get(name, parameter.grid)))
-            for name, parameter in known.items()
-        ]
-        for values in itertools.product(*axes):
-            yield dict(zip(known, values, strict=True))
+        return catalogue.get(self.experiment).product(self.parameters, **self.length)
 
     def points(self) -> Iterator[Point]:
         """What a campaign runs."""

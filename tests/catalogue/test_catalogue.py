@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shlex
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +16,12 @@ from ccperf.errors import UsageError
 from ccperf.published import published
 
 EXPERIMENTS = list(REGISTRY.values())
+LINES = json.loads(Path(__file__).with_name("command_lines.json").read_text())
 PUBLISHED = [each for each in EXPERIMENTS if isinstance(each, PublishedExperiment)]
 every_published = pytest.mark.parametrize("experiment", PUBLISHED, ids=lambda e: e.name)
 every_experiment = pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda e: e.name)
 
-#: The grids as the catalogue promises them.
+#: The grids of the experiments whose tables are published, as the catalogue promises them.
 GRIDS = {
     "ecn": {"k": [1, 2, 5, 10], "ce_threshold": ["1ms", "2ms", "5ms", "10ms"]},
     "aqm": {
@@ -41,7 +45,6 @@ def published_experiment(name: str) -> PublishedExperiment:
 
 
 def test_the_grids() -> None:
-    assert list(REGISTRY) == list(GRIDS)
     for name, axes in GRIDS.items():
         points = [
             dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values())
@@ -77,20 +80,11 @@ def test_the_published_commands_are_reproduced_letter_by_letter() -> None:
         assert published_scenarios()[experiment.scenario("TcpNewReno").hash] == page
 
 
-def test_published_points_outside_the_tables() -> None:
-    """Further command lines that were published without their tables."""
-    assert published_experiment("aqm").command("TcpNewReno", k=1, qdisc="FifoQueueDisc") == (
-        "ns3-dev-ccperf-static-dumbbell-default --experiment-name=aqm "
-        "--db-path=benchmark_TcpNewReno.db "
-        "'--parameters={aut:TcpNewReno,k:1,qdisc:FifoQueueDisc}' --aut=TcpNewReno "
-        "--stop-time=15s --seed=42 --qdisc=FifoQueueDisc --bw=16Mbps --loss=0.0 --qlen=20p "
-        "--rtts=15ms --sources=src_0 --destinations=dst_0 --protocols=TCP --algs=TcpNewReno "
-        "--recoveries=TcpPrrRecovery --start-times=0s --stop-times=15s "
-        "'--traffic-models=Greedy(bytes=0)'"
-    )
-    line = published_experiment("scalability").command("TcpNewReno", bw="32Mbps", rtt="15ms")
-    assert "--qlen=40p" in line
-    assert "--rate-series=16Mbps,32Mbps" in line
+@pytest.mark.parametrize("page", LINES, ids=lambda page: page["experiment"])
+def test_every_command_line_that_was_published_is_made(page: dict[str, Any]) -> None:
+    """Those without their tables, too; of some we only know how they begin."""
+    made = published_experiment(page["experiment"]).command("TcpNewReno", **page["parameters"])
+    assert made == page["command"] if page["is_whole"] else made.startswith(page["command"])
 
 
 def test_the_buffer_of_scalability_is_one_bandwidth_delay_product() -> None:
@@ -118,6 +112,14 @@ def test_the_buffer_of_scalability_is_one_bandwidth_delay_product() -> None:
         ("ecn", {"ce_threshold": "-1ms"}, "ce_threshold", "negative"),
         ("ack_compression", {"interval": "0s"}, "interval", "above 0"),
         ("ack_compression", {"quota": 0}, "quota", "at least 1"),
+        ("steady_state_single_flow", {"path": "static.india"}, "path", "did you mean"),
+        ("steady_state_start_time_fairness", {"start_times": "[0s]"}, "start_times", "1 entries"),
+        ("steady_state_rtt_fairness", {"rtts": "97ms,76ms"}, "rtts", "[97ms,76ms]"),
+        ("steady_state_rtt_fairness", {"rtts": "[97ms,76]"}, "rtts", "no unit"),
+        ("loss_resilience", {"loss": "2%"}, "loss", "probability"),
+        ("loss_resilience", {"loss": 1.5}, "loss", "probability"),
+        ("responsiveness_step", {"target": "rate", "upper": "60ms"}, "upper", "no rate"),
+        ("responsiveness_step", {"direction": "left"}, "direction", "up"),
     ],
 )
 def test_wrong_values_are_refused_by_name(
@@ -150,7 +152,7 @@ def test_unknown_experiments_and_algorithms() -> None:
 @every_experiment
 def test_the_short_command_makes_the_same_run(experiment: Experiment) -> None:
     given = {"seed": 7, "recovery": "TcpClassicRecovery", "stop_time": "0.1s"}
-    for point in [{}, *experiment.grid()]:
+    for point in [{}, *experiment.product({}, "0.1s")]:
         words = shlex.split(experiment.reproduce("newreno", **given, **point))
         assert words[:3] == ["ccperf", "run", experiment.name]
         options = dict(zip(words[3::2], words[4::2], strict=True))
@@ -166,3 +168,29 @@ def test_a_point_that_makes_no_sense_is_named() -> None:
         REGISTRY["scalability"].scenario("TcpNewReno", rtt="1ms")
     assert caught.value.field == "scalability"
     assert caught.value.message.startswith("at aut=TcpNewReno bw=256Mbps rtt=1ms: flows[0].rtt: ")
+
+
+def test_what_is_left_open_follows_from_the_rest() -> None:
+    fairness = REGISTRY["steady_state_rtt_fairness"]
+    assert fairness.point({"k": 3})["rtts"] == "[10ms,55ms,100ms]"
+    assert fairness.point({"k": 1})["rtts"] == "[10ms]"
+    starts = REGISTRY["steady_state_start_time_fairness"].point({"k": 3})["start_times"]
+    assert starts == "[0s,1.87s,3.74s]"
+    step = REGISTRY["responsiveness_step"]
+    assert [step.point({"target": t})["upper"] for t in ("rate", "rtt", "loss")] == [
+        "16Mbps",
+        "60ms",
+        0.02,
+    ]
+
+
+def test_a_step_and_a_wave_change_what_they_say() -> None:
+    step = REGISTRY["responsiveness_step"].scenario("TcpNewReno", target="rtt", direction="down")
+    assert [(c.time, c.rate, c.delay) for c in step.changes] == [
+        ("0s", "16Mbps", "28ms"),
+        ("7.5s", "16Mbps", "5.5ms"),
+    ]
+    wave = REGISTRY["responsiveness_pulse_wave"].scenario("TcpNewReno", target="loss", period="4s")
+    assert [(c.time, c.loss) for c in wave.changes if c.loss is not None] == [
+        (f"{2 * i}s", 0.02 if i % 2 else 0.0) for i in range(8)
+    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ccperf import roles
 from ccperf.result import title
 from ccperf.user_code.names import label
 
@@ -49,12 +48,9 @@ def expand(
     `settings` (recovery, stop_time) hold for all.  Raises `UsageError` for a wrong value.
     """
     seeds = list(seeds)
-    for parameters in experiment.grid() if grid is None else grid:
+    length = {name: settings[name] for name in ("stop_time",) if name in settings}
+    for parameters in experiment.product({}, **length) if grid is None else grid:
         for seed in seeds:
-            chosen = settings if seed is None else {**settings, "seed": seed}
-            labels = {roles.LABELS[roles.UNDER_TEST]: cc, **experiment.point(parameters)}
-            yield Point(
-                experiment.scenario(cc, **chosen, **parameters),
-                experiment.name,
-                {name: str(value) for name, value in labels.items()},
-            )
+            chosen = {**parameters, **settings, **({} if seed is None else {"seed": seed})}
+            labels = experiment.setup(cc, **chosen).labels
+            yield Point(experiment.scenario(cc, **chosen), experiment.name, labels)

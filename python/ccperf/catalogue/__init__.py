@@ -6,14 +6,34 @@ from ccperf.catalogue.ack_compression import AckCompression
 from ccperf.catalogue.aqm import Aqm
 from ccperf.catalogue.ecn import Ecn
 from ccperf.catalogue.experiment import Experiment, Setup
+from ccperf.catalogue.loss_resilience import LossResilience
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, published_scenarios
+from ccperf.catalogue.responsiveness_pulse_wave import ResponsivenessPulseWave
+from ccperf.catalogue.responsiveness_step import ResponsivenessStep
 from ccperf.catalogue.scalability import Scalability
+from ccperf.catalogue.steady_state_rtt_fairness import SteadyStateRttFairness
+from ccperf.catalogue.steady_state_single_flow import SteadyStateSingleFlow
+from ccperf.catalogue.steady_state_start_time_fairness import SteadyStateStartTimeFairness
+from ccperf.catalogue.steady_state_synchronous_fairness import SteadyStateSynchronousFairness
 from ccperf.errors import UsageError, unknown
 
 #: In the order in which they are listed and run.
 REGISTRY: dict[str, Experiment] = {
-    experiment.name: experiment for experiment in (Ecn(), Aqm(), Scalability(), AckCompression())
+    experiment.name: experiment
+    for experiment in (
+        SteadyStateSingleFlow(),
+        SteadyStateSynchronousFairness(),
+        SteadyStateStartTimeFairness(),
+        SteadyStateRttFairness(),
+        ResponsivenessStep(),
+        ResponsivenessPulseWave(),
+        Ecn(),
+        Aqm(),
+        Scalability(),
+        AckCompression(),
+        LossResilience(),
+    )
 }
 
 

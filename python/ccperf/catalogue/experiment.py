@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -105,12 +105,13 @@ class Experiment(ABC):
         Raises:
             UsageError: names the argument that is wrong.
         """
+        length = _length(stop_time)
         return Setup(
             cc=_resolved("cc", cc),
-            parameters=self.point(parameters),
+            parameters=self.point(parameters, length),
             seed=seed,
             recovery=_resolved("recovery", recovery),
-            stop_time=_length(stop_time),
+            stop_time=length,
         )
 
     @property
@@ -120,24 +121,59 @@ class Experiment(ABC):
 
     def grid(self) -> Iterator[dict[str, Value]]:
         """Every point of the catalogue, the last parameter varying fastest."""
-        names = [parameter.name for parameter in self.parameters]
-        for values in itertools.product(*(parameter.grid for parameter in self.parameters)):
-            yield dict(zip(names, values, strict=True))
+        return self.product({parameter.name: parameter.grid for parameter in self.parameters})
 
-    def point(self, parameters: Mapping[str, object]) -> dict[str, Value]:
-        """All parameters in canonical form, the default for those not given.
+    def product(
+        self, axes: Mapping[str, Iterable[object]], stop_time: str = STOP_TIME
+    ) -> Iterator[dict[str, Value]]:
+        """The points of a grid, each once; parameters that are not among `axes` have all values of
+        the catalogue.
 
         Raises:
             UsageError: names the parameter that is wrong.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
+        self._check_names(axes)
+        values = [
+            dict.fromkeys(map(parameter.value, axes.get(parameter.name, parameter.grid)))
+            for parameter in self.parameters
+        ]
+        names = [parameter.name for parameter in self.parameters]
+        for point in itertools.product(*values):
+            yield self.settle(dict(zip(names, point, strict=True)), stop_time)
+
+    def point(
+        self, parameters: Mapping[str, object], stop_time: str = STOP_TIME
+    ) -> dict[str, Value]:
+        """All parameters in canonical form, the default for those not given, of a run of this
+        length.
+
+        Raises:
+            UsageError: names the parameter that is wrong.
+        """
+        self._check_names(parameters)
+        values = {
+            parameter.name: parameter.value(parameters.get(parameter.name, parameter.default))
+            for parameter in self.parameters
+        }
+        return self.settle(values, stop_time)
+
+    def settle(
+        self,
+        values: dict[str, Value],
+        stop_time: str,  # noqa: ARG002
+    ) -> dict[str, Value]:
+        """Replace what is `AUTO`, and check what depends on several parameters.
+
+        Raises:
+            UsageError: names the parameter that is wrong.
+        """
+        return values
+
+    def _check_names(self, parameters: Iterable[str]) -> None:
+        known = [parameter.name for parameter in self.parameters]
         for name in parameters:
             if name not in known:
                 raise UsageError(name, unknown(f"parameter of {self.name}", name, known))
-        return {
-            name: parameter.value(parameters.get(name, parameter.default))
-            for name, parameter in known.items()
-        }
 
     def reproduce(self, cc: str, backend: str = "native", **given: Any) -> str:
         """The ``ccperf run`` command that makes the run of one point again.

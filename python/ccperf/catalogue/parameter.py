@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from ccperf import _native, registry
-from ccperf.errors import UsageError
+from ccperf.errors import UsageError, unknown
 
-Kind = Literal["count", "rate", "time", "qdisc", "cc"]
-Value = int | str
+Kind = Literal[
+    "count", "number", "rate", "time", "times", "probability", "level", "word", "qdisc", "cc"
+]
+Value = int | float | str
+
+#: A value that follows from the point's other parameters; the experiment says how.
+AUTO = "auto"
+
+_UNITS: Mapping[Kind, str] = {
+    "count": "count",
+    "number": "number",
+    "rate": "bit/s",
+    "time": "time",
+    "times": "list of times",
+    "probability": "probability",
+    "level": "rate, time or probability",
+    "word": "word",
+    "qdisc": "queue discipline",
+    "cc": "congestion control",
+}
 
 
 @dataclass(frozen=True)
@@ -20,26 +41,24 @@ class Parameter:
     kind: Kind
     #: The values of the catalogue.
     grid: tuple[Value, ...]
-    #: The value of the point whose tables are published.
+    #: The value of the point whose tables are published; of experiments of our own, the usual one.
     default: Value
     #: One sentence.
     doc: str
+    #: All there are, if it is a word.
+    words: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
         """How its values are written."""
-        return {
-            "count": "count",
-            "rate": "bit/s",
-            "time": "time",
-            "qdisc": "queue discipline",
-            "cc": "congestion control",
-        }[self.kind]
+        return _UNITS[self.kind]
 
     def value(self, given: object) -> Value:
         """The canonical form of a value: ``"5"`` -> 5, ``"0.001s"`` -> ``"1ms"``, ``"codel"`` ->
         ``"CoDelQueueDisc"``.  Raises :class:`~ccperf.errors.UsageError`."""
         text = str(given).strip()
+        if text == AUTO and AUTO in (self.default, *self.grid):
+            return AUTO
         try:
             return self._parse(text)
         except ValueError as error:
@@ -47,18 +66,80 @@ class Parameter:
             raise UsageError(self.name, message) from None
 
     def _parse(self, text: str) -> Value:
-        if self.kind == "count":
-            if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= 1_000_000:
-                raise ValueError(f"`{text}` must be a whole number of at least 1")
-            return int(text)
-        if self.kind in ("qdisc", "cc"):
+        if self.kind == "qdisc" or self.kind == "cc":
             return registry.resolve(self.kind, text)
-        if self.kind == "rate":
-            rate = _native.parse_rate(text)
-            if rate == 0:
-                raise ValueError(f"`{text}` must be above 0")
-            return _native.format_rate(rate)
-        time = _native.parse_time(text)
-        if time == 0:
-            raise ValueError(f"`{text}` must be above 0")
-        return _native.format_time(time)
+        if self.kind == "word":
+            if text not in self.words:
+                raise ValueError(unknown(self.name, text, self.words))
+            return text
+        return _PARSERS[self.kind](text)
+
+
+def times(text: Value) -> list[str]:
+    """The entries of a list of times: ``[97ms,76ms]``."""
+    return str(text)[1:-1].split(",")
+
+
+def written(entries: list[str]) -> str:
+    """A list as a value: ``[97ms,76ms]``."""
+    return f"[{','.join(entries)}]"
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= 1_000_000:
+        raise ValueError(f"`{text}` must be a whole number of at least 1")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1e9 or not text.isascii() or "_" in text:
+        raise ValueError(f"`{text}` must be a number of at least 0")
+    return value + 0.0  # no -0.0
+
+
+def _probability(text: str) -> float:
+    value = _number(text) if re.fullmatch(r"[-+0-9.eE]+", text) else math.nan
+    if not value <= 1:
+        raise ValueError(f"`{text}` is not a probability from 0 to 1")
+    return value
+
+
+def _rate(text: str) -> str:
+    rate = _native.parse_rate(text)
+    if rate == 0:
+        raise ValueError(f"`{text}` must be above 0")
+    return _native.format_rate(rate)
+
+
+def _time(text: str) -> str:
+    time = _native.parse_time(text)
+    if time == 0:
+        raise ValueError(f"`{text}` must be above 0")
+    return _native.format_time(time)
+
+
+def _times(text: str) -> str:
+    if not re.fullmatch(r"\[[^\[\]]+\]", text):
+        raise ValueError(f"`{text}` is not a list of times; write it like [97ms,76ms]")
+    return written([_native.format_time(_native.parse_time(part.strip())) for part in times(text)])
+
+
+def _level(text: str) -> Value:
+    if text.endswith("bps"):
+        return _rate(text)
+    return _time(text) if text.endswith("s") else _probability(text)
+
+
+_PARSERS: Mapping[Kind, Callable[[str], Value]] = {
+    "count": _count,
+    "number": _number,
+    "rate": _rate,
+    "time": _time,
+    "times": _times,
+    "probability": _probability,
+    "level": _level,
+}

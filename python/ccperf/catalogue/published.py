@@ -15,7 +15,7 @@ from ccperf.published import published
 from ccperf.user_code import names
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ccperf.published import Published
     from ccperf.scenario import Scenario
@@ -63,17 +63,24 @@ def published_scenarios() -> Mapping[str, Published]:
     return {build(parse([page.command]))[0].hash: page for page in published()}
 
 
-def greedy_flows(setup: Setup, k: int = 1, rtt: str = "15ms") -> tuple[FlowOptions, ...]:
-    """``k`` flows that send all the time, each between ends of its own."""
+def greedy_flows(
+    setup: Setup,
+    k: int = 1,
+    rtt: str | Sequence[str] = "15ms",
+    starts: Sequence[str] = (),
+) -> tuple[FlowOptions, ...]:
+    """``k`` flows that send all the time, each between ends of its own; one round trip for all or
+    one each; they start at once if not said otherwise."""
+    rtts = [rtt] * k if isinstance(rtt, str) else rtt
     return tuple(
         FlowOptions(
             f"src_{i}",
             f"dst_{i}",
             setup.cc,
             rtt,
-            start="0s",
+            start=start,
             stop=setup.stop_time,
             recovery=setup.recovery,
         )
-        for i in range(k)
+        for i, (rtt, start) in enumerate(zip(rtts, starts or ["0s"] * k, strict=True))
     )

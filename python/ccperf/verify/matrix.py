@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, catalogue, registry
-from ccperf.catalogue.scalability import STEP_TIME
+from ccperf.catalogue.parameter import written
 from ccperf.verify import connections, queues, traffic
 from ccperf.verify.case import RECOVERIES as _RECOVERIES
 from ccperf.verify.case import Case
@@ -55,23 +55,25 @@ def published() -> Iterator[Case]:
 
 
 def grids() -> Iterator[Case]:
-    """The catalogue's grids, cut short."""
+    """The catalogue's grids, cut short: some thousand packets after the last thing that happens."""
     for experiment in catalogue.REGISTRY.values():
-        for point in experiment.grid():
+        for point in map(_soon, experiment.grid()):
             scenario = experiment.scenario("TcpNewReno", **point)
-            lead = _native.parse_time(STEP_TIME) if experiment.name == "scalability" else 0
-            fastest = max(
-                [_native.parse_rate(scenario.links[0].rate)]
-                + [_native.parse_rate(change.rate) for change in scenario.changes if change.rate]
-            )
-            stop = _native.format_time(lead + _ns(fastest, 9_000))
+            rates = [scenario.links[0].rate, *(change.rate for change in scenario.changes)]
+            fastest = max(_native.parse_rate(rate) for rate in rates if rate)
+            times = [*(f.start for f in scenario.flows), *(c.time for c in scenario.changes)]
+            stop = max(map(_native.parse_time, times)) + _ns(fastest, 9_000)
+            stop = min(stop, _native.parse_time(scenario.stop_time))
             values = "-".join(str(value) for value in point.values())
-            yield Case(
-                _named(
-                    f"{experiment.name}/{values}",
-                    experiment.scenario("TcpNewReno", stop_time=stop, **point),
-                )
-            )
+            cut = experiment.scenario("TcpNewReno", stop_time=_native.format_time(stop), **point)
+            yield Case(_named(f"{experiment.name}/{values}", cut))
+
+
+def _soon(point: dict[str, Any]) -> dict[str, Any]:
+    """The point with flows that start within what a brief run can show."""
+    if "start_times" not in point:
+        return point
+    return {**point, "start_times": written([f"{300 * i}ms" for i in range(point["k"])])}
 
 
 # The path.
