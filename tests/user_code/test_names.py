@@ -123,3 +123,52 @@ def test_prints_of_user_code_do_not_mix_with_results(tmp_path: Path) -> None:
     assert done.stdout.startswith("[")
     assert "hello from init" in done.stderr
     assert (tmp_path / "benchmark_Chatty.db").exists()
+
+
+def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "study.py"
+    script.write_text(
+        "import ccperf\n\nclass Mine(ccperf.CongestionControl):\n    pass\n\n"
+        "ccperf.run('aqm', cc=Mine, k=1, qdisc='codel', stop_time='100ms')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, env=environment()
+    )
+    assert 'put the call behind `if __name__ == "__main__":`' in done.stderr
+
+
+def test_a_class_from_standard_input_has_no_file() -> None:
+    done = subprocess.run(
+        [sys.executable, "-"],
+        input="import ccperf\nclass A: pass\nccperf.run('aqm', cc=A)",
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert "is defined interactively" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "warning"),
+    [
+        ("cong_avoidd", "Mine.cong_avoidd is never called; is `cong_avoid` meant?"),
+        ("IncreaseWindow", "Mine.IncreaseWindow is never called; is `cong_avoid` meant?"),
+        ("update_model", ""),
+        ("_ssthresh", ""),
+    ],
+)
+def test_a_method_that_is_never_called_is_warned_about(
+    tmp_path: Path, method: str, warning: str
+) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import ccperf\n\nclass Mine(ccperf.CongestionControl):\n"
+        f"    def {method}(self, tcb, segments):\n        pass\n"
+    )
+    command = [sys.executable, "-m", "ccperf", "run", "aqm", "--cc", "./mine.py:Mine"]
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "100ms"]
+    done = subprocess.run(
+        command + options, cwd=tmp_path, capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("is never called") == bool(warning)
+    assert warning in done.stderr

@@ -23,6 +23,7 @@ from ccperf import _native
 from ccperf.backends.sandbox import TABLES
 from ccperf.errors import RunError
 from ccperf.recording import Recording
+from ccperf.user_code import loading
 from ccperf.user_code.content import ChangedError
 from ccperf.user_code.loading import Held
 
@@ -36,6 +37,7 @@ def main(folder: Path) -> None:
     sys.path[:] = job["path"]
     lowered = job["lowered"]
     random.seed(json.loads(lowered)["seed"])
+    loading.warnings = bool(job.get("load_only"))
     try:
         held = Held(job["user_code"])
         simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")

@@ -7,12 +7,13 @@ is what :class:`Held` has read: neither what Python compiled earlier nor a later
 from __future__ import annotations
 
 import ast
+import difflib
 import hashlib
 import importlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -93,6 +94,8 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
     }[kind]
     if not issubclass(cls, base):
         raise TypeError(f"{cls_name} does not derive from ccperf.{base.__name__}")
+    if warnings:
+        _warn_of_misspelt(cls, base, methods)
     made = cls(**{attribute: _value(text) for attribute, text in attributes.items()})
     does_something = ("ssthresh", "cong_avoid")
     return {
@@ -101,6 +104,38 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
         if getattr(cls, method) is not getattr(base, method) or method in does_something
         if hasattr(base, method)
     }
+
+
+#: What ns-3 calls the methods.
+_NS3_NAMES = {
+    "IncreaseWindow": "cong_avoid",
+    "GetSsThresh": "ssthresh",
+    "PktsAcked": "pkts_acked",
+    "CongestionStateSet": "set_state",
+    "CwndEvent": "cwnd_event",
+    "CongControl": "cong_control",
+    "DoEnqueue": "enqueue",
+    "DoDequeue": "dequeue",
+}
+#: Whether warnings are printed: once for a command, not for each of its runs.
+warnings = False
+_warned: set[type] = set()
+
+
+def _warn_of_misspelt(cls: type, base: type, methods: Sequence[str]) -> None:
+    """A method that nobody calls leaves the base class's in force, with plausible numbers."""
+    if cls in _warned:
+        return
+    _warned.add(cls)
+    for name, value in vars(cls).items():
+        if name.startswith("_") or not callable(value) or hasattr(base, name):
+            continue
+        near = difflib.get_close_matches(name, methods, n=1, cutoff=0.8)
+        if meant := _NS3_NAMES.get(name) or (near[0] if near else None):
+            print(
+                f"warning: {cls.__name__}.{name} is never called; is `{meant}` meant?",
+                file=sys.stderr,
+            )
 
 
 def describe(error: BaseException) -> str:
@@ -129,7 +164,7 @@ def _load(name: str) -> ModuleType:
     (path,) = names.files(name)
     if names.is_path(place):
         # Not under its own name: a file called `random.py` must not stand in for Python's.
-        place = f"_ccperf_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}_{path.stem}"
+        place = f"{names.LOADED}{hashlib.sha256(str(path).encode()).hexdigest()[:8]}_{path.stem}"
         # As for a script: what lies beside it can be imported.
         if str(path.parent) not in sys.path:
             sys.path.insert(0, str(path.parent))

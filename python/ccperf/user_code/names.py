@@ -38,6 +38,8 @@ def is_cpp(path: str) -> bool:
     return path.endswith(CPP_SUFFIXES)
 
 
+#: How the modules begin that are made of users' files.
+LOADED = "_ccperf_"
 #: Whether names come from a database, where they are labels.
 _as_stored: ContextVar[bool] = ContextVar("as_stored", default=False)
 
@@ -131,10 +133,16 @@ def name_of(cls: type) -> str:
     module, name = cls.__module__, cls.__qualname__
     if not name.isidentifier():
         raise UsageError(name, "is defined inside of something; move it to the top of its module")
+    if module.startswith(LOADED):
+        message = (
+            "the script that defines it runs as a whole where it is loaded; put the call behind "
+            '`if __name__ == "__main__":`'
+        )
+        raise UsageError(name, message)
     if module != "__main__":
         return f"{module}:{name}"
     script = getattr(sys.modules["__main__"], "__file__", None)
-    if script is None:
+    if script is None or not Path(script).is_file():  # `python -` calls it <stdin>
         message = "is defined interactively; put it into a file (in a notebook: %%writefile)"
         raise UsageError(name, message)
     return f"{Path(script).resolve()}:{name}"
