@@ -72,7 +72,7 @@ def test_the_page_about_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert follow("evidence.md", capsys)[1] == 4
+    assert follow("evidence.md", capsys)[1] == 6
 
 
 def test_every_path_that_the_readme_names_exists() -> None:

@@ -67,7 +67,7 @@ metrics          : errors
 backends         : _native algorithms errors recording user_code
 result           : _native metrics user_code
 citation         : registry
-evidence         : errors metrics result roles store
+evidence         : errors metrics registry result roles store
 exporters        : backends errors metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
 campaign         : backends result roles scenario store user_code

@@ -64,7 +64,12 @@ def stem(result: Result) -> str:
         f"seed-{result.provenance.seed}",
         result.id[:8],
     ]
-    return "_".join(re.sub(r"[^A-Za-z0-9.-]+", "-", str(word)).strip("-.") for word in words)[:180]
+    return file_name(words)
+
+
+def file_name(words: Iterable[object]) -> str:
+    """Words as one name of a file, without a suffix: letters, digits, hyphens and points."""
+    return "_".join(re.sub(r"[^A-Za-z0-9._-]+", "-", str(word)).strip("-.") for word in words)[:180]
 
 
 def packets(path: Path) -> Kind:

@@ -101,7 +101,7 @@ def test_a_figure_replaces_a_figure_only(
     plot = ["plot", run, "--db", "x.db", "--figure", "time_series", "--format", suffix]
     assert invoke(plot) == 0
     assert invoke(plot) == 0
-    drawn = Path(f"{run}_time_series.{suffix}")
+    (drawn,) = Path().glob(f"*_{run[:8]}_time_series.{suffix}")
     drawn.write_bytes(drawn.read_bytes()[:4] + b" of somebody else")
     assert "is no figure of ccperf" in refuses(capsys, *plot)
 

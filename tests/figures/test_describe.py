@@ -204,6 +204,23 @@ def test_a_run_that_ends_before_its_first_sample_has_no_figures() -> None:
         described("time_series", Dumbbell(points=1))
 
 
+@pytest.mark.parametrize("name", FIGURES)
+def test_where_the_bottleneck_is_not_sampled_there_is_no_optimum(name: str) -> None:
+    from ccperf import backends, catalogue
+    from ccperf.figures import svg
+
+    scenario = catalogue.get("aqm").scenario("TcpCubic", stop_time="1s", k="3")
+    chosen = scenario.recording.model_copy(update={"flows": ("flow_2",), "links": ()})
+    scenario = scenario.model_copy(update={"recording": chosen})
+    figure = describe(name, scenario, backends.get("native").simulate(scenario))
+    assert figure.entries == ("flow_2",)
+    roles = {role for role, _ in figure.roles}
+    drawn = {series.role for panel in figure.panels for series in panel.series}
+    drawn |= {line.role for panel in figure.panels for line in panel.lines}
+    assert roles == drawn - {"subject"}
+    assert "<svg" in svg.draw(figure)
+
+
 def test_many_flows_are_shown_with_their_mean() -> None:
     run = Sawtooth(flows=12, rate_bps=192_000_000, points=20, stagger_ns=20_000_000).dumbbell()
     figure = described("time_series", run)

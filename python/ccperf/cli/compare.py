@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
-
-if TYPE_CHECKING:
-    from ccperf.evidence.cells import Cell
 
 #: What is compared unless --metric says otherwise.
 HEADLINES = (
@@ -28,7 +25,7 @@ def command(
     ],
     db: Annotated[
         list[Path] | None,
-        Parameter(help="Database; may be repeated. Default: benchmark_*.db here."),
+        Parameter(help="Database; may be repeated. Default: those here."),
     ] = None,
     experiment: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
     at: Annotated[str, Parameter(help="Only these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = "",
@@ -52,8 +49,9 @@ def command(
     """
     from ccperf.cli.compare_runs import compare_runs
     from ccperf.cli.comparison import print_comparison
+    from ccperf.cli.options import databases
     from ccperf.errors import UsageError
-    from ccperf.evidence import gate
+    from ccperf.evidence import cells, gate
     from ccperf.evidence.compare import compare
 
     format = "json" if json else format
@@ -61,15 +59,16 @@ def command(
     if files := [Path(item) for item in items if Path(item).is_file()]:
         if len(files) != len(items):
             raise UsageError("items", "name databases only, or none")
-        sides = _databases(files, experiment, at, cc)
+        sides = {
+            str(path): cells.choose([path], experiment=experiment, cc=cc, at=at) for path in files
+        }
     else:
-        databases = db or sorted(Path().glob("benchmark_*.db"))
-        if not databases:
-            raise UsageError("--db", "is missing, and there is no benchmark_*.db here")
-        names = _algorithms(items, databases)
+        given = databases(db)
+        names = _algorithms(items, given)
         if names is None:
-            return compare_runs(items, databases, metrics_named(metric), format)
-        sides = _by_algorithm(names, databases, experiment, at)
+            return compare_runs(items, given, metrics_named(metric), format)
+        found = cells.choose(given, experiment=experiment, at=at)
+        sides = cells.by_algorithm(found, names)
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
     chosen = metrics_named(metric) or list(HEADLINES)
@@ -83,35 +82,9 @@ def command(
     return 1 if failed else 0
 
 
-def _databases(files: Sequence[Path], experiment: str, at: str, cc: str) -> dict[str, list[Cell]]:
-    from ccperf.cli.options import algorithms
-    from ccperf.evidence import cells
-
-    return {
-        str(path): cells.select(
-            cells.read([path]),
-            experiments=_words(experiment),
-            algorithms=algorithms(cc, "--cc") if cc else (),
-            parameters=_point(at),
-        )
-        for path in files
-    }
-
-
-def _by_algorithm(
-    names: Sequence[str], databases: Sequence[Path], experiment: str, at: str
-) -> dict[str, list[Cell]]:
-    from ccperf.evidence import cells
-
-    found = cells.select(
-        cells.read(databases), experiments=_words(experiment), parameters=_point(at)
-    )
-    return cells.by_algorithm(found, names)
-
-
 def _algorithms(items: Sequence[str], databases: Sequence[Path]) -> list[str] | None:
     """The algorithms named, in their order; none for all; None if these are ids of runs."""
-    from ccperf.cli.options import resolve
+    from ccperf.cli.options import LATEST, resolve
     from ccperf.evidence import cells
     from ccperf.store import Store
 
@@ -119,7 +92,7 @@ def _algorithms(items: Sequence[str], databases: Sequence[Path]) -> list[str] | 
     for path in databases:
         with Store(path, "r") as store:
             rows = store.runs()
-            if items and all(any(row.id.startswith(item) for row in rows) for item in items[:1]):
+            if items and (items[0] == LATEST or any(row.id.startswith(items[0]) for row in rows)):
                 return None
             known += [cells.algorithm(row) for row in rows]
     labels = dict.fromkeys(known)
@@ -127,30 +100,15 @@ def _algorithms(items: Sequence[str], databases: Sequence[Path]) -> list[str] | 
     return [item if item in labels else resolve("cc", "items", item) for item in items]
 
 
-def _point(at: str) -> dict[str, list[str]]:
-    from ccperf.errors import UsageError
-
-    chosen: dict[str, list[str]] = {}
-    for word in _words(at):
-        name, equals, value = word.partition("=")
-        if not equals:
-            raise UsageError("--at", f"`{word}` is not parameter=value")
-        chosen.setdefault(name, []).append(value)
-    return chosen
-
-
 def metrics_named(text: str) -> list[str]:
     """The metrics of `--metric`; none if it is not given."""
     from ccperf.errors import UsageError, unknown
+    from ccperf.evidence import cells
     from ccperf.metrics import METRICS
 
     if text == "all":
         return list(METRICS)
-    for name in _words(text):
+    for name in cells.words(text):
         if name not in METRICS:
             raise UsageError("--metric", unknown("metric", name, METRICS))
-    return _words(text)
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]
+    return cells.words(text)

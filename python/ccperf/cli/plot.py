@@ -1,16 +1,21 @@
-"""``ccperf plot``: the figures of runs."""
+"""``ccperf plot``: figures of runs, of several runs together, of a metric against a parameter."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from ccperf.cli.options import Folder, databases, load_runs, writable_folder
 from ccperf.cli.output import say
 from ccperf.errors import UsageError, unknown
-from ccperf.outputs import FIGURES, may_write
+
+if TYPE_CHECKING:
+    from ccperf.evidence.cells import Cell
+    from ccperf.figures import Figure
+    from ccperf.result import Result
 
 
 def command(
@@ -20,35 +25,178 @@ def command(
         Parameter(help="Database; may be repeated. Default: those here."),
     ] = None,
     figure: Annotated[str, Parameter(help="Figures, e.g. time_series; default: all.")] = "",
+    experiment: Annotated[str, Parameter(help="Runs of these experiments, instead of ids.")] = "",
+    cc: Annotated[str, Parameter(help="Runs of these algorithms.")] = "",
+    at: Annotated[str, Parameter(help="Runs at these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = "",
+    seed: Annotated[str, Parameter(help="Runs with these seeds.")] = "",
+    overlay: Annotated[bool, Parameter(help="All the runs in one figure.")] = False,
+    sweep: Annotated[
+        str, Parameter(help="Draw --metric against this parameter, with intervals over seeds.")
+    ] = "",
+    metric: Annotated[str, Parameter(help="The metrics of --sweep, e.g. mean_srtt_l4.")] = "",
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
     output: Folder = Path(),
 ) -> None:
-    """Draw the figures of runs."""
-    from ccperf import figures
+    """Draw figures at the width of a column, named by what they show.
 
-    if not runs:
-        raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
-    names = [name.strip() for name in figure.split(",")] if figure else list(figures.FIGURES)
-    for name in names:
-        if name not in figures.FIGURES:
-            raise UsageError("--figure", unknown("figure", name, figures.FIGURES))
-    formats = [name.strip() for name in format.split(",")]
-    for name in formats:
-        if name not in figures.FORMATS:
-            raise UsageError("--format", unknown("format", name, figures.FORMATS))
+    Runs are named by their ids or chosen by experiment, algorithm, point and seed. `--overlay` lays
+    them over each other, one colour a run; `--sweep k --metric mean_srtt_l4` draws a line for each
+    algorithm with the 95 % confidence interval of its means.
+    """
+    from ccperf import figures
+    from ccperf.evidence import cells
+
+    names = _known("--figure", "figure", figure, figures.FIGURES) or list(figures.FIGURES)
+    formats = _known("--format", "format", format, figures.FORMATS)
     writable_folder(output)
-    results = load_runs(runs, databases(db))
-    targets = {
-        (result.id, name): [output / f"{result.id}_{name}.{suffix}" for suffix in formats]
-        for result in results
+    if runs and (experiment or cc or at or seed or sweep):
+        raise UsageError("runs", "name runs or choose them by --experiment, --cc, --at, not both")
+    if runs:
+        results = load_runs(runs, databases(db))
+    else:
+        chosen = cells.choose(databases(db), experiment=experiment, cc=cc, at=at)
+        if not (experiment or cc or at or seed or sweep):
+            raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
+        if sweep:
+            drawn = _sweeps(chosen, sweep, metric)
+            _save(drawn, formats, output)
+            return
+        results = load_runs(_ids(chosen, seed), databases(db))
+    if overlay:
+        drawn = _overlays(results, names)
+    else:
+        from ccperf.outputs import stem
+
+        drawn = {
+            f"{stem(result)}_{name}": figures.describe(name, result.scenario, result.recording)
+            for result in results
+            for name in names
+        }
+    _save(drawn, formats, output)
+
+
+def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise UsageError(option, unknown(kind, name, known))
+    return names
+
+
+def _ids(chosen: Sequence[Cell], seed: str) -> list[str]:
+    from ccperf.grid import seeds
+
+    wanted = seeds(seed) if seed else None
+    ids = [
+        run
+        for cell in chosen
+        for number, run in cell.runs.items()
+        if wanted is None or number in wanted
+    ]
+    if not ids:
+        raise UsageError("runs", "there is none of that choice; `ccperf runs --db FILE` lists them")
+    return list(dict.fromkeys(ids))
+
+
+def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figure]:
+    """Each figure with all the runs in it, called by what tells them apart."""
+    from ccperf import figures
+    from ccperf.outputs import file_name
+    from ccperf.roles import parameters, under_test
+
+    def words(result: Result) -> dict[str, str]:
+        flows = dict.fromkeys(flow.cc.type for flow in result.scenario.flows)
+        point = parameters(result.parameters)
+        return {
+            "algorithm": under_test(result.parameters) or ",".join(flows),
+            **{name: f"{name}={value}" for name, value in point.items()},
+            "seed": f"seed {result.provenance.seed}",
+            "run": result.id[:8],
+        }
+
+    described = [words(result) for result in results]
+    differing = [
+        key
+        for key in dict.fromkeys(key for one in described for key in one)
+        if key != "run" and len({one.get(key) for one in described}) > 1
+    ]
+    labels = [" ".join(one[key] for key in differing if key in one) for one in described]
+    if len(set(labels)) < len(labels) or not all(labels):
+        labels = [
+            f"{label} {one['run']}".strip() for label, one in zip(labels, described, strict=True)
+        ]
+    common = results[0].experiment or "runs"
+    return {
+        file_name([common, *labels[:4], name]): figures.overlay(
+            {
+                label: figures.describe(name, result.scenario, result.recording)
+                for label, result in zip(labels, results, strict=True)
+            }
+        )
         for name in names
     }
+
+
+def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str) -> dict[str, Figure]:
+    """One figure for each metric and each combination of the other parameters."""
+    from ccperf import figures
+    from ccperf.evidence.summary import summarise
+    from ccperf.metrics import METRICS
+    from ccperf.outputs import file_name
+
+    metrics = _known("--metric", "metric", metric, METRICS) or ["mean_agg_throughput_l4"]
+    groups: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in chosen:
+        point = dict(cell.point.parameters)
+        if parameter in point:
+            others = [f"{name}-{value}" for name, value in point.items() if name != parameter]
+            groups.setdefault((cell.point.experiment, *others), []).append(cell)
+    if not groups:
+        raise UsageError("--sweep", f"no run of that choice has a parameter `{parameter}`")
+    drawn: dict[str, Figure] = {}
+    for name in metrics:
+        for place, members in groups.items():
+            lines: dict[str, list[tuple[float, float, float | None]]] = {}
+            for cell in members:
+                values = [found[name] for found in cell.metrics.values() if name in found]
+                if values:
+                    summary = summarise(values)
+                    x = _number(parameter, dict(cell.point.parameters)[parameter])[0]
+                    lines.setdefault(cell.algorithm, []).append(
+                        (x, summary.mean, summary.half_width)
+                    )
+            if lines:
+                unit = _number(parameter, dict(members[0].point.parameters)[parameter])[1]
+                figure = figures.sweep(METRICS[name], figures.Axis(parameter, unit), lines)
+                drawn[file_name([*place, figure.name])] = figure
+    return drawn
+
+
+def _number(parameter: str, text: str) -> tuple[float, str]:
+    """A parameter's value with its unit: a number, a time in ms, a rate in Mbps."""
+    from ccperf import _native
+
+    for parse, unit, scale in (
+        (float, "", 1.0),
+        (_native.parse_time, "ms", 1e6),
+        (_native.parse_rate, "Mbps", 1e6),
+    ):
+        try:
+            return parse(text) / scale, unit
+        except ValueError:
+            continue
+    raise UsageError("--sweep", f"`{parameter}` is no quantity: it is `{text}` there")
+
+
+def _save(drawn: dict[str, Figure], formats: Sequence[str], output: Path) -> None:
+    from ccperf import figures
+    from ccperf.outputs import FIGURES, may_write
+
+    targets = {name: [output / f"{name}.{suffix}" for suffix in formats] for name in drawn}
     for path in (path for paths in targets.values() for path in paths):
         may_write(path, FIGURES[path.suffix[1:]], "--output")
     output.mkdir(parents=True, exist_ok=True)
-    for result in results:
-        for name in names:
-            paths = targets[result.id, name]
-            figures.save(figures.describe(name, result.scenario, result.recording), *paths)
-            for path in paths:
-                say(path)
+    for name, figure in drawn.items():
+        figures.save(figure, *targets[name])
+        for path in targets[name]:
+            say(path)

@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ccperf import roles
+from ccperf import registry, roles
+from ccperf.errors import UsageError
 from ccperf.result import canonical_json
 from ccperf.store import Store
 
@@ -111,6 +112,38 @@ def select(
             for name, values in (parameters or {}).items()
         )
     ]
+
+
+def choose(
+    databases: Iterable[str | Path], *, experiment: str = "", cc: str = "", at: str = ""
+) -> list[Cell]:
+    """Return the cells that fit texts of the command line: `ecn,aqm`, `cubic,bbr`, `k=5,qdisc=..`.
+
+    Raises `UsageError`.
+    """
+    chosen: dict[str, list[str]] = {}
+    for word in words(at):
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError("--at", f"`{word}` is not parameter=value")
+        chosen.setdefault(name, []).append(value)
+    found = read(databases)
+    there = {cell.algorithm for cell in found}
+    # A class of one's own is known by its label; whatever else is not there gets the usual error.
+    names = [name if name in there else _resolved(name) for name in words(cc)]
+    return select(found, experiments=words(experiment), algorithms=names, parameters=chosen)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a comma list."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _resolved(name: str) -> str:
+    try:
+        return registry.resolve("cc", name)
+    except ValueError as error:
+        raise UsageError("--cc", str(error)) from None
 
 
 def _point(row: RunRow, settings: str) -> Point:

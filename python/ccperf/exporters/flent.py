@@ -23,7 +23,8 @@ EPOCH = datetime(2000, 1, 1, tzinfo=timezone.utc)
 def flent(result: Result, path: Path) -> None:
     """The flows as those of Flent's test `tcp_nup`: throughput, RTT and window over time."""
     flows = FlowSeries(result.scenario, result.recording)
-    scenario = result.scenario.canonical()
+    every = result.scenario.canonical()["flows"]
+    described = [every[position] for position in flows.positions]
     results: dict[str, list[float | None]] = {}
     meta: dict[str, dict[str, Any]] = {}
     for number in range(len(flows.names)):
@@ -37,7 +38,7 @@ def flent(result: Result, path: Path) -> None:
                 None if np.isnan(value) else value for value in values.tolist()
             ]
             meta[name + suffix] = {"UNITS": units}
-        meta[name]["CONG_CONTROL"] = scenario["flows"][number]["cc"]["type"]
+        meta[name]["CONG_CONTROL"] = described[number]["cc"]["type"]
     x_values = flows.time.tolist()
     start = EPOCH.timestamp()
     step = x_values[0] if x_values else 0.0
@@ -49,7 +50,7 @@ def flent(result: Result, path: Path) -> None:
             "NOTE": f"ccperf {result.provenance.ccperf_version}, run {result.id}",
             "TIME": _time(0.0),
             "T0": _time(0.0),
-            "HOST": scenario["flows"][0]["destination"] if scenario["flows"] else "",
+            "HOST": described[0]["destination"] if described else "",
             "LOCAL_HOST": "ccperf",
             "LENGTH": x_values[-1] if x_values else 0.0,
             "TOTAL_LENGTH": x_values[-1] if x_values else 0.0,

@@ -23,7 +23,8 @@ def iperf3(result: Result, path: Path) -> None:
     the system does not tell.
     """
     flows = FlowSeries(result.scenario, result.recording)
-    scenario = result.scenario.canonical()
+    every = result.scenario.canonical()["flows"]
+    described = [every[position] for position in flows.positions]
     samples = result.recording.flow_samples
     count = len(flows.names)
 
@@ -61,7 +62,7 @@ def iperf3(result: Result, path: Path) -> None:
         }
         for flow in range(count)
     ]
-    algorithms = ",".join(dict.fromkeys(flow["cc"]["type"] for flow in scenario["flows"]))
+    algorithms = ",".join(dict.fromkeys(flow["cc"]["type"] for flow in described))
     document = {
         "start": {
             "connected": [
@@ -72,14 +73,14 @@ def iperf3(result: Result, path: Path) -> None:
                     "remote_host": flow["destination"],
                     "remote_port": flow["destination_port"],
                 }
-                for number, flow in enumerate(scenario["flows"], start=1)
+                for number, flow in enumerate(described, start=1)
             ],
             "version": f"ccperf {result.provenance.ccperf_version}",
             "system_info": f"ccperf run {result.id}: {result.title}",
             "timestamp": {"time": "Sat, 01 Jan 2000 00:00:00 GMT", "timesecs": 946684800},
             "connecting_to": {
-                "host": scenario["flows"][0]["destination"] if count else "",
-                "port": scenario["flows"][0]["destination_port"] if count else 0,
+                "host": described[0]["destination"] if count else "",
+                "port": described[0]["destination_port"] if count else 0,
             },
             "cookie": result.id,
             "tcp_mss_default": int(flows.segment_bytes[0]) if count else 0,

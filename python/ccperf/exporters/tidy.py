@@ -49,14 +49,9 @@ def tidy(store: Store, rows: Sequence[RunRow], path: Path) -> Path:
 
 
 def _values(store: Store, run_id: str) -> list[list[str]]:
-    tables = store.metrics(run_id)
     return [
         [scope, subject, name, METRICS[name].unit if name in METRICS else "", repr(value)]
-        for scope, table in (
-            ("flow", tables.flow),
-            ("link", tables.link),
-            ("network", tables.network),
-        )
+        for scope, table in store.metrics(run_id).by_scope.items()
         for subject, values in table.items()
         for name, value in values.items()
     ]

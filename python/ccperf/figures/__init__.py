@@ -23,6 +23,7 @@ from ccperf.errors import RunError, UsageError, unknown
 from ccperf.figures.figure import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.figures.overlay import overlay
 from ccperf.figures.registry import FIGURES, FigureKind
+from ccperf.figures.sweep import sweep
 from ccperf.metrics import FlowSeries
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = [
     "describe_all",
     "overlay",
     "save",
+    "sweep",
 ]
 
 #: What `save` writes.

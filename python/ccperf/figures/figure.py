@@ -61,6 +61,8 @@ class Series:
     role: Role
     #: With role `subject`: index into `Figure.subjects`.
     subject: int = 0
+    #: With shape `line`: y is known to ± this; 0 where it is exact, NaN where it is not known.
+    half_width: Floats | None = None
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,10 @@ def data_limits(panel: Panel, axis: str) -> tuple[float, float]:
         shown = np.isfinite(series.y) & np.isfinite(series.x)
         along = (series.x if axis == "x" else series.y)[shown]
         if along.size:
-            values += [float(along.min()), float(along.max())]
+            beyond = np.zeros(along.shape)
+            if axis == "y" and series.half_width is not None:
+                beyond = np.nan_to_num(series.half_width[shown])
+            values += [float((along - beyond).min()), float((along + beyond).max())]
     return min(values, default=math.inf), max(values, default=-math.inf)
 
 
@@ -61,11 +64,12 @@ def ticks(low: float, high: float, most: int) -> list[tuple[float, str]]:
 def marked(series: Series, panel: Panel, figure: Figure) -> list[int]:
     """Return indices of a few points that carry the subject's marker, spread along the series.
 
-    Subjects take turns, so that equal series do not hide each other's markers.
+    Subjects take turns, so that equal series do not hide each other's markers. Where there are few
+    points, all of them do.
     """
     finite = np.flatnonzero(np.isfinite(series.y))
-    if not finite.size:
-        return []
+    if finite.size <= 2 * MARKS:
+        return [int(index) for index in finite]
     along = (series.y if series.shape == "ecdf" else series.x)[finite]
     first = 0.0 if series.shape == "ecdf" or panel.x.lower is None else panel.x.lower
     turn = (series.subject + 0.5) / len(figure.subjects)

@@ -31,19 +31,21 @@ def in_flight(flows: FlowSeries) -> Figure:
     best_rate = float(mean(optimum.rate).sum())
     best_rtt = float(optimum.rtt.mean())
     best_filled = float(mean(optimum.in_flight).sum())
+    known = bool(np.isfinite(best_filled))
     joint_filled = float(filled.sum())
     joint_throughput = float(throughput.sum())
     joint_srtt = float(np.nanmean(srtt)) if np.isfinite(srtt).any() else np.nan
     # The ideal curves bend at the optimum, so three points draw them.  Beyond it each segment waits
     # for the transmission of one more.
-    end = 1.1 * max(best_filled, joint_filled) or 1.0
+    end = 1.1 * float(np.nanmax([best_filled, joint_filled])) or 1.0
     segment_time = 8e-3 * float(flows.segment_bytes.mean()) / best_rate
     bend = np.array([0.0, best_filled, end])
     ideal_rate = np.array([0.0, best_rate, best_rate])
     ideal_rtt = np.array([best_rtt, best_rtt, best_rtt + (end - best_filled) * segment_time])
 
     def series(values: Floats, joint: float, best: float, ideal: Floats) -> tuple[Series, ...]:
-        drawn = [Series(bend, ideal, "line", "ideal")]
+        # Where the bottleneck is not sampled, nobody knows what would be best.
+        drawn = [Series(bend, ideal, "line", "ideal")] if known else []
         drawn += [
             _point(filled[flow], values[flow], "subject", flow)
             for flow in range(count)
@@ -51,7 +53,8 @@ def in_flight(flows: FlowSeries) -> Figure:
         ]
         if count > 1 and np.isfinite(joint):
             drawn.append(_point(joint_filled, joint, "joint"))
-        drawn.append(_point(best_filled, best, "optimum"))
+        if known:
+            drawn.append(_point(best_filled, best, "optimum"))
         return tuple(drawn)
 
     x = Axis("Mean in flight", "segments", lower=0, upper=end)
@@ -72,8 +75,7 @@ def in_flight(flows: FlowSeries) -> Figure:
         subjects=of_flows(flows.names),
         roles=(
             *((("joint", "all flows together"),) if count > 1 else ()),
-            ("optimum", "optimum"),
-            ("ideal", "ideal network"),
+            *((("optimum", "optimum"), ("ideal", "ideal network")) if known else ()),
         ),
     )
 

@@ -31,7 +31,9 @@ def operating_point(flows: FlowSeries) -> Figure:
         Series(srtt[index : index + 1], throughput[index : index + 1], "points", "subject", index)
         for index in range(len(flows.names))
     ]
-    points.append(Series(best_rtt, best_rate, "points", "optimum"))
+    known = bool(np.isfinite(best_rate).any())  # not where the bottleneck is not sampled
+    if known:
+        points.append(Series(best_rtt, best_rate, "points", "optimum"))
     count = len(flows.names)
     return Figure(
         name="operating_point",
@@ -46,5 +48,5 @@ def operating_point(flows: FlowSeries) -> Figure:
             ),
         ),
         subjects=of_flows(flows.names),
-        roles=(("optimum", "optimum" if count == 1 else "optimum, equal shares"),),
+        roles=(("optimum", "optimum" if count == 1 else "optimum, equal shares"),) if known else (),
     )

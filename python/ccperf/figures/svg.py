@@ -61,8 +61,10 @@ _STYLE = (
     "sans-serif;fill:#1b2126}}"
     "path{{fill:none;stroke-linejoin:round}}"
     ".g{{stroke:#e3e3e3;stroke-width:9}}.a{{stroke:#1b2126;stroke-width:11}}"
-    ".l{{stroke-width:17}}.n{{stroke-width:11}}.r{{stroke-width:20}}.t{{stroke-width:9;stroke-opacity:.55}}"
+    ".l{{stroke-width:17}}.n{{stroke-width:11}}.r{{stroke-width:20}}"
+    ".t{{stroke-width:9;stroke-opacity:.55}}"
     ".d{{stroke-dasharray:20 28}}.m{{text-anchor:middle}}.e{{text-anchor:end}}"
+    ".b{{stroke-opacity:0;fill-opacity:.18}}"
     "{light}@media(prefers-color-scheme:dark){{text{{fill:#e6eaed}}.g{{stroke:#343d45}}"
     ".a{{stroke:#a3afb9}}{dark}}}"
 )
@@ -145,14 +147,18 @@ class _Drawing:
                 path = f"M0 {height - y.place(line.value, height)}h{width}"
             yield f'<path class="r d r{line.role[0]}" d="{path}"/>'
         lines = [one for one in panel.series if one.shape != "points"]
+        for series in lines:
+            if series.half_width is not None:
+                yield self._band(series, series.half_width, x, y, (width, height))
         for series in sorted(lines, key=lambda one: one.role != "subject"):
             yield self._line(series, panel, x, y, width, height)
         yield "</svg>"
         points = [one for one in panel.series if one.shape == "points"]
         for series in sorted(points, key=lambda one: _POINT_ORDER.get(one.role, 0)):
+            known = np.isfinite(series.x) & np.isfinite(series.y)
             at = zip(
-                (left + x.places(series.x, width)).tolist(),
-                (top + height - y.places(series.y, height)).tolist(),
+                (left + x.places(series.x[known], width)).tolist(),
+                (top + height - y.places(series.y[known], height)).tolist(),
                 strict=True,
             )
             yield self._markers(series, at, _MARKER_RADIUS)
@@ -187,6 +193,17 @@ class _Drawing:
             )
             drawn += self._markers(series, places, _MARK_RADIUS)
         return drawn
+
+    def _band(
+        self, series: Series, half_width: Floats, x: _Scale, y: _Scale, size: tuple[int, int]
+    ) -> str:
+        half, (width, height) = np.nan_to_num(half_width), size
+        xs = x.places(np.concatenate([series.x, series.x[::-1]]), width)
+        edge = np.concatenate([series.y + half, (series.y - half)[::-1]])
+        corners = zip(xs.tolist(), (height - y.places(edge, height)).tolist(), strict=True)
+        entry = self.figure.entry_of[series.subject]
+        path = "L".join(f"{a} {b}" for a, b in corners)
+        return f'<path class="b c{entry} f" d="M{path}z"/>'
 
     def _markers(self, series: Series, at: Iterable[tuple[int, int]], radius: float) -> str:
         entry = self.figure.entry_of[series.subject] if series.role == "subject" else 0
