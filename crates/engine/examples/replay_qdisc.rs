@@ -27,7 +27,7 @@ use ccperf_engine::verdict::Verdict;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    Enqueue { number: u32, flow: u16, backward: bool, bytes: u32, ecn: u8 },
+    Enqueue { number: u32, flow: u32, backward: bool, bytes: u32, ecn: u8 },
     Dequeue,
     Run,
     Timer(u32),

@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use crate::packet::{ICMP_HEADER, IP_HEADER, Packet, SackBlock, TCP_HEADER};
+use crate::packet::{Headers, ICMP_HEADER, IP_HEADER, Packet, SackBlock, TCP_HEADER};
 use crate::time::Time;
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -32,8 +32,8 @@ pub struct Conversation {
     pub services: [u8; 2],
     /// The direction of a link that its packets leave the source on, and the one that replies come
     /// back on.
-    pub out: u16,
-    pub back: u16,
+    pub out: u32,
+    pub back: u32,
     /// Index of the source's device among the capture's interfaces.
     pub interface: u32,
 }
@@ -80,11 +80,11 @@ impl Capture {
         &mut self,
         out: &mut dyn Write,
         now: Time,
-        port: u16,
-        p: &Packet,
+        port: u32,
+        p: Headers<'_>,
     ) -> io::Result<()> {
-        let known = self.conversations.get(usize::from(p.flow));
-        if !p.backward && known.is_some_and(|conversation| conversation.out == port) {
+        let known = self.conversations.get(p.packet.flow as usize);
+        if !p.packet.backward && known.is_some_and(|conversation| conversation.out == port) {
             self.write(out, now, p)?;
         }
         Ok(())
@@ -95,18 +95,18 @@ impl Capture {
         &mut self,
         out: &mut dyn Write,
         now: Time,
-        port: u16,
-        p: &Packet,
+        port: u32,
+        p: Headers<'_>,
     ) -> io::Result<()> {
-        let known = self.conversations.get(usize::from(p.flow));
-        if p.backward && known.is_some_and(|conversation| conversation.back == port) {
+        let known = self.conversations.get(p.packet.flow as usize);
+        if p.packet.backward && known.is_some_and(|conversation| conversation.back == port) {
             self.write(out, now, p)?;
         }
         Ok(())
     }
 
-    fn write(&mut self, out: &mut dyn Write, now: Time, p: &Packet) -> io::Result<()> {
-        let conversation = &self.conversations[usize::from(p.flow)];
+    fn write(&mut self, out: &mut dyn Write, now: Time, p: Headers<'_>) -> io::Result<()> {
+        let conversation = &self.conversations[p.packet.flow as usize];
         let headers = headers(conversation, p);
         let interface = conversation.interface;
         self.block(out, ENHANCED_PACKET, |body| {
@@ -114,7 +114,7 @@ impl Capture {
             body.extend(((now.0 >> 32) as u32).to_le_bytes());
             body.extend((now.0 as u32).to_le_bytes());
             body.extend((headers.len() as u32).to_le_bytes());
-            body.extend(p.ip_bytes.to_le_bytes());
+            body.extend(p.packet.ip_bytes.to_le_bytes());
             padded(body, &headers);
         })
     }
@@ -149,7 +149,8 @@ fn padded(body: &mut Vec<u8>, bytes: &[u8]) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-fn headers(conversation: &Conversation, p: &Packet) -> Vec<u8> {
+fn headers(conversation: &Conversation, headers: Headers<'_>) -> Vec<u8> {
+    let Headers { packet: p, sacks } = headers;
     let [mut source, mut destination] = conversation.ends;
     if p.backward {
         (source, destination) = (destination, source);
@@ -157,7 +158,7 @@ fn headers(conversation: &Conversation, p: &Packet) -> Vec<u8> {
     let mut bytes = ip_header(conversation, source.0, destination.0, p);
     match conversation.protocol {
         PROTOCOL_ICMP => bytes.extend(icmp_header(p)),
-        protocol => bytes.extend(tcp_header(source, destination, protocol, p)),
+        protocol => bytes.extend(tcp_header(source, destination, protocol, p, sacks)),
     }
     bytes
 }
@@ -181,7 +182,7 @@ fn ip_header(conversation: &Conversation, source: u32, destination: u32, p: &Pac
 /// RFC 792, echo (8) or echo reply (0).
 fn icmp_header(p: &Packet) -> Vec<u8> {
     let mut header = vec![if p.backward { 0 } else { 8 }, 0, 0, 0];
-    header.extend(p.flow.to_be_bytes());
+    header.extend((p.flow as u16).to_be_bytes());
     header.extend((p.seq.0 as u16).to_be_bytes());
     debug_assert_eq!(header.len(), ICMP_HEADER as usize);
     let sum = checksum(&header, 0);
@@ -190,16 +191,22 @@ fn icmp_header(p: &Packet) -> Vec<u8> {
 }
 
 /// RFC 9293 section 3.1. The options fill the room that the packet's size leaves them.
-fn tcp_header(source: Address, destination: Address, protocol: u8, p: &Packet) -> Vec<u8> {
+fn tcp_header(
+    source: Address,
+    destination: Address,
+    protocol: u8,
+    p: &Packet,
+    sacks: &[SackBlock],
+) -> Vec<u8> {
     let length = (p.ip_bytes - IP_HEADER) as usize - usize::from(p.payload);
-    let options = options(p);
+    let options = options(p, sacks);
     debug_assert!(options.len() + TCP_HEADER as usize <= length);
     let mut header = Vec::with_capacity(length);
     header.extend(source.1.to_be_bytes());
     header.extend(destination.1.to_be_bytes());
     header.extend(p.seq.0.to_be_bytes());
     header.extend(p.ack.0.to_be_bytes());
-    header.extend([(length as u8 / 4) << 4, p.flags.0]);
+    header.extend([(length as u8 / 4) << 4, p.flags.0 as u8]);
     header.extend(p.window.to_be_bytes());
     header.extend([0; 4]);
     header.extend(options);
@@ -214,7 +221,7 @@ fn tcp_header(source: Address, destination: Address, protocol: u8, p: &Packet) -
     header
 }
 
-fn options(p: &Packet) -> Vec<u8> {
+fn options(p: &Packet, sacks: &[SackBlock]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40);
     if let Some(shift) = p.options.window_shift() {
         bytes.extend([3, 3, shift]);
@@ -227,10 +234,9 @@ fn options(p: &Packet) -> Vec<u8> {
         bytes.extend(p.ts_val.to_be_bytes());
         bytes.extend(p.ts_ecr.to_be_bytes());
     }
-    let (blocks, count) = p.sack_blocks();
-    if count > 0 {
-        bytes.extend([5, 2 + 8 * count as u8]);
-        for (left, right) in &blocks[..count] as &[SackBlock] {
+    if !sacks.is_empty() {
+        bytes.extend([5, 2 + 8 * sacks.len() as u8]);
+        for (left, right) in sacks {
             bytes.extend(left.0.to_be_bytes());
             bytes.extend(right.0.to_be_bytes());
         }
@@ -269,8 +275,14 @@ mod tests {
         }
     }
 
+    const SACKED: [SackBlock; 1] = [(Seq(15929), Seq(17377))];
+
+    fn with_sacks(packet: &Packet) -> Headers<'_> {
+        Headers { packet, sacks: &SACKED[..usize::from(packet.sacks)] }
+    }
+
     fn acknowledgement() -> Packet {
-        let mut p = Packet {
+        Packet {
             seq: Seq(1),
             ack: Seq(14481),
             ts_val: 7,
@@ -281,15 +293,14 @@ mod tests {
             flags: Flags(0x50),
             ecn: Ecn::Ect0,
             options: Options::new(true),
+            sacks: 1,
             ..Packet::default()
-        };
-        p.set_sack_blocks(&[(Seq(15929), Seq(17377))]);
-        p
+        }
     }
 
     #[test]
     fn a_header_has_every_field_where_it_belongs() {
-        let bytes = headers(&conversation(), &acknowledgement());
+        let bytes = headers(&conversation(), with_sacks(&acknowledgement()));
         assert_eq!(bytes.len(), 64);
         assert_eq!(bytes[..2], [0x45, 0x02]);
         assert_eq!(bytes[2..4], 64_u16.to_be_bytes());
@@ -307,7 +318,7 @@ mod tests {
     #[test]
     fn checksums_add_up_to_nothing() {
         let p = acknowledgement();
-        let bytes = headers(&conversation(), &p);
+        let bytes = headers(&conversation(), with_sacks(&p));
         assert_eq!(checksum(&bytes[..20], 0), [0, 0]);
         let mut pseudo = bytes[12..20].to_vec();
         pseudo.extend([0, 6, 0, (p.ip_bytes - 20) as u8]);
@@ -328,9 +339,9 @@ mod tests {
         let mut written = |is_sent: bool, port, p: &Packet| {
             let before = file.len();
             if is_sent {
-                capture.sent(&mut file, Time(1), port, p).unwrap();
+                capture.sent(&mut file, Time(1), port, with_sacks(p)).unwrap();
             } else {
-                capture.arrived(&mut file, Time(1), port, p).unwrap();
+                capture.arrived(&mut file, Time(1), port, with_sacks(p)).unwrap();
             }
             file.len() > before
         };

@@ -45,6 +45,9 @@ pub enum Event {
     CloseReceiver(u32),
 }
 
+/// Indices of events are below this.
+pub const INDICES: usize = 1 << INDEX_BITS;
+
 /// Bits of an event's index, and of the event.
 const INDEX_BITS: u32 = 22;
 const EVENT_BITS: u32 = INDEX_BITS + 4;

@@ -10,6 +10,10 @@ use crate::rng::Distribution;
 /// The version of the format; a reader refuses others.
 pub const SCHEMA: u32 = 2;
 
+/// As many flows and pings, and links, can be numbered in a run.
+pub const MAX_FLOWS: usize = 200_000;
+pub const MAX_LINKS: usize = 1 << 17;
+
 /// One run, complete.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -13,7 +13,7 @@ mod lanes;
 mod port;
 
 use crate::event::EventQueue;
-use crate::packet::{PPP_HEADER, Packet, PacketId};
+use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::qdisc::FlowKey;
 use crate::rng::RngStream;
 use crate::time::Time;
@@ -34,6 +34,8 @@ pub struct Network {
     /// Random numbers for losses; ports may share a stream.
     loss_streams: Vec<RngStream>,
     routes: Routes,
+    /// The SACK blocks of the packet that was taken out last, of those that had some.
+    arrived_sacks: SackBlocks,
 }
 
 impl Network {
@@ -44,7 +46,8 @@ impl Network {
         flow_keys: Vec<[FlowKey; 2]>,
         trace: Option<PacketTrace>,
     ) -> Self {
-        Network { ports, common: Common::new(flow_keys, trace), loss_streams, routes }
+        let common = Common::new(flow_keys, trace);
+        Network { ports, common, loss_streams, routes, arrived_sacks: SackBlocks::default() }
     }
 
     /// From now on no shortcuts are taken.
@@ -76,6 +79,19 @@ impl Network {
         let port = route[0];
         let id = self.common.packets.insert(packet);
         self.ports[port as usize].enter(id, &mut self.common);
+    }
+
+    /// The same for a packet with SACK blocks.
+    pub fn send_with_sacks(&mut self, packet: Packet, blocks: &[SackBlock]) {
+        let port = self.routes[packet.flow as usize][usize::from(packet.backward)][0];
+        let id = self.common.packets.insert(packet);
+        self.common.packets.set_sacks(id, blocks);
+        self.ports[port as usize].enter(id, &mut self.common);
+    }
+
+    /// Those of the packet that was taken out of the network last, if it had some.
+    pub fn arrived_sacks(&self) -> &SackBlocks {
+        &self.arrived_sacks
     }
 
     /// The queue disciplines have been made.
@@ -122,6 +138,9 @@ impl Network {
     #[inline]
     pub fn take(&mut self, id: PacketId) -> Packet {
         let packet = self.common.packets[id];
+        if packet.sacks > 0 {
+            self.arrived_sacks = self.common.packets.sacks(id);
+        }
         self.common.packets.remove(id);
         packet
     }

@@ -39,7 +39,7 @@ pub const fn priority(tos: u8) -> u8 {
 
 /// The flag bits of the TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u8);
+pub struct Flags(pub u16);
 
 impl Flags {
     pub const FIN: Flags = Flags(0x01);
@@ -117,7 +117,13 @@ pub struct PacketId(pub u32);
 /// A `[left, right)` block of a SACK option (RFC 2018 section 3).
 pub type SackBlock = (Seq, Seq);
 
-/// What a packet carries: the fields of its headers that somebody reads, and its sizes.
+/// As many as fit a header without other options (RFC 2018 section 3).
+pub type SackBlocks = [SackBlock; 4];
+
+/// What a packet carries: the fields of its headers that somebody reads, and its sizes.  SACK blocks,
+/// which few packets have, are kept beside it: see [`PacketPool::sacks`].
+///
+/// It fills a cache line only in part: there is room for what balancers write on packets.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Packet {
@@ -130,46 +136,35 @@ pub struct Packet {
     pub ts_ecr: u32,
     /// IP packet size in bytes: IP and TCP headers, options and payload.
     pub ip_bytes: u32,
+    pub flow: u32,
     pub payload: u16,
     /// The window field as it stands in the header (not yet scaled).
     pub window: u16,
-    pub flow: u16,
+    pub flags: Flags,
     /// The hop of its route that it travels next.
     pub hop: u8,
     /// True for packets from the flow's destination to its source.
     pub backward: bool,
-    pub flags: Flags,
     pub ecn: Ecn,
     pub options: Options,
+    /// How many SACK blocks it has.
     pub sacks: u8,
-    pub sack: [SackBlock; 3],
 }
 
 // One cache line.
 const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
-    /// The SACK blocks; a fourth one fits a header, and this struct, only in place of timestamps.
-    pub fn sack_blocks(&self) -> ([SackBlock; 4], usize) {
-        let [a, b, c] = self.sack;
-        ([a, b, c, (Seq(self.ts_val), Seq(self.ts_ecr))], usize::from(self.sacks))
-    }
-
-    /// Adds as many of `blocks` as the header has room for.
-    pub fn set_sack_blocks(&mut self, blocks: &[SackBlock]) {
-        let room = if self.options.has_timestamps() { 3 } else { 4 };
-        self.sacks = blocks.len().min(room) as u8;
-        for (i, &block) in blocks.iter().take(room).enumerate() {
-            match self.sack.get_mut(i) {
-                Some(slot) => *slot = block,
-                None => (self.ts_val, self.ts_ecr) = (block.0.0, block.1.0),
-            }
-        }
-    }
-
     pub const fn wire_bytes(&self) -> u32 {
         self.ip_bytes + PPP_HEADER
     }
+}
+
+/// A packet with the SACK blocks that are kept beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Headers<'a> {
+    pub packet: &'a Packet,
+    pub sacks: &'a [SackBlock],
 }
 
 /// The slab that holds every packet of a simulation.
@@ -177,6 +172,8 @@ impl Packet {
 pub struct PacketPool {
     slots: Vec<Packet>,
     free: Vec<PacketId>,
+    /// Of the packets that have some; as long as was needed so far.
+    sacks: Vec<SackBlocks>,
 }
 
 impl PacketPool {
@@ -197,6 +194,29 @@ impl PacketPool {
 
     pub fn remove(&mut self, id: PacketId) {
         self.free.push(id);
+    }
+
+    /// Gives a packet its SACK blocks.
+    pub fn set_sacks(&mut self, id: PacketId, blocks: &[SackBlock]) {
+        let index = id.0 as usize;
+        if index >= self.sacks.len() {
+            self.sacks.resize(self.slots.len(), SackBlocks::default());
+        }
+        self.sacks[index][..blocks.len()].copy_from_slice(blocks);
+        self.slots[index].sacks = blocks.len() as u8;
+    }
+
+    /// The SACK blocks of a packet that has some: the first [`Packet::sacks`] of these.
+    pub fn sacks(&self, id: PacketId) -> SackBlocks {
+        self.sacks[id.0 as usize]
+    }
+
+    /// A packet with its SACK blocks.
+    pub fn headers(&self, id: PacketId) -> Headers<'_> {
+        let packet = &self[id];
+        let count = usize::from(packet.sacks);
+        let sacks = if count > 0 { &self.sacks[id.0 as usize][..count] } else { &[] };
+        Headers { packet, sacks }
     }
 
     /// Packets alive now.

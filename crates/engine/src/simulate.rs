@@ -54,6 +54,7 @@ impl Simulation {
         packets: Option<&Path>,
         user: &dyn UserCode,
     ) -> Result<Self, Error> {
+        build::check_numbers(&scenario)?;
         let trace = |path: &Path| -> Result<PacketTrace, Error> {
             let out = Box::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
             if path.extension().is_some_and(|suffix| suffix == "pcapng") {
@@ -149,7 +150,7 @@ impl Simulation {
                 if let Some(id) = self.network.on_arrival(lane) {
                     let packet = self.network.take(id);
                     self.hosts.deliver(&packet, &mut self.network);
-                    self.note(u32::from(packet.flow));
+                    self.note(packet.flow);
                 }
             }
             Event::TxComplete(port) => self.network.on_tx_complete(port),

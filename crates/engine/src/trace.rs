@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::capture::Capture;
-use crate::packet::{Ecn, Flags, Packet};
+use crate::packet::{Ecn, Flags, Headers};
 use crate::time::Time;
 use crate::verdict::{Reason, Verdict};
 
@@ -40,6 +40,17 @@ impl PacketEvent {
     }
 }
 
+/// What has happened to a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    pub at: Time,
+    /// The direction of the link, by its number.
+    pub port: u32,
+    pub event: PacketEvent,
+    pub packet: Headers<'a>,
+    pub reason: Reason,
+}
+
 enum Form {
     Csv { ports: Vec<String>, flows: Vec<String> },
     Capture(Capture),
@@ -65,9 +76,9 @@ impl PacketTrace {
         PacketTrace { out, form: Form::Capture(capture), error: None }
     }
 
-    pub fn push(&mut self, now: Time, port: u16, event: PacketEvent, p: &Packet, why: Reason) {
+    pub fn push(&mut self, row: Row<'_>) {
         if self.error.is_none() {
-            self.error = self.write(now, port, event, p, why).err();
+            self.error = self.write(row).err();
         }
     }
 
@@ -79,21 +90,16 @@ impl PacketTrace {
         }
     }
 
-    fn write(
-        &mut self,
-        now: Time,
-        port: u16,
-        event: PacketEvent,
-        p: &Packet,
-        why: Reason,
-    ) -> io::Result<()> {
+    fn write(&mut self, row: Row<'_>) -> io::Result<()> {
+        let Row { at, port, event, packet, reason } = row;
+        let p = packet.packet;
         let out = &mut *self.out;
         let (ports, flows) = match &mut self.form {
             Form::Csv { ports, flows } => (ports, flows),
             Form::Capture(capture) => {
                 return match event {
-                    PacketEvent::Tx => capture.sent(out, now, port, p),
-                    PacketEvent::Rx => capture.arrived(out, now, port, p),
+                    PacketEvent::Tx => capture.sent(out, at, port, packet),
+                    PacketEvent::Rx => capture.arrived(out, at, port, packet),
                     PacketEvent::Enqueue | PacketEvent::Drop | PacketEvent::Mark => Ok(()),
                 };
             }
@@ -101,7 +107,7 @@ impl PacketTrace {
         write!(
             out,
             "{},{},{},{},{},{},{},{},",
-            now.0,
+            at.0,
             ports[port as usize],
             event.word(),
             flows[p.flow as usize],
@@ -115,8 +121,8 @@ impl PacketTrace {
             PacketEvent::Mark => Verdict::Mark,
             _ => Verdict::DropBeforeEnqueue,
         };
-        let prefix = why.prefix(verdict);
-        writeln!(out, ",{},{prefix}{}", ecn_word(p.ecn), why.text)
+        let prefix = reason.prefix(verdict);
+        writeln!(out, ",{},{prefix}{}", ecn_word(p.ecn), reason.text)
     }
 }
 

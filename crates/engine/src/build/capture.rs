@@ -32,7 +32,7 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result
         interface: 0,
     });
     let mut conversations: Vec<Conversation> = flows.chain(pings).collect();
-    let mut devices: Vec<u16> = Vec::new();
+    let mut devices: Vec<u32> = Vec::new();
     for conversation in &mut conversations {
         let known = devices.iter().position(|&device| device == conversation.out);
         conversation.interface = known.unwrap_or_else(|| {
@@ -42,9 +42,7 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result
     }
     let names: Vec<String> = devices
         .iter()
-        .map(|&port| {
-            scenario.links[usize::from(port / 2)].directions[usize::from(port % 2)].name.clone()
-        })
+        .map(|&port| scenario.links[port as usize / 2].directions[port as usize % 2].name.clone())
         .collect();
     let capture = Capture::new(&mut *out, &names, conversations)?;
     Ok(PacketTrace::capture(out, capture))
@@ -55,6 +53,6 @@ fn address(text: &str, port: u16) -> Address {
     (text.parse().map_or(0, |address: Ipv4Addr| address.into()), port)
 }
 
-fn port(hop: Option<&[usize; 2]>) -> u16 {
-    hop.map_or(u16::MAX, |&[link, direction]| (2 * link + direction) as u16)
+fn port(hop: Option<&[usize; 2]>) -> u32 {
+    hop.map_or(u32::MAX, |&[link, direction]| (2 * link + direction) as u32)
 }

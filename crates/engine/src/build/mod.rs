@@ -11,16 +11,36 @@ use std::io::Write;
 
 use crate::attributes::Spec;
 use crate::error::Error;
+use crate::event::INDICES;
 use crate::hosts::{Endpoint, Hosts, Ping};
-use crate::lowered::{Algorithm, Lowered};
+use crate::lowered::{Algorithm, Lowered, MAX_FLOWS, MAX_LINKS};
 use crate::network::Network;
 use crate::rng::RngStream;
+use crate::tcp::Timer;
 use crate::time::Time;
 use crate::trace::PacketTrace;
 use crate::user::UserCode;
 
 pub use capture::capture;
 pub use startup::{Startup, startups};
+
+const _: () = assert!(2 * MAX_FLOWS * Timer::COUNT <= INDICES && 2 * MAX_LINKS <= INDICES);
+
+/// Refuses what cannot be numbered.
+///
+/// # Errors
+/// Which of them are too many.
+pub fn check_numbers(scenario: &Lowered) -> Result<(), Error> {
+    let flows = scenario.flows.len() + scenario.pings.len();
+    for (what, count, most) in
+        [("flows and pings", flows, MAX_FLOWS), ("links", scenario.links.len(), MAX_LINKS)]
+    {
+        if count > most {
+            return Err(Error::Scenario(format!("{count} {what} are more than {most}")));
+        }
+    }
+    Ok(())
+}
 
 /// A packet trace into `out`, with the names of the scenario's links, flows and pings.
 pub fn packet_trace(scenario: &Lowered, out: Box<dyn Write + Send>) -> PacketTrace {

@@ -11,7 +11,7 @@ use crate::time::Time;
 #[derive(Debug)]
 pub struct Ping {
     /// The number that its packets carry: behind those of the flows.
-    flow: u16,
+    flow: u32,
     interval: Time,
     size: u32,
     /// When the next request is due.
@@ -25,7 +25,7 @@ pub struct Ping {
 impl Ping {
     pub fn new(ping: &lowered::Ping, flow: u32) -> Self {
         let (interval, size) = (Time(ping.interval_ns), ping.size_bytes);
-        Ping { flow: flow as u16, interval, size, next: None, stopped: false, requests: Vec::new() }
+        Ping { flow, interval, size, next: None, stopped: false, requests: Vec::new() }
     }
 
     /// Sends a request; the next one is due an interval later.
@@ -40,7 +40,7 @@ impl Ping {
             flow: self.flow,
             ..Packet::default()
         });
-        let due = Event::Application(u32::from(self.flow));
+        let due = Event::Application(self.flow);
         self.next = Some(network.events().schedule(self.interval, due));
     }
 

@@ -4,7 +4,7 @@
 use crate::application::{Application, Due};
 use crate::event::{Event, Key};
 use crate::network::Network;
-use crate::packet::Packet;
+use crate::packet::{Packet, SackBlock, SackBlocks};
 use crate::tcp::{Environment, Socket, Timer, Write};
 use crate::time::Time;
 
@@ -157,9 +157,20 @@ impl Host<'_> {
 impl Environment for Host<'_> {
     #[inline(always)]
     fn transmit(&mut self, mut segment: Packet) {
-        segment.flow = self.flow as u16;
+        segment.flow = self.flow;
         segment.backward = self.side == Side::Receiver;
         self.network.send(segment);
+    }
+
+    #[cold]
+    fn transmit_with_sacks(&mut self, mut segment: Packet, blocks: &[SackBlock]) {
+        segment.flow = self.flow;
+        segment.backward = self.side == Side::Receiver;
+        self.network.send_with_sacks(segment, blocks);
+    }
+
+    fn sacks(&self) -> &SackBlocks {
+        self.network.arrived_sacks()
     }
 
     fn arm(&mut self, timer: Timer, at: Time) {

@@ -5,7 +5,7 @@ use crate::event::{Event, EventQueue};
 use crate::packet::{PacketId, PacketPool};
 use crate::qdisc::FlowKey;
 use crate::time::Time;
-use crate::trace::{PacketEvent, PacketTrace};
+use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::Reason;
 
 #[derive(Debug)]
@@ -39,8 +39,9 @@ impl Common {
     #[inline]
     pub fn record(&mut self, port: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
         if let Some(trace) = &mut self.trace {
-            let why = Reason { text: reason, depth: 0 };
-            trace.push(self.events.now().time, port as u16, event, &self.packets[id], why);
+            let (at, packet) = (self.events.now().time, self.packets.headers(id));
+            let reason = Reason { text: reason, depth: 0 };
+            trace.push(Row { at, port, event, packet, reason });
         }
     }
 }

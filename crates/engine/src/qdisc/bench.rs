@@ -74,7 +74,7 @@ impl Bench {
     }
 
     /// Whether the packet got in.
-    pub fn arrive(&mut self, flow: u16, ip_bytes: u32, ecn: Ecn) -> bool {
+    pub fn arrive(&mut self, flow: u32, ip_bytes: u32, ecn: Ecn) -> bool {
         let seq = Seq(self.arrivals);
         self.arrivals += 1;
         let id = self.packets.insert(Packet {

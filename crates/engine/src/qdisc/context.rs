@@ -4,7 +4,7 @@
 use super::PacketFifo;
 use crate::packet::{Ecn, PacketId, PacketPool};
 use crate::time::{Rate, Time};
-use crate::trace::{PacketEvent, PacketTrace};
+use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::units::QueueSize;
 use crate::verdict::{Reason, Verdict};
 
@@ -71,7 +71,7 @@ pub struct QdiscContext<'a> {
     /// Indexed by flow; forward direction first, then backward.
     pub flow_keys: &'a [[FlowKey; 2]],
     pub rate: Rate,
-    pub port: u16,
+    pub port: u32,
     pub trace: Option<&'a mut PacketTrace>,
     pub nesting: Nesting,
 }
@@ -234,7 +234,8 @@ impl QdiscContext<'_> {
 
     fn record(&mut self, event: PacketEvent, id: PacketId, why: Reason) {
         if let Some(trace) = self.trace.as_deref_mut() {
-            trace.push(self.now, self.port, event, &self.packets[id], why);
+            let (at, port, packet) = (self.now, self.port, self.packets.headers(id));
+            trace.push(Row { at, port, event, packet, reason: why });
         }
     }
 }

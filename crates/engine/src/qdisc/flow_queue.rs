@@ -144,7 +144,7 @@ impl<C: Child> FlowQueueing<C> {
     /// The queue of a packet, made if it is the first in its bucket.
     fn classify(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> u32 {
         let packet = &cx.packets[id];
-        let place = usize::from(packet.flow) * 2 + usize::from(packet.backward);
+        let place = packet.flow as usize * 2 + usize::from(packet.backward);
         let known = self.classifier.cache.get(place).copied().flatten();
         if let (Some(queue), None) = (known, self.classifier.ways) {
             return queue;
@@ -324,14 +324,14 @@ mod tests {
         let mut bench = Bench::new("FqCoDelQueueDisc", &[]);
         let sizes = [1500, 700, 40];
         let mut bytes = [0u32; 3];
-        for (flow, &size) in (0u16..).zip(&sizes) {
+        for (flow, &size) in (0u32..).zip(&sizes) {
             for _ in 0..if size < 100 { 3000 } else { 200 } {
                 assert!(bench.arrive(flow, size, Ecn::NotEct));
             }
         }
         for _ in 0..1500 {
             let packet = bench.depart().unwrap();
-            bytes[usize::from(packet.flow)] += packet.ip_bytes;
+            bytes[packet.flow as usize] += packet.ip_bytes;
         }
         let (least, most) = (bytes.iter().min().unwrap(), bytes.iter().max().unwrap());
         assert!(most - least <= 2 * 1500, "{bytes:?}");

@@ -12,7 +12,7 @@ use crate::verdict::Verdict;
 
 #[derive(Clone, Debug)]
 enum Step {
-    Arrive { flow: u16, bytes: u32, ecn: Ecn },
+    Arrive { flow: u32, bytes: u32, ecn: Ecn },
     Depart,
     Wait { micros: u64 },
 }
@@ -21,7 +21,7 @@ fn step() -> impl Strategy<Value = Step> {
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect1), Just(Ecn::Ect0), Just(Ecn::Ce)];
     let bytes = prop_oneof![Just(40u32), Just(1500), 41u32..1500];
     prop_oneof![
-        4 => (0u16..16, bytes, ecn)
+        4 => (0u32..16, bytes, ecn)
             .prop_map(|(flow, bytes, ecn)| Step::Arrive { flow, bytes, ecn }),
         3 => Just(Step::Depart),
         1 => (1u64..20_000).prop_map(|micros| Step::Wait { micros }),
@@ -32,8 +32,8 @@ fn step() -> impl Strategy<Value = Step> {
 struct Departures([Option<u32>; 16]);
 
 impl Departures {
-    fn check(&mut self, flow: u16, number: u32) {
-        let last = &mut self.0[usize::from(flow)];
+    fn check(&mut self, flow: u32, number: u32) {
+        let last = &mut self.0[flow as usize];
         assert!(last.is_none_or(|last| last < number), "flow {flow} overtakes itself");
         *last = Some(number);
     }

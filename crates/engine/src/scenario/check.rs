@@ -9,7 +9,7 @@ use super::routing::Routes;
 use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, Spec};
-use crate::lowered::DeviceSelect;
+use crate::lowered::{DeviceSelect, MAX_FLOWS, MAX_LINKS};
 use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
 use crate::qdisc;
 use crate::tcp::socket_params::SOCKET;
@@ -20,9 +20,6 @@ use crate::user::is_user_code;
 /// The first ports that are given out (RFC 6335's dynamic range; iperf's server).
 const FIRST_SOURCE_PORT: u16 = 49152;
 const FIRST_DESTINATION_PORT: u16 = 5001;
-/// Links are numbered in 16 bits, by direction.
-const MAX_LINKS: usize = 1 << 15;
-const MAX_FLOWS: usize = 1 << 16;
 /// The initial time to live: the 64th router discards the packet.
 const MAX_HOPS: usize = 64;
 /// Stream numbers are exact in a double.

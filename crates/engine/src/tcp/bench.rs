@@ -21,7 +21,7 @@ use super::config::Config;
 use super::socket::{Environment, Socket, Timer, Write};
 use crate::attributes::Attributes;
 use crate::congestion;
-use crate::packet::{Ecn, Flags, Options, Packet};
+use crate::packet::{Ecn, Flags, Options, Packet, SackBlock, SackBlocks};
 use crate::recovery;
 use crate::seq::Seq;
 use crate::time::Time;
@@ -101,11 +101,21 @@ struct World {
     transcript: Vec<String>,
     /// In the order in which they were set.
     timers: Vec<(Time, Timer)>,
+    /// Those of the segment that has arrived.
+    sacks: SackBlocks,
 }
 
 impl Environment for World {
     fn transmit(&mut self, segment: Packet) {
-        self.transcript.push(transcribe(self.now, &format!("> {}", written(&segment))));
+        self.transmit_with_sacks(segment, &[]);
+    }
+
+    fn transmit_with_sacks(&mut self, segment: Packet, blocks: &[SackBlock]) {
+        self.transcript.push(transcribe(self.now, &format!("> {}", written(&segment, blocks))));
+    }
+
+    fn sacks(&self) -> &SackBlocks {
+        &self.sacks
     }
 
     fn arm(&mut self, timer: Timer, at: Time) {
@@ -165,7 +175,11 @@ impl Bench {
                 assert!(socket.send(number(bytes), now, world), "no room for {bytes} bytes");
             }
             ["close"] => socket.close(world),
-            ["<", ref segment @ ..] => socket.on_segment(&read(segment), now, world),
+            ["<", ref segment @ ..] => {
+                let (segment, blocks) = read(segment);
+                world.sacks[..blocks.len()].copy_from_slice(&blocks);
+                socket.on_segment(&segment, now, world);
+            }
             _ => panic!("cannot read {:?}", line.what),
         }
     }
@@ -207,7 +221,7 @@ fn range(text: &str) -> (u32, u32) {
     (number(left), number(right))
 }
 
-fn read(words: &[&str]) -> Packet {
+fn read(words: &[&str]) -> (Packet, Vec<SackBlock>) {
     let (start, end) = range(words[1]);
     let mut packet = Packet {
         seq: Seq(start),
@@ -241,11 +255,11 @@ fn read(words: &[&str]) -> Packet {
     }
     packet.options = Options::new(timestamps.is_some()).with_syn(sackok, shift);
     (packet.ts_val, packet.ts_ecr) = timestamps.unwrap_or_default();
-    packet.set_sack_blocks(&blocks);
-    packet
+    packet.sacks = blocks.len() as u8;
+    (packet, blocks)
 }
 
-fn written(packet: &Packet) -> String {
+fn written(packet: &Packet, blocks: &[SackBlock]) -> String {
     let mut text: String = FLAGS
         .iter()
         .filter(|(flag, _)| packet.flags.has(*flag))
@@ -276,9 +290,8 @@ fn written(packet: &Packet) -> String {
     if packet.options.has_timestamps() {
         say(format!("ts {} {}", packet.ts_val, packet.ts_ecr));
     }
-    let (blocks, count) = packet.sack_blocks();
-    if count > 0 {
-        let blocks = blocks[..count].iter().map(|(left, right)| format!("{}:{}", left.0, right.0));
+    if !blocks.is_empty() {
+        let blocks = blocks.iter().map(|(left, right)| format!("{}:{}", left.0, right.0));
         say(format!("sack {}", blocks.collect::<Vec<_>>().join(" ")));
     }
     match packet.ecn {

@@ -42,7 +42,7 @@ impl Feeder {
             state: &mut self.state,
             flow_keys: &common.flow_keys,
             rate: transmitter.rate(),
-            port: port as u16,
+            port,
             trace: common.trace.as_mut(),
             nesting: Nesting::at(place.depth),
         };

@@ -64,8 +64,8 @@ impl<P: Profile> Socket<P> {
         let mut newly_sacked = 0;
         if packet.sacks > 0 {
             let sending = &mut self.sending;
-            let (blocks, n) = packet.sack_blocks();
-            newly_sacked = sending.scoreboard.update(&blocks[..n], now, &mut sending.rate);
+            let blocks = &env.sacks()[..usize::from(packet.sacks)];
+            newly_sacked = sending.scoreboard.update(blocks, now, &mut sending.rate);
             if newly_sacked > 0 {
                 sending.loss.on_sacked(&mut sending.scoreboard);
             }

@@ -15,7 +15,7 @@ use super::control::Control;
 use super::profile::{Ns3, Profile};
 use super::recovery::Recovery;
 use super::tcb::{CongState, EcnState, Tcb};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, SackBlock, SackBlocks};
 use crate::time::Time;
 use congestion::Congestion;
 use parts::{Agreed, EcnMarks, Receiving, Sending};
@@ -72,6 +72,12 @@ pub struct Write {
 pub trait Environment {
     /// Hands a segment to the network.  Flow, direction and hop are not the socket's business.
     fn transmit(&mut self, segment: Packet);
+
+    /// The same for a segment with SACK blocks.
+    fn transmit_with_sacks(&mut self, segment: Packet, blocks: &[SackBlock]);
+
+    /// The SACK blocks of the segment that has arrived, if it has some.
+    fn sacks(&self) -> &SackBlocks;
 
     /// Sets a timer that is not pending.
     fn arm(&mut self, timer: Timer, at: Time);

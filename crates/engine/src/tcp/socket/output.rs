@@ -1,7 +1,7 @@
 //! Sending: data while the window allows, control segments, and what the application writes.
 
 use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
-use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, TCP_HEADER};
+use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER};
 use crate::seq::Seq;
 use crate::tcp::control::CaEvent;
 use crate::tcp::profile::Profile;
@@ -201,6 +201,16 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// The SACK blocks of a segment without data: as many as its header has room for.
+    fn sacks_to_send(&self, flags: Flags) -> &[SackBlock] {
+        if !self.agreed.sack || !flags.has(Flags::ACK) {
+            return &[];
+        }
+        let blocks = self.receiving.reassembly.sack_blocks();
+        let room = if self.agreed.timestamps { 3 } else { 4 };
+        &blocks[..blocks.len().min(room)]
+    }
+
     /// Sends a segment without data.
     pub(super) fn send_control<E: Environment>(&mut self, flags: Flags, env: &mut E) {
         if !self.open {
@@ -244,12 +254,14 @@ impl<P: Profile> Socket<P> {
             self.disarm(Timer::DelayedAck, env);
             self.receiving.delayed_acks = 0;
             self.receiving.highest_ack_sent = self.receiving.highest_ack_sent.max(packet.ack);
-            if self.agreed.sack && !self.receiving.reassembly.sack_blocks().is_empty() {
-                packet.set_sack_blocks(self.receiving.reassembly.sack_blocks());
-                packet.ip_bytes = IP_HEADER + self.tcp_header(flags, u32::from(packet.sacks));
+        }
+        match self.sacks_to_send(flags) {
+            [] => env.transmit(packet),
+            blocks => {
+                packet.ip_bytes = IP_HEADER + self.tcp_header(flags, blocks.len() as u32);
+                env.transmit_with_sacks(packet, blocks);
             }
         }
-        env.transmit(packet);
         let guarded = has_syn || flags.has(Flags::FIN);
         if guarded && !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Control(flags), env);
