@@ -13,7 +13,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-python test-rust lint format fingerprints docs perf verify record coverage wheel lock clean
+.PHONY: help setup bench test test-python test-rust lint format fingerprints curves docs perf verify record coverage wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,6 +40,9 @@ lint: setup ## ruff, mypy, rustfmt, clippy
 
 fingerprints: setup ## the engine against its recorded runs of the whole matrix, in seconds
 	$(BIN)/python tools/fingerprints.py --packets
+
+curves: setup ## tests/curves anew: what each algorithm does in standard situations, for review
+	$(BIN)/python tools/curves.py --write
 
 format: setup
 	$(BIN)/ruff check --fix .

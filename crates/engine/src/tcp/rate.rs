@@ -10,12 +10,16 @@ use crate::time::{Rate, Time};
 pub struct RateConnection {
     /// Bytes delivered so far.
     pub delivered: u64,
+    /// When the last of them were.
     pub delivered_time: Time,
     /// When the segment that was delivered last had been sent.
     pub first_sent_time: Time,
     /// Delivered bytes at which the present application-limited phase ends; 0 outside of one.
     pub app_limited: u32,
+    /// `delivered` when the segment that was delivered last was sent, in bytes.
     pub tx_item_delivered: u32,
+    /// Bytes and time of the sample with the highest rate, or of the last that was not limited by the
+    /// application; whether that one was.
     pub rate_delivered: i32,
     pub rate_interval: Time,
     pub rate_app_limited: bool,
@@ -24,27 +28,39 @@ pub struct RateConnection {
 /// The rate sample that one ACK yields (ns-3's `TcpRateSample`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateSample {
+    /// `delivered` over `interval`; of an earlier sample, if this one is limited by the application and
+    /// lower.
     pub delivery_rate: Rate,
+    /// The application, not the window, limited what was sent.
     pub is_app_limited: bool,
+    /// The longer of the two phases below; 0 if the sample is of no use.
     pub interval: Time,
     /// Bytes delivered over the interval; -1 without timing information.
     pub delivered: i32,
-    /// `RateConnection::delivered` when the sampled segment was sent.
+    /// `RateConnection::delivered` when the sampled segment was sent, in bytes.
     pub prior_delivered: u32,
+    /// `RateConnection::delivered_time` when the sampled segment was sent; 0 without a sample.
     pub prior_time: Time,
+    /// Between the sending of the segment delivered at `prior_time` and of the sampled one.
     pub send_elapsed: Time,
+    /// From `prior_time` to the delivery of the sampled segment.
     pub ack_elapsed: Time,
+    /// By how many bytes this ACK changed what counts as lost.
     pub bytes_loss: u32,
+    /// Bytes in flight before this ACK.
     pub prior_in_flight: u32,
+    /// Bytes that this ACK has newly acknowledged or SACKed.
     pub acked_sacked: u32,
 }
 
 /// What a segment remembers of the connection when it was sent last.
 #[derive(Clone, Copy, Debug)]
 pub struct SentRate {
+    /// Bytes delivered until then.
     pub delivered: u64,
-    /// `Time::MAX`: never sent as it is, or already counted as delivered.
+    /// When the last of them were; `Time::MAX`: never sent as it is, or already counted as delivered.
     pub delivered_time: Time,
+    /// [`RateConnection::first_sent_time`] then.
     pub first_sent: Time,
     pub app_limited: bool,
 }
