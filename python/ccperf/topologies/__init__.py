@@ -6,11 +6,34 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ccperf.topologies.dumbbell import Access, Bottleneck, DumbbellFlow, dumbbell
+from ccperf.topologies.fabric import Fabric, FabricLink, SwitchPort
+from ccperf.topologies.fat_tree import fat_tree
+from ccperf.topologies.leaf_spine import leaf_spine
+from ccperf.topologies.star import star
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 #: In the order in which they are listed.
 TOPOLOGIES: dict[str, Callable[..., Scenario]] = {"dumbbell": dumbbell}
+#: Networks to which traffic is added.
+FABRICS: dict[str, Callable[..., Fabric]] = {
+    "star": star,
+    "leaf_spine": leaf_spine,
+    "fat_tree": fat_tree,
+}
 
-__all__ = ["TOPOLOGIES", "Access", "Bottleneck", "DumbbellFlow", "dumbbell"]
+__all__ = [
+    "FABRICS",
+    "TOPOLOGIES",
+    "Access",
+    "Bottleneck",
+    "DumbbellFlow",
+    "Fabric",
+    "FabricLink",
+    "SwitchPort",
+    "dumbbell",
+    "fat_tree",
+    "leaf_spine",
+    "star",
+]
