@@ -82,6 +82,7 @@ QueueSize: TypeAlias = Annotated[str, _needs_unit("queue size", "20p")]
 Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
 TypeOfService: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=255)]
+CodePoint: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=63)]
 #: Attribute values are ns-3's texts; numbers and booleans are taken, too.
 Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
 
@@ -256,6 +257,11 @@ class Flow(_Model):
     return_tos: TypeOfService = 0
     #: Flows of one group are a class of their own in the metrics of completion times.
     group: str | None = None
+    #: Differentiated services code points that the hosts write into all packets of the flow, there
+    #: and back; the ECN bits stay as TCP has set them. 0: none. By these `DwrrQueueDisc` and its
+    #: like tell classes apart. (ns-3's sockets with a type of service send data without ECT.)
+    dscp: CodePoint = 0
+    return_dscp: CodePoint = 0
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
     tcp: Attributes = {}
 

@@ -13,6 +13,7 @@ _REGISTRY = json.loads(_native.registry())
 #: What ns-3 itself has.
 _SPECIAL = ("BurstReleaseQueueDisc", "MqQueueDisc")
 QDISCS = [s["ns3"] for s in _REGISTRY["qdisc"] if s["ns3"] not in _SPECIAL]
+_PARAMETERS = {s["ns3"]: [param["ns3"] for param in s["params"]] for s in _REGISTRY["qdisc"]}
 CONGESTION_CONTROLS = [s["ns3"] for s in _REGISTRY["cc"]]
 RECOVERIES = [s["ns3"] for s in _REGISTRY["recovery"]]
 #: Few values, so that events of different links fall on the same nanosecond.
@@ -69,7 +70,7 @@ def _direction(rng: random.Random) -> dict[str, Any]:
 def _qdisc(rng: random.Random) -> dict[str, Any]:
     name = rng.choice(QDISCS)
     attributes: dict[str, Any] = {}
-    if name != "PrioQueueDisc" and rng.random() < 0.7:
+    if "MaxSize" in _PARAMETERS[name] and rng.random() < 0.7:
         attributes["MaxSize"] = f"{rng.choice([3, 10, 30, 100])}p"
     if name == "TbfQueueDisc":
         attributes |= {"Rate": "8Mbps", "Burst": rng.choice([3000, 20000])}

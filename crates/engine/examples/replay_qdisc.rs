@@ -203,7 +203,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                     source_port: words[2].parse()?,
                     destination_port: words[3].parse()?,
                     protocol: words[4].parse()?,
+                    dscp: 0,
                     priority: words[5].parse()?,
+                    is_marked: false,
                 };
                 let backward = FlowKey {
                     source: forward.destination,

@@ -173,6 +173,12 @@ pub struct Flow {
     pub group: String,
     /// The least time that the transfer can take, if it is a finite one of a source that always has data.
     pub ideal_ns: Option<u64>,
+    /// The DSCP that the source's host writes into all its packets of the flow, and the destination's;
+    /// 0: none, the type of service stands.
+    #[serde(default)]
+    pub dscp: u8,
+    #[serde(default)]
+    pub return_dscp: u8,
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,

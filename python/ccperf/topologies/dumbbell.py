@@ -78,6 +78,8 @@ class DumbbellFlow:
     application: str | Application | Mapping[str, Any] = "Greedy"
     tos: int = 0
     return_tos: int = 0
+    dscp: int = 0
+    return_dscp: int = 0
     #: Names of its ends, which flows may share; ``src_0`` and ``dst_0``, ... if not given.
     source: str | None = None
     destination: str | None = None
@@ -174,6 +176,8 @@ def dumbbell(
                     "recovery": flow.recovery,
                     "tos": flow.tos,
                     "return_tos": flow.return_tos,
+                    "dscp": flow.dscp,
+                    "return_dscp": flow.return_dscp,
                     "tcp": {**SOCKET, **flow.tcp},
                 }
                 for flow, source, destination in zip(flows, senders, receivers, strict=True)

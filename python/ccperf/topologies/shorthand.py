@@ -24,6 +24,8 @@ _FLOW = {
     "applications": "application",
     "tos": "tos",
     "return_tos": "return_tos",
+    "dscps": "dscp",
+    "return_dscps": "return_dscp",
     "sources": "source",
     "destinations": "destination",
 }

@@ -65,6 +65,8 @@ _FLOW: dict[str, Any] = {
     "applications": "Greedy",
     "tos": 0,
     "return_tos": 0,
+    "dscps": 0,
+    "return_dscps": 0,
 }
 
 
@@ -215,6 +217,9 @@ def _flows(
         if services:
             flow["tos"] = rng.choice([0, 0, 8, 16, 24, 184])
             flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
+        elif _now_and_then(rng):
+            flow["dscps"] = rng.choice([0, 1, 2, 46])
+            flow["return_dscps"] = rng.choice([0, 1, 4])
         if _now_and_then(rng, 0.1):
             flow["stops"] = f"{rng.randint(stop_ms // 2 + 1, stop_ms)}ms"
         if close_early and _now_and_then(rng, 0.5):
@@ -293,6 +298,10 @@ def _value(rng: random.Random, param: Mapping[str, Any]) -> Any:
         value: float = max(usual * factor, -inf if low is None else low)
         value = min(value, inf if high is None else high)
         return round(value) if kind == "uint" else round(value, 6)
+    if kind == "numbers":
+        low, high = param["min"], param["max"]
+        around = [max(1, int(word)) * 10 ** rng.uniform(-0.7, 0.7) for word in default.split()]
+        return " ".join(str(min(max(round(number), low), high)) for number in around)
     return None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, catalogue, registry
 from ccperf.catalogue.parameter import written
-from ccperf.verify import connections, queues, traffic
+from ccperf.verify import connections, datacentre, queues, traffic
 from ccperf.verify.case import RECOVERIES as _RECOVERIES
 from ccperf.verify.case import Case
 from ccperf.verify.case import bdp as _bdp
@@ -422,6 +422,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     congestion_controls,
     late_starts,
     *connections.GROUPS,
+    *datacentre.GROUPS,
 )
 
 

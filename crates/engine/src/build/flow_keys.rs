@@ -13,13 +13,29 @@ const PROTOCOL_TCP: u8 = 6;
 
 pub fn of_flow(flow: &Flow) -> Result<[FlowKey; 2], Error> {
     let addresses = [&*flow.source_address, &*flow.destination_address];
-    let (ports, services) =
-        ([flow.source_port, flow.destination_port], [flow.tos, flow.return_tos]);
-    keys(addresses, ports, PROTOCOL_TCP, services)
+    let services = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)];
+    let services = services.map(|(tos, dscp)| Service {
+        byte: if dscp > 0 { dscp << 2 } else { tos },
+        is_marked: dscp > 0,
+    });
+    keys(addresses, [flow.source_port, flow.destination_port], PROTOCOL_TCP, services)
 }
 
 pub fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {
-    keys([&ping.source_address, &ping.destination_address], [0, 0], PROTOCOL_ICMP, [0, 0])
+    keys(
+        [&ping.source_address, &ping.destination_address],
+        [0, 0],
+        PROTOCOL_ICMP,
+        [Service::default(); 2],
+    )
+}
+
+/// The type of service of one direction.
+#[derive(Clone, Copy, Default)]
+struct Service {
+    byte: u8,
+    /// By the host, not by the socket.
+    is_marked: bool,
 }
 
 /// What flow queueing sees of the packets there and back.
@@ -27,7 +43,7 @@ fn keys(
     addresses: [&str; 2],
     ports: [u16; 2],
     protocol: u8,
-    services: [u8; 2],
+    services: [Service; 2],
 ) -> Result<[FlowKey; 2], Error> {
     let address = |text: &str| {
         let parsed = text.parse::<Ipv4Addr>();
@@ -39,14 +55,18 @@ fn keys(
         source_port: ports[0],
         destination_port: ports[1],
         protocol,
-        priority: priority(services[0]),
+        dscp: services[0].byte >> 2,
+        priority: priority(services[0].byte),
+        is_marked: services[0].is_marked,
     };
     let backward = FlowKey {
         source: forward.destination,
         destination: forward.source,
         source_port: forward.destination_port,
         destination_port: forward.source_port,
-        priority: priority(services[1]),
+        dscp: services[1].byte >> 2,
+        priority: priority(services[1].byte),
+        is_marked: services[1].is_marked,
         ..forward
     };
     Ok([forward, backward])

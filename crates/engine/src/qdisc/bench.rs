@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    AnyQdisc, BuildContext, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState, SPECS, build,
+    AnyQdisc, BuildContext, Children, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState, SPECS,
+    build, find,
 };
 use crate::attributes::Attributes;
 use crate::packet::{Ecn, Options, Packet, PacketId, PacketPool};
@@ -24,13 +25,13 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Flow `i` has priority `i`.
+    /// Flow `i` has priority and DSCP `i`.
     pub fn new(ns3: &str, given: &[(&str, &str)]) -> Self {
         let given: BTreeMap<_, _> =
             given.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
         let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).unwrap();
         let attributes = Attributes::new(spec, &given);
-        let children = Vec::new();
+        let children = children(ns3, &attributes);
         let mut cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1, children };
         let flow = |i| FlowKey {
             source: 0x0a00_0001 + 4 * i,
@@ -38,7 +39,9 @@ impl Bench {
             source_port: 49152,
             destination_port: 5001,
             protocol: 6,
+            dscp: i as u8,
             priority: i as u8,
+            is_marked: true,
         };
         let mut bench = Bench {
             qdisc: build(ns3, &mut cx).unwrap(),
@@ -113,4 +116,19 @@ impl Bench {
         }
         self.now = end;
     }
+}
+
+/// What a scenario would give it that names no children.
+fn children(ns3: &str, attributes: &Attributes<'_>) -> Vec<AnyQdisc> {
+    let Children::Listed { parameter, default } = find(ns3).unwrap().children else {
+        return Vec::new();
+    };
+    let make = |_| {
+        let (spec, given) = (find(default).unwrap().spec, BTreeMap::new());
+        let attributes = Attributes::new(&spec, &given);
+        let children = Vec::new();
+        let mut cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1, children };
+        build(default, &mut cx).unwrap()
+    };
+    (0..attributes.numbers(parameter).len()).map(make).collect()
 }

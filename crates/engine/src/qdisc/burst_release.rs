@@ -1,5 +1,5 @@
-//! A link that sends only at fixed times, a few packets each time: how acknowledgements arrive over a
-//! slotted medium (ccperf's own; the C++ driver of the ns-3 backend has the same class).
+//! A link that sends only at fixed times, a few packets each time: how acknowledgements arrive over
+//! a slotted medium (ccperf's own; the C++ driver of the ns-3 backend has the same class).
 
 use super::discipline::Discipline;
 use super::fifo::Fifo;

@@ -1,10 +1,10 @@
 //! The classes of a classful discipline: a child discipline each, with its backlog (ns-3's
 //! `QueueDiscClass`).
 //!
-//! Who schedules classes may have to know the packet that comes next without taking it.  Where a child
-//! can show it, looking changes nothing.  Where only `dequeue` decides (CoDel may drop or mark on the
-//! way), the packet is taken out and held until its turn comes: it still counts as queued, but what the
-//! child decided was decided when somebody looked (ns-3's `QueueDisc::Peek`).
+//! Who schedules classes may have to know the packet that comes next without taking it.  Where a
+//! child can show it, looking changes nothing.  Where only `dequeue` decides (CoDel may drop or
+//! mark on the way), the packet is taken out and held until its turn comes: it still counts as
+//! queued, but what the child decided was decided when somebody looked (ns-3's `QueueDisc::Peek`).
 
 use super::{AnyQdisc, Head, Qdisc, QdiscContext};
 use crate::packet::PacketId;
@@ -32,6 +32,11 @@ impl Classes {
 
     pub fn len(&self) -> usize {
         self.classes.len()
+    }
+
+    /// Packets of the class that are queued, one that is held included.
+    pub fn packets(&self, class: usize) -> u32 {
+        self.classes[class].packets
     }
 
     /// As [`Qdisc::attach`], for the owner's.
@@ -83,8 +88,8 @@ impl Classes {
         self.classes[class].held
     }
 
-    /// Calls a child: what it drops and marks is counted as a child's decision, and a timer of its own
-    /// comes back to it.
+    /// Calls a child: what it drops and marks is counted as a child's decision, and a timer of its
+    /// own comes back to it.
     fn call<T>(
         &mut self,
         class: usize,

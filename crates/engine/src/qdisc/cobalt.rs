@@ -1,6 +1,19 @@
-//! CoDel and BLUE alternate (ns-3's `CobaltQueueDisc`, after Linux's `sch_cake`; Palmei et al., "Design
-//! and evaluation of COBALT queue discipline", LANMAN 2019): CoDel without a dropping interval,
-//! whose count also decays, and BLUE against flows that do not respond.
+//! CoDel and BLUE alternate (ns-3's `CobaltQueueDisc`, after Linux's `sch_cake`; Palmei et al.,
+//! "Design and evaluation of COBALT queue discipline", LANMAN 2019): CoDel without a dropping
+//! interval, whose count also decays, and BLUE against flows that do not respond.
+//!
+//! CoDel's half, at each departure: while the sojourn time is above the target, drop or mark
+//! whenever now >= next, and each time count += 1, next += interval / sqrt(count).  Below the
+//! target, count -= 1 instead for each time that has passed, so that the pace is found again where
+//! it was.
+//!
+//! BLUE's half, at most once in a target time: p += increment when a packet finds the queue full or
+//! has been in it for longer than the threshold, p -= decrement when it is found empty.  Each
+//! departure is dropped with probability p, whatever it could be marked with.
+//!
+//! Departures of ns-3 from Linux's `sch_cake`: the time of BLUE's last change is kept in 32 bits; a
+//! threshold for CE marks and the exemption of L4S packets; `Pdrop` can be given; what BLUE drops
+//! has CoDel's reason.
 
 use super::codel::{CE_THRESHOLD, INTERVAL, TARGET, USE_ECN, USE_L4S};
 use super::discipline::Discipline;

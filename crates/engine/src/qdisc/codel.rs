@@ -1,10 +1,22 @@
-//! Controlled delay (RFC 8289; ns-3's `CoDelQueueDisc`, which follows Linux's `sch_codel`): drops at
-//! the head while the sojourn time has stayed above the target for an interval, at times that
+//! Controlled delay (RFC 8289; ns-3's `CoDelQueueDisc`, which follows Linux's `sch_codel`): drops
+//! at the head while the sojourn time has stayed above the target for an interval, at times that
 //! come closer with the square root of the number of drops.
+//!
+//! At each departure (sections 5.4 and 5.5): the queue stands if the sojourn time has been at or
+//! above the target for an interval, and at least `MinBytes` are left.  The first drop then is at
+//! once, each further one at next += interval / sqrt(count) (section 3.3); count starts from 1, or
+//! from where it was if the last time is less than 16 intervals ago.
+//!
+//! Departures of ns-3: time is in units of 1024 ns and 32 bits; the inverse root is one step of
+//! Newton's method for each drop; a mark is the end of a departure, so that there is one at most,
+//! and the next is counted from now; a threshold for CE marks, and the exemption of L4S packets
+//! from all else.
 
 use super::discipline::Discipline;
 use super::flow_queue::Child;
-use super::reasons::{CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP};
+use super::reasons::{
+    CE_THRESHOLD_MARK, OVERLIMIT_DROP, TARGET_EXCEEDED_DROP, TARGET_EXCEEDED_MARK,
+};
 use super::{BuildContext, PacketFifo, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::packet::PacketId;
@@ -81,21 +93,19 @@ pub const SPEC: Discipline = Discipline::new(
     ],
 );
 
-const TARGET_EXCEEDED_MARK: &str = "Target exceeded mark";
-
 /// What a child gets, since flow queueing has no such parameter.
 pub(super) const DEFAULT_MIN_BYTES: u32 = 1500;
 
 /// CoDel's clock: 32 bits of 1024 ns, which wrap after 73 minutes.
-fn ticks(time: Time) -> u32 {
+pub(super) fn ticks(time: Time) -> u32 {
     (time.0 >> 10) as u32
 }
 
 /// 1 / sqrt(count) in 16 fractional bits.
-const ONE: u16 = u16::MAX;
+pub(super) const ONE: u16 = u16::MAX;
 
 /// One step of Newton's method towards 1 / sqrt(count).
-fn newton_step(inv_sqrt: u16, count: u32) -> u16 {
+pub(super) fn newton_step(inv_sqrt: u16, count: u32) -> u16 {
     let x = u64::from(inv_sqrt) << 16;
     let x_squared = (x * x) >> 32;
     let error = (3u64 << 32).wrapping_sub(u64::from(count) * x_squared);
@@ -265,7 +275,7 @@ impl CoDel {
 
 impl Qdisc for CoDel {
     fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        if !cx.has_room(&self.queue, self.limit, cx.packets[id].ip_bytes) {
+        if !self.queue.has_room_with_held(self.limit, cx.packets[id].ip_bytes, cx) {
             cx.drop_before_enqueue(id, OVERLIMIT_DROP);
             return false;
         }

@@ -1,11 +1,9 @@
 //! What surrounds a queue discipline while it works: the clock, the packets, the counters, the
 //! trace.
 
-use super::PacketFifo;
-use crate::packet::{Ecn, PacketId, PacketPool};
+use crate::packet::{Ecn, Packet, PacketId, PacketPool};
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace, Row};
-use crate::units::QueueSize;
 use crate::verdict::{Reason, Verdict};
 
 /// Packets and bytes for one verdict and reason.
@@ -25,8 +23,29 @@ pub struct FlowKey {
     pub source_port: u16,
     pub destination_port: u16,
     pub protocol: u8,
-    /// What the type of service asks for (ns-3's `SocketPriorityTag`, Linux's `skb->priority`).
+    /// The type of service: its upper six bits, and the priority that it asks for (ns-3's
+    /// `SocketPriorityTag`, Linux's `skb->priority`).
+    pub dscp: u8,
     pub priority: u8,
+    /// The host marks all packets of the flow in this direction, also those that a socket sends
+    /// without its type of service.
+    pub is_marked: bool,
+}
+
+impl FlowKey {
+    /// The DSCP of a packet of the flow.
+    pub fn dscp_of(&self, packet: &Packet) -> u8 {
+        if self.has_service(packet) { self.dscp } else { 0 }
+    }
+
+    /// The priority of a packet of the flow.
+    pub fn priority_of(&self, packet: &Packet) -> u8 {
+        if self.has_service(packet) { self.priority } else { 0 }
+    }
+
+    fn has_service(&self, packet: &Packet) -> bool {
+        self.is_marked || packet.options.has_service()
+    }
 }
 
 /// Backlog and statistics of one root discipline (ns-3's `QueueDisc::Stats`).
@@ -83,7 +102,8 @@ pub struct Nesting {
     pub depth: u8,
     /// Packets in the root that are not in it.
     outside: u32,
-    /// Size of the packet that was taken out of it to be looked at and still counts as queued; or 0.
+    /// Size of the packet that was taken out of it to be looked at and still counts as queued; or
+    /// 0.
     held: u32,
     /// It is only asked what comes next; see [`QdiscContext::peeking`].
     is_peek: bool,
@@ -160,9 +180,14 @@ impl QdiscContext<'_> {
         self.flow_keys[packet.flow as usize][usize::from(packet.backward)]
     }
 
-    /// The packet's priority: its flow's, if it carries the flow's type of service.
+    /// What the packet's type of service asks for.
     pub fn priority(&self, id: PacketId) -> u8 {
-        if self.packets[id].options.has_service() { self.flow_key(id).priority } else { 0 }
+        self.flow_key(id).priority_of(&self.packets[id])
+    }
+
+    /// The packet's differentiated services code point (RFC 2474).
+    pub fn dscp(&self, id: PacketId) -> u8 {
+        self.flow_key(id).dscp_of(&self.packets[id])
     }
 
     /// Calls a child discipline: what it drops and marks is counted as a child's decision.
@@ -174,8 +199,8 @@ impl QdiscContext<'_> {
         result
     }
 
-    /// Calls a child discipline beside which there are `others` packets in the root.  A packet of `held`
-    /// bytes, if not 0, has been taken out of it to be looked at.
+    /// Calls a child discipline beside which there are `others` packets in the root.  A packet of
+    /// `held` bytes, if not 0, has been taken out of it to be looked at.
     pub fn class<T>(&mut self, others: u32, held: u32, call: impl FnOnce(&mut Self) -> T) -> T {
         let above = self.nesting;
         self.nesting = Nesting { depth: above.depth + 1, outside: others, held, ..above };
@@ -184,8 +209,8 @@ impl QdiscContext<'_> {
         result
     }
 
-    /// Calls `dequeue` of a discipline for its packet to be looked at: what it returns stays queued,
-    /// what it drops has left.
+    /// Calls `dequeue` of a discipline for its packet to be looked at: what it returns stays
+    /// queued, what it drops has left.
     pub fn peeking<T>(&mut self, dequeue: impl FnOnce(&mut Self) -> T) -> T {
         let is_peek = std::mem::replace(&mut self.nesting.is_peek, true);
         let result = dequeue(self);
@@ -193,14 +218,10 @@ impl QdiscContext<'_> {
         result
     }
 
-    /// Whether the discipline that is called has room under `limit` for a packet of `ip_bytes`, with
-    /// `queue` and what was taken out of it to be looked at.
-    pub fn has_room(&self, queue: &PacketFifo, limit: QueueSize, ip_bytes: u32) -> bool {
-        let held = self.nesting.held;
-        match limit {
-            QueueSize::Packets(most) if held > 0 => queue.len() + 1 < most,
-            _ => queue.has_room(limit, held + ip_bytes),
-        }
+    /// Size of the packet that was taken out of the discipline that is called to be looked at, and
+    /// still counts as queued; 0 without one.
+    pub fn held_bytes(&self) -> u32 {
+        self.nesting.held
     }
 
     /// Packets in the discipline that is called.
@@ -213,7 +234,8 @@ impl QdiscContext<'_> {
         self.now - self.packets[id].enqueued
     }
 
-    /// Whether the packet belongs to L4S: ECT(1), or CE and then possibly so (RFC 9331 section 5.1).
+    /// Whether the packet belongs to L4S: ECT(1), or CE and then possibly so (RFC 9331 section
+    /// 5.1).
     pub fn is_l4s(&self, id: PacketId) -> bool {
         matches!(self.packets[id].ecn, Ecn::Ect1 | Ecn::Ce)
     }

@@ -1,6 +1,14 @@
 //! Flow queueing (RFC 8290 sections 3 and 4): packets are hashed into queues, each run by a child
 //! discipline of its own, and the queues are served by a deficit round robin that prefers new
 //! flows.  Shared by `FqCoDelQueueDisc`, `FqPieQueueDisc` and `FqCobaltQueueDisc`.
+//!
+//! A queue with credits (bytes) may send and pays with the packet's size; without, it gets a
+//! quantum and goes to the end of the old ones.  New queues go before old ones; one that is found
+//! empty goes to the end of the old ones, and from there leaves the schedule.
+//!
+//! Departures of ns-3: the quantum is the device's MTU, always; a queue is made when its first
+//! packet comes and kept; the hash is murmur3 over the five fields, optionally set-associative as
+//! in Linux's `sch_cake`.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -9,6 +9,7 @@ mod flow_queue;
 mod mq;
 mod packet_fifo;
 mod pie_params;
+mod priorities;
 mod reasons;
 mod red_params;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod tests;
 
 use std::fmt;
 
+use classes::Classes;
 pub use context::{Counts, FlowKey, Nesting, QdiscContext, QdiscState};
 pub use discipline::{Children, Contradiction, Discipline};
 pub(crate) use flow_queue::flow_hash;
@@ -47,9 +49,9 @@ pub trait Qdisc: fmt::Debug + Send {
     /// and [`QdiscContext::drop_after_dequeue`] for those it then drops.
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId>;
 
-    /// A packet of `ip_bytes` comes to the empty discipline while the device is idle, so that it would
-    /// be enqueued, dequeued at once, and nothing be found by another `dequeue` at the same time.
-    /// Returns true if all that only counts the packet; what else it does has then been done.
+    /// A packet of `ip_bytes` comes to the empty discipline while the device is idle, so that it
+    /// would be enqueued, dequeued at once, and nothing be found by another `dequeue` at the same
+    /// time. Returns true if all that only counts the packet; what else it does has then been done.
     /// False: the calls are made.
     fn passes(&mut self, _ip_bytes: u32) -> bool {
         false
@@ -100,7 +102,8 @@ macro_rules! registry {
     ($($variant:ident = $module:ident,)*) => {
         $(mod $module;)*
 
-        /// Any queue discipline; calls are dispatched by `match`, as they are made for every packet.
+        /// Any queue discipline; calls are dispatched by `match`, as they are made for every
+        /// packet.
         #[derive(Debug)]
         pub enum AnyQdisc {
             $($variant($module::$variant),)*
@@ -198,6 +201,14 @@ registry! {
     Prio = prio,
     Tbf = tbf,
     BurstRelease = burst_release,
+    EcnSharp = ecn_sharp,
+    Tcn = tcn,
+    StepRed = step_red,
+    MarkingCoDel = marking_codel,
+    MarkingPie = marking_pie,
+    Dwrr = dwrr,
+    Wfq = wfq,
+    StrictPriority = strict_priority,
 }
 
 /// The ns-3 name of the discipline whose children a device with several queues runs.

@@ -42,6 +42,20 @@ impl PacketFifo {
         }
     }
 
+    /// The same for the queue of a discipline that may have to give its head to be looked at, which
+    /// still counts.
+    pub fn has_room_with_held(
+        &self,
+        limit: QueueSize,
+        ip_bytes: u32,
+        cx: &QdiscContext<'_>,
+    ) -> bool {
+        match (limit, cx.held_bytes()) {
+            (QueueSize::Packets(n), 1..) => self.len() + 1 < n,
+            (_, held) => self.has_room(limit, held + ip_bytes),
+        }
+    }
+
     /// The length in the unit of `limit`.
     pub fn measured_as(&self, limit: QueueSize) -> u32 {
         match limit {

@@ -1,5 +1,24 @@
 //! Proportional integral controller enhanced (RFC 8033; ns-3's `PieQueueDisc`): drops or marks
 //! arrivals with a probability that is computed periodically from the queueing delay.
+//!
+//! Every `Tupdate` (section 4.2):
+//!
+//! dp = A (delay - reference) + B (delay - old delay), divided by 2 to 2048 while p is small, and
+//! at most 0.02 once p is 0.1 (section 5.5); p += dp, within 0 and 1; p *= 0.98 without any delay.
+//!
+//! Each arrival is dropped with probability p, with p size / mean size if the limit is in bytes,
+//! but for the times when the old delay is below half the reference and p below 0.2, when two
+//! packets or less are queued, and during a burst (sections 4.1 and 4.4).  With derandomization, p
+//! is added up from drop to drop, and none happens before 0.85 or later than 8.5 (section 5.4).
+//!
+//! The delay is the sojourn time of the packet that left last, 0 once the queue is empty, or
+//! backlog over departure rate (section 4.3).
+//!
+//! Departures of ns-3: the burst allowance is given back by an arrival after 1.5 s of calm, not at
+//! once; PIE becomes active by its delay, not by a third of its limit (section 5.1), and inactive
+//! when that is below a millisecond; a mark does not restart the sum of derandomization; the first
+//! update comes at time 0, whatever `Supdate` says; L4S packets are exempt and marked above a
+//! threshold, which the RFC does not know.
 
 use super::discipline::Discipline;
 use super::flow_queue::Child;
@@ -13,6 +32,24 @@ use crate::units::QueueSize;
 
 pub const SPEC: Discipline =
     Discipline::new(PIE_SPEC, &[&[("A", "100")], &[("MaxSize", "9000B"), ("B", "500")]]);
+
+/// What the probability's step is divided by while it is below a bound (section 4.2).
+const SCALES: [(f64, f64); 6] =
+    [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
+/// From this probability on, steps are capped (section 5.5).
+const CAPPED_FROM: f64 = 0.1;
+const MAX_STEP: f64 = 0.02;
+/// What is left of the probability after an update without delay (section 4.2).
+const DECAY: f64 = 0.98;
+/// No drop below this probability while the delay is below half the reference (section 4.1).
+const LIGHT_PROBABILITY: f64 = 0.2;
+/// No drop while no more than so many packets are queued (section 4.1).
+const SHORT_QUEUE: u32 = 2;
+/// Bounds of the sum of probabilities between two drops (section 5.4).
+const MIN_ACCUMULATED: f64 = 0.85;
+const MAX_ACCUMULATED: f64 = 8.5;
+/// The departure rate is an average with this weight of the newest (section 5.3).
+const RATE_WEIGHT: f64 = 0.5;
 
 /// The burst allowance is renewed after this long without congestion, in seconds.
 const BURST_RESET_TIMEOUT: f64 = 1.5;
@@ -59,7 +96,11 @@ impl DepartureRate {
         }
         if now > self.start {
             let rate = self.bytes as f64 / (now - self.start).secs_f64();
-            self.average = if self.average == 0.0 { rate } else { 0.5 * self.average + 0.5 * rate };
+            self.average = if self.average == 0.0 {
+                rate
+            } else {
+                (1.0 - RATE_WEIGHT) * self.average + RATE_WEIGHT * rate
+            };
         }
         self.begin(now);
         self.is_measuring = backlog > threshold;
@@ -138,13 +179,14 @@ impl Pie {
         }
         let mean = self.params.mean_packet_size;
         let (probability, is_short) = match self.params.limit {
-            QueueSize::Packets(_) => (self.probability, self.queue.len() <= 2),
+            QueueSize::Packets(_) => (self.probability, self.queue.len() <= SHORT_QUEUE),
             QueueSize::Bytes(_) => (
                 self.probability * f64::from(bytes) / f64::from(mean),
-                self.queue.bytes() <= mean.wrapping_mul(2),
+                self.queue.bytes() <= mean.wrapping_mul(SHORT_QUEUE),
             ),
         };
-        let is_light = self.old_delay_secs < 0.5 * self.params.reference && self.probability < 0.2;
+        let is_light = self.old_delay_secs < 0.5 * self.params.reference
+            && self.probability < LIGHT_PROBABILITY;
         if is_light || is_short {
             return false;
         }
@@ -153,10 +195,10 @@ impl Pie {
                 self.accumulated = 0.0;
             }
             self.accumulated += self.probability;
-            if self.accumulated < 0.85 {
+            if self.accumulated < MIN_ACCUMULATED {
                 return false;
             }
-            if self.accumulated >= 8.5 {
+            if self.accumulated >= MAX_ACCUMULATED {
                 return true;
             }
         }
@@ -171,22 +213,16 @@ impl Pie {
         } else {
             p = self.params.a * (delay - self.params.reference)
                 + self.params.b * (delay - self.old_delay_secs);
-            p /= match self.probability {
-                p if p < 0.000001 => 2048.0,
-                p if p < 0.00001 => 512.0,
-                p if p < 0.0001 => 128.0,
-                p if p < 0.001 => 32.0,
-                p if p < 0.01 => 8.0,
-                p if p < 0.1 => 2.0,
-                _ => 1.0,
-            };
-            if self.params.cap_drop_adjustment && self.probability >= 0.1 && p > 0.02 {
-                p = 0.02;
+            let scale = SCALES.iter().find(|(below, _)| self.probability < *below);
+            p /= scale.map_or(1.0, |(_, divisor)| *divisor);
+            let is_capped = self.params.cap_drop_adjustment && self.probability >= CAPPED_FROM;
+            if is_capped && p > MAX_STEP {
+                p = MAX_STEP;
             }
         }
         p += self.probability;
         if delay == 0.0 && self.old_delay_secs == 0.0 {
-            p *= 0.98;
+            p *= DECAY;
         }
         self.probability = p.clamp(0.0, 1.0);
     }
@@ -261,7 +297,7 @@ impl Qdisc for Pie {
 
     fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
         let bytes = cx.packets[id].ip_bytes;
-        if !cx.has_room(&self.queue, self.params.limit, bytes) {
+        if !self.queue.has_room_with_held(self.params.limit, bytes, cx) {
             cx.drop_before_enqueue(id, FORCED_DROP);
             self.accumulated = 0.0;
             return false;

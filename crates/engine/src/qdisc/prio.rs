@@ -1,10 +1,9 @@
 //! Strict priority between child disciplines (ns-3's `PrioQueueDisc`, Linux's `prio`).  If none are
 //! given, as ns-3 makes them by itself: two bands, each a FIFO of 1000 packets.
 
-use super::classes::Classes;
 use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
-use super::{AnyQdisc, BuildContext, Head, Qdisc, QdiscContext};
+use super::{AnyQdisc, BuildContext, Classes, Head, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
 use crate::units::QueueSize;

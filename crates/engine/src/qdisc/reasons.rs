@@ -6,4 +6,5 @@ pub const UNFORCED_DROP: &str = "Unforced drop";
 pub const UNFORCED_MARK: &str = "Unforced mark";
 pub const FORCED_DROP: &str = "Forced drop";
 pub const TARGET_EXCEEDED_DROP: &str = "Target exceeded drop";
+pub const TARGET_EXCEEDED_MARK: &str = "Target exceeded mark";
 pub const CE_THRESHOLD_MARK: &str = "CE threshold exceeded mark";

@@ -1,8 +1,25 @@
-//! Random early detection (Floyd and Jacobson 1993; ns-3's `RedQueueDisc`, after ns-2's `red.cc`): drops
-//! or marks arrivals with a probability that grows with an average of the queue's length.
+//! Random early detection (Floyd and Jacobson 1993; ns-3's `RedQueueDisc`, after ns-2's `red.cc`):
+//! drops or marks arrivals with a probability that grows with an average of the queue's length.
 //!
-//! Variants: gentle RED (Floyd 2000), adaptive RED (Floyd, Gummadi and Shenker 2001), the
-//! self-configuring RED of Feng et al. (1999) and nonlinear RED (Zhou et al. 2006).
+//! At each arrival (section 4), with m packets of mean size that the link could have sent while
+//! idle:
+//!
+//! average = (1 - QW)^(m + 1) average + QW queue
+//! p_b = (average - MinTh) / (MaxTh - MinTh) / LInterm       between the thresholds
+//! p_a = p_b / (1 - count p_b)                               count: arrivals since the last drop
+//!
+//! and with `Wait` p_a = p_b / (2 - count p_b), after 1 / p_b arrivals without any.  If the limit
+//! is in bytes, so are queue and thresholds, and p_a is multiplied by size / mean size.  From MaxTh
+//! on every arrival is dropped (or marked, without `UseHardDrop`).
+//!
+//! Variants: gentle RED (Floyd 2000), p_b from 1 / LInterm at MaxTh to 1 at twice MaxTh; adaptive
+//! RED (Floyd, Gummadi and Shenker 2001) moves 1 / LInterm so that the average stays in the middle
+//! fifth between the thresholds; the self-configuring RED of Feng et al. (1999) moves it whenever
+//! the average leaves them; nonlinear RED (Zhou et al. 2006), 1.5 times the square of the fraction.
+//!
+//! Departures of ns-3: the first arrival above MinTh is never dropped; `IdlePktSize` has no effect;
+//! the queue counts as idle not from the departure that empties it but from the next one that is
+//! asked for in vain.
 
 use super::discipline::{Contradiction, Discipline};
 use super::reasons::{FORCED_DROP, UNFORCED_DROP, UNFORCED_MARK};
@@ -28,6 +45,16 @@ fn check(a: &Attributes<'_>) -> Result<(), Contradiction> {
     }
     Ok(())
 }
+
+/// Adaptive RED leaves the average alone if it is at least this fraction of the span away from both
+/// thresholds (Floyd, Gummadi and Shenker, section 4.1).
+const ADAPTIVE_MARGIN: f64 = 0.4;
+/// Bound of adaptive RED's step upwards, as a fraction of the probability (ibid.).
+const MAX_INCREASE: f64 = 0.25;
+/// Where gentle RED reaches 1, in multiples of MaxTh (Floyd 2000).
+const GENTLE_CEILING: f64 = 2.0;
+/// Keeps nonlinear RED's mean probability that of the straight line (Zhou et al., section 3).
+const NONLINEAR_FACTOR: f64 = 1.5;
 
 /// What becomes of an arriving packet.
 enum Fate {
@@ -116,15 +143,15 @@ impl Red {
         }
     }
 
-    /// Adaptive RED: keeps the average in the middle between the thresholds by additive increase and
-    /// multiplicative decrease of the probability.
+    /// Adaptive RED: keeps the average in the middle between the thresholds by additive increase
+    /// and multiplicative decrease of the probability.
     fn adapt(&mut self, now: Time) {
         let p = &self.params;
-        let margin = 0.4 * (p.max_th - p.min_th);
+        let margin = ADAPTIVE_MARGIN * (p.max_th - p.min_th);
         if self.average < p.min_th + margin && self.max_p > p.bottom {
             self.max_p *= p.beta;
         } else if self.average > p.max_th - margin && p.top > self.max_p {
-            self.max_p += p.alpha.min(0.25 * self.max_p);
+            self.max_p += p.alpha.min(MAX_INCREASE * self.max_p);
         } else {
             return;
         }
@@ -150,7 +177,7 @@ impl Red {
             self.is_above = false;
             return Fate::Enter;
         }
-        let ceiling = if self.params.gentle { 2.0 } else { 1.0 } * self.params.max_th;
+        let ceiling = if self.params.gentle { GENTLE_CEILING } else { 1.0 } * self.params.max_th;
         if self.average >= ceiling {
             return Fate::Forced;
         }
@@ -177,7 +204,7 @@ impl Red {
         }
         let mut p = self.slope * self.average + self.offset;
         if self.params.nonlinear {
-            p = p * (p * 1.5);
+            p = p * (p * NONLINEAR_FACTOR);
         }
         (p * self.max_p).min(1.0)
     }
@@ -289,8 +316,8 @@ mod tests {
         assert!((average(&bench) - before * 0.99f64.powi(201)).abs() < 1e-12);
     }
 
-    /// The curve gives p = 0.02 (15 - 5) / 20 = 0.01; without `Wait` the gaps between drops are then
-    /// uniform on 1 to 1/p (Floyd and Jacobson, section 7).
+    /// The curve gives p = 0.02 (15 - 5) / 20 = 0.01; without `Wait` the gaps between drops are
+    /// then uniform on 1 to 1/p (Floyd and Jacobson, section 7).
     #[test]
     fn early_drops_are_as_frequent_as_the_curve_says() {
         let mut bench = Bench::new(

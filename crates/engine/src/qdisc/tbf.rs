@@ -1,10 +1,18 @@
-//! Token bucket filter (ns-3's `TbfQueueDisc`, Linux's `tbf`): packets leave when a bucket that fills
-//! at the rate holds their bytes; a second bucket may bound the rate of bursts.
+//! Token bucket filter (ns-3's `TbfQueueDisc`, Linux's `tbf`): packets leave when a bucket that
+//! fills at the rate holds their bytes; a second bucket may bound the rate of bursts.
+//!
+//! tokens(t) = min(burst, tokens(t0) + rate (t - t0)), in whole bytes, t0 the last departure.  The
+//! packet at the head leaves when both buckets hold its size, which it takes from them; else a
+//! timer is set for the moment when the emptier one will.
+//!
+//! Departures of ns-3 from Linux's `sch_tbf`: tokens are bytes, rounded to the nearest at each
+//! departure, so that a part of one may be gained or lost; the timer measures what is missing from
+//! now on, and one that is set is not moved; a packet larger than a bucket is not refused but waits
+//! without end.
 
-use super::classes::Classes;
 use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
-use super::{AnyQdisc, BuildContext, Qdisc, QdiscContext};
+use super::{AnyQdisc, BuildContext, Classes, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::packet::PacketId;
 use crate::time::{Rate, Time};

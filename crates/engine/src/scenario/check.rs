@@ -22,6 +22,8 @@ const FIRST_SOURCE_PORT: u16 = 49152;
 const FIRST_DESTINATION_PORT: u16 = 5001;
 /// The initial time to live: the 64th router discards the packet.
 const MAX_HOPS: usize = 64;
+/// Six bits (RFC 2474).
+const MAX_DSCP: u8 = 63;
 /// Stream numbers are exact in a double.
 const MAX_STREAM: u64 = 1 << 52;
 /// Classes of flows that are there without being named.
@@ -436,6 +438,8 @@ impl Report {
             self.type_of_service(&format!("{path}.tos"), flow.tos);
             self.type_of_service(&format!("{path}.return_tos"), flow.return_tos);
             self.group(&format!("{path}.group"), flow.group.as_deref());
+            self.code_point(&format!("{path}.dscp"), flow.dscp, flow.tos);
+            self.code_point(&format!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
             let ends = [&flow.source, &flow.destination];
             let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
             self.segment_size(&path, flow, mtu);
@@ -506,6 +510,14 @@ impl Report {
     fn type_of_service(&mut self, path: &str, tos: u8) {
         if tos & 3 != 0 {
             self.add(path, format!("{tos} sets the two ECN bits; write a multiple of 4, like 16"));
+        }
+    }
+
+    fn code_point(&mut self, path: &str, dscp: u8, tos: u8) {
+        if dscp > MAX_DSCP {
+            self.add(path, format!("{dscp} is no code point; write one from 1 to {MAX_DSCP}"));
+        } else if dscp > 0 && tos > 0 {
+            self.add(path, "overwrites the type of service; leave one of them out");
         }
     }
 

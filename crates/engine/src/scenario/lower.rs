@@ -198,6 +198,8 @@ fn flow(
         return_tos: flow.return_tos,
         group: flow.group.clone().unwrap_or_default(),
         ideal_ns,
+        dscp: flow.dscp,
+        return_dscp: flow.return_dscp,
         socket: base_units(&SOCKET, &flow.tcp),
         name,
     }

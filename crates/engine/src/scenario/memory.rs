@@ -7,8 +7,8 @@ use crate::recording::TABLES;
 use crate::time::Time;
 use crate::units;
 
-/// All tables together, in bytes.  A table that grows is copied on the way, so that a run needs about
-/// twice as much.
+/// All tables together, in bytes.  A table that grows is copied on the way, so that a run needs
+/// about twice as much.
 const MAX_TABLES: u64 = 4_000_000_000;
 
 /// Bytes in a row of a table: its columns hold 8 each.
@@ -18,8 +18,8 @@ fn row(table: &str) -> u64 {
 }
 
 impl Report {
-    /// Checks what the tables that grow with time take until `stop`.  (How often state changes, nobody
-    /// knows before.)
+    /// Checks what the tables that grow with time take until `stop`.  (How often state changes,
+    /// nobody knows before.)
     pub(super) fn memory(&mut self, s: &Scenario, stop: Option<Time>) {
         let Some(stop) = stop else { return };
         let mut costs = Vec::new();

@@ -179,6 +179,12 @@ pub struct Flow {
     /// Flows of a group are counted together; `None`: in no group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
+    /// What the hosts write into all packets of the flow, there and back, whatever the sockets say; 0:
+    /// nothing.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dscp: u8,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub return_dscp: u8,
     #[serde(default, deserialize_with = "attributes")]
     pub tcp: BTreeMap<String, String>,
 }
@@ -325,6 +331,11 @@ fn is_false(value: &bool) -> bool {
 
 fn ten_microseconds() -> String {
     "10us".to_owned()
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(n: &u8) -> bool {
+    *n == 0
 }
 
 fn one() -> u64 {

@@ -194,7 +194,7 @@ impl Several {
     fn queue_of(&self, id: PacketId, common: &Common) -> usize {
         let packet = &common.packets[id];
         let key = &common.flow_keys[packet.flow as usize][usize::from(packet.backward)];
-        let priority = if packet.options.has_service() { key.priority } else { 0 };
+        let priority = key.priority_of(packet);
         self.select(key, priority)
     }
 

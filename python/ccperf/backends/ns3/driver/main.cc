@@ -19,6 +19,7 @@
 #include "attributes.h"
 #include "flow-socket.h"
 #include "greedy.h"
+#include "host-marking.h"
 #include "network.h"
 #include "observed-simulator.h"
 #include "packet-trace.h"
@@ -177,6 +178,7 @@ Run(const Arguments& arguments)
 
     Network network;
     BuildNetwork(scenario, network);
+    InstallHostMarking(scenario, network.nodes);
     const Ways ways(scenario);
     Recorder recorder(scenario, network, ways, isObserved);
     std::unique_ptr<PacketTrace> trace;

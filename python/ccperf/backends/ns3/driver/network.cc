@@ -3,6 +3,7 @@
 #include "network.h"
 
 #include "attributes.h"
+#include "marking-disciplines.h"
 #include "transmit-queues.h"
 
 #include "ns3/cobalt-queue-disc.h"
@@ -60,6 +61,7 @@ AssignStreams(ns3::Ptr<ns3::QueueDisc> qdisc, std::int64_t stream)
     AssignStream<ns3::RedQueueDisc>(qdisc, stream);
     AssignStream<ns3::PieQueueDisc>(qdisc, stream);
     AssignStream<ns3::CobaltQueueDisc>(qdisc, stream);
+    AssignStream<MarkingPieQueueDisc>(qdisc, stream);
 }
 
 // A flow-queueing discipline makes a child when a flow's first packet comes. The children draw from streams

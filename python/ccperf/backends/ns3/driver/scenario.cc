@@ -206,6 +206,8 @@ ReadFlow(const Json& json)
             Get<std::uint8_t>(json, "return_tos"),
             Get<std::string>(json, "group"),
             ReadOptional<std::int64_t>(json["ideal_ns"]),
+            Get<std::uint8_t>(json, "dscp"),
+            Get<std::uint8_t>(json, "return_dscp"),
             ReadAttributes(json["socket"])};
 }
 

@@ -133,6 +133,8 @@ struct Flow
     std::uint8_t returnTos; // of the destination's
     std::string group;
     std::optional<std::int64_t> ideal; // ns
+    std::uint8_t dscp;      // which the hosts write into all packets; 0: none
+    std::uint8_t returnDscp;
     Attributes socket;
 };
 
