@@ -59,7 +59,7 @@ class File:
 
 @dataclass(frozen=True)
 class Situation:
-    """A dumbbell for one flow; `settings` are those of `ccperf.verify.case`."""
+    """A dumbbell, sampled every `rtt`; `settings` are those of `ccperf.verify.case`."""
 
     name: str
     about: str
@@ -131,7 +131,63 @@ def window(scenario: Scenario) -> list[int]:
     return [round(int(bytes_) / segment) for bytes_ in recording.flow_samples["cwnd_bytes"]]
 
 
-KINDS: Sequence[Callable[[], Iterator[File]]] = (windows,)
+#: What every queue discipline meets, with ECN where it marks and at most 100 packets.
+QUEUES = (
+    Situation(
+        "long flows",
+        "three of NewReno, 40, 60 and 80 ms at 16 Mbps; every 50 ms",
+        "50ms",
+        120,
+        {"cc": "TcpNewReno", "rtts": ["40ms", "60ms", "80ms"], "tcp": {"UseEcn": "On"}},
+    ),
+    Situation(
+        "burst",
+        "of 16 transfers of 30 kB after 10 ms over 2 long flows; 1 Gbps, 200 us; every 250 us",
+        "250us",
+        120,
+        {
+            "rate": "1Gbps",
+            "cc": "TcpDctcp",
+            "rtts": ["200us"] * 18,
+            "access_rate": "10Gbps",
+            "access_delay": "20us",
+            "dscps": [i % 2 for i in range(18)],
+            "starts": ["0s", "0s", *["10ms"] * 16],
+            "applications": ["Greedy"] * 2 + [{"type": "Greedy", "bytes": "30000B"}] * 16,
+        },
+    ),
+)
+
+
+def queues() -> Iterator[File]:
+    """The length of each queue discipline's queue, in packets, at equal distances."""
+    for qdisc in registry.algorithms("qdisc"):
+        curves = [Curve(each.name, each.about, queue(each, qdisc)) for each in QUEUES]
+        yield File(f"queue-{qdisc}", f"{qdisc}: packets in the queue", curves)
+
+
+def queue(situation: Situation, qdisc: str) -> list[int]:
+    """Return the bottleneck's queue in packets at every sample."""
+    known = registry.parameters("qdisc", qdisc)
+    wanted = {"MaxSize": "100p", "UseEcn": "true"}
+    attributes = {name: value for name, value in wanted.items() if name in known}
+    forward: dict[str, Any] = {"qdisc": {"type": qdisc, "attributes": attributes}}
+    forward["device_queue"] = "1p"
+    if "Priorities" in known:  # classes, by code points
+        marking = {"MaxSize": "100p", "MarkingThreshold": "20p"}
+        forward["qdisc"]["children"] = [{"type": "StepRedQueueDisc", "attributes": marking}]
+    if qdisc == "MqQueueDisc":
+        forward["device_queues"] = 3
+    length = _native.format_time(_native.parse_time(situation.rtt) * situation.steps)
+    settings = {"recording": {"interval": situation.rtt}, **situation.settings}
+    scenario = case(situation.name, stop=length, forward=forward, **settings).scenario
+    recording = backends.get("native").simulate(scenario)
+    samples = recording.link_samples
+    bottleneck = samples["link"] == recording.links["name"].index("btl_forward")
+    return [int(packets) for packets in samples["qdisc_packets"][bottleneck]]
+
+
+KINDS: Sequence[Callable[[], Iterator[File]]] = (windows, queues)
 
 
 def main() -> int:

@@ -299,9 +299,9 @@ def _value(rng: random.Random, param: Mapping[str, Any]) -> Any:
         value = min(value, inf if high is None else high)
         return round(value) if kind == "uint" else round(value, 6)
     if kind == "numbers":
-        low, high = param["min"], param["max"]
-        around = [max(1, int(word)) * 10 ** rng.uniform(-0.7, 0.7) for word in default.split()]
-        return " ".join(str(min(max(round(number), low), high)) for number in around)
+        least, most = param["min"], param["max"]
+        numbers = [max(1, int(word)) * 10 ** rng.uniform(-0.7, 0.7) for word in default.split()]
+        return " ".join(str(min(max(round(number), least), most)) for number in numbers)
     return None
 
 
