@@ -193,6 +193,9 @@ impl<P: Profile> Socket<P> {
 
     #[inline]
     fn estimate_rtt(&mut self, packet: &Packet) {
+        if self.round_trips.is_idle() {
+            return; // a receiver mostly is
+        }
         let has_echo = self.agreed.timestamps && packet.options.has_timestamps();
         let sample = has_echo.then(|| P::rtt_of_echo(self.tcb.now, packet.ts_ecr));
         self.round_trips.on_ack(packet.ack, sample, &mut self.tcb);

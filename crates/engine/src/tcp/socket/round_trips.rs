@@ -46,6 +46,12 @@ impl RoundTrips {
         self.estimator.reset();
     }
 
+    /// Nothing is in flight that could give a sample.
+    #[inline]
+    pub(super) fn is_idle(&self) -> bool {
+        self.history.is_empty()
+    }
+
     /// What is in flight gives no sample any more.
     pub(super) fn forget_flight(&mut self) {
         self.history.clear();
