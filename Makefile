@@ -13,7 +13,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-python test-rust lint format fingerprints curves docs perf verify record coverage wheel lock clean
+.PHONY: help setup bench test test-python test-rust lint format fingerprints mutants curves docs perf verify record coverage wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,6 +40,10 @@ lint: setup ## ruff, mypy, rustfmt, clippy
 
 fingerprints: setup ## the engine against its recorded runs of the whole matrix, in seconds
 	$(BIN)/python tools/fingerprints.py --packets
+
+# A share of the mistakes that the tool can think of, or with ALL=1 each of them (an hour or two).
+mutants: setup ## one-line mistakes planted in the engine: does the recorded comparison notice?
+	$(BIN)/python tools/mutants.py $(if $(ALL),--share 1,--share 0.1) $(if $(SEED),--seed $(SEED))
 
 curves: setup ## tests/curves anew: what each algorithm does in standard situations, for review
 	$(BIN)/python tools/curves.py --write
