@@ -23,7 +23,7 @@ def fat_tree(
     """k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4 hosts.
 
     Every link is alike. Hosts are ``h_POD_EDGE_PORT``; switches ``edge_POD_i``, ``agg_POD_i`` and
-    ``core_i``. Aggregation switch i of each pod has core switches i k/2 to (i + 1) k/2 - 1 above it.
+    ``core_i``. Aggregation switch i of a pod has core switches i k/2 to (i + 1) k/2 - 1 above it.
 
     Args:
         k: ports of a switch; even, at least 2.
