@@ -40,7 +40,9 @@ recording        :
 recorder         : hosts lowered network recording tcp time verdict
 build            : application attributes capture congestion error event hosts lowered network
                    packet qdisc recovery rng tcp time trace user
-simulate         : build error event hosts lowered network recorder recording time trace user
+schedule         : event lowered time
+simulate         : build error event hosts lowered network recorder recording schedule time trace
+                   user
 scenario         : attributes congestion lowered packet qdisc recording recovery rng tcp time units
                    user
 """
@@ -52,6 +54,7 @@ errors           :
 outputs          : errors
 grid             : errors
 toml             : errors
+traces           : errors
 algorithms       :
 user_code        : _native algorithms errors
 registry         : _native user_code
@@ -75,7 +78,7 @@ plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 figures          : errors metrics outputs
 verify           : _native backends campaign catalogue errors metrics programs published registry
-                   scenario topologies
+                   scenario topologies traces
 site             : _native catalogue errors figures metrics outputs reproduce roles store verify
 api              : backends campaign catalogue errors outputs user_code
 include          :

@@ -209,6 +209,22 @@ class Direction(_Model):
     drop: tuple[Count, ...] = ()
 
 
+class Schedule(_Model):
+    """A link's new values from given times on: columns, for changes by the thousand.
+
+    Plain numbers, since the columns' names have the units; :mod:`ccperf.traces` makes columns of
+    recorded and of random ones.
+    """
+
+    #: Which direction the rates and losses are of; a delay is the link's.
+    direction: Literal["forward", "reverse", "both"] = "both"
+    #: Ascending, below the scenario's stop time.
+    times_ns: tuple[Count, ...]
+    rates_bps: tuple[Count, ...] | None = None
+    delays_ns: tuple[Count, ...] | None = None
+    losses: tuple[Probability, ...] | None = None
+
+
 class Link(_Model):
     """A full-duplex point-to-point link; forward is from its first end to its second."""
 
@@ -220,6 +236,15 @@ class Link(_Model):
     addresses: tuple[str, str] | None = None
     forward: Direction = Direction()
     reverse: Direction = Direction()
+    #: Their first rows are scheduled after the scenario's `changes`, link by link.
+    schedules: tuple[Schedule, ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = plain(self)
+        if not self.schedules:
+            fields.pop("schedules", None)
+        return fields
 
 
 class Change(_Model):

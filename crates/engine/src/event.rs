@@ -43,6 +43,8 @@ pub enum Event {
     Application(u32),
     /// The receiving application of flow `n` closes.
     CloseReceiver(u32),
+    /// The next row of schedule `n` is due.
+    Schedule(u32),
 }
 
 /// Indices of events are below this.
@@ -67,6 +69,7 @@ impl Event {
             Event::Socket(n) => (9, n),
             Event::Application(n) => (10, n),
             Event::CloseReceiver(n) => (11, n),
+            Event::Schedule(n) => (12, n),
         };
         debug_assert!(n < 1 << INDEX_BITS);
         kind << INDEX_BITS | n
@@ -86,7 +89,8 @@ impl Event {
             8 => Event::Qdisc(n),
             9 => Event::Socket(n),
             10 => Event::Application(n),
-            _ => Event::CloseReceiver(n),
+            11 => Event::CloseReceiver(n),
+            _ => Event::Schedule(n),
         }
     }
 }

@@ -21,6 +21,7 @@ pub mod recording;
 pub mod recovery;
 pub mod rng;
 pub mod scenario;
+mod schedule;
 pub mod seq;
 pub mod simulate;
 pub mod tcp;

@@ -66,6 +66,21 @@ pub struct Link {
     pub delay_ns: u64,
     /// Forward, reverse.
     pub directions: [Direction; 2],
+    /// In scheduling order.
+    pub schedules: Vec<Schedule>,
+}
+
+/// New values of a link from given times on, in columns of equal length; at least one has some.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Whether rates and losses are of forward and reverse.
+    pub sides: [bool; 2],
+    /// Ascending, each once.
+    pub times_ns: Vec<u64>,
+    pub rates_bps: Option<Vec<u64>>,
+    pub delays_ns: Option<Vec<u64>>,
+    pub losses: Option<Vec<f64>>,
 }
 
 /// One direction of a link, with the device that sends into it.

@@ -9,10 +9,11 @@ use crate::build::{self, Startup};
 use crate::error::{Error, guarded};
 use crate::event::Event;
 use crate::hosts::Hosts;
-use crate::lowered::Lowered;
+use crate::lowered::{Change, Lowered};
 use crate::network::Network;
 use crate::recorder::Recorder;
 use crate::recording::Recording;
+use crate::schedule::Schedules;
 use crate::time::{Rate, Time};
 use crate::trace::PacketTrace;
 use crate::user::{NoUserCode, UserCode};
@@ -24,6 +25,7 @@ pub struct Simulation {
     hosts: Hosts,
     /// What each node does when it comes up; taken then.
     startups: Vec<Startup>,
+    schedules: Schedules,
     recorder: Recorder,
     finished: bool,
 }
@@ -67,6 +69,7 @@ impl Simulation {
             network: build::network(&scenario, trace, user)?,
             hosts: build::hosts(&scenario, user)?,
             startups: build::startups(&scenario),
+            schedules: Schedules::default(),
             recorder: Recorder::new(&scenario),
             scenario,
             finished: false,
@@ -139,6 +142,7 @@ impl Simulation {
         for (i, change) in self.scenario.changes.iter().enumerate() {
             events.schedule(Time(change.time_ns), Event::Change(i as u32));
         }
+        self.schedules = Schedules::start(&self.scenario.links, events);
         events.schedule(Time(self.scenario.stop_ns), Event::Stop);
     }
 
@@ -173,7 +177,14 @@ impl Simulation {
                 self.hosts.close(flow, &mut self.network);
                 self.note(flow);
             }
-            Event::Change(index) => self.change(index as usize),
+            Event::Change(index) => {
+                apply(&self.scenario.changes[index as usize], &mut self.network)
+            }
+            Event::Schedule(number) => {
+                let events = self.network.events();
+                let change = self.schedules.due(number, &self.scenario.links, events);
+                apply(&change, &mut self.network);
+            }
             Event::Start(node) => self.start_node(node as usize),
             Event::Stop => self.finish_recording(),
         }
@@ -199,20 +210,19 @@ impl Simulation {
             self.network.events().schedule(Time(delay), event);
         }
     }
+}
 
-    fn change(&mut self, index: usize) {
-        let change = &self.scenario.changes[index];
-        for side in 0..2 {
-            let port = &mut self.network.ports[2 * change.link + side];
-            if let Some(rate) = change.rate_bps[side] {
-                port.transmitter.set_rate(Rate(rate));
-            }
-            if let Some(loss) = change.loss[side] {
-                port.loss.set_rate(loss);
-            }
-            if let Some(delay) = change.delay_ns {
-                port.transmitter.delay = Time(delay);
-            }
+fn apply(change: &Change, network: &mut Network) {
+    for side in 0..2 {
+        let port = &mut network.ports[2 * change.link + side];
+        if let Some(rate) = change.rate_bps[side] {
+            port.transmitter.set_rate(Rate(rate));
+        }
+        if let Some(loss) = change.loss[side] {
+            port.loss.set_rate(loss);
+        }
+        if let Some(delay) = change.delay_ns {
+            port.transmitter.delay = Time(delay);
         }
     }
 }

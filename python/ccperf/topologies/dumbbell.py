@@ -9,7 +9,15 @@ from typing import Any, TypeAlias
 
 from ccperf import _native
 from ccperf.errors import ScenarioError
-from ccperf.scenario import Algorithm, Application, Change, Direction, Ping, Scenario
+from ccperf.scenario import (
+    Algorithm,
+    Application,
+    Change,
+    Direction,
+    Ping,
+    Scenario,
+    Schedule,
+)
 
 LEFT, RIGHT, BOTTLENECK = "left", "right", "btl"
 
@@ -49,6 +57,8 @@ class Bottleneck:
     forward: Mapping[str, Any] = field(default_factory=dict)
     #: The way back; a FIFO of 10,000 packets over a device queue of one, if not given.
     reverse: AnyDirection | None = None
+    #: New rates, delays and losses from given times on.
+    schedules: Sequence[Schedule | Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -204,6 +214,7 @@ def _bottleneck(of: Bottleneck, delay: str) -> dict[str, Any]:
             **of.forward,
         },
         "reverse": _fifo("10000p", "1p") if of.reverse is None else of.reverse,
+        "schedules": tuple(of.schedules),
     }
 
 

@@ -107,6 +107,8 @@ def draw(rng: random.Random) -> Draw:
     if new_rates:
         path["changes"] = [_change(rng, new_rate, stop_ms) for new_rate in new_rates]
     flows = tuple(_flows(rng, longest_rtt_us, access_us, stop_ms))
+    if _now_and_then(rng, 0.15):
+        path["schedules"] = [_schedule(rng, rate, stop_ms)]
     if _now_and_then(rng):
         path["pings"] = [_ping(rng, i) for i in range(len(flows)) if _now_and_then(rng, 0.5)]
     return Draw(path, flows)
@@ -195,6 +197,21 @@ def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
     if _now_and_then(rng, 0.5):
         change["delay"] = f"{rng.randint(10, 30_000)}us"
     return change
+
+
+def _schedule(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
+    """Draw columns of some hundred rows at most, around the rate."""
+    times = sorted(rng.sample(range(stop_ms * 1_000_000), rng.randint(1, min(300, stop_ms))))
+    schedule: dict[str, Any] = {"times_ns": times}
+    if _now_and_then(rng, 0.7):
+        schedule["rates_bps"] = [round(rate * 10 ** rng.uniform(-0.7, 0)) for _ in times]
+    if _now_and_then(rng, 0.3):
+        schedule["losses"] = [round(rng.uniform(0, 0.1), 6) for _ in times]
+    if _now_and_then(rng, 0.3) or len(schedule) == 1:
+        schedule["delays_ns"] = [rng.randint(10_000, 30_000_000) for _ in times]
+    else:
+        schedule["direction"] = rng.choice(["both", "forward", "reverse"])
+    return schedule
 
 
 def _flows(

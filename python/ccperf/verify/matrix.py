@@ -12,7 +12,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, catalogue, registry
+from ccperf import _native, catalogue, registry, traces
 from ccperf.catalogue.parameter import written
 from ccperf.verify import connections, datacentre, queues, traffic
 from ccperf.verify.case import RECOVERIES as _RECOVERIES
@@ -135,6 +135,36 @@ def changes() -> Iterator[Case]:
     }
     for name, series in steps.items():
         yield _case(f"change/{name}", rtts=["15ms", "25ms"], qlen="20p", changes=series)
+
+
+def schedules() -> Iterator[Case]:
+    """Columns of rates, delays and losses: of traces, and of walks on a grid that makes ties."""
+    for name in traces.packaged():
+        columns = traces.load(name).schedule(1_500_000_000)
+        direction = "both" if "delays_ns" in columns else "forward"
+        yield _case(
+            f"schedule/{name}",
+            rate="60Mbps",
+            rtts=["30ms", "40ms"],
+            qlen="60p",
+            schedules=[{**columns, "direction": direction}],
+            stop="1.5s",
+        )
+    count = 150
+    times = [10_000_000 * i for i in range(count)]
+    rates = traces.Walk(4e6, 32e6, correlation=0.5, step=2e6, stream="1").values(count)
+    delays = traces.Walk(1e6, 20e6, correlation=0.9, step=1e6, stream="2").values(count)
+    rate = {"times_ns": times, "rates_bps": [round(r / 1e6) * 1_000_000 for r in rates]}
+    delay = {"times_ns": times, "delays_ns": [round(d / 1e6) * 1_000_000 for d in delays]}
+    losses = [0.02 if i % 7 == 0 else 0.0 for i in range(count)]
+    loss = {"times_ns": times, "losses": losses, "direction": "reverse"}
+    for name, chosen in (
+        ("walk-rate", [rate]),
+        ("walk-delay", [delay]),
+        ("walk-all", [rate, delay, loss]),
+    ):
+        step = [{"time": "1s", "rate": "8Mbps"}]
+        yield _case(f"schedule/{name}", schedules=chosen, stop="1.5s", changes=step)
 
 
 def losses() -> Iterator[Case]:
@@ -409,6 +439,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     round_trips,
     queue_lengths,
     changes,
+    schedules,
     losses,
     collisions,
     mixtures,

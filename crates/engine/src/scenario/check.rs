@@ -81,7 +81,7 @@ impl Report {
             .links
             .iter_mut()
             .enumerate()
-            .map(|(i, link)| self.link(&format!("links[{i}]"), link, &nodes))
+            .map(|(i, link)| self.link(&format!("links[{i}]"), link, &nodes, stop))
             .collect();
         self.addresses(&mut s.links);
         for (i, change) in s.changes.iter_mut().enumerate() {
@@ -133,7 +133,7 @@ impl Report {
         Some(bytes)
     }
 
-    fn probability(&mut self, path: &str, value: &mut f64) {
+    pub(super) fn probability(&mut self, path: &str, value: &mut f64) {
         if !(0.0..=1.0).contains(value) {
             self.add(path, format!("{value} is not a probability from 0 to 1"));
         }
@@ -231,6 +231,7 @@ impl Report {
         path: &str,
         link: &mut Link,
         nodes: &HashMap<String, usize>,
+        stop: Option<Time>,
     ) -> Option<CheckedLink> {
         self.rate(&format!("{path}.rate"), &mut link.rate);
         self.time(&format!("{path}.delay"), &mut link.delay);
@@ -238,6 +239,7 @@ impl Report {
             self.direction(&format!("{path}.forward"), &mut link.forward),
             self.direction(&format!("{path}.reverse"), &mut link.reverse),
         ];
+        self.schedules(path, link, stop);
         let [a, b] = &link.ends;
         if a == b {
             self.add(format!("{path}.ends"), format!("both are `{a}`; a link joins two nodes"));

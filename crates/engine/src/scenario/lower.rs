@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use super::distribution::Times;
 use super::names::{self, Registry};
 use super::routing::Routes;
-use super::spec::{self, DirectionName, Scenario};
+use super::spec::{self, Scenario};
 use super::{attributes, ideal, recording, streams};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{
     Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
-    Poisson, Recording, SCHEMA,
+    Poisson, Recording, SCHEMA, Schedule,
 };
 use crate::qdisc::{self, Children};
 use crate::tcp::socket_params::SOCKET;
@@ -106,6 +106,7 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
         addresses: link.addresses.clone().expect(CHECKED),
         delay_ns: ns(&link.delay),
         directions: [direction(&link.forward, "forward"), direction(&link.reverse, "reverse")],
+        schedules: link.schedules.iter().map(schedule).collect(),
     }
 }
 
@@ -146,17 +147,23 @@ fn base_units(spec: &Spec, given: &BTreeMap<String, String>) -> BTreeMap<String,
 }
 
 fn change(change: &spec::Change, links: &HashMap<&str, usize>) -> Change {
-    let touched = match change.direction {
-        DirectionName::Forward => [true, false],
-        DirectionName::Reverse => [false, true],
-        DirectionName::Both => [true, true],
-    };
+    let touched = change.direction.sides();
     Change {
         time_ns: ns(&change.time),
         link: links[change.link.as_str()],
         rate_bps: touched.map(|yes| change.rate.as_deref().map(bps).filter(|_| yes)),
         delay_ns: change.delay.as_deref().map(ns),
         loss: touched.map(|yes| change.loss.filter(|_| yes)),
+    }
+}
+
+fn schedule(schedule: &spec::Schedule) -> Schedule {
+    Schedule {
+        sides: schedule.direction.sides(),
+        times_ns: schedule.times_ns.clone(),
+        rates_bps: schedule.rates_bps.clone(),
+        delays_ns: schedule.delays_ns.clone(),
+        losses: schedule.losses.clone(),
     }
 }
 

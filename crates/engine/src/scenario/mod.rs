@@ -16,6 +16,7 @@ pub mod names;
 mod ping;
 mod recording;
 mod routing;
+mod schedule;
 mod spec;
 mod streams;
 

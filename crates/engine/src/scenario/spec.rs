@@ -42,6 +42,24 @@ pub struct Link {
     pub forward: Direction,
     #[serde(default)]
     pub reverse: Direction,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<Schedule>,
+}
+
+/// New values of a link from given times on, in columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    /// Which direction the rates and losses are of.
+    #[serde(default)]
+    pub direction: DirectionName,
+    pub times_ns: Vec<u64>,
+    #[serde(default)]
+    pub rates_bps: Option<Vec<u64>>,
+    #[serde(default)]
+    pub delays_ns: Option<Vec<u64>>,
+    #[serde(default)]
+    pub losses: Option<Vec<f64>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -145,6 +163,17 @@ pub enum DirectionName {
     Reverse,
     #[default]
     Both,
+}
+
+impl DirectionName {
+    /// Whether forward and reverse are meant.
+    pub fn sides(self) -> [bool; 2] {
+        match self {
+            DirectionName::Forward => [true, false],
+            DirectionName::Reverse => [false, true],
+            DirectionName::Both => [true, true],
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -214,3 +214,46 @@ fn windows_and_bytes_stay_in_bounds() {
         assert_eq!(count(",drop,", ""), dropped, "seed {seed}: a packet was lost without a record");
     }
 }
+
+/// A schedule has one pending event; as many entries of `changes` have one each.
+#[test]
+fn a_schedule_is_as_many_changes() {
+    for seed in 500..540 {
+        let mut dice = Dice(seed);
+        let mut scheduled = random_scenario(seed);
+        let mut listed = scheduled.clone();
+        let mut changes = scheduled["changes"].as_array().unwrap().clone();
+        for (link, direction) in [(0, "both"), (0, "forward"), (1, "reverse")] {
+            let times: Vec<u64> = (0..200).map(|i| 1 + 14_999_999 * i + dice.roll(1000)).collect();
+            let rates: Vec<u64> = times.iter().map(|_| 100_000 * (1 + dice.roll(300))).collect();
+            let losses: Vec<f64> = times.iter().map(|_| dice.roll(4) as f64 / 100.0).collect();
+            let delays: Vec<u64> = times.iter().map(|_| 1_000_000 * dice.roll(20)).collect();
+            let mut schedule = json!({
+                "direction": direction, "times_ns": times, "rates_bps": rates, "losses": losses,
+            });
+            let has_delays = direction == "both";
+            if has_delays {
+                schedule["delays_ns"] = json!(delays);
+            }
+            for i in 0..times.len() {
+                let mut change = json!({
+                    "time": format!("{}ns", times[i]), "link": listed["links"][link]["name"],
+                    "direction": direction, "rate": format!("{}bps", rates[i]), "loss": losses[i],
+                });
+                if has_delays {
+                    change["delay"] = json!(format!("{}ns", delays[i]));
+                }
+                changes.push(change);
+            }
+            let schedules = &mut scheduled["links"][link]["schedules"];
+            match schedules.as_array_mut() {
+                Some(schedules) => schedules.push(schedule),
+                None => *schedules = json!([schedule]),
+            }
+        }
+        listed["changes"] = json!(changes);
+        let (of_schedule, _) = run(&scheduled, false);
+        let (of_changes, _) = run(&listed, false);
+        assert!(of_schedule == of_changes, "seed {seed} differs: {scheduled}");
+    }
+}

@@ -271,6 +271,28 @@ Apply(const Change& change, Network& network)
     }
 }
 
+Change
+RowOf(const Schedule& schedule, std::size_t link, std::size_t row)
+{
+    Change change{.time = schedule.times[row], .link = link, .rate = {}, .delay = {}, .loss = {}};
+    for (std::size_t side = 0; side < 2; ++side)
+    {
+        if (schedule.sides[side] && !schedule.rates.empty())
+        {
+            change.rate[side] = schedule.rates[row];
+        }
+        if (schedule.sides[side] && !schedule.losses.empty())
+        {
+            change.loss[side] = schedule.losses[row];
+        }
+    }
+    if (!schedule.delays.empty())
+    {
+        change.delay = schedule.delays[row];
+    }
+    return change;
+}
+
 } // namespace
 
 void
@@ -300,6 +322,19 @@ BuildNetwork(const Scenario& scenario, Network& network)
     {
         ns3::Simulator::Schedule(ns3::NanoSeconds(change.time),
                                  [&change, &network] { Apply(change, network); });
+    }
+    for (std::size_t link = 0; link < scenario.links.size(); ++link)
+    {
+        for (const Schedule& schedule : scenario.links[link].schedules)
+        {
+            for (std::size_t row = 0; row < schedule.times.size(); ++row)
+            {
+                ns3::Simulator::Schedule(ns3::NanoSeconds(schedule.times[row]),
+                                         [&schedule, &network, link, row] {
+                                             Apply(RowOf(schedule, link, row), network);
+                                         });
+            }
+        }
     }
 }
 

@@ -39,7 +39,7 @@ struct Network
     std::map<std::int64_t, ns3::Ptr<ns3::UniformRandomVariable>> lossStreams; // by number
 };
 
-// Creates nodes, links, routes and the events of the scheduled changes, in this order. The network must
+// Creates nodes, links, routes, the events of the changes and those of the links' schedules, in this order. The network must
 // outlive the simulation.
 void BuildNetwork(const Scenario& scenario, Network& network);
 

@@ -105,6 +105,16 @@ ReadDirection(const Json& json)
             ReadValues<std::uint64_t>(json["drops"])};
 }
 
+Schedule
+ReadSchedule(const Json& json)
+{
+    return {ReadPair<bool>(json["sides"]),
+            ReadValues<std::int64_t>(json["times_ns"]),
+            ReadValues<std::uint64_t>(json["rates_bps"]),
+            ReadValues<std::int64_t>(json["delays_ns"]),
+            ReadValues<double>(json["losses"])};
+}
+
 Link
 ReadLink(const Json& json)
 {
@@ -113,7 +123,8 @@ ReadLink(const Json& json)
             ReadPair<std::size_t>(json["ends"]),
             ReadPair<std::string>(json["addresses"]),
             Get<std::int64_t>(json, "delay_ns"),
-            {directions.at(0), directions.at(1)}};
+            {directions.at(0), directions.at(1)},
+            ReadList<Schedule>(json["schedules"], ReadSchedule)};
 }
 
 Change

@@ -54,6 +54,16 @@ struct Direction
     std::vector<std::uint64_t> drops;
 };
 
+// New values of a link from given times on, in columns; empty ones change nothing.
+struct Schedule
+{
+    std::array<bool, 2> sides; // of rates and losses
+    std::vector<std::int64_t> times;
+    std::vector<std::uint64_t> rates;
+    std::vector<std::int64_t> delays;
+    std::vector<double> losses;
+};
+
 struct Link
 {
     std::string name;
@@ -61,6 +71,7 @@ struct Link
     std::array<std::string, 2> addresses;
     std::int64_t delay;
     std::array<Direction, 2> directions;
+    std::vector<Schedule> schedules;
 };
 
 struct Change

@@ -1,0 +1,197 @@
+"""Traces of links as columns of a schedule: recorded ones, and random walks.
+
+Two formats are read. A *Mahimahi* trace (R. Netravali et al., "Mahimahi: accurate
+record-and-replay for HTTP", USENIX ATC 2015) has a whole number of milliseconds a line: at that
+time one full packet may leave; where the trace ends it begins again, its last line being its
+length. A *rate trace* is CSV with a header: ``time_s,rate_mbps``, and optionally ``delay_ms`` (one
+way) and ``loss``; each row holds until the next one, the last one to the end.
+
+A link has no slots for packets but a rate, so opportunities become one: between two of them it is
+that at which a full frame of the link takes just as long. A link that always has something to send
+sends one full frame for each opportunity; a packet that comes to an idle link waits as long as its
+bytes take at the present rate instead of for the next slot.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from ccperf.errors import UsageError, unknown
+
+#: A full packet of 1500 bytes with the link's framing of 2.
+FRAME_BITS = 8 * 1502
+
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A recorded link: rows that may be repeated."""
+
+    times_ns: tuple[int, ...]
+    rates_bps: tuple[int, ...]
+    delays_ns: tuple[int, ...] | None = None
+    losses: tuple[float, ...] | None = None
+    #: After this time it begins again; None: its last row holds to the end.
+    period_ns: int | None = None
+
+    def schedule(self, stop_ns: int, direction: str = "forward") -> Columns:
+        """The fields of a link's schedule up to `stop_ns`."""
+        rows = list(self._rows(stop_ns))
+        columns: Columns = {"direction": direction, "times_ns": [time for time, _ in rows]}
+        for name in ("rates_bps", "delays_ns", "losses"):
+            if (values := getattr(self, name)) is not None:
+                columns[name] = [values[row] for _, row in rows]
+        return columns
+
+    def _rows(self, stop_ns: int) -> Iterator[tuple[int, int]]:
+        """Time and row, until `stop_ns`."""
+        start = 0
+        while True:
+            for row, time in enumerate(self.times_ns):
+                if start + time >= stop_ns:
+                    return
+                yield start + time, row
+            if self.period_ns is None:
+                return
+            start += self.period_ns
+
+
+def packaged() -> list[str]:
+    """The names of the traces in the package."""
+    folder = files("ccperf.data").joinpath("traces")
+    return sorted(f.name for f in folder.iterdir() if f.name.endswith((".trace", ".csv")))
+
+
+def load(name: str) -> Trace:
+    """A trace of the package by name, or a file: ``.csv`` is a rate trace, others are Mahimahi's.
+
+    Raises:
+        UsageError: if there is none, or if it is not one, with the line.
+    """
+    if name in packaged():
+        text = files("ccperf.data").joinpath(f"traces/{name}").read_text(encoding="utf-8")
+    else:
+        try:
+            text = Path(name).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise UsageError("trace", unknown("trace", name, packaged())) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError("trace", f"`{name}` cannot be read: {error}") from None
+    parse = parse_rates if name.endswith(".csv") else parse_mahimahi
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError("trace", f"{Path(name).name}: {error}") from None
+
+
+def parse_mahimahi(text: str) -> Trace:
+    """A Mahimahi trace. Raises :class:`ValueError` with the line that is wrong."""
+    opportunities: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        word = line.strip()
+        if not word or word.startswith("#"):
+            continue
+        if not (word.isascii() and word.isdigit() and len(word) <= 12):
+            raise ValueError(f"line {number}: `{word[:40]}` is not a whole number of milliseconds")
+        if opportunities and int(word) < opportunities[-1]:
+            raise ValueError(f"line {number}: {word} comes after {opportunities[-1]}; times ascend")
+        opportunities.append(int(word))
+    if not opportunities or opportunities[-1] == 0:
+        raise ValueError("has no length: its last time must be above 0")
+    length = opportunities[-1]
+    # What leaves at 0 belongs to the end of the round before.
+    at: dict[int, int] = {}
+    for time in opportunities:
+        at[time or length] = at.get(time or length, 0) + 1
+    starts, rates = [], []
+    before = 0
+    for time in sorted(at):
+        starts.append(before * 1_000_000)
+        # Rounded down: a frame ends just behind the slot, and the next one has the slot's new rate.
+        rates.append(max(1, at[time] * FRAME_BITS * 1000 // (time - before)))
+        before = time
+    return Trace(tuple(starts), tuple(rates), period_ns=length * 1_000_000)
+
+
+_COLUMNS: Mapping[str, tuple[str, float]] = {
+    "time_s": ("times_ns", 1e9),
+    "rate_mbps": ("rates_bps", 1e6),
+    "delay_ms": ("delays_ns", 1e6),
+    "loss": ("losses", 1.0),
+}
+
+
+def parse_rates(text: str) -> Trace:
+    """A rate trace. Raises :class:`ValueError` with the line that is wrong."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    reader = csv.reader(lines)
+    head = [name.strip() for name in next(reader, [])]
+    for name in ("time_s", "rate_mbps"):
+        if name not in head:
+            raise ValueError(f"has no column {name}; its first line names {', '.join(_COLUMNS)}")
+    for name in head:
+        if name not in _COLUMNS:
+            raise ValueError(unknown("column", name, _COLUMNS))
+    columns: dict[str, list[float]] = {name: [] for name in head}
+    for number, row in enumerate(reader, 2):
+        if len(row) != len(head):
+            raise ValueError(f"row {number} has {len(row)} fields, not {len(head)}")
+        for name, word in zip(head, row, strict=True):
+            columns[name].append(_value(number, name, word))
+    if not columns["time_s"]:
+        raise ValueError("has no rows")
+    fields: dict[str, Any] = {}
+    for name, values in columns.items():
+        target, scale = _COLUMNS[name]
+        exact = name != "loss"
+        fields[target] = tuple(round(v * scale) if exact else v for v in values)
+    times = fields["times_ns"]
+    if any(a >= b for a, b in pairwise(times)):
+        raise ValueError("its times do not ascend")
+    if min(fields["rates_bps"]) < 1:
+        raise ValueError("a rate must be above 0; write a low one for a link that stands still")
+    return Trace(**fields)
+
+
+def _value(number: int, name: str, word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < 1e9 or (name == "loss" and value > 1):
+        raise ValueError(f"row {number}: {name} cannot be `{word.strip()[:40]}`")
+    return value
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A bounded walk with correlated steps: d[n] = rho d[n-1] + e[n], e normal with mean 0 and
+    standard deviation `step`; x[n] = x[n-1] + d[n], kept between `low` and `high`."""
+
+    low: float
+    high: float
+    #: rho, from 0 to 1.
+    correlation: float
+    step: float
+    #: Its own stream of numbers, by any text.
+    stream: str = field(default="", compare=False)
+
+    def values(self, count: int) -> list[float]:
+        """`count` values, from the middle of the range."""
+        rng = random.Random(self.stream)
+        x, d = (self.low + self.high) / 2, 0.0
+        found = []
+        for _ in range(count):
+            found.append(x)
+            d = self.correlation * d + rng.gauss(0, self.step)
+            x = min(max(x + d, self.low), self.high)
+        return found
