@@ -61,11 +61,11 @@ registry         : _native user_code
 recording        : _native
 scenario         : _native errors toml user_code
 topologies       : _native errors scenario
-programs         : _native errors registry scenario topologies
+programs         : _native errors registry scenario topologies traces
 published        :
 roles            :
 catalogue        : _native errors programs published registry roles scenario topologies
-                   user_code
+                   traces user_code
 metrics          : errors
 backends         : _native algorithms errors recording user_code
 result           : _native metrics user_code

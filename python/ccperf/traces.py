@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
@@ -28,8 +28,6 @@ from ccperf.errors import UsageError, unknown
 
 #: A full packet of 1500 bytes with the link's framing of 2.
 FRAME_BITS = 8 * 1502
-
-Columns = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -43,14 +41,21 @@ class Trace:
     #: After this time it begins again; None: its last row holds to the end.
     period_ns: int | None = None
 
-    def schedule(self, stop_ns: int, direction: str = "forward") -> Columns:
-        """The fields of a link's schedule up to `stop_ns`."""
+    def schedules(self, stop_ns: int, direction: str = "forward") -> list[dict[str, Any]]:
+        """The fields of a link's schedules up to `stop_ns`: rates and losses of one direction, and
+        delays, which are the link's, if the trace has some."""
         rows = list(self._rows(stop_ns))
-        columns: Columns = {"direction": direction, "times_ns": [time for time, _ in rows]}
-        for name in ("rates_bps", "delays_ns", "losses"):
-            if (values := getattr(self, name)) is not None:
-                columns[name] = [values[row] for _, row in rows]
-        return columns
+        times = [time for time, _ in rows]
+
+        def column(values: Sequence[float]) -> list[float]:
+            return [values[row] for _, row in rows]
+
+        found = [{"direction": direction, "times_ns": times, "rates_bps": column(self.rates_bps)}]
+        if self.losses is not None:
+            found[0]["losses"] = column(self.losses)
+        if self.delays_ns is not None:
+            found.append({"times_ns": times, "delays_ns": column(self.delays_ns)})
+        return found
 
     def _rows(self, stop_ns: int) -> Iterator[tuple[int, int]]:
         """Time and row, until `stop_ns`."""

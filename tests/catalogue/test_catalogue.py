@@ -194,3 +194,40 @@ def test_a_step_and_a_wave_change_what_they_say() -> None:
     assert [(c.time, c.loss) for c in wave.changes if c.loss is not None] == [
         (f"{2 * i}s", 0.02 if i % 2 else 0.0) for i in range(8)
     ]
+
+
+def test_another_seed_walks_elsewhere_and_another_algorithm_on_the_same_way() -> None:
+    walk = REGISTRY["random_walk"]
+
+    def ways(cc: str, **given: object) -> list[object]:
+        return [s.model_dump() for s in walk.scenario(cc, **given).links[0].schedules]
+
+    assert ways("TcpNewReno") == ways("TcpBbr")
+    for first, second in zip(ways("TcpNewReno"), ways("TcpNewReno", seed=1), strict=True):
+        assert first != second
+    rates, delays, losses = walk.scenario("TcpNewReno").links[0].schedules
+    assert rates.rates_bps is not None
+    assert delays.delays_ns is not None
+    assert losses.losses is not None
+    assert 4_000_000 <= min(rates.rates_bps) < max(rates.rates_bps) <= 28_000_000
+    assert 3_000_000 <= min(delays.delays_ns) < max(delays.delays_ns) <= 23_000_000
+    assert 0 <= min(losses.losses) < max(losses.losses) <= 0.02
+
+
+@every_experiment
+def test_what_a_seed_changes_is_said(experiment: Experiment) -> None:
+    """Another seed changes the scenario beside its number, or random losses are drawn, where the
+    experiment says that a seed changes something; elsewhere neither."""
+
+    def has_chance(point: dict[str, Any]) -> bool:
+        one, other = (experiment.scenario("TcpNewReno", seed=seed, **point) for seed in (1, 2))
+        draws = any(
+            direction.loss or any(schedule.losses or () for schedule in link.schedules)
+            for link in one.links
+            for direction in (link.forward, link.reverse)
+        )
+        steps = any(change.loss for change in one.changes)
+        return draws or steps or one.model_copy(update={"seed": 2}).hash != other.hash
+
+    words = {each.name: each.words for each in experiment.parameters if each.words}
+    assert any(map(has_chance, experiment.product(words))) == bool(experiment.seeded)

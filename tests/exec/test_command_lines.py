@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +16,6 @@ from ccperf import programs
 from ccperf.catalogue import REGISTRY
 from ccperf.errors import UsageError
 from ccperf.programs.attributes import ns3_classes
-from ccperf.programs.published.options import PROGRAMS
 from ccperf.published import Published, published
 
 PAGES = published()
@@ -349,15 +349,48 @@ def test_the_command_line_wins_over_the_programs_settings() -> None:
     assert canonical(line)["flows"][0]["tcp"]["SegmentSize"] == "536"
 
 
-@pytest.mark.parametrize(
-    ("program", "option"),
-    [("replay-rate-trace", "--trace-file"), ("random-walk", "--rate-corr-coeff")],
-)
-def test_programs_that_cannot_run_yet_say_so(program: str, option: str) -> None:
-    error = refusal([f"ns3-dev-ccperf-{program}-default", *words()[1:]])
-    assert error.field == option
-    assert "not supported yet" in error.message
-    assert all(f"ns3-dev-ccperf-{name}-default" in error.message for name in PROGRAMS)
+def test_a_program_of_which_no_line_was_published_names_its_experiment() -> None:
+    error = refusal(["ns3-dev-ccperf-random-walk-default", *words()[1:]])
+    assert error.field == "program"
+    assert "`ccperf run random_walk` runs it" in error.message
+
+
+REPLAY = [
+    "ns3-dev-ccperf-replay-rate-trace-default",
+    "--stop-time=2s --bw=1Gbps --loss=0.0477 --qlen=14p --rtts=56ms --algs=TcpNewReno",
+]
+
+
+def replay(*options: str) -> list[str]:
+    return [REPLAY[0], *REPLAY[1].split(), *options]
+
+
+def test_a_trace_in_somebody_elses_folder_is_taken_from_the_package() -> None:
+    line = replay("--trace-file=0.57mbps-poisson.trace")
+    here, nothing = programs.scenario(programs.parse(line))
+    assert nothing == []
+    foreign = [*line, "--trace-dir=/home/somebody/ccperf/resources/traces"]
+    scenario, (warning,) = programs.scenario(programs.parse(foreign))
+    assert scenario == here
+    assert warning.startswith("--trace-dir: there is no /home/somebody")
+    assert programs.parse(shlex.split(programs.parse(foreign).command())) == programs.parse(foreign)
+    (schedule,) = scenario.links[0].schedules
+    assert schedule.direction == "forward"
+    assert len(schedule.times_ns) > 50
+
+
+def test_a_trace_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.trace").write_text("1000\n")
+    line = replay("--trace-file=mine.trace", f"--trace-dir={tmp_path}")
+    scenario, warnings = programs.scenario(programs.parse(line))
+    assert warnings == []
+    assert scenario.links[0].schedules[0].times_ns == (0, 1_000_000_000)
+    assert scenario.links[0].schedules[0].rates_bps == (12_016, 12_016)
+    assert refusal(replay()).field == "--trace-file"
+    assert refusal(replay("--trace-file=no.trace")).field == "--trace-file"
+    (tmp_path / "mine.trace").write_text("soon\n")
+    assert "line 1" in refusal(line).message
+    assert refusal([*words("ecn"), "--trace-file=x"]).field == "--trace-file"
 
 
 def test_an_unknown_program_is_refused() -> None:

@@ -20,7 +20,7 @@ SECOND = 10**9
 
 
 def mean_rate(trace: Trace, stop_ns: int) -> float:
-    columns = trace.schedule(stop_ns)
+    (columns,) = trace.schedules(stop_ns)
     ends = [*columns["times_ns"][1:], stop_ns]
     spans = [end - start for start, end in zip(columns["times_ns"], ends, strict=True)]
     return sum(r * s for r, s in zip(columns["rates_bps"], spans, strict=True)) / stop_ns
@@ -29,7 +29,7 @@ def mean_rate(trace: Trace, stop_ns: int) -> float:
 def test_a_mahimahi_trace_is_a_frame_for_each_line_and_begins_again() -> None:
     trace = parse_mahimahi("# head\n2\n2\n5\n10\n")
     assert trace.period_ns == 10_000_000
-    columns = trace.schedule(12_000_001)
+    (columns,) = trace.schedules(12_000_001)
     assert columns["direction"] == "forward"
     assert columns["times_ns"] == [0, 2_000_000, 5_000_000, 10_000_000, 12_000_000]
     per_ms = FRAME_BITS * 1000
@@ -48,14 +48,13 @@ def test_what_leaves_at_zero_belongs_to_the_end_of_a_round() -> None:
 
 def test_a_rate_trace_holds_its_last_row() -> None:
     trace = parse_rates("# head\ntime_s,rate_mbps,delay_ms,loss\n0,1.5,10,0\n0.25,3,5.5,0.01\n")
-    assert trace.schedule(9 * SECOND, "both") == {
-        "direction": "both",
-        "times_ns": [0, 250_000_000],
-        "rates_bps": [1_500_000, 3_000_000],
-        "delays_ns": [10_000_000, 5_500_000],
-        "losses": [0, 0.01],
-    }
-    assert trace.schedule(SECOND // 10)["times_ns"] == [0]
+    times = [0, 250_000_000]
+    rates = {"times_ns": times, "rates_bps": [1_500_000, 3_000_000], "losses": [0, 0.01]}
+    assert trace.schedules(9 * SECOND, "reverse") == [
+        {"direction": "reverse", **rates},
+        {"times_ns": times, "delays_ns": [10_000_000, 5_500_000]},
+    ]
+    assert trace.schedules(SECOND // 10)[0]["times_ns"] == [0]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +171,7 @@ def test_a_busy_link_sends_a_frame_for_each_opportunity(tmp_path: Path) -> None:
     """Once the window is wide enough for the longest gap; segments are not all full, so that a few
     more fit in."""
     trace = traces.load("2.64mbps-poisson.trace")
-    scenario = scheduled(trace.schedule(2 * SECOND))
+    scenario = scheduled(*trace.schedules(2 * SECOND))
     packets = tmp_path / "packets.csv"
     backends.get("native").simulate(scenario, packets=packets)
     rows = [line.split(",") for line in packets.read_text().splitlines()]

@@ -9,6 +9,8 @@ from ccperf.catalogue.experiment import Experiment, Setup
 from ccperf.catalogue.loss_resilience import LossResilience
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, published_scenarios
+from ccperf.catalogue.random_walk import RandomWalk
+from ccperf.catalogue.replay_rate_trace import ReplayRateTrace
 from ccperf.catalogue.responsiveness_pulse_wave import ResponsivenessPulseWave
 from ccperf.catalogue.responsiveness_step import ResponsivenessStep
 from ccperf.catalogue.scalability import Scalability
@@ -33,6 +35,8 @@ REGISTRY: dict[str, Experiment] = {
         Scalability(),
         AckCompression(),
         LossResilience(),
+        ReplayRateTrace(),
+        RandomWalk(),
     )
 }
 

@@ -42,6 +42,10 @@ TRACED: dict[str, NetworkPath] = {
     "0.57mbps-poisson.trace": NetworkPath("1Gbps", "56ms", "14p", 0.0477),
     "2.64mbps-poisson.trace": NetworkPath("1Gbps", "176ms", "130p"),
     "3.04mbps-poisson.trace": NetworkPath("1Gbps", "260ms", "426p"),
+    # Ours: round trips and buffers as these networks have them, about 200 ms of the mean rate.
+    "lte-like.csv": NetworkPath("1Gbps", "50ms", "250p"),
+    "wifi-like.csv": NetworkPath("1Gbps", "20ms", "250p"),
+    "leo-like.csv": NetworkPath("1Gbps", "40ms", "1000p"),
 }
 
 

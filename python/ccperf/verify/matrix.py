@@ -59,14 +59,21 @@ def grids() -> Iterator[Case]:
     for experiment in catalogue.REGISTRY.values():
         for point in map(_soon, experiment.grid()):
             scenario = experiment.scenario("TcpNewReno", **point)
-            rates = [scenario.links[0].rate, *(change.rate for change in scenario.changes)]
-            fastest = max(_native.parse_rate(rate) for rate in rates if rate)
+            fastest = _fastest(scenario)
             times = [*(f.start for f in scenario.flows), *(c.time for c in scenario.changes)]
             stop = max(map(_native.parse_time, times)) + _ns(fastest, 9_000)
             stop = min(stop, _native.parse_time(scenario.stop_time))
             values = "-".join(str(value) for value in point.values())
             cut = experiment.scenario("TcpNewReno", stop_time=_native.format_time(stop), **point)
             yield Case(_named(f"{experiment.name}/{values}", cut))
+
+
+def _fastest(scenario: Scenario) -> int:
+    """The bottleneck's highest rate forward, in bit/s."""
+    bottleneck = scenario.links[0]
+    scheduled = [rate for s in bottleneck.schedules for rate in s.rates_bps or ()]
+    texts = [bottleneck.rate, *(change.rate for change in scenario.changes)]
+    return max(scheduled or [_native.parse_rate(text) for text in texts if text])
 
 
 def _soon(point: dict[str, Any]) -> dict[str, Any]:
@@ -140,14 +147,12 @@ def changes() -> Iterator[Case]:
 def schedules() -> Iterator[Case]:
     """Columns of rates, delays and losses: of traces, and of walks on a grid that makes ties."""
     for name in traces.packaged():
-        columns = traces.load(name).schedule(1_500_000_000)
-        direction = "both" if "delays_ns" in columns else "forward"
         yield _case(
             f"schedule/{name}",
             rate="60Mbps",
             rtts=["30ms", "40ms"],
             qlen="60p",
-            schedules=[{**columns, "direction": direction}],
+            schedules=traces.load(name).schedules(1_500_000_000),
             stop="1.5s",
         )
     count = 150

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import registry
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.programs.attributes import TCP_CLASSES, assign
-from ccperf.programs.published.options import ACK_COMPRESSION
+from ccperf.programs.published.options import ACK_COMPRESSION, REPLAY
 
 if TYPE_CHECKING:
     from ccperf.programs.published.run import DumbbellRun, FlowOptions
@@ -70,6 +71,7 @@ def describe(run: DumbbellRun) -> tuple[Scenario, list[str]]:
             qdisc_attributes=given.of(run.qdisc),
             loss=run.loss,
             reverse=_burst_release(run) if run.program == ACK_COMPRESSION else None,
+            schedules=list(_schedules(run, given.warnings)),
         ),
         [
             DumbbellFlow(
@@ -112,6 +114,27 @@ def _changes(run: DumbbellRun, warnings: list[str]) -> Iterator[dict[str, Any]]:
         yield change
         if losses_change:
             yield {"time": step.time, "loss": step.loss, "direction": "forward"}
+
+
+def _schedules(run: DumbbellRun, warnings: list[str]) -> Iterator[dict[str, Any]]:
+    """The rate of the way forward follows the trace; the way back has ``--bw``."""
+    from ccperf import _native, traces
+
+    if run.program != REPLAY:
+        return
+    name = run.trace_file
+    if run.trace_dir and (Path(run.trace_dir) / name).is_file():
+        name = str(Path(run.trace_dir) / name)
+    elif run.trace_dir:
+        warnings.append(
+            f"--trace-dir: there is no {run.trace_dir}/{name} here; taken is the trace of this "
+            "name in the package, which has the same rate but is not the authors' own"
+        )
+    try:
+        trace = traces.load(name)
+    except UsageError as error:
+        raise UsageError("--trace-file", error.message) from None
+    yield from trace.schedules(_native.parse_time(run.stop_time))
 
 
 def _burst_release(run: DumbbellRun) -> dict[str, Any]:

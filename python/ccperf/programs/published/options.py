@@ -17,11 +17,13 @@ from ccperf.errors import UsageError, suggestion, unknown
 STATIC = "static-dumbbell"
 RESPONSIVENESS = "responsiveness"
 ACK_COMPRESSION = "ack-compression"
+REPLAY = "replay-rate-trace"
 
 #: In the order in which published command lines print them.
 HEAD = ("experiment-name", "db-path", "parameters", "aut", "stop-time", "seed")
 SERIES = ("time-series", "rate-series", "rtt-series", "loss-series")
 BURST = ("interval", "quota")
+TRACE = ("trace-file",)
 BOTTLENECK = ("bw", "loss", "qlen", "qdisc")
 #: One entry a flow.
 PER_FLOW = (
@@ -41,12 +43,10 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     STATIC: COMMON,
     RESPONSIVENESS: COMMON + SERIES,
     ACK_COMPRESSION: COMMON + BURST,
+    REPLAY: (*COMMON, *TRACE, "trace-dir"),
 }
-#: Published programs that cannot run yet, and the option that asks for what is missing.
-NOT_YET = {
-    "replay-rate-trace": ("trace-file", "a service rate that follows a packet-departure trace"),
-    "random-walk": ("rate-corr-coeff", "a rate, delay or loss that follows a random walk"),
-}
+#: A published program of which no command line is known, and the experiment that it ran.
+UNKNOWN = {"random-walk": "random_walk"}
 
 _PROGRAM = re.compile(r"ns3-dev-ccperf-([a-z-]+?)-(?:default|debug|optimized|release)")
 
@@ -156,18 +156,13 @@ def _program(word: str) -> str:
     if match is None:
         raise UsageError("program", unknown("program", name, known))
     program = match[1]
-    if program in NOT_YET:
-        option, what = NOT_YET[program]
-        raise UsageError(
-            f"--{option}", f"is not supported yet ({what}), so `{name}` cannot run; {_runnable()}"
-        )
+    if program in UNKNOWN:
+        experiment = UNKNOWN[program]
+        message = f"no command line of `{name}` was published; `ccperf run {experiment}` runs it"
+        raise UsageError("program", message)
     if program not in PROGRAMS:
         raise UsageError("program", unknown("program", name, known))
     return program
-
-
-def _runnable() -> str:
-    return f"what runs: {', '.join(f'ns3-dev-ccperf-{p}-default' for p in PROGRAMS)}"
 
 
 def _option(word: str) -> tuple[str, str]:
@@ -183,9 +178,6 @@ def _unknown_option(name: str, program: str) -> str:
     for other, options in PROGRAMS.items():
         if name in options:
             return f"belongs to ns3-dev-ccperf-{other}-default, not to this program; leave it out"
-    for other, (option, what) in NOT_YET.items():
-        if name == option or (other == "replay-rate-trace" and name == "trace-dir"):
-            return f"is not supported yet: {what}"
     known = PROGRAMS[program]
     return f"is not an option of this program{suggestion(name, known)}; options: " + ", ".join(
         f"--{option}" for option in known

@@ -14,6 +14,7 @@ from ccperf.programs.published import traffic
 from ccperf.programs.published.options import (
     ACK_COMPRESSION,
     PER_FLOW,
+    REPLAY,
     RESPONSIVENESS,
     SERIES,
     Tokens,
@@ -69,6 +70,8 @@ class _Options:
             series=self.series(),
             interval=self.interval(),
             quota=self.quota(),
+            trace_file=self.trace_file(),
+            trace_dir=self.text.get("trace-dir", ""),
             attributes=self.attributes,
             experiment=self.text.get("experiment-name", ""),
             parameters=parse_parameters(self.text["parameters"])
@@ -183,6 +186,13 @@ class _Options:
         if "quota" not in self.text:
             raise UsageError("--quota", "is missing; this program needs it")
         return self.integer("quota", "", low=1, high=2**32 - 1)
+
+    def trace_file(self) -> str:
+        if self.program != REPLAY:
+            return ""
+        if "trace-file" not in self.text:
+            raise UsageError("--trace-file", "is missing; this program needs it")
+        return self.text["trace-file"]
 
     # --- values -------------------------------------------------------------------------------
 

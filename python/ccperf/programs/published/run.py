@@ -18,8 +18,10 @@ from ccperf.programs.published.options import (
     BOTTLENECK,
     BURST,
     PER_FLOW,
+    REPLAY,
     SERIES,
     STATIC,
+    TRACE,
 )
 
 #: The published tables were made with the recovery that ns-3's development tree had in mid-2024
@@ -70,6 +72,9 @@ class DumbbellRun:
     #: Program ``ack-compression`` only: time between two releases, packets a release.
     interval: str = ""
     quota: int = 0
+    #: Program ``replay-rate-trace`` only: a trace, and the folder that has it.
+    trace_file: str = ""
+    trace_dir: str = ""
     #: ``(class, attribute, value)``.
     attributes: tuple[tuple[str, str, str], ...] = ()
     experiment: str = ""
@@ -111,6 +116,12 @@ class DumbbellRun:
         if self.program == ACK_COMPRESSION:
             values |= {"interval": self.interval, "quota": str(self.quota)}
             order = BURST + order
+        if self.program == REPLAY:
+            values |= {"trace-file": self.trace_file}
+            order = TRACE + order
+            if self.trace_dir:
+                values |= {"trace-dir": self.trace_dir}
+                order = (*order, "trace-dir")
         labels = {
             "experiment-name": self.experiment,
             "db-path": self.db_path,
