@@ -28,14 +28,15 @@ lowered          : rng
 capture          : packet time
 trace            : capture packet time verdict
 qdisc            : attributes packet rng time trace units verdict
-tcp              : attributes cpp packet seq time
+departures       : time
+tcp              : attributes cpp departures packet seq time
 congestion       : attributes cpp packet rng seq tcp time
 recovery         : attributes cpp tcp
 user             : lowered qdisc tcp
 error            : time user
 network          : event lowered packet qdisc rng time trace verdict
 application      : event lowered rng tcp time
-hosts            : application event lowered network packet seq tcp time
+hosts            : application departures event lowered network packet seq tcp time
 recording        :
 recorder         : hosts lowered network recording tcp time verdict
 build            : application attributes capture congestion error event hosts lowered network

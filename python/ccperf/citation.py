@@ -66,7 +66,7 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
     if result.experiment:
         point = ", ".join(f"{_latex(k)} = {_latex(str(v))}" for k, v in result.parameters.items())
         sentences.append(f"The experiment is {_latex(result.experiment)} ({point}).")
-    flows = scenario["flows"]
+    flows = [flow for flow in scenario["flows"] if "cc" in flow]
     algorithms = _together(named("cc", name) for name in _counted(f["cc"]["type"] for f in flows))
     recoveries = _together(
         named("recovery", name) for name in _counted(f["recovery"] for f in flows)

@@ -56,7 +56,9 @@ FIGURES = {
 
 def stem(result: Result) -> str:
     """A name for files of a run: readable, the same for the same run, and safe everywhere."""
-    algorithms = dict.fromkeys(flow["cc"]["type"] for flow in result.scenario.canonical()["flows"])
+    algorithms = dict.fromkeys(
+        flow["cc"]["type"] for flow in result.scenario.canonical()["flows"] if "cc" in flow
+    )
     words = [
         result.experiment or result.scenario.label or "scenario",
         *algorithms,

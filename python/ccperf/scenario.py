@@ -259,12 +259,14 @@ class Change(_Model):
 
 
 class Flow(_Model):
-    """A TCP connection and the application on top of it."""
+    """What goes from one host to another, and the application on top of it."""
 
     #: ``flow_1``, ``flow_2``, ... if not given.
     name: str | None = None
     source: str
     destination: str
+    #: Over UDP nothing is acknowledged or sent again, and what belongs to TCP is left out.
+    transport: Literal["TCP", "UDP"] = "TCP"
     #: The next free from 49152 at the source and from 5001 at the destination, if not given.
     source_port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = None
     destination_port: Annotated[int, Field(strict=True, ge=1, le=65535)] | None = None
@@ -274,10 +276,11 @@ class Flow(_Model):
     #: When the receiving application closes, too; None: never.
     receiver_stop: Time | None = None
     application: Application = Greedy()
-    cc: Annotated[Algorithm, BeforeValidator(_algorithm_by_name)]
+    #: TCP cannot be without one.
+    cc: Annotated[Algorithm | None, BeforeValidator(_algorithm_by_name)] = None
     recovery: str = "TcpPrrRecovery"
     #: Type of service of the source's packets (ns-3's ``Socket::SetIpTos``) and of the
-    #: destination's: what priority queues look at.
+    #: destination's: what priority queues look at. Over UDP with the two ECN bits.
     tos: TypeOfService = 0
     return_tos: TypeOfService = 0
     #: Flows of one group are a class of their own in the metrics of completion times.
@@ -459,7 +462,7 @@ class Scenario(_Model):
     @property
     def user_code(self) -> dict[str, str]:
         """The users' algorithms, sorted by name, each with the path of a field that has it."""
-        used = [(f"flows[{i}].cc", flow.cc) for i, flow in enumerate(self.flows)]
+        used = [(f"flows[{i}].cc", flow.cc) for i, flow in enumerate(self.flows) if flow.cc]
         for i, link in enumerate(self.links):
             for word, direction in (("forward", link.forward), ("reverse", link.reverse)):
                 if direction.qdisc is not None:

@@ -16,6 +16,7 @@ const ENHANCED_PACKET: u32 = 6;
 const LINKTYPE_RAW: u16 = 101;
 pub const PROTOCOL_ICMP: u8 = 1;
 pub const PROTOCOL_TCP: u8 = 6;
+pub const PROTOCOL_UDP: u8 = 17;
 const TIME_TO_LIVE: u8 = 64;
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 
@@ -158,6 +159,7 @@ fn headers(conversation: &Conversation, headers: Headers<'_>) -> Vec<u8> {
     let mut bytes = ip_header(conversation, source.0, destination.0, p);
     match conversation.protocol {
         PROTOCOL_ICMP => bytes.extend(icmp_header(p)),
+        PROTOCOL_UDP => bytes.extend(udp_header(source, destination, p)),
         protocol => bytes.extend(tcp_header(source, destination, protocol, p, sacks)),
     }
     bytes
@@ -188,6 +190,12 @@ fn icmp_header(p: &Packet) -> Vec<u8> {
     let sum = checksum(&header, 0);
     header[2..4].copy_from_slice(&sum);
     header
+}
+
+/// RFC 768, without a checksum.
+fn udp_header(source: Address, destination: Address, p: &Packet) -> Vec<u8> {
+    let length = (p.ip_bytes - IP_HEADER) as u16;
+    [source.1, destination.1, length, 0].into_iter().flat_map(u16::to_be_bytes).collect()
 }
 
 /// RFC 9293 section 3.1. The options fill the room that the packet's size leaves them.
@@ -313,6 +321,15 @@ mod tests {
         assert_eq!(bytes[50..52], [5, 10]);
         assert_eq!(bytes[52..56], 15929_u32.to_be_bytes());
         assert_eq!(bytes[60..], [0; 4]);
+    }
+
+    #[test]
+    fn a_datagram_has_ports_and_length() {
+        let conversation = Conversation { protocol: PROTOCOL_UDP, ..conversation() };
+        let p = Packet { ip_bytes: 1028, payload: 1000, ..Packet::default() };
+        let bytes = headers(&conversation, with_sacks(&p));
+        assert_eq!(bytes[9], 17);
+        assert_eq!(bytes[20..], [0xc0, 0x00, 0x13, 0x89, 0x03, 0xf0, 0, 0]);
     }
 
     #[test]

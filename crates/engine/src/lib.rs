@@ -9,6 +9,7 @@ mod build;
 mod capture;
 pub mod congestion;
 mod cpp;
+mod departures;
 pub mod error;
 pub mod event;
 mod hosts;

@@ -157,11 +157,29 @@ pub struct Change {
     pub loss: [Option<f64>; 2],
 }
 
-/// A transport connection and the application on top of it.
+/// How a flow's data gets from one end to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Transport {
+    /// A connection.
+    #[default]
+    Tcp,
+    /// Datagrams that nobody acknowledges.
+    Udp,
+}
+
+impl Transport {
+    pub fn is_tcp(&self) -> bool {
+        *self == Transport::Tcp
+    }
+}
+
+/// What goes from one host to another, and the application on top of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     pub name: String,
+    pub transport: Transport,
     pub source: usize,
     pub destination: usize,
     pub source_address: String,
@@ -178,10 +196,12 @@ pub struct Flow {
     /// When the receiving application closes; zero: never.
     pub receiver_stop_ns: u64,
     pub application: Application,
-    pub congestion_control: Algorithm,
-    /// `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
+    /// TCP's; none over UDP.
+    pub congestion_control: Option<Algorithm>,
+    /// TCP's: `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
     pub recovery: String,
-    /// Type of service of the source's and of the destination's packets; the two ECN bits are 0.
+    /// Type of service of the source's and of the destination's packets; the two ECN bits are 0 over TCP,
+    /// which sets them itself.
     pub tos: u8,
     pub return_tos: u8,
     /// The class that its completion counts in; empty: none of its own.

@@ -11,6 +11,9 @@ pub const IP_HEADER: u32 = 20;
 /// TCP header without options (RFC 9293 section 3.1).
 pub const TCP_HEADER: u32 = 20;
 
+/// UDP header (RFC 768).
+pub const UDP_HEADER: u32 = 8;
+
 /// ICMP echo header (RFC 792).
 pub const ICMP_HEADER: u32 = 8;
 
@@ -154,7 +157,28 @@ pub struct Packet {
 // One cache line.
 const _: () = assert!(size_of::<Packet>() == 64);
 
+impl Ecn {
+    /// Of a type of service.
+    pub const fn of(tos: u8) -> Ecn {
+        match tos & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+}
+
 impl Packet {
+    /// When a datagram was created, in place of TCP's timestamps.
+    pub fn set_stamp(&mut self, time: Time) {
+        (self.ts_val, self.ts_ecr) = ((time.0 >> 32) as u32, time.0 as u32);
+    }
+
+    pub fn stamp(&self) -> Time {
+        Time(u64::from(self.ts_val) << 32 | u64::from(self.ts_ecr))
+    }
+
     pub const fn wire_bytes(&self) -> u32 {
         self.ip_bytes + PPP_HEADER
     }

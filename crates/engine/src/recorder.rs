@@ -1,13 +1,13 @@
 //! Samples on the grid and counters at the end: the tables of `docs/design/contract.md`.
 
-use crate::hosts::Hosts;
+use crate::hosts::{Connection, Datagrams, Endpoint, Hosts};
 use crate::lowered::Lowered;
 use crate::network::Network;
 use crate::recording::tables::{
     Changes, Completions, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links, QueueSamples,
 };
 use crate::recording::{Recording, Table};
-use crate::tcp::Socket;
+use crate::tcp::{Socket, Statistics};
 use crate::time::{Rate, Time};
 use crate::verdict::Verdict;
 
@@ -184,26 +184,14 @@ impl Recorder {
     fn sample_flows(&mut self, time: Time, hosts: &Hosts) {
         let s = &mut self.flow_samples;
         for &flow in &self.flows {
-            let Some(connection) = hosts.connection(flow as usize) else { continue };
-            let (tcb, sent) = (&connection.sender.tcb, &connection.sender.statistics);
+            let Some(endpoint) = hosts.endpoint(flow as usize) else { continue };
             s.time_ns.push(time.ns());
             s.flow.push(i64::from(flow));
-            s.cwnd_bytes.push(i64::from(tcb.cwnd));
-            s.ssthresh_bytes.push(i64::from(tcb.ssthresh));
-            s.in_flight_bytes.push(i64::from(tcb.bytes_in_flight));
-            s.srtt_ns.push(if tcb.srtt.is_zero() { f64::NAN } else { tcb.srtt.0 as f64 });
-            s.sent_bytes.push(sent.sent_bytes as i64);
-            s.received_bytes.push(connection.receiver.statistics.received_bytes as i64);
-            s.acked_bytes.push(sent.acked_bytes as i64);
-            s.written_bytes.push(sent.written_bytes as i64);
-            s.read_bytes.push(connection.application.transfer().read as i64);
-            s.idt_ewma_ns.push(sent.departure_gap.unwrap_or(f64::NAN));
-            s.one_way_delay_ns.push(optional(connection.application.transfer().one_way_delay));
-            s.retransmissions.push(sent.retransmissions as i64);
-            s.rtos.push(sent.rtos as i64);
-            // As with the other states, 0 before the connection.
-            let paces = tcb.pacing && tcb.cwnd > 0;
-            s.pacing_rate_bps.push(if paces { tcb.pacing_rate.0 as i64 } else { 0 });
+            match endpoint {
+                Endpoint::Tcp(connection) => sample_connection(s, connection),
+                Endpoint::Udp(datagrams) => sample_datagrams(s, datagrams),
+                Endpoint::Ping(_) => {}
+            }
         }
     }
 
@@ -238,28 +226,73 @@ impl Recorder {
     }
 }
 
+fn sample_connection(s: &mut FlowSamples, connection: &Connection) {
+    let (tcb, sent) = (&connection.sender.tcb, &connection.sender.statistics);
+    let transfer = connection.application.transfer();
+    s.cwnd_bytes.push(i64::from(tcb.cwnd));
+    s.ssthresh_bytes.push(i64::from(tcb.ssthresh));
+    s.in_flight_bytes.push(i64::from(tcb.bytes_in_flight));
+    s.srtt_ns.push(if tcb.srtt.is_zero() { f64::NAN } else { tcb.srtt.0 as f64 });
+    s.sent_bytes.push(sent.sent_bytes as i64);
+    s.received_bytes.push(connection.receiver.statistics.received_bytes as i64);
+    s.acked_bytes.push(sent.acked_bytes as i64);
+    s.written_bytes.push(sent.written_bytes as i64);
+    s.read_bytes.push(transfer.read as i64);
+    s.idt_ewma_ns.push(sent.departures.mean_gap.unwrap_or(f64::NAN));
+    s.one_way_delay_ns.push(optional(transfer.one_way_delay));
+    s.retransmissions.push(sent.retransmissions as i64);
+    s.rtos.push(sent.rtos as i64);
+    // As with the other states, 0 before the connection.
+    let paces = tcb.pacing && tcb.cwnd > 0;
+    s.pacing_rate_bps.push(if paces { tcb.pacing_rate.0 as i64 } else { 0 });
+}
+
+/// What only TCP has stays as it is before a connection.
+fn sample_datagrams(s: &mut FlowSamples, datagrams: &Datagrams) {
+    let transfer = datagrams.transfer();
+    s.cwnd_bytes.push(0);
+    s.ssthresh_bytes.push(0);
+    s.in_flight_bytes.push(0);
+    s.srtt_ns.push(f64::NAN);
+    s.sent_bytes.push(datagrams.sent_bytes as i64);
+    s.received_bytes.push(datagrams.received_bytes as i64);
+    s.acked_bytes.push(0);
+    s.written_bytes.push(datagrams.sent_bytes as i64);
+    s.read_bytes.push(transfer.read as i64);
+    s.idt_ewma_ns.push(datagrams.departures.mean_gap.unwrap_or(f64::NAN));
+    s.one_way_delay_ns.push(optional(transfer.one_way_delay));
+    s.retransmissions.push(0);
+    s.rtos.push(0);
+    s.pacing_rate_bps.push(0);
+}
+
 fn optional(time: Option<Time>) -> f64 {
     time.map_or(f64::NAN, |t| t.0 as f64)
 }
 
 fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
     let mut t = Flows::default();
-    for (flow, connection) in scenario.flows.iter().zip(hosts.connections()) {
-        let s = &connection.sender.statistics;
+    // What only TCP counts.
+    let none = Statistics::default();
+    for (flow, endpoint) in scenario.flows.iter().zip(hosts.flows()) {
         let delay = |path: &[[usize; 2]]| -> u64 {
             path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
         };
         let slowest = flow.path.iter().map(|&[link, side]| &scenario.links[link].directions[side]);
         let slowest = slowest.min_by_key(|direction| direction.rate_bps);
         t.name.push(flow.name.clone());
-        t.segments_sent.push(s.segments_sent as i64);
+        let s = endpoint.connection().map_or(&none, |connection| &connection.sender.statistics);
+        t.segments_sent.push(match endpoint {
+            Endpoint::Udp(datagrams) => datagrams.sent,
+            Endpoint::Tcp(_) | Endpoint::Ping(_) => s.segments_sent,
+        } as i64);
         t.retransmissions.push(s.retransmissions as i64);
         t.rtos.push(s.rtos as i64);
         t.recovery_episodes.push(s.recovery_episodes as i64);
         t.recovery_time_ns.push(s.recovery_time.ns());
+        t.completion_ns.push(optional(s.completed));
         t.start_ns.push(flow.start_ns as i64);
         t.stop_ns.push(if flow.stop_ns > 0 { flow.stop_ns } else { scenario.stop_ns } as i64);
-        t.completion_ns.push(optional(s.completed));
         t.base_rtt_ns.push((delay(&flow.path) + delay(&flow.return_path)) as i64);
         t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
     }
@@ -267,14 +300,16 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
 }
 
 fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
-    let mut order: Vec<_> = scenario.flows.iter().zip(hosts.connections()).enumerate().collect();
-    // Without an end comes last; equals stay in the order of flows.
-    order.sort_by_key(|(_, (_, connection))| {
-        connection.sender.statistics.completed.unwrap_or(Time::MAX)
+    // What only TCP counts.
+    let none = Statistics::default();
+    let statistics = hosts.flows().map(|endpoint| {
+        endpoint.connection().map_or(&none, |connection| &connection.sender.statistics)
     });
+    let mut order: Vec<_> = scenario.flows.iter().zip(statistics).enumerate().collect();
+    // Without an end comes last; equals stay in the order of flows.
+    order.sort_by_key(|(_, (_, statistics))| statistics.completed.unwrap_or(Time::MAX));
     let mut t = Completions::default();
-    for (i, (flow, connection)) in order {
-        let s = &connection.sender.statistics;
+    for (i, (flow, s)) in order {
         t.flow.push(i as i64);
         t.group.push(flow.group.clone());
         t.start_ns.push(flow.start_ns as i64);

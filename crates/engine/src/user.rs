@@ -37,7 +37,7 @@ fn is_python(name: &str) -> bool {
 pub fn names(scenario: &Lowered) -> Vec<&str> {
     let qdiscs = scenario.links.iter().flat_map(|link| &link.directions);
     let qdiscs = qdiscs.filter_map(|direction| direction.qdisc.as_ref());
-    let ccs = scenario.flows.iter().map(|flow| &flow.congestion_control);
+    let ccs = scenario.flows.iter().filter_map(|flow| flow.congestion_control.as_ref());
     let names: BTreeSet<_> = qdiscs.chain(ccs).map(|algorithm| algorithm.kind.as_str()).collect();
     names.into_iter().filter(|name| is_user_code(name)).collect()
 }

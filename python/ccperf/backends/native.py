@@ -41,7 +41,7 @@ class Native:
         user_code = Contents().of(scenario.user_code, self.name)
         if not user_code:
             return
-        used = [flow.cc for flow in scenario.flows]
+        used = [flow.cc for flow in scenario.flows if flow.cc]
         used += [
             direction.qdisc
             for link in scenario.links

@@ -70,7 +70,7 @@ def _names(results: Sequence[Result]) -> list[str]:
     names = [
         str(
             roles.under_test(result.parameters)
-            or ",".join(dict.fromkeys(f.cc.type for f in result.scenario.flows))
+            or ",".join(dict.fromkeys(f.cc.type for f in result.scenario.flows if f.cc))
         )
         for result in results
     ]

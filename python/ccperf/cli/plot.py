@@ -105,7 +105,7 @@ def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figu
     from ccperf.roles import parameters, under_test
 
     def words(result: Result) -> dict[str, str]:
-        flows = dict.fromkeys(flow.cc.type for flow in result.scenario.flows)
+        flows = dict.fromkeys(flow.cc.type for flow in result.scenario.flows if flow.cc)
         point = parameters(result.parameters)
         return {
             "algorithm": under_test(result.parameters) or ",".join(flows),

@@ -38,7 +38,8 @@ def flent(result: Result, path: Path) -> None:
                 None if np.isnan(value) else value for value in values.tolist()
             ]
             meta[name + suffix] = {"UNITS": units}
-        meta[name]["CONG_CONTROL"] = described[number]["cc"]["type"]
+        if "cc" in described[number]:
+            meta[name]["CONG_CONTROL"] = described[number]["cc"]["type"]
     x_values = flows.time.tolist()
     start = EPOCH.timestamp()
     step = x_values[0] if x_values else 0.0

@@ -62,7 +62,8 @@ def iperf3(result: Result, path: Path) -> None:
         }
         for flow in range(count)
     ]
-    algorithms = ",".join(dict.fromkeys(flow["cc"]["type"] for flow in described))
+    over_tcp = [flow for flow in described if "cc" in flow]
+    algorithms = ",".join(dict.fromkeys(flow["cc"]["type"] for flow in over_tcp))
     document = {
         "start": {
             "connected": [

@@ -62,6 +62,8 @@ class FlowSeries:
         self.segment_bytes: Integers = np.array(
             [_segment_bytes(described[i]) for i in self.positions], dtype=np.int64
         )
+        transports = [described[i].get("transport", "TCP") for i in self.positions]
+        self._is_tcp = np.array([transport == "TCP" for transport in transports], bool)
         bottlenecks = recording.flows.strings("bottleneck")
         index = {name: i for i, name in enumerate(recording.links.strings("name"))}
         #: Index of each flow's bottleneck among all link directions, shape (flows,).
@@ -78,6 +80,10 @@ class FlowSeries:
     def time(self) -> Floats:
         """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
         return self._samples.time
+
+    def of_tcp(self, values: npt.NDArray[Any]) -> Floats:
+        """Return `values`, whose last axis is the flows, with NaN for those that are not TCP."""
+        return np.where(self._is_tcp, values, np.nan)
 
     @property
     def base_rtt(self) -> Floats:
@@ -99,13 +105,13 @@ class FlowSeries:
 
     @cached_property
     def cwnd(self) -> Floats:
-        """Congestion window, in segments of the flow's segment size."""
-        return self._samples.state("cwnd_bytes") / self.segment_bytes
+        """Congestion window, in segments of the flow's segment size; NaN but for TCP."""
+        return self.of_tcp(self._samples.state("cwnd_bytes") / self.segment_bytes)
 
     @cached_property
     def in_flight(self) -> Floats:
-        """Bytes in flight, in segments of the flow's segment size."""
-        return self._samples.state("in_flight_bytes") / self.segment_bytes
+        """Bytes in flight, in segments of the flow's segment size; NaN but for TCP."""
+        return self.of_tcp(self._samples.state("in_flight_bytes") / self.segment_bytes)
 
     @cached_property
     def srtt(self) -> Floats:
@@ -139,8 +145,8 @@ class FlowSeries:
 
     @cached_property
     def delivery_rate_l4(self) -> Floats:
-        """Advance of the highest cumulative ACK at the sender, in Mbps."""
-        return self._samples.rate("acked_bytes")
+        """Advance of the highest cumulative ACK at the sender, in Mbps; NaN but for TCP."""
+        return self.of_tcp(self._samples.rate("acked_bytes"))
 
     @cached_property
     def idt_ewma(self) -> Floats:

@@ -184,12 +184,13 @@ def mean_recovery_time_l4(flows: FlowSeries) -> Floats:
 def flow_completion_time_l4(flows: FlowSeries) -> Floats:
     """Time from the flow's start until all bytes of its transfer were acknowledged.
 
-    For a flow that has not ended (or never ends) it is the flow's scheduled life time.
+    For a flow that has not ended (or never ends) it is the flow's scheduled life time.  Only over
+    TCP does a sender know.
     """
     completion = flows.counter("completion_ns")
     end = np.where(np.isnan(completion), flows.counter("stop_ns"), completion)
     lifetime: Floats = (end - flows.counter("start_ns")) / 1e9
-    return lifetime
+    return flows.of_tcp(lifetime)
 
 
 @metric(
@@ -203,7 +204,7 @@ def flow_completion_time_l4(flows: FlowSeries) -> Floats:
 )
 def total_retransmissions_l4(flows: FlowSeries) -> Floats:
     """Data segments retransmitted in the whole run."""
-    return flows.counter("retransmissions").astype(np.float64)
+    return flows.of_tcp(flows.counter("retransmissions"))
 
 
 @metric(
@@ -217,4 +218,4 @@ def total_retransmissions_l4(flows: FlowSeries) -> Floats:
 )
 def total_rtos_l4(flows: FlowSeries) -> Floats:
     """Retransmission timeouts in the whole run."""
-    return flows.counter("rtos").astype(np.float64)
+    return flows.of_tcp(flows.counter("rtos"))

@@ -133,7 +133,7 @@ class RunView:
     @cached_property
     def algorithms(self) -> str:
         """The algorithm under test, or those of the flows."""
-        of_flows = ", ".join(dict.fromkeys(flow.cca for flow in self.flows))
+        of_flows = ", ".join(dict.fromkeys(flow.cca for flow in self.flows if flow.cca))
         return roles.under_test(self.parameters) or of_flows
 
     @property
@@ -290,9 +290,9 @@ def _flow(flow: Mapping[str, Any]) -> Flow:
         name=flow["name"],
         src=flow["source"],
         dst=flow["destination"],
-        transport_protocol="TCP",
-        cca=flow["cc"]["type"],
-        cc_recovery_alg=flow["recovery"],
+        transport_protocol=flow.get("transport", "TCP"),
+        cca=flow["cc"]["type"] if "cc" in flow else "",
+        cc_recovery_alg=flow["recovery"] if "cc" in flow else "",
         traffic_model=f"{application['type']}({settings})",
         start_time=flow["start"],
         stop_time=flow["stop"],

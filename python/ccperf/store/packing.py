@@ -66,7 +66,7 @@ def pack(result: Result) -> PackedRun:
                 flow["name"],
                 flow["source"],
                 flow["destination"],
-                flow["cc"]["type"],
+                flow["cc"]["type"] if "cc" in flow else "",
                 flow["recovery"],
                 int(counters["start_ns"][position]),
                 int(counters["stop_ns"][position]),

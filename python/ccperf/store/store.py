@@ -196,7 +196,8 @@ class Store:
                 f"""
                 SELECT {columns}, point.experiment, point.parameters, point.checksum,
                        (SELECT json_group_array(cc) FROM
-                           (SELECT DISTINCT cc FROM flow WHERE run_id = run.id ORDER BY position))
+                           (SELECT DISTINCT cc FROM flow WHERE run_id = run.id AND cc != ''
+                            ORDER BY position))
                 FROM run JOIN point ON point.run_id = run.id
                 WHERE (?1 IS NULL OR run.id = ?1)
                   AND (?2 IS NULL OR point.experiment = ?2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ccperf import _native
 from ccperf.errors import ScenarioError
@@ -77,7 +77,8 @@ class Access:
 class DumbbellFlow:
     """A flow from left to right; what is not explained here is as in the scenario's ``Flow``."""
 
-    cc: AnyAlgorithm
+    #: None over UDP.
+    cc: AnyAlgorithm | None
     #: Two-way propagation delay.
     rtt: str
     recovery: str = "TcpPrrRecovery"
@@ -90,10 +91,11 @@ class DumbbellFlow:
     return_tos: int = 0
     dscp: int = 0
     return_dscp: int = 0
+    transport: Literal["TCP", "UDP"] = "TCP"
     #: Names of its ends, which flows may share; ``src_0`` and ``dst_0``, ... if not given.
     source: str | None = None
     destination: str | None = None
-    #: Attributes of its sockets, over those of `SOCKET`.
+    #: Attributes of its sockets, over those of `SOCKET`; none over UDP.
     tcp: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -188,7 +190,8 @@ def dumbbell(
                     "return_tos": flow.return_tos,
                     "dscp": flow.dscp,
                     "return_dscp": flow.return_dscp,
-                    "tcp": {**SOCKET, **flow.tcp},
+                    "transport": flow.transport,
+                    "tcp": {**SOCKET, **flow.tcp} if flow.transport == "TCP" else flow.tcp,
                 }
                 for flow, source, destination in zip(flows, senders, receivers, strict=True)
             ],

@@ -22,6 +22,7 @@ _FLOW = {
     "stops": "stop",
     "receiver_stops": "receiver_stop",
     "applications": "application",
+    "transports": "transport",
     "tos": "tos",
     "return_tos": "return_tos",
     "dscps": "dscp",
@@ -67,13 +68,17 @@ def dumbbell(
     }
     return built_of(
         Bottleneck(**_chosen(settings, {name: name for name in _BOTTLENECK})),
-        [
-            DumbbellFlow(**flow, tcp={**socket, **(tcp or {})})
-            for flow in _each(_chosen(settings, _FLOW), flows)
-        ],
+        [_flow(flow, {**socket, **(tcp or {})}) for flow in _each(_chosen(settings, _FLOW), flows)],
         Access(**_chosen(settings, _ACCESS)),
         **_chosen(settings, {name: name for name in _SCENARIO}),
     )
+
+
+def _flow(fields: dict[str, Any], tcp: Mapping[str, Any]) -> DumbbellFlow:
+    """What holds for all flows of a dumbbell and is TCP's holds for those over TCP."""
+    if fields.get("transport") != "UDP":
+        return DumbbellFlow(**fields, tcp=tcp)
+    return DumbbellFlow(**{**fields, "cc": None})
 
 
 def _chosen(settings: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -192,7 +192,7 @@ def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None
 
     The algorithms are those of the flows and of the links' queues.
     """
-    used = [flow["cc"] for flow in canonical["flows"]]
+    used = [flow["cc"] for flow in canonical["flows"] if "cc" in flow]
     for link in canonical["links"]:
         used += filter(None, (link[way].get("qdisc") for way in ("forward", "reverse")))
     own = {each["type"] for each in used if is_user_code(each["type"])}
@@ -207,7 +207,10 @@ def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None
 
     return {
         **canonical,
-        "flows": [{**flow, "cc": renamed(flow["cc"])} for flow in canonical["flows"]],
+        "flows": [
+            {**flow, "cc": renamed(flow["cc"])} if "cc" in flow else flow
+            for flow in canonical["flows"]
+        ],
         "links": [
             {
                 **link,

@@ -149,9 +149,9 @@ def _with_children(qdisc: Mapping[str, Any]) -> Iterator[str]:
 
 
 _USED: Mapping[registry.Kind, Callable[[Mapping[str, Any]], Iterable[str]]] = {
-    "cc": lambda facts: (flow["cc"]["type"] for flow in facts["flows"]),
+    "cc": lambda facts: (flow["cc"]["type"] for flow in facts["flows"] if "cc" in flow),
     "qdisc": _disciplines,
-    "recovery": lambda facts: (flow["recovery"] for flow in facts["flows"]),
+    "recovery": lambda facts: (flow["recovery"] for flow in facts["flows"] if "cc" in flow),
 }
 
 
@@ -190,6 +190,7 @@ _FEATURES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "constant, Poisson or on-off sources": _flow(
         lambda flow: flow["application"]["type"] != "Greedy"
     ),
+    "UDP": _flow(lambda flow: flow.get("transport") == "UDP"),
     "receivers that close": _flow(lambda flow: flow["receiver_stop"]),
     "pings beside TCP": lambda facts: bool(facts["pings"]),
     "types of service": _flow(lambda flow: flow["tos"] or flow["return_tos"]),

@@ -98,6 +98,17 @@ impl Transfer {
         }
     }
 
+    /// What was written is on its way as datagrams, which have their stamps with them.
+    pub fn send_off(&mut self) {
+        self.stamps.clear();
+    }
+
+    /// A datagram of `bytes`, created at `stamp`, is read at `now`.
+    pub fn on_datagram_read(&mut self, stamp: Time, now: Time, bytes: u32) {
+        self.read += u64::from(bytes);
+        self.one_way_delay = Some(now - stamp);
+    }
+
     fn on_read(&mut self, now: Time, bytes: u32) {
         let before = self.read;
         self.read += u64::from(bytes);

@@ -79,6 +79,11 @@ impl Source {
         }
     }
 
+    /// Whether periods in which it sends alternate with others.
+    pub fn has_periods(&self) -> bool {
+        self.periods.is_some()
+    }
+
     pub fn write_size(&self) -> u32 {
         self.transfer.write_size
     }

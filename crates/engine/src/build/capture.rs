@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
-use crate::capture::{Address, Capture, Conversation, PROTOCOL_ICMP, PROTOCOL_TCP};
+use super::flow_keys;
+use crate::capture::{Address, Capture, Conversation, PROTOCOL_ICMP};
 use crate::lowered::Lowered;
 use crate::trace::PacketTrace;
 
@@ -17,7 +18,7 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result
             address(&flow.source_address, flow.source_port),
             address(&flow.destination_address, flow.destination_port),
         ],
-        protocol: PROTOCOL_TCP,
+        protocol: flow_keys::protocol(flow),
         services: [flow.tos, flow.return_tos],
         out: port(flow.path.first()),
         back: port(flow.return_path.last()),

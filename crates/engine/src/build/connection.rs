@@ -24,8 +24,8 @@ pub fn build(
 }
 
 fn build_socket(flow: &Flow, tos: u8, seed: u64, user: &dyn UserCode) -> Result<Socket, Error> {
-    let algorithm = &flow.congestion_control;
     let unknown = || Error::Scenario(format!("unknown algorithm in flow {}", flow.name));
+    let algorithm = flow.congestion_control.as_ref().ok_or_else(unknown)?;
     let cc = if is_user_code(&algorithm.kind) {
         let made = user.congestion_control(Setup::new(algorithm, seed));
         made.map_err(|message| refused(algorithm, message))?

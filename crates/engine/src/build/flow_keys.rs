@@ -2,14 +2,19 @@
 
 use std::net::Ipv4Addr;
 
+use crate::capture::{PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP};
 use crate::error::Error;
-use crate::lowered::{Flow, Ping};
+use crate::lowered::{Flow, Ping, Transport};
 use crate::packet::priority;
 use crate::qdisc::FlowKey;
 
-/// IP protocol numbers, part of what flow queueing hashes.
-const PROTOCOL_ICMP: u8 = 1;
-const PROTOCOL_TCP: u8 = 6;
+/// The IP protocol number of a flow, part of what flow queueing hashes.
+pub fn protocol(flow: &Flow) -> u8 {
+    match flow.transport {
+        Transport::Tcp => PROTOCOL_TCP,
+        Transport::Udp => PROTOCOL_UDP,
+    }
+}
 
 pub fn of_flow(flow: &Flow) -> Result<[FlowKey; 2], Error> {
     let addresses = [&*flow.source_address, &*flow.destination_address];
@@ -18,7 +23,7 @@ pub fn of_flow(flow: &Flow) -> Result<[FlowKey; 2], Error> {
         byte: if dscp > 0 { dscp << 2 } else { tos },
         is_marked: dscp > 0,
     });
-    keys(addresses, [flow.source_port, flow.destination_port], PROTOCOL_TCP, services)
+    keys(addresses, [flow.source_port, flow.destination_port], protocol(flow), services)
 }
 
 pub fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {

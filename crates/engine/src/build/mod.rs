@@ -2,6 +2,7 @@
 
 mod capture;
 mod connection;
+mod datagrams;
 mod flow_keys;
 mod port;
 mod startup;
@@ -13,7 +14,7 @@ use crate::attributes::Spec;
 use crate::error::Error;
 use crate::event::INDICES;
 use crate::hosts::{Endpoint, Hosts, Ping};
-use crate::lowered::{Algorithm, Lowered, MAX_FLOWS, MAX_LINKS};
+use crate::lowered::{Algorithm, Lowered, MAX_FLOWS, MAX_LINKS, Transport};
 use crate::network::Network;
 use crate::rng::RngStream;
 use crate::tcp::Timer;
@@ -91,8 +92,15 @@ pub fn network(
 pub fn hosts(scenario: &Lowered, user: &dyn UserCode) -> Result<Hosts, Error> {
     let mut endpoints = Vec::with_capacity(scenario.flows.len() + scenario.pings.len());
     for (number, flow) in (0..).zip(&scenario.flows) {
-        let connection = connection::build(flow, number, scenario.seed, user)?;
-        endpoints.push(Endpoint::Tcp(Box::new(connection)));
+        endpoints.push(match flow.transport {
+            Transport::Tcp => {
+                let connection = connection::build(flow, number, scenario.seed, user)?;
+                Endpoint::Tcp(Box::new(connection))
+            }
+            Transport::Udp => {
+                Endpoint::Udp(Box::new(datagrams::build(flow, number, scenario.seed)?))
+            }
+        });
     }
     for (number, ping) in (endpoints.len() as u32..).zip(&scenario.pings) {
         endpoints.push(Endpoint::Ping(Ping::new(ping, number)));

@@ -5,9 +5,11 @@
 
 mod ping;
 mod tcp;
+mod udp;
 
 pub use ping::Ping;
 pub use tcp::{Connection, Side};
+pub use udp::Datagrams;
 
 use crate::network::Network;
 use crate::packet::Packet;
@@ -17,7 +19,17 @@ use crate::tcp::Timer;
 #[derive(Debug)]
 pub enum Endpoint {
     Tcp(Box<Connection>),
+    Udp(Box<Datagrams>),
     Ping(Ping),
+}
+
+impl Endpoint {
+    pub fn connection(&self) -> Option<&Connection> {
+        match self {
+            Endpoint::Tcp(connection) => Some(connection),
+            Endpoint::Udp(_) | Endpoint::Ping(_) => None,
+        }
+    }
 }
 
 /// All endpoints by the number that their packets carry: flows first, pings behind them.
@@ -31,27 +43,26 @@ impl Hosts {
         Hosts { endpoints }
     }
 
-    /// The TCP connection with this flow number.
-    pub fn connection(&self, flow: usize) -> Option<&Connection> {
-        match self.endpoints.get(flow) {
-            Some(Endpoint::Tcp(connection)) => Some(connection),
-            _ => None,
-        }
+    /// The ends of this flow.
+    pub fn endpoint(&self, flow: usize) -> Option<&Endpoint> {
+        self.endpoints.get(flow)
     }
 
-    /// All TCP connections in the order of their flow numbers.
-    pub fn connections(&self) -> impl Iterator<Item = &Connection> {
-        self.endpoints.iter().filter_map(|endpoint| match endpoint {
-            Endpoint::Tcp(connection) => Some(&**connection),
-            Endpoint::Ping(_) => None,
-        })
+    /// The TCP connection with this flow number.
+    pub fn connection(&self, flow: usize) -> Option<&Connection> {
+        self.endpoint(flow).and_then(Endpoint::connection)
+    }
+
+    /// All flows, connections and datagrams, in the order of their numbers.
+    pub fn flows(&self) -> impl Iterator<Item = &Endpoint> {
+        self.endpoints.iter().filter(|endpoint| !matches!(endpoint, Endpoint::Ping(_)))
     }
 
     /// All pings in their order.
     pub fn pings(&self) -> impl Iterator<Item = &Ping> {
         self.endpoints.iter().filter_map(|endpoint| match endpoint {
             Endpoint::Ping(ping) => Some(ping),
-            Endpoint::Tcp(_) => None,
+            Endpoint::Tcp(_) | Endpoint::Udp(_) => None,
         })
     }
 
@@ -60,6 +71,7 @@ impl Hosts {
     pub fn open(&mut self, flow: u32, network: &mut Network) {
         match &mut self.endpoints[flow as usize] {
             Endpoint::Tcp(connection) => connection.open(network),
+            Endpoint::Udp(datagrams) => datagrams.open(network.events()),
             Endpoint::Ping(ping) => ping.send(network),
         }
     }
@@ -69,6 +81,7 @@ impl Hosts {
     pub fn close(&mut self, flow: u32, network: &mut Network) {
         match &mut self.endpoints[flow as usize] {
             Endpoint::Tcp(connection) => connection.close(network),
+            Endpoint::Udp(datagrams) => datagrams.close(network.now()),
             Endpoint::Ping(ping) => ping.stop(),
         }
     }
@@ -78,7 +91,7 @@ impl Hosts {
     pub fn close_receiver(&mut self, flow: u32, network: &mut Network) {
         match &mut self.endpoints[flow as usize] {
             Endpoint::Tcp(connection) => connection.close_receiver(network),
-            Endpoint::Ping(_) => {}
+            Endpoint::Udp(_) | Endpoint::Ping(_) => {}
         }
     }
 
@@ -87,6 +100,7 @@ impl Hosts {
     pub fn on_application(&mut self, flow: u32, network: &mut Network) {
         match &mut self.endpoints[flow as usize] {
             Endpoint::Tcp(connection) => connection.on_application(network),
+            Endpoint::Udp(datagrams) => datagrams.on_application(network),
             Endpoint::Ping(ping) => ping.on_due(network),
         }
     }
@@ -96,6 +110,7 @@ impl Hosts {
     pub fn deliver(&mut self, packet: &Packet, network: &mut Network) {
         match &mut self.endpoints[packet.flow as usize] {
             Endpoint::Tcp(connection) => connection.on_segment(packet, network),
+            Endpoint::Udp(datagrams) => datagrams.deliver(packet, network.now()),
             Endpoint::Ping(ping) => ping.deliver(packet, network),
         }
     }

@@ -54,7 +54,7 @@ tables! {
     Flows = "flows" {
         /// the flow's name
         name: Str,
-        /// data segments emitted
+        /// data segments or datagrams emitted
         segments_sent: I64 "segments",
         /// data segments emitted below the highest sequence number emitted before
         retransmissions: I64 "segments",

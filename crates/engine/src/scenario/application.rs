@@ -4,6 +4,7 @@ use super::check::Report;
 use super::distribution::Times;
 use super::spec::{Application, Flow};
 use crate::attributes::Attributes;
+use crate::lowered::Transport;
 use crate::tcp::socket_params::SOCKET;
 use crate::time::Time;
 
@@ -13,9 +14,17 @@ const MAX_WRITE: u64 = (1 << 29) - 1;
 impl Report {
     /// The application of the flow at `path`, whose socket attributes have been checked.
     pub(super) fn application(&mut self, path: &str, flow: &mut Flow) {
-        let buffer = Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize");
+        let buffer = match flow.transport {
+            Transport::Tcp => Some(Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize")),
+            Transport::Udp => None,
+        };
         let path = format!("{path}.application");
         match &mut flow.application {
+            Application::Greedy { .. } if buffer.is_none() => self.add(
+                format!("{path}.type"),
+                "Greedy sends as fast as TCP lets it, and nothing holds UDP back; write CBR, Poisson or \
+                 OnOff with a rate",
+            ),
             Application::Greedy { bytes, write } => {
                 self.size(&format!("{path}.bytes"), bytes);
                 self.write_size(&path, write, buffer);
@@ -35,7 +44,7 @@ impl Report {
         }
     }
 
-    fn paced(&mut self, path: &str, [bytes, rate, write]: [&mut String; 3], buffer: u32) {
+    fn paced(&mut self, path: &str, [bytes, rate, write]: [&mut String; 3], buffer: Option<u32>) {
         self.size(&format!("{path}.bytes"), bytes);
         let rate_path = format!("{path}.rate");
         let bps = self.rate(&rate_path, rate);
@@ -47,12 +56,13 @@ impl Report {
         }
     }
 
-    fn write_size(&mut self, path: &str, write: &mut String, buffer: u32) -> Option<u64> {
+    /// `buffer`: what the socket holds of what has not been sent; none over UDP.
+    fn write_size(&mut self, path: &str, write: &mut String, buffer: Option<u32>) -> Option<u64> {
         let path = format!("{path}.write");
         let size = self.size(&path, write)?;
         if size == 0 {
             self.add(path, "0B would never send; write a size above 0");
-        } else if size > u64::from(buffer) {
+        } else if let Some(buffer) = buffer.filter(|&buffer| size > u64::from(buffer)) {
             self.add(
                 path,
                 format!(

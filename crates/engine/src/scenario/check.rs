@@ -9,8 +9,8 @@ use super::routing::Routes;
 use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, Spec};
-use crate::lowered::{DeviceSelect, MAX_FLOWS, MAX_LINKS};
-use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
+use crate::lowered::{DeviceSelect, MAX_FLOWS, MAX_LINKS, Transport};
+use crate::packet::PPP_HEADER;
 use crate::qdisc;
 use crate::tcp::socket_params::SOCKET;
 use crate::time::{Rate, Time};
@@ -31,8 +31,6 @@ const SIZE_CLASSES: [&str; 4] = ["all", "small", "medium", "large"];
 const MAX_DEVICE_QUEUES: u16 = 256;
 /// A pure ACK with three SACK blocks: IP 20, TCP 20, options 36.
 const LARGEST_ACK: u32 = 76;
-/// Timestamps, padded (RFC 7323 appendix A).
-pub(super) const TIMESTAMP_OPTION: u32 = 12;
 
 /// # Errors
 /// Everything that is wrong.
@@ -432,19 +430,19 @@ impl Report {
             }
             self.attributes(&format!("{path}.tcp"), &mut flow.tcp, &SOCKET);
             self.application(&path, flow);
-            self.algorithm(&format!("{path}.cc"), &mut flow.cc, Registry::CongestionControl);
-            let recovery = Registry::Recovery.find(&flow.recovery);
-            if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
-                flow.recovery = spec.ns3.to_owned();
+            match flow.transport {
+                Transport::Tcp => self.tcp(&path, flow),
+                Transport::Udp => self.udp(&path, flow),
             }
-            self.type_of_service(&format!("{path}.tos"), flow.tos);
-            self.type_of_service(&format!("{path}.return_tos"), flow.return_tos);
             self.group(&format!("{path}.group"), flow.group.as_deref());
             self.code_point(&format!("{path}.dscp"), flow.dscp, flow.tos);
             self.code_point(&format!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
             let ends = [&flow.source, &flow.destination];
             let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
-            self.segment_size(&path, flow, mtu);
+            match flow.transport {
+                Transport::Tcp => self.segment_size(&path, flow, mtu),
+                Transport::Udp => self.datagram_size(&path, flow, mtu),
+            }
         }
         self.ports(flows);
     }
@@ -509,12 +507,6 @@ impl Report {
         }
     }
 
-    fn type_of_service(&mut self, path: &str, tos: u8) {
-        if tos & 3 != 0 {
-            self.add(path, format!("{tos} sets the two ECN bits; write a multiple of 4, like 16"));
-        }
-    }
-
     fn code_point(&mut self, path: &str, dscp: u8, tos: u8) {
         if dscp > MAX_DSCP {
             self.add(path, format!("{dscp} is no code point; write one from 1 to {MAX_DSCP}"));
@@ -551,24 +543,6 @@ impl Report {
             );
         }
         way.iter().filter_map(|&[link, direction]| links[link].mtu[direction]).min()
-    }
-
-    fn segment_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
-        let Some(mtu) = mtu else { return };
-        let socket = Attributes::new(&SOCKET, &flow.tcp);
-        let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
-        let room = mtu - IP_HEADER - TCP_HEADER - options;
-        let segment = socket.u32("SegmentSize");
-        if segment > room {
-            self.add(
-                format!("{path}.tcp.SegmentSize"),
-                format!(
-                    "{segment} bytes and {} of headers exceed the path's MTU of {mtu}B; write at \
-                     most {room}",
-                    mtu - room
-                ),
-            );
-        }
     }
 
     /// Fills in the ports that were left out: the next that is free at the node.

@@ -195,11 +195,11 @@ fn flow(
         stop_ns: flow.stop.as_deref().map_or(0, ns),
         receiver_stop_ns: flow.receiver_stop.as_deref().map_or(0, ns),
         application: application(&flow.application, &format!("flows/{name}/application")),
-        congestion_control: algorithm(
-            &flow.cc,
-            Registry::CongestionControl,
-            &format!("flows/{name}/cc"),
-        ),
+        congestion_control: flow
+            .cc
+            .as_ref()
+            .map(|cc| algorithm(cc, Registry::CongestionControl, &format!("flows/{name}/cc"))),
+        transport: flow.transport,
         recovery: flow.recovery.clone(),
         tos: flow.tos,
         return_tos: flow.return_tos,

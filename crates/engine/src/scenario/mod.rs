@@ -19,6 +19,7 @@ mod routing;
 mod schedule;
 mod spec;
 mod streams;
+mod transport;
 
 use std::fmt;
 

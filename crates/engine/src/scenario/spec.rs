@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, ScenarioError};
-use crate::lowered::DeviceSelect;
+use crate::lowered::{DeviceSelect, Transport};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -183,6 +183,8 @@ pub struct Flow {
     pub name: Option<String>,
     pub source: String,
     pub destination: String,
+    #[serde(default, skip_serializing_if = "Transport::is_tcp")]
+    pub transport: Transport,
     #[serde(default)]
     pub source_port: Option<u16>,
     #[serde(default)]
@@ -197,7 +199,9 @@ pub struct Flow {
     pub receiver_stop: Option<String>,
     #[serde(default)]
     pub application: Application,
-    pub cc: Algorithm,
+    /// Over TCP only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cc: Option<Algorithm>,
     #[serde(default = "default_recovery")]
     pub recovery: String,
     /// Type of service of the source's packets (ns-3's `Socket::SetIpTos`), and of the destination's.
@@ -272,6 +276,18 @@ pub enum Application {
         #[serde(default = "default_write")]
         write: String,
     },
+}
+
+impl Application {
+    /// What one call hands to the socket.
+    pub fn write(&self) -> &str {
+        match self {
+            Application::Greedy { write, .. }
+            | Application::Cbr { write, .. }
+            | Application::OnOff { write, .. }
+            | Application::Poisson { write, .. } => write,
+        }
+    }
 }
 
 impl Default for Application {
@@ -401,7 +417,7 @@ fn default_write() -> String {
 }
 
 /// ns-3's `TcpL4Protocol::RecoveryType`.
-fn default_recovery() -> String {
+pub(super) fn default_recovery() -> String {
     "TcpPrrRecovery".to_owned()
 }
 

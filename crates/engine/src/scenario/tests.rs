@@ -171,6 +171,12 @@ fn each_mistake_is_reported_at_its_field() {
     let link =
         |a: &str, b: &str| json!({"name": "new", "ends": [a, b], "rate": "1Mbps", "delay": "1ms"});
     let change = |fields: &str| -> Value { serde_json::from_str(fields).unwrap() };
+    let udp = |fields: Value| {
+        let mut flow = json!({"source": "a", "destination": "b", "transport": "UDP",
+                              "application": {"type": "CBR", "rate": "1Mbps"}});
+        flow.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        flow
+    };
     #[rustfmt::skip]
     let cases = [
         // (where, what, path, words)
@@ -218,6 +224,16 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0/cc", json!({"type": "TcpNewRen"}), "flows[0].cc.type", "did you mean `TcpNewReno`?"),
         ("/flows/0/cc", json!({"type": "zzz"}), "flows[0].cc.type", "there are TcpNewReno"),
         ("/flows/0/cc", json!({"type": "newreno", "attributes": {"Beta": 1}}), "flows[0].cc.attributes.Beta", "it has none"),
+        ("/flows/0/cc", Value::Null, "flows[0].cc", "is missing"),
+        ("/flows/0", udp(json!({"cc": {"type": "newreno"}})), "flows[0].cc", "leave it out"),
+        ("/flows/0", udp(json!({"application": {"type": "Greedy"}})), "flows[0].application.type", "CBR, Poisson or OnOff"),
+        ("/flows/0", udp(json!({"application": {"type": "CBR", "rate": "1Mbps", "write": "1473B"}})),
+         "flows[0].application.write", "write at most 1472B"),
+        ("/flows/0", udp(json!({"recovery": "TcpClassicRecovery"})), "flows[0].recovery", "leave it out"),
+        ("/flows/0", udp(json!({"tcp": {"SegmentSize": 1000}})), "flows[0].tcp", "leave it out"),
+        ("/flows/0", udp(json!({"dscp": 8})), "flows[0].dscp", "over UDP write tos"),
+        ("/flows/0", udp(json!({"return_tos": 8})), "flows[0].return_tos", "nothing comes back"),
+        ("/flows/0", udp(json!({"receiver_stop": "0.1s"})), "flows[0].receiver_stop", "listens until the end"),
         ("/links/0/forward", json!({"device_queues": 0}), "links[0].forward.device_queues", "0 is not from 1 to 256"),
         ("/links/0/forward", json!({"device_queues": 5, "device_select": "priority"}),
          "links[0].forward.device_queues", "5 is not from 1 to 4 for device_select `priority`"),
@@ -436,8 +452,11 @@ fn another_flow_shifts_no_stream() {
     let old = scenario["flows"][0].clone();
     set(&mut scenario, "/flows", json!([first, old]));
     let two = canonical(&scenario).lower();
-    assert_eq!(one.flows[0].congestion_control.stream, two.flows[1].congestion_control.stream);
-    assert_ne!(two.flows[0].congestion_control.stream, two.flows[1].congestion_control.stream);
+    let stream = |lowered: &Lowered, i: usize| {
+        lowered.flows[i].congestion_control.as_ref().map(|algorithm| algorithm.stream)
+    };
+    assert_eq!(stream(&one, 0), stream(&two, 1));
+    assert_ne!(stream(&two, 0), stream(&two, 1));
     assert_eq!(one.links[1].directions[0].loss_stream, two.links[1].directions[0].loss_stream);
 }
 

@@ -107,6 +107,13 @@ fn random_scenario(seed: u64) -> Value {
                 "RcvBufSize": dice.pick(&["131072", "10000", "1000000"]),
             },
         }));
+        if is_paced && bytes != "401B" && dice.roll(3) == 0 {
+            let flow = flows.last_mut().unwrap().as_object_mut().unwrap();
+            for of_tcp in ["cc", "recovery", "tcp", "receiver_stop"] {
+                flow.remove(of_tcp);
+            }
+            flow.insert("transport".into(), json!("UDP"));
+        }
     }
     nodes.extend(["left".to_string(), "right".to_string()]);
     let forward = links[0]["forward"].as_object_mut().unwrap();
@@ -187,8 +194,9 @@ fn windows_and_bytes_stay_in_bounds() {
         let flows = scenario["flows"].as_array().unwrap();
         let values = |name| column(&recording, "flow_samples", name);
         for (row, &flow) in values("flow").iter().enumerate() {
-            let size: i64 =
-                flows[flow as usize]["tcp"]["SegmentSize"].as_str().unwrap().parse().unwrap();
+            let size: i64 = flows[flow as usize]["tcp"]["SegmentSize"]
+                .as_str()
+                .map_or(1, |n| n.parse().unwrap());
             let (cwnd, sent) = (values("cwnd_bytes")[row], values("sent_bytes")[row]);
             // Proportional rate reduction sets the window to what is in flight, which may be less than
             // a segment.

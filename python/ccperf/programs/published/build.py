@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import registry
 from ccperf.errors import ScenarioError, UsageError
-from ccperf.programs.attributes import TCP_CLASSES, assign
+from ccperf.programs.attributes import TCP_CLASSES, Targets, assign
 from ccperf.programs.published.options import ACK_COMPRESSION, REPLAY
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ def build(run: DumbbellRun) -> tuple[Scenario, list[str]]:
 def describe(run: DumbbellRun) -> tuple[Scenario, list[str]]:
     """As :func:`build`, but raises :class:`~ccperf.errors.ScenarioError`, and not for mistakes that
     come out when the scenario is lowered."""
-    from ccperf.scenario import Algorithm
     from ccperf.topologies import Bottleneck, DumbbellFlow, dumbbell
 
     ccs = {flow.cc for flow in run.flows}
@@ -75,15 +74,13 @@ def describe(run: DumbbellRun) -> tuple[Scenario, list[str]]:
         ),
         [
             DumbbellFlow(
-                cc=Algorithm(type=flow.cc, attributes=given.of(flow.cc)),
                 rtt=flow.rtt,
-                recovery=flow.recovery,
                 start=flow.start,
                 stop=flow.stop,
                 application=flow.application,
                 source=flow.source,
                 destination=flow.destination,
-                tcp=given.tcp,
+                **_transport(flow, given),
             )
             for flow in run.flows
         ],
@@ -93,6 +90,16 @@ def describe(run: DumbbellRun) -> tuple[Scenario, list[str]]:
         seed=run.seed,
     )
     return scenario, given.warnings
+
+
+def _transport(flow: FlowOptions, given: Targets) -> dict[str, Any]:
+    """What a line names for every flow, and only those over TCP have."""
+    from ccperf.scenario import Algorithm
+
+    if flow.transport == "UDP":
+        return {"transport": "UDP", "cc": None}
+    cc = Algorithm(type=flow.cc, attributes=given.of(flow.cc))
+    return {"cc": cc, "recovery": flow.recovery, "tcp": given.tcp}
 
 
 def _changes(run: DumbbellRun, warnings: list[str]) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,13 @@ from ccperf.programs.published.options import (
     split_list,
     tokenize,
 )
-from ccperf.programs.published.run import PUBLISHED_RECOVERY, DumbbellRun, FlowOptions, Step
+from ccperf.programs.published.run import (
+    PUBLISHED_RECOVERY,
+    DumbbellRun,
+    FlowOptions,
+    Step,
+    Transport,
+)
 
 T = TypeVar("T")
 
@@ -112,10 +118,12 @@ class _Options:
         )
 
     def flow(self, i: int, entry: dict[str, str]) -> FlowOptions:
-        protocol = entry["protocols"]
-        if protocol != "TCP":
-            hint = "is not supported yet" if protocol == "UDP" else "is not a protocol"
-            raise UsageError("--protocols", f"entry {i + 1}: `{protocol}` {hint}; write TCP")
+        transport: Transport = "TCP"
+        if entry["protocols"] == "UDP":
+            transport = "UDP"
+        elif entry["protocols"] != "TCP":
+            message = f"entry {i + 1}: `{entry['protocols']}` is not a protocol; write TCP or UDP"
+            raise UsageError("--protocols", message)
         start = self.time("start-times", entry["start-times"])
         stop = self.time("stop-times", entry["stop-times"])
         if self.ns(stop, "stop-times") <= self.ns(start, "start-times"):
@@ -132,6 +140,7 @@ class _Options:
             stop=stop,
             recovery=self.word("recoveries", "recovery", recovery),
             application=traffic.parse(entry["traffic-models"], f"entry {i + 1}"),
+            transport=transport,
         )
 
     def series(self) -> tuple[Step, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
 
 from ccperf.programs.published import traffic
 from ccperf.programs.published.options import (
@@ -23,6 +24,8 @@ from ccperf.programs.published.options import (
     STATIC,
     TRACE,
 )
+
+Transport: TypeAlias = Literal["TCP", "UDP"]
 
 #: The published tables were made with the recovery that ns-3's development tree had in mid-2024
 #: under the name that belongs to another algorithm since.
@@ -43,6 +46,8 @@ class FlowOptions:
     recovery: str = "PrrRfc6937"
     #: Fields of the scenario's application.
     application: Mapping[str, str] = field(default_factory=lambda: traffic.GREEDY)
+    #: Over UDP the congestion control and the recovery are named for nothing.
+    transport: Transport = "TCP"
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ class DumbbellRun:
             "rtts": _join(f.rtt for f in self.flows),
             "sources": _join(f.source for f in self.flows),
             "destinations": _join(f.destination for f in self.flows),
-            "protocols": _join("TCP" for _ in self.flows),
+            "protocols": _join(f.transport for f in self.flows),
             "algs": _join(f.cc for f in self.flows),
             "recoveries": _join(_PUBLISHED_NAME.get(f.recovery, f.recovery) for f in self.flows),
             "start-times": _join(f.start for f in self.flows),

@@ -1,11 +1,9 @@
 //! What a socket counts for the recording.
 
+use crate::departures::Departures;
 use crate::seq::Seq;
 use crate::tcp::tcb::{CongState, Tcb};
 use crate::time::Time;
-
-/// Of the new gap in the average of the gaps between departures.
-const GAP_WEIGHT: f64 = 0.05;
 
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
@@ -25,9 +23,8 @@ pub struct Statistics {
     pub recovery_episodes: u64,
     pub recovery_time: Time,
     recovery_start: Option<Time>,
-    last_departure: Option<Time>,
-    /// EWMA of the gaps between data segments sent, weight 0.05 for the new gap, in ns.
-    pub departure_gap: Option<f64>,
+    /// Of data segments.
+    pub departures: Departures,
     /// When the last byte of a closed transfer was acknowledged.
     pub completed: Option<Time>,
     /// The application will write no more.
@@ -80,12 +77,6 @@ impl Statistics {
         if seq < tcb.high_tx_mark {
             self.retransmissions += 1;
         }
-        if let Some(last) = self.last_departure.replace(tcb.now) {
-            let gap = (tcb.now - last).0 as f64;
-            self.departure_gap = Some(match self.departure_gap {
-                Some(mean) => mean + GAP_WEIGHT * (gap - mean),
-                None => gap,
-            });
-        }
+        self.departures.note(tcb.now);
     }
 }

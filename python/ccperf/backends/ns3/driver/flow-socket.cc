@@ -2,6 +2,7 @@
 
 #include "flow-socket.h"
 
+#include "datagrams.h"
 #include "sockets.h"
 
 #include "ns3/object-factory.h"
@@ -91,6 +92,12 @@ FlowSocketFactory::Install(ns3::Ptr<ns3::Node> node,
 ns3::Ptr<ns3::Socket>
 FlowSocketFactory::CreateSocket()
 {
+    if (m_flow->transport == Transport::UDP)
+    {
+        const auto socket = ns3::CreateObject<DatagramSocket>();
+        socket->Configure(m_node, *m_flow, *m_transfer, m_observer.onDatagram);
+        return socket;
+    }
     const auto socket = CreateSender(m_node, *m_flow);
     socket->Configure(*m_flow, *m_transfer, m_observer.onClosed);
     m_observer.onSocket(socket);

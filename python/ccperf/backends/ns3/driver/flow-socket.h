@@ -41,6 +41,8 @@ struct SocketObserver
     // Called with the socket before it does anything, and once it was closed.
     std::function<void(ns3::Ptr<ns3::TcpSocketBase>)> onSocket;
     std::function<void()> onClosed;
+    // Over UDP: called with the bytes of each datagram.
+    std::function<void(std::uint32_t)> onDatagram;
 };
 
 // The sending socket of a flow: binds to the flow's own addresses and ports whatever it is told, and notes

@@ -2,6 +2,8 @@
 
 #include "headers.h"
 
+#include "datagrams.h"
+
 #include "ns3/ipv4-address.h"
 
 #include <array>
@@ -15,6 +17,8 @@ namespace
 constexpr std::uint32_t TCP_BYTES = 20; // without options
 constexpr std::uint8_t ICMP = 1;
 constexpr std::uint32_t ICMP_BYTES = 8;
+constexpr std::uint8_t UDP = 17;
+constexpr std::uint32_t UDP_BYTES = 8;
 constexpr std::uint8_t ICMP_ECHO = 8; // the type of a request
 constexpr std::uint32_t MOST_BYTES = PPP_BYTES + IP_BYTES + TCP_BYTES;
 
@@ -88,6 +92,17 @@ ReadTransport(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset, std::uin
         const bool isRequest = tcp[0] == ICMP_ECHO;
         const std::uint16_t ends[2] = {static_cast<std::uint16_t>(!isRequest), isRequest};
         return {ends[0], ends[1], BigEndian<std::uint16_t>(tcp + 6), 0, ICMP_BYTES, 0};
+    }
+    if (protocol == UDP)
+    {
+        DatagramTag tag;
+        packet->PeekPacketTag(tag);
+        return {BigEndian<std::uint16_t>(tcp),
+                BigEndian<std::uint16_t>(tcp + 2),
+                tag.number,
+                0,
+                UDP_BYTES,
+                0};
     }
     return {BigEndian<std::uint16_t>(tcp),
             BigEndian<std::uint16_t>(tcp + 2),

@@ -47,7 +47,8 @@ struct IpFields
     std::uint8_t protocol;
 };
 
-// The header of TCP, or of ICMP echo: ports as in FourTuple, no flags, its own sequence number.
+// The header of TCP; of UDP, with the number of the datagram; or of ICMP echo, with ports as in FourTuple
+// and its own sequence number. Neither has flags.
 struct TransportFields
 {
     std::uint16_t sourcePort;

@@ -17,6 +17,7 @@
 // message is on stderr, and the packet trace holds what happened until then.
 
 #include "attributes.h"
+#include "datagrams.h"
 #include "flow-socket.h"
 #include "greedy.h"
 #include "host-marking.h"
@@ -164,6 +165,18 @@ RunUnobserved(const std::string& timing)
     std::ofstream(timing) << elapsed.count() << "\n";
 }
 
+ns3::Ptr<ns3::Application>
+CreateSink(const Flow& flow, Transfer& transfer)
+{
+    if (flow.transport == Transport::UDP)
+    {
+        return CreateDatagramSink(flow, transfer);
+    }
+    const auto sink = ns3::CreateObject<Sink>();
+    sink->Configure(flow, transfer);
+    return sink;
+}
+
 void
 Run(const Arguments& arguments)
 {
@@ -190,12 +203,12 @@ Run(const Arguments& arguments)
     for (std::size_t i = 0; i < scenario.flows.size(); ++i)
     {
         const Flow& flow = scenario.flows[i];
-        const auto sink = ns3::CreateObject<Sink>();
-        sink->Configure(flow, recorder.TransferOf(i));
-        network.nodes.Get(flow.destination)->AddApplication(sink);
+        network.nodes.Get(flow.destination)
+            ->AddApplication(CreateSink(flow, recorder.TransferOf(i)));
         const auto node = network.nodes.Get(flow.source);
         const SocketObserver observer{[&recorder, i](auto socket) { recorder.OnSender(i, socket); },
-                                      [&recorder, i] { recorder.OnClosed(i); }};
+                                      [&recorder, i] { recorder.OnClosed(i); },
+                                      [&recorder, i](auto bytes) { recorder.OnDatagram(i, bytes); }};
         const auto factory =
             FlowSocketFactory::Install(node, flow, recorder.TransferOf(i), observer);
         node->AddApplication(CreateSource(flow, factory));

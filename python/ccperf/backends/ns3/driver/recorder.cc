@@ -172,8 +172,7 @@ Recorder::OnTx(std::size_t index,
         return;
     }
     FlowProbe& probe = m_flows[index];
-    ++probe.segmentsSent;
-    probe.sentBytes += payload;
+    CountDeparture(probe, payload);
     const auto sequence = header.GetSequenceNumber();
     if (probe.highestSent && sequence < *probe.highestSent)
     {
@@ -181,7 +180,19 @@ Recorder::OnTx(std::size_t index,
     }
     const auto end = sequence + payload;
     probe.highestSent = probe.highestSent ? std::max(*probe.highestSent, end) : end;
+}
 
+void
+Recorder::OnDatagram(std::size_t index, std::uint32_t bytes)
+{
+    CountDeparture(m_flows[index], bytes);
+}
+
+void
+Recorder::CountDeparture(FlowProbe& probe, std::uint32_t payload)
+{
+    ++probe.segmentsSent;
+    probe.sentBytes += payload;
     const auto now = ns3::Simulator::Now();
     if (probe.lastDeparture)
     {

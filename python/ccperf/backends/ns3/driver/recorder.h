@@ -99,6 +99,8 @@ class Recorder
 
     // Flow `index` sends with this socket; to be called before the socket does anything.
     void OnSender(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket);
+    // It has sent a datagram of so many bytes.
+    void OnDatagram(std::size_t index, std::uint32_t bytes);
     // Its application has closed the socket.
     void OnClosed(std::size_t index);
     void OnPing(std::size_t index, ns3::Ptr<ns3::Ping> ping);
@@ -118,6 +120,8 @@ class Recorder
               ns3::Ptr<const ns3::Packet> packet,
               const ns3::TcpHeader& header,
               ns3::Ptr<const ns3::TcpSocketBase> socket);
+    // A packet with this payload leaves its sender.
+    static void CountDeparture(FlowProbe& probe, std::uint32_t payload);
     // A packet has come to the IP layer of the host that it is for.
     void OnDeliver(const ns3::Ipv4Header& ip,
                    ns3::Ptr<const ns3::Packet> packet,

@@ -198,7 +198,9 @@ ReadTraffic(const Json& json)
 Flow
 ReadFlow(const Json& json)
 {
+    const Json& congestionControl = json["congestion_control"];
     return {Get<std::string>(json, "name"),
+            Get<std::string>(json, "transport") == "UDP" ? Transport::UDP : Transport::TCP,
             Get<std::size_t>(json, "source"),
             Get<std::size_t>(json, "destination"),
             Get<std::string>(json, "source_address"),
@@ -211,7 +213,7 @@ ReadFlow(const Json& json)
             Get<std::int64_t>(json, "stop_ns"),
             Get<std::int64_t>(json, "receiver_stop_ns"),
             ReadTraffic(json["application"]),
-            ReadAlgorithm(json["congestion_control"]),
+            congestionControl.IsNull() ? Algorithm{} : ReadAlgorithm(congestionControl),
             Get<std::string>(json, "recovery"),
             Get<std::uint8_t>(json, "tos"),
             Get<std::uint8_t>(json, "return_tos"),

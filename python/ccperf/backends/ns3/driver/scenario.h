@@ -123,9 +123,16 @@ struct PoissonTraffic
 
 using Traffic = std::variant<GreedyTraffic, OnOffTraffic, PoissonTraffic>;
 
+enum class Transport
+{
+    TCP,
+    UDP
+};
+
 struct Flow
 {
     std::string name;
+    Transport transport;
     std::size_t source;
     std::size_t destination;
     std::string sourceAddress;
@@ -138,7 +145,7 @@ struct Flow
     std::int64_t stop; // 0: never stopped
     std::int64_t receiverStop;
     Traffic traffic;
-    Algorithm congestionControl;
+    Algorithm congestionControl; // and what else is TCP's: empty over UDP
     std::string recovery;
     std::uint8_t tos;       // of the source's packets
     std::uint8_t returnTos; // of the destination's

@@ -1,0 +1,94 @@
+//! Checks of what belongs to a flow's transport.
+
+use super::check::Report;
+use super::names::Registry;
+use super::spec::{Application, Flow, default_recovery};
+use crate::attributes::Attributes;
+use crate::packet::{IP_HEADER, TCP_HEADER, UDP_HEADER};
+use crate::tcp::socket_params::SOCKET;
+use crate::units;
+
+/// Timestamps, padded (RFC 7323 appendix A).
+pub(super) const TIMESTAMP_OPTION: u32 = 12;
+
+impl Report {
+    pub(super) fn tcp(&mut self, path: &str, flow: &mut Flow) {
+        match &mut flow.cc {
+            Some(cc) => self.algorithm(&format!("{path}.cc"), cc, Registry::CongestionControl),
+            None => self.add(format!("{path}.cc"), "is missing; write one like `cubic`"),
+        }
+        let recovery = Registry::Recovery.find(&flow.recovery);
+        if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
+            flow.recovery = spec.ns3.to_owned();
+        }
+        for (field, tos) in [("tos", flow.tos), ("return_tos", flow.return_tos)] {
+            if tos & 3 != 0 {
+                self.add(
+                    format!("{path}.{field}"),
+                    format!("{tos} sets the two ECN bits; write a multiple of 4, like 16"),
+                );
+            }
+        }
+    }
+
+    /// What only a connection has is refused.
+    pub(super) fn udp(&mut self, path: &str, flow: &Flow) {
+        let given = [
+            ("cc", flow.cc.is_some()),
+            ("recovery", flow.recovery != default_recovery()),
+            ("tcp", !flow.tcp.is_empty()),
+        ];
+        for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
+            let message = "is TCP's, and this flow's transport is UDP; leave it out";
+            self.add(format!("{path}.{field}"), message);
+        }
+        if flow.dscp != 0 || flow.return_dscp != 0 {
+            let message =
+                "marks whole connections; over UDP write tos, which is 4 times the code point";
+            self.add(format!("{path}.dscp"), message);
+        }
+        if flow.return_tos != 0 {
+            let message = "has no effect: nothing comes back over UDP; leave it out";
+            self.add(format!("{path}.return_tos"), message);
+        }
+        if flow.receiver_stop.is_some() {
+            let message = "is for TCP: a receiver of UDP listens until the end; leave it out";
+            self.add(format!("{path}.receiver_stop"), message);
+        }
+    }
+
+    pub(super) fn segment_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
+        let Some(mtu) = mtu else { return };
+        let socket = Attributes::new(&SOCKET, &flow.tcp);
+        let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
+        let room = mtu - IP_HEADER - TCP_HEADER - options;
+        let segment = socket.u32("SegmentSize");
+        if segment > room {
+            self.add(
+                format!("{path}.tcp.SegmentSize"),
+                format!(
+                    "{segment} bytes and {} of headers exceed the path's MTU of {mtu}B; write at \
+                     most {room}",
+                    mtu - room
+                ),
+            );
+        }
+    }
+
+    /// A write is a datagram, which is not cut into fragments.
+    pub(super) fn datagram_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
+        let Some(mtu) = mtu else { return };
+        let room = u64::from(mtu - IP_HEADER - UDP_HEADER);
+        let Ok(size) = units::parse_size(flow.application.write()) else { return };
+        if size > room && !matches!(flow.application, Application::Greedy { .. }) {
+            self.add(
+                format!("{path}.application.write"),
+                format!(
+                    "a datagram of {size} bytes and {} of headers exceeds the path's MTU of {mtu}B; \
+                     write at most {room}B",
+                    IP_HEADER + UDP_HEADER
+                ),
+            );
+        }
+    }
+}
