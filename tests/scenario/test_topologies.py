@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ccperf import _native
 from ccperf.errors import ScenarioError
 from ccperf.scenario import Algorithm
+from ccperf.topologies import parking_lot
 from ccperf.topologies.shorthand import dumbbell
 
 
@@ -176,4 +177,35 @@ def test_a_rate_step_and_a_way_back_of_its_own() -> None:
 def test_mistakes(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         lowered(**options)
+    assert str(caught.value.problems[0]).startswith(expected)
+
+
+def test_a_parking_lot_has_one_round_trip_for_all() -> None:
+    scenario = parking_lot(rate="20Mbps", rtt="41ms", qlen="60p", hops=3, cc="newreno")
+    run = json.loads(scenario.lowered())
+    delays = [link["delay_ns"] for link in run["links"]]
+
+    def way(hops: list[list[int]]) -> int:
+        return sum(delays[link] for link, _ in hops)
+
+    assert [way(flow["path"]) for flow in run["flows"]] == [20_500_000] * 4
+    assert [way(flow["return_path"]) for flow in run["flows"]] == [20_500_000] * 4
+    bottlenecks = [
+        [run["links"][link]["name"] for link, _ in flow["path"][1:-1]] for flow in run["flows"]
+    ]
+    assert bottlenecks == [["btl_1", "btl_2", "btl_3"], ["btl_1"], ["btl_2"], ["btl_3"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"hops": 0}, "hops: 0 makes no network"),
+        ({"rtt": "2ms"}, "rtt: 2ms is less than"),
+        ({"starts": ["0s"]}, "starts: has 1 entries for 3 flows"),
+    ],
+)
+def test_mistakes_in_a_parking_lot(options: dict[str, Any], expected: str) -> None:
+    settings = {"rate": "20Mbps", "rtt": "40ms", "qlen": "60p", "hops": 2, "cc": "newreno"}
+    with pytest.raises(ScenarioError) as caught:
+        parking_lot(**{**settings, **options})
     assert str(caught.value.problems[0]).startswith(expected)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from ccperf.catalogue.ack_compression import AckCompression
+from ccperf.catalogue.application_limited import ApplicationLimited
 from ccperf.catalogue.aqm import Aqm
+from ccperf.catalogue.buffer_sizing import BufferSizing
+from ccperf.catalogue.bursty_loss import BurstyLoss
+from ccperf.catalogue.competition import Competition
 from ccperf.catalogue.ecn import Ecn
 from ccperf.catalogue.experiment import Experiment, Setup
+from ccperf.catalogue.incast import Incast
+from ccperf.catalogue.jitter import Jitter
 from ccperf.catalogue.loss_resilience import LossResilience
+from ccperf.catalogue.many_flows import ManyFlows
+from ccperf.catalogue.n_against_one import NAgainstOne
 from ccperf.catalogue.parameter import Parameter
+from ccperf.catalogue.parking_lot import ParkingLot
 from ccperf.catalogue.published import PublishedExperiment, published_scenarios
 from ccperf.catalogue.random_walk import RandomWalk
+from ccperf.catalogue.reordering import Reordering
 from ccperf.catalogue.replay_rate_trace import ReplayRateTrace
 from ccperf.catalogue.responsiveness_pulse_wave import ResponsivenessPulseWave
 from ccperf.catalogue.responsiveness_step import ResponsivenessStep
 from ccperf.catalogue.scalability import Scalability
+from ccperf.catalogue.short_against_long import ShortAgainstLong
 from ccperf.catalogue.steady_state_rtt_fairness import SteadyStateRttFairness
 from ccperf.catalogue.steady_state_single_flow import SteadyStateSingleFlow
 from ccperf.catalogue.steady_state_start_time_fairness import SteadyStateStartTimeFairness
@@ -37,6 +48,18 @@ REGISTRY: dict[str, Experiment] = {
         LossResilience(),
         ReplayRateTrace(),
         RandomWalk(),
+        # Beyond the published ones.
+        Competition(),
+        NAgainstOne(),
+        ShortAgainstLong(),
+        ParkingLot(),
+        BufferSizing(),
+        BurstyLoss(),
+        Reordering(),
+        Jitter(),
+        ApplicationLimited(),
+        ManyFlows(),
+        Incast(),
     )
 }
 

@@ -12,7 +12,17 @@ from ccperf import _native, registry
 from ccperf.errors import UsageError, unknown
 
 Kind = Literal[
-    "count", "number", "rate", "time", "times", "probability", "level", "word", "qdisc", "cc"
+    "count",
+    "number",
+    "rate",
+    "time",
+    "times",
+    "probability",
+    "level",
+    "size",
+    "word",
+    "qdisc",
+    "cc",
 ]
 Value = int | float | str
 
@@ -27,6 +37,7 @@ _UNITS: Mapping[Kind, str] = {
     "times": "list of times",
     "probability": "probability",
     "level": "rate, time or probability",
+    "size": "size",
     "word": "word",
     "qdisc": "queue discipline",
     "cc": "congestion control",
@@ -98,11 +109,11 @@ def _number(text: str) -> float:
         value = math.nan
     if not 0 <= value <= 1e9 or not text.isascii() or "_" in text:
         raise ValueError(f"`{text}` must be a number of at least 0")
-    return value + 0.0  # no -0.0
+    return int(value) if value.is_integer() else value
 
 
 def _probability(text: str) -> float:
-    value = _number(text) if re.fullmatch(r"[-+0-9.eE]+", text) else math.nan
+    value = float(_number(text)) if re.fullmatch(r"[-+0-9.eE]+", text) else math.nan
     if not value <= 1:
         raise ValueError(f"`{text}` is not a probability from 0 to 1")
     return value
@@ -120,6 +131,13 @@ def _time(text: str) -> str:
     if time == 0:
         raise ValueError(f"`{text}` must be above 0")
     return _native.format_time(time)
+
+
+def _size(text: str) -> str:
+    size = _native.parse_size(text)
+    if size == 0:
+        raise ValueError(f"`{text}` must be above 0")
+    return _native.format_size(size)
 
 
 def _times(text: str) -> str:
@@ -142,4 +160,5 @@ _PARSERS: Mapping[Kind, Callable[[str], Value]] = {
     "times": _times,
     "probability": _probability,
     "level": _level,
+    "size": _size,
 }

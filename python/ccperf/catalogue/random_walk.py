@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
-from ccperf.topologies import Bottleneck, DumbbellFlow, dumbbell
 from ccperf.traces import Walk
 
 if TYPE_CHECKING:
@@ -71,6 +70,8 @@ class RandomWalk(Experiment):
     seeded = "the walks, and which packets are lost at random"
 
     def build(self, setup: Setup) -> Scenario:
+        from ccperf.topologies import Bottleneck, DumbbellFlow, dumbbell
+
         chosen = WALKS if setup["walks"] == "all" else (setup["walks"],)
         step, stop = (_native.parse_time(text) for text in (setup["step"], setup.stop_time))
         times = list(range(0, stop, step))

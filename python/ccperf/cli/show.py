@@ -105,6 +105,8 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             for page in experiment.published
         ],
         "command": experiment.reproduce("TcpNewReno"),
+        "roles": list(experiment.roles),
+        "seeded": experiment.seeded,
         "published_command": experiment.command("TcpNewReno")
         if isinstance(experiment, catalogue.PublishedExperiment)
         else None,
@@ -117,12 +119,14 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         f"  {parameters_text(page.parameters)}: {page.url} (#{page.number})"
         for page in experiment.published
     ]
+    seeded = f"A seed changes {experiment.seeded or 'nothing, unless an algorithm draws numbers'}."
     return facts, "\n\n".join(
         [
             f"{experiment.title} ({name}; {experiment.group})",
             _wrapped(experiment.description),
             table(["parameter", "unit", "grid", "default", "what"], rows),
-            "Published points:\n" + "\n".join(published),
+            seeded,
+            *(["Published points:\n" + "\n".join(published)] if published else []),
             f"Run it: ccperf run {name} --cc TcpNewReno",
         ]
     )

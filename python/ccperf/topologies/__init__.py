@@ -9,13 +9,17 @@ from ccperf.topologies.dumbbell import Access, Bottleneck, DumbbellFlow, dumbbel
 from ccperf.topologies.fabric import Fabric, FabricLink, SwitchPort
 from ccperf.topologies.fat_tree import fat_tree
 from ccperf.topologies.leaf_spine import leaf_spine
+from ccperf.topologies.parking_lot import parking_lot
 from ccperf.topologies.star import star
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 #: In the order in which they are listed.
-TOPOLOGIES: dict[str, Callable[..., Scenario]] = {"dumbbell": dumbbell}
+TOPOLOGIES: dict[str, Callable[..., Scenario]] = {
+    "dumbbell": dumbbell,
+    "parking_lot": parking_lot,
+}
 #: Networks to which traffic is added.
 FABRICS: dict[str, Callable[..., Fabric]] = {
     "star": star,
@@ -35,5 +39,6 @@ __all__ = [
     "dumbbell",
     "fat_tree",
     "leaf_spine",
+    "parking_lot",
     "star",
 ]

@@ -60,8 +60,10 @@ def grids() -> Iterator[Case]:
         for point in map(_soon, experiment.grid()):
             scenario = experiment.scenario("TcpNewReno", **point)
             fastest = _fastest(scenario)
-            times = [*(f.start for f in scenario.flows), *(c.time for c in scenario.changes)]
-            stop = max(map(_native.parse_time, times)) + _ns(fastest, 9_000)
+            begin = [f.start for f in scenario.flows] if "start_times" in point else ["0s"]
+            times = [*begin, *(change.time for change in scenario.changes)]
+            packets = 9_000 if isinstance(experiment, catalogue.PublishedExperiment) else 5_000
+            stop = max(map(_native.parse_time, times)) + _ns(fastest, packets)
             stop = min(stop, _native.parse_time(scenario.stop_time))
             values = "-".join(str(value) for value in point.values())
             cut = experiment.scenario("TcpNewReno", stop_time=_native.format_time(stop), **point)
