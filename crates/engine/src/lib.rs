@@ -14,7 +14,6 @@ pub mod error;
 pub mod event;
 mod hosts;
 pub mod lowered;
-mod math;
 mod network;
 pub mod packet;
 pub mod qdisc;
