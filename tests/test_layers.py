@@ -42,8 +42,9 @@ recorder         : hosts lowered network recording tcp time verdict
 build            : application attributes capture congestion error event hosts lowered network
                    packet qdisc recovery rng tcp time trace user
 schedule         : event lowered time
-simulate         : build error event hosts lowered network recorder recording schedule time trace
-                   user
+openings         : event
+simulate         : build error event hosts lowered network openings recorder recording schedule
+                   time trace user
 scenario         : attributes congestion lowered packet qdisc recording recovery rng tcp time units
                    user
 """
@@ -60,7 +61,9 @@ algorithms       :
 user_code        : _native algorithms errors
 registry         : _native user_code
 recording        : _native
-scenario         : _native errors toml user_code
+fields           : user_code
+workload         : fields
+scenario         : _native errors fields toml user_code workload
 topologies       : _native errors scenario
 programs         : _native errors registry scenario topologies traces
 published        :

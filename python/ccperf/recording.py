@@ -227,6 +227,11 @@ class Recording:
         return self.tables.get("completions")
 
     @property
+    def workloads(self) -> Table | None:
+        """What was asked of each workload and what came of it, if the scenario has some."""
+        return self.tables.get("workloads")
+
+    @property
     def pings(self) -> Table | None:
         """The echo requests of each ping, if the scenario has pings."""
         return self.tables.get("pings")

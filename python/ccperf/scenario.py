@@ -25,9 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
@@ -39,80 +37,29 @@ from pydantic import (
 
 from ccperf import _native
 from ccperf.errors import Problem, ScenarioError, suggestion, unknown
+from ccperf.fields import Algorithm as Algorithm
+from ccperf.fields import (
+    Attributes,
+    CodePoint,
+    Count,
+    Model,
+    Probability,
+    QueueSize,
+    Rate,
+    Size,
+    Time,
+    TypeOfService,
+    algorithm_by_name,
+)
 from ccperf.user_code import names
+from ccperf.workload import ARRIVALS, PAIRS, SIZES, Stack, Workload
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
     from typing_extensions import Self
 
 
-def _needs_unit(what: str, example: str) -> BeforeValidator:
-    def check(value: object) -> object:
-        if isinstance(value, int | float):
-            raise ValueError(f"{value} has no unit; write a {what} like {example!r}")
-        return value
-
-    return BeforeValidator(check)
-
-
-def _attribute_text(value: object) -> object:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value) if isinstance(value, int | float) else value
-
-
-def _algorithm_by_name(value: object, info: ValidationInfo) -> object:
-    """An algorithm may be just its name, or a user's class; paths are made absolute."""
-    if isinstance(value, type) and not issubclass(value, BaseModel):
-        value = names.name_of(value)
-    if isinstance(value, str):
-        value = {"type": value}
-    if isinstance(value, dict) and isinstance(value.get("type"), str):
-        folder = (info.context or {}).get("folder")
-        name = names.declared(info.field_name or "", value["type"])
-        if names.is_user_code(name):
-            return {**value, "type": names.resolve(name, folder)}
-    return value
-
-
-Time: TypeAlias = Annotated[str, _needs_unit("time", "15ms")]
-Rate: TypeAlias = Annotated[str, _needs_unit("rate", "16Mbps")]
-Size: TypeAlias = Annotated[str, _needs_unit("size", "512B")]
-QueueSize: TypeAlias = Annotated[str, _needs_unit("queue size", "20p")]
-Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
-TypeOfService: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=255)]
-CodePoint: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=63)]
-#: Attribute values are ns-3's texts; numbers and booleans are taken, too.
-Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Algorithm(_Model):
-    """A congestion control or queue discipline under ns-3's or Linux's name, or a user's own."""
-
-    type: str
-    attributes: Attributes = {}
-    #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
-    #: assigns by itself, in a program that assigns none.
-    stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
-    #: The disciplines inside a queue discipline: one for all of its classes, or one each.
-    children: tuple[Annotated[Algorithm, BeforeValidator(_algorithm_by_name)], ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = plain(self)
-        if self.stream is None:
-            fields.pop("stream", None)
-        if not self.children:
-            fields.pop("children", None)
-        return fields
-
-
-class Greedy(_Model):
+class Greedy(Model):
     """Always has data to send: ``bytes`` of it, or without end if that is 0."""
 
     type: Literal["Greedy"] = "Greedy"
@@ -121,7 +68,7 @@ class Greedy(_Model):
     write: Size = "512B"
 
 
-class _Paced(_Model):
+class _Paced(Model):
     """A source with a rate of its own, whatever TCP can carry.
 
     A packet that does not fit into the send buffer is tried again when the next one would be due,
@@ -158,12 +105,12 @@ class OnOff(_Paced):
 
 
 #: What produces a flow's data.
-APPLICATIONS: tuple[type[_Model], ...] = (Greedy, CBR, Poisson, OnOff)
+APPLICATIONS: tuple[type[Model], ...] = (Greedy, CBR, Poisson, OnOff)
 
 
 def _application_by_name(value: object, info: ValidationInfo) -> object:
     """An application may be just its name; one without a name is greedy."""
-    value = _algorithm_by_name(value, info)
+    value = algorithm_by_name(value, info)
     return {"type": "Greedy", **value} if isinstance(value, dict) else value
 
 
@@ -174,20 +121,20 @@ Application: TypeAlias = Annotated[
 ]
 
 
-class QueueLimits(_Model):
+class QueueLimits(Model):
     """Byte queue limits on a device queue: ns-3's ``DynamicQueueLimits``."""
 
     #: How long there must have been slack before the limit goes down.
     hold_time: Time = "1s"
 
 
-class Direction(_Model):
+class Direction(Model):
     """One direction of a link and the device that sends into it."""
 
     #: The link's, if not given.
     rate: Rate | None = None
     #: None: no queue discipline, packets go straight to the device.
-    qdisc: Annotated[Algorithm | None, BeforeValidator(_algorithm_by_name)] = Algorithm(
+    qdisc: Annotated[Algorithm | None, BeforeValidator(algorithm_by_name)] = Algorithm(
         type="FifoQueueDisc", attributes={"MaxSize": "1000p"}
     )
     #: The size of each of the device's transmit queues.
@@ -209,7 +156,7 @@ class Direction(_Model):
     drop: tuple[Count, ...] = ()
 
 
-class Schedule(_Model):
+class Schedule(Model):
     """A link's new values from given times on: columns, for changes by the thousand.
 
     Plain numbers, since the columns' names have the units; :mod:`ccperf.traces` makes columns of
@@ -225,7 +172,7 @@ class Schedule(_Model):
     losses: tuple[Probability, ...] | None = None
 
 
-class Link(_Model):
+class Link(Model):
     """A full-duplex point-to-point link; forward is from its first end to its second."""
 
     name: str
@@ -247,7 +194,7 @@ class Link(_Model):
         return fields
 
 
-class Change(_Model):
+class Change(Model):
     """A link's new rate, delay or loss from a time on."""
 
     time: Time
@@ -258,7 +205,7 @@ class Change(_Model):
     direction: Literal["forward", "reverse", "both"] = "both"
 
 
-class Flow(_Model):
+class Flow(Model):
     """What goes from one host to another, and the application on top of it."""
 
     #: ``flow_1``, ``flow_2``, ... if not given.
@@ -277,7 +224,7 @@ class Flow(_Model):
     receiver_stop: Time | None = None
     application: Application = Greedy()
     #: TCP cannot be without one.
-    cc: Annotated[Algorithm | None, BeforeValidator(_algorithm_by_name)] = None
+    cc: Annotated[Algorithm | None, BeforeValidator(algorithm_by_name)] = None
     recovery: str = "TcpPrrRecovery"
     #: Type of service of the source's packets (ns-3's ``Socket::SetIpTos``) and of the
     #: destination's: what priority queues look at. Over UDP with the two ECN bits.
@@ -291,10 +238,10 @@ class Flow(_Model):
     dscp: CodePoint = 0
     return_dscp: CodePoint = 0
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
-    tcp: Attributes = {}
+    tcp: Attributes = Field(default_factory=dict)
 
 
-class Ping(_Model):
+class Ping(Model):
     """ICMP echo requests at equal distances, which the destination answers: ns-3's ``Ping``."""
 
     #: ``ping_1``, ``ping_2``, ... if not given.
@@ -332,19 +279,20 @@ Selection: TypeAlias = Annotated[
 ]
 
 
-class QueueSampling(_Model):
+class QueueSampling(Model):
     """Queues that are sampled on a grid of their own: the table `queue_samples`."""
 
     links: Selection
     interval: Time = "10us"
 
 
-class RecordingOptions(_Model):
+class RecordingOptions(Model):
     """What a run leaves behind besides its counters."""
 
     #: Distance of the samples of flows and links.
     interval: Time = "30ms"
-    #: Whose samples are taken.
+    #: Whose samples are taken: of all flows that are written one by one, of none, or of these flows
+    #: and workloads.
     flows: Selection = "all"
     links: Selection = "all"
     #: Queues to be watched more closely.
@@ -352,12 +300,13 @@ class RecordingOptions(_Model):
     #: Whether every change of the senders' state is recorded, or of which flows.
     changes: Annotated[bool | tuple[str, ...], BeforeValidator(_changes)] = False
     #: Whether each transfer's end is recorded: the table `completions`, and the metrics of classes.
-    completions: bool = False
+    #: None: if the scenario has workloads.
+    completions: bool | None = None
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = plain(self)
-        defaults = {"flows": "all", "links": "all", "queues": None, "completions": False}
+        defaults = {"flows": "all", "links": "all", "queues": None, "completions": None}
         return {
             name: value
             for name, value in fields.items()
@@ -365,7 +314,7 @@ class RecordingOptions(_Model):
         }
 
 
-class Scenario(_Model):
+class Scenario(Model):
     """A complete description of one run.
 
     The order of nodes, links, changes and flows is the order of creation, and with it that of
@@ -381,7 +330,11 @@ class Scenario(_Model):
     nodes: tuple[str, ...]
     links: tuple[Link, ...]
     changes: tuple[Change, ...] = ()
-    flows: tuple[Flow, ...]
+    flows: tuple[Flow, ...] = ()
+    #: Named once; a flow names one as `stack` in place of its `cc`, `recovery`, types of service
+    #: and `tcp`, which then are the stack's.
+    stacks: tuple[Stack, ...] = ()
+    workloads: tuple[Workload, ...] = ()
     pings: tuple[Ping, ...] = ()
     recording: RecordingOptions = RecordingOptions()
 
@@ -389,7 +342,7 @@ class Scenario(_Model):
     @classmethod
     def _own_errors(cls, data: Any, handler: ModelWrapValidatorHandler[Scenario]) -> Scenario:
         try:
-            return handler(data)
+            return handler(_with_stacks(data))
         except ValidationError as error:
             raise ScenarioError(_problem(details) for details in error.errors()) from None
 
@@ -463,6 +416,7 @@ class Scenario(_Model):
     def user_code(self) -> dict[str, str]:
         """The users' algorithms, sorted by name, each with the path of a field that has it."""
         used = [(f"flows[{i}].cc", flow.cc) for i, flow in enumerate(self.flows) if flow.cc]
+        used += [(f"stacks[{i}].cc", stack.cc) for i, stack in enumerate(self.stacks)]
         for i, link in enumerate(self.links):
             for word, direction in (("forward", link.forward), ("reverse", link.reverse)):
                 if direction.qdisc is not None:
@@ -492,6 +446,35 @@ class Scenario(_Model):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _with_stacks(data: Any) -> Any:
+    """The scenario with the stacks that flows name written into the flows."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("flows"), list | tuple):
+        return data
+    stacks = {
+        stack.get("name"): {name: value for name, value in stack.items() if name != "name"}
+        for stack in (
+            stack.model_dump() if isinstance(stack, Stack) else stack
+            for stack in data.get("stacks") or ()
+        )
+        if isinstance(stack, Mapping)
+    }
+    problems, flows = [], []
+    for i, flow in enumerate(data["flows"]):
+        if not isinstance(flow, Mapping) or "stack" not in flow:
+            flows.append(flow)
+            continue
+        own = {name: value for name, value in flow.items() if name != "stack"}
+        named = flow["stack"]
+        if named not in stacks:
+            problems.append((f"flows[{i}].stack", unknown("stack", str(named), map(str, stacks))))
+        for name in own.keys() & set(Stack.model_fields) - {"name"}:
+            problems.append((f"flows[{i}].{name}", f"is the stack's, `{named}`; leave one out"))
+        flows.append({**stacks.get(named, {}), **own})
+    if problems:
+        raise ScenarioError(problems)
+    return {**data, "flows": flows}
+
+
 def _problem(details: ErrorDetails) -> Problem:
     """What pydantic found, in our words."""
     location, kind, given = details["loc"], details["type"], details["input"]
@@ -503,8 +486,9 @@ def _problem(details: ErrorDetails) -> Problem:
         known = model.model_fields if model else ()
         message = f"is not a field here{suggestion(str(location[-1]), known)}"
     elif kind == "union_tag_invalid":
+        field = str(location[-1])
         location = (*location, "type")
-        message = unknown("application", str(details["ctx"]["tag"]), _TAGS)
+        message = unknown(field, str(details["ctx"]["tag"]), _UNIONS[field])
     elif kind == "literal_error":
         words = details["ctx"]["expected"].replace("'", "`")
         message = f"`{given}` is not {words}"
@@ -524,30 +508,43 @@ def _shown(given: object) -> str:
 def _path(location: tuple[int | str, ...]) -> str:
     path = ""
     for step in location:
-        # pydantic marks a dictionary's key that is wrong itself, and which application it read.
-        if step != "[key]" and not (step in _TAGS and path.endswith(".application")):
+        # pydantic marks a dictionary's key that is wrong itself, and which of several classes it
+        # read.
+        if step != "[key]" and step not in _UNIONS.get(path.rpartition(".")[2], ()):
             path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path
 
 
-_TAGS = {cls.__name__: cls for cls in APPLICATIONS}
+#: For each field that holds one of several classes, those by the `type` that they are told by.
+_UNIONS: dict[str, dict[str, type[Model]]] = {
+    field: {cls.model_fields["type"].default: cls for cls in classes}
+    for field, classes in {
+        "application": APPLICATIONS,
+        "arrivals": ARRIVALS,
+        "pairs": PAIRS,
+        "sizes": SIZES,
+    }.items()
+}
 
 
-def _model_at(location: tuple[int | str, ...]) -> type[_Model] | None:
+def _model_at(location: tuple[int | str, ...]) -> type[Model] | None:
     """The class whose fields stand at a location."""
-    model: type[_Model] | None = Scenario
+    model: type[Model] | None = Scenario
+    name = ""
     for step in location:
         if model is None:
             return None
         if isinstance(step, str):
             field = model.model_fields.get(step)
-            model = _TAGS.get(step) or (_model_in(field.annotation) if field else None)
+            found = _UNIONS.get(name, {}).get(step)
+            model = found or (_model_in(field.annotation) if field else None)
+            name = step
     return model
 
 
-def _model_in(annotation: Any) -> type[_Model] | None:
+def _model_in(annotation: Any) -> type[Model] | None:
     """The class in an annotation like ``tuple[Link, ...]`` or ``Algorithm | None``."""
-    if isinstance(annotation, type) and issubclass(annotation, _Model):
+    if isinstance(annotation, type) and issubclass(annotation, Model):
         return annotation
     found = (_model_in(argument) for argument in get_args(annotation))
     return next((model for model in found if model), None)

@@ -15,6 +15,7 @@ pub mod event;
 mod hosts;
 pub mod lowered;
 mod network;
+mod openings;
 pub mod packet;
 pub mod qdisc;
 mod recorder;

@@ -32,8 +32,24 @@ pub struct Lowered {
     pub changes: Vec<Change>,
     /// In creation order.
     pub flows: Vec<Flow>,
+    /// Whose transfers are flows like those above, numbered behind them, workload by workload, and named
+    /// `<workload>_<n>`, n from 1.
+    #[serde(default)]
+    pub workloads: Vec<Workload>,
+    /// What workloads refer to: how their ends speak TCP, and between which nodes there are transfers.
+    #[serde(default)]
+    pub stacks: Vec<Stack>,
+    #[serde(default)]
+    pub pairs: Vec<Pair>,
     /// In creation order, after the flows.
     pub pings: Vec<Ping>,
+}
+
+impl Lowered {
+    /// How many flows there are, those of workloads included.
+    pub fn flow_count(&self) -> usize {
+        self.flows.len() + self.workloads.iter().map(Workload::len).sum::<usize>()
+    }
 }
 
 /// What is recorded besides the counters.  Flows and ports are named by their positions, ascending; a port
@@ -217,6 +233,69 @@ pub struct Flow {
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,
+}
+
+/// How both ends of a transfer speak TCP; its fields are those of a flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stack {
+    pub name: String,
+    pub congestion_control: Algorithm,
+    pub recovery: String,
+    pub tos: u8,
+    pub return_tos: u8,
+    pub dscp: u8,
+    pub return_dscp: u8,
+    pub socket: BTreeMap<String, String>,
+}
+
+/// From one node to another and back; its fields are those of a flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    pub source: usize,
+    pub destination: usize,
+    pub source_address: String,
+    pub destination_address: String,
+    pub path: Vec<[usize; 2]>,
+    pub return_path: Vec<[usize; 2]>,
+}
+
+/// Finite transfers of sources that always have data, in columns of one entry a transfer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    pub name: String,
+    pub stack: usize,
+    pub write_bytes: u32,
+    /// The load that was asked for, and the one that the transfers drawn make.
+    pub load: Option<f64>,
+    pub realised_load: Option<f64>,
+    /// Of the distribution of sizes.
+    pub mean_bytes: f64,
+    pub pair: Vec<u32>,
+    pub source_port: Vec<u16>,
+    pub destination_port: Vec<u16>,
+    pub start_ns: Vec<u64>,
+    pub bytes: Vec<u64>,
+    /// The least time that each can take.
+    pub ideal_ns: Vec<u64>,
+}
+
+impl Workload {
+    /// Of its transfers.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        (1..=self.len()).map(|n| format!("{}_{n}", self.name))
+    }
+
+    /// How many transfers it has.
+    pub fn len(&self) -> usize {
+        self.start_ns.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.start_ns.is_empty()
+    }
 }
 
 /// ICMP echo requests at equal distances, answered by the destination (ns-3's `Ping`).

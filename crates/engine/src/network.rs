@@ -94,6 +94,16 @@ impl Network {
         &self.arrived_sacks
     }
 
+    /// From now on the packets of the flows `first`, `first` + 1, ... are counted, `count` of them.
+    pub fn watch(&mut self, first: u32, count: usize) {
+        self.common.packets.watch(first, count);
+    }
+
+    /// Whether a packet of a flow that is watched is somewhere in the network.
+    pub fn is_under_way(&self, flow: u32) -> bool {
+        self.common.packets.is_under_way(flow)
+    }
+
     /// The queue disciplines have been made.
     pub fn attach_disciplines(&mut self) {
         for port in &mut self.ports {

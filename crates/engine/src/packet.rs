@@ -198,11 +198,17 @@ pub struct PacketPool {
     free: Vec<PacketId>,
     /// Of the packets that have some; as long as was needed so far.
     sacks: Vec<SackBlocks>,
+    /// The first flow whose packets are counted, and how many each has now.
+    watched: u32,
+    under_way: Vec<u32>,
 }
 
 impl PacketPool {
     #[inline(always)]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
+        if let Some(count) = self.count_of(packet.flow) {
+            *count += 1;
+        }
         match self.free.pop() {
             Some(id) => {
                 self.slots[id.0 as usize] = packet;
@@ -216,7 +222,26 @@ impl PacketPool {
         }
     }
 
+    /// Counts the packets of `count` flows from `first` on.
+    pub fn watch(&mut self, first: u32, count: usize) {
+        (self.watched, self.under_way) = (first, vec![0; count]);
+    }
+
+    /// Whether there is a packet of a flow that is watched.
+    pub fn is_under_way(&self, flow: u32) -> bool {
+        let count = self.under_way.get(flow.wrapping_sub(self.watched) as usize);
+        count.is_some_and(|&count| count > 0)
+    }
+
+    #[inline(always)]
+    fn count_of(&mut self, flow: u32) -> Option<&mut u32> {
+        self.under_way.get_mut(flow.wrapping_sub(self.watched) as usize)
+    }
+
     pub fn remove(&mut self, id: PacketId) {
+        if let Some(count) = self.count_of(self.slots[id.0 as usize].flow) {
+            *count -= 1;
+        }
         self.free.push(id);
     }
 

@@ -5,9 +5,10 @@ use crate::lowered::Lowered;
 use crate::network::Network;
 use crate::recording::tables::{
     Changes, Completions, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links, QueueSamples,
+    Workloads,
 };
 use crate::recording::{Recording, Table};
-use crate::tcp::{Socket, Statistics};
+use crate::tcp::Socket;
 use crate::time::{Rate, Time};
 use crate::verdict::Verdict;
 
@@ -175,6 +176,9 @@ impl Recorder {
         if scenario.recording.completions {
             tables.push(completions(scenario, hosts));
         }
+        if !scenario.workloads.is_empty() {
+            tables.push(workloads(scenario));
+        }
         if !self.last.is_empty() {
             tables.push(self.changes.into_table());
         }
@@ -184,13 +188,16 @@ impl Recorder {
     fn sample_flows(&mut self, time: Time, hosts: &Hosts) {
         let s = &mut self.flow_samples;
         for &flow in &self.flows {
-            let Some(endpoint) = hosts.endpoint(flow as usize) else { continue };
+            let Some(endpoint) = hosts.endpoint(flow as usize) else {
+                s.push_nothing(time, flow);
+                continue;
+            };
             s.time_ns.push(time.ns());
             s.flow.push(i64::from(flow));
             match endpoint {
                 Endpoint::Tcp(connection) => sample_connection(s, connection),
                 Endpoint::Udp(datagrams) => sample_datagrams(s, datagrams),
-                Endpoint::Ping(_) => {}
+                Endpoint::Ping(_) | Endpoint::Nobody => {}
             }
         }
     }
@@ -266,60 +273,116 @@ fn sample_datagrams(s: &mut FlowSamples, datagrams: &Datagrams) {
     s.pacing_rate_bps.push(0);
 }
 
+impl FlowSamples {
+    /// Of a transfer that has not begun.
+    fn push_nothing(&mut self, time: Time, flow: u32) {
+        self.time_ns.push(time.ns());
+        self.flow.push(i64::from(flow));
+        for counter in [
+            &mut self.cwnd_bytes,
+            &mut self.ssthresh_bytes,
+            &mut self.in_flight_bytes,
+            &mut self.sent_bytes,
+            &mut self.received_bytes,
+            &mut self.acked_bytes,
+            &mut self.written_bytes,
+            &mut self.read_bytes,
+            &mut self.retransmissions,
+            &mut self.rtos,
+            &mut self.pacing_rate_bps,
+        ] {
+            counter.push(0);
+        }
+        for unknown in [&mut self.srtt_ns, &mut self.idt_ewma_ns, &mut self.one_way_delay_ns] {
+            unknown.push(f64::NAN);
+        }
+    }
+}
+
 fn optional(time: Option<Time>) -> f64 {
     time.map_or(f64::NAN, |t| t.0 as f64)
 }
 
 fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
     let mut t = Flows::default();
-    // What only TCP counts.
-    let none = Statistics::default();
-    for (flow, endpoint) in scenario.flows.iter().zip(hosts.flows()) {
+    let mut add = |number: u32, name: String, times: [u64; 2], way: [&[[usize; 2]]; 2]| {
+        let done = hosts.outcome(number);
         let delay = |path: &[[usize; 2]]| -> u64 {
             path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
         };
-        let slowest = flow.path.iter().map(|&[link, side]| &scenario.links[link].directions[side]);
+        let slowest = way[0].iter().map(|&[link, side]| &scenario.links[link].directions[side]);
         let slowest = slowest.min_by_key(|direction| direction.rate_bps);
-        t.name.push(flow.name.clone());
-        let s = endpoint.connection().map_or(&none, |connection| &connection.sender.statistics);
-        t.segments_sent.push(match endpoint {
-            Endpoint::Udp(datagrams) => datagrams.sent,
-            Endpoint::Tcp(_) | Endpoint::Ping(_) => s.segments_sent,
-        } as i64);
-        t.retransmissions.push(s.retransmissions as i64);
-        t.rtos.push(s.rtos as i64);
-        t.recovery_episodes.push(s.recovery_episodes as i64);
-        t.recovery_time_ns.push(s.recovery_time.ns());
-        t.completion_ns.push(optional(s.completed));
-        t.start_ns.push(flow.start_ns as i64);
-        t.stop_ns.push(if flow.stop_ns > 0 { flow.stop_ns } else { scenario.stop_ns } as i64);
-        t.base_rtt_ns.push((delay(&flow.path) + delay(&flow.return_path)) as i64);
+        let [start, stop] = times;
+        t.name.push(name);
+        t.segments_sent.push(done.segments_sent as i64);
+        t.retransmissions.push(done.retransmissions as i64);
+        t.rtos.push(i64::from(done.rtos));
+        t.recovery_episodes.push(i64::from(done.recovery_episodes));
+        t.recovery_time_ns.push(done.recovery_time.ns());
+        t.start_ns.push(start as i64);
+        t.stop_ns.push(if stop > 0 { stop } else { scenario.stop_ns } as i64);
+        t.completion_ns.push(optional(done.completed));
+        t.base_rtt_ns.push((delay(way[0]) + delay(way[1])) as i64);
         t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
+    };
+    let mut number = 0;
+    for flow in &scenario.flows {
+        let way = [&flow.path[..], &flow.return_path];
+        add(number, flow.name.clone(), [flow.start_ns, flow.stop_ns], way);
+        number += 1;
+    }
+    for workload in &scenario.workloads {
+        let rest = workload.start_ns.iter().zip(&workload.pair);
+        for (name, (&start, &pair)) in workload.names().zip(rest) {
+            let pair = &scenario.pairs[pair as usize];
+            add(number, name, [start, 0], [&pair.path, &pair.return_path]);
+            number += 1;
+        }
     }
     t.into_table()
 }
 
 fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
-    // What only TCP counts.
-    let none = Statistics::default();
-    let statistics = hosts.flows().map(|endpoint| {
-        endpoint.connection().map_or(&none, |connection| &connection.sender.statistics)
+    let written = scenario.flows.iter().map(|flow| {
+        let is_tcp = flow.transport.is_tcp();
+        is_tcp.then(|| (&flow.group, flow.start_ns, flow.application.bytes(), flow.ideal_ns))
     });
-    let mut order: Vec<_> = scenario.flows.iter().zip(statistics).enumerate().collect();
+    let transfers = scenario.workloads.iter().flat_map(|workload| {
+        let columns = workload.start_ns.iter().zip(&workload.bytes).zip(&workload.ideal_ns);
+        columns.map(|((&start, &bytes), &ideal)| Some((&workload.name, start, bytes, Some(ideal))))
+    });
+    let flows = written.chain(transfers).zip(0..);
+    let mut rows: Vec<_> =
+        flows.filter_map(|(flow, i)| Some((hosts.outcome(i), i, flow?))).collect();
     // Without an end comes last; equals stay in the order of flows.
-    order.sort_by_key(|(_, (_, statistics))| statistics.completed.unwrap_or(Time::MAX));
+    rows.sort_by_key(|(done, ..)| done.completed.unwrap_or(Time::MAX));
     let mut t = Completions::default();
-    for (i, (flow, s)) in order {
-        t.flow.push(i as i64);
-        t.group.push(flow.group.clone());
-        t.start_ns.push(flow.start_ns as i64);
-        t.end_ns.push(optional(s.completed));
-        t.finished.push(i64::from(s.completed.is_some()));
-        t.size_bytes.push(flow.application.bytes() as i64);
-        t.acked_bytes.push(s.acked_bytes as i64);
-        t.retransmissions.push(s.retransmissions as i64);
-        t.rtos.push(s.rtos as i64);
-        t.ideal_ns.push(flow.ideal_ns.map_or(f64::NAN, |ns| ns as f64));
+    for (done, i, (group, start, bytes, ideal)) in rows {
+        t.flow.push(i64::from(i));
+        t.group.push(group.clone());
+        t.start_ns.push(start as i64);
+        t.end_ns.push(optional(done.completed));
+        t.finished.push(i64::from(done.completed.is_some()));
+        t.size_bytes.push(bytes as i64);
+        t.acked_bytes.push(done.acked_bytes as i64);
+        t.retransmissions.push(done.retransmissions as i64);
+        t.rtos.push(i64::from(done.rtos));
+        t.ideal_ns.push(ideal.map_or(f64::NAN, |ns| ns as f64));
+    }
+    t.into_table()
+}
+
+fn workloads(scenario: &Lowered) -> Table {
+    let mut t = Workloads::default();
+    for workload in &scenario.workloads {
+        let bytes = workload.bytes.iter().sum::<u64>();
+        t.name.push(workload.name.clone());
+        t.transfers.push(workload.len() as i64);
+        t.bytes.push(bytes as i64);
+        t.mean_bytes.push(workload.mean_bytes);
+        t.realised_mean_bytes.push(bytes as f64 / workload.len() as f64);
+        t.load.push(workload.load.unwrap_or(f64::NAN));
+        t.realised_load.push(workload.realised_load.unwrap_or(f64::NAN));
     }
     t.into_table()
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
+use std::ops::Range;
 use std::path::Path;
 
 use crate::build::{self, Startup};
@@ -11,6 +12,7 @@ use crate::event::Event;
 use crate::hosts::Hosts;
 use crate::lowered::{Change, Lowered};
 use crate::network::Network;
+use crate::openings::Openings;
 use crate::recorder::Recorder;
 use crate::recording::Recording;
 use crate::schedule::Schedules;
@@ -26,6 +28,9 @@ pub struct Simulation {
     /// What each node does when it comes up; taken then.
     startups: Vec<Startup>,
     schedules: Schedules,
+    /// Flow numbers of the transfers, and when they begin.
+    transfers: Range<u32>,
+    openings: Openings,
     recorder: Recorder,
     finished: bool,
 }
@@ -39,14 +44,14 @@ impl fmt::Debug for Simulation {
 impl Simulation {
     /// `packets`: where to write the packet trace.
     pub fn new(scenario: Lowered, packets: Option<&Path>) -> Result<Self, Error> {
-        Self::with_user_code(scenario, packets, &NoUserCode)
+        Self::with_user_code(scenario, packets, Box::new(NoUserCode))
     }
 
     /// `user`: makes the algorithms that the scenario's user brings.
     pub fn with_user_code(
         scenario: Lowered,
         packets: Option<&Path>,
-        user: &dyn UserCode,
+        user: Box<dyn UserCode>,
     ) -> Result<Self, Error> {
         guarded(|| Self::build(scenario, packets, user)).map_err(|f| f.at(Time::ZERO))?
     }
@@ -54,7 +59,7 @@ impl Simulation {
     fn build(
         scenario: Lowered,
         packets: Option<&Path>,
-        user: &dyn UserCode,
+        user: Box<dyn UserCode>,
     ) -> Result<Self, Error> {
         build::check_numbers(&scenario)?;
         let trace = |path: &Path| -> Result<PacketTrace, Error> {
@@ -66,14 +71,18 @@ impl Simulation {
         };
         let trace = packets.map(trace).transpose()?;
         let mut simulation = Simulation {
-            network: build::network(&scenario, trace, user)?,
+            network: build::network(&scenario, trace, &*user)?,
             hosts: build::hosts(&scenario, user)?,
             startups: build::startups(&scenario),
             schedules: Schedules::default(),
+            transfers: scenario.flows.len() as u32..scenario.flow_count() as u32,
+            openings: Openings::default(),
             recorder: Recorder::new(&scenario),
             scenario,
             finished: false,
         };
+        let Range { start, end } = simulation.transfers;
+        simulation.network.watch(start, (end - start) as usize);
         simulation.set_up();
         Ok(simulation)
     }
@@ -160,8 +169,9 @@ impl Simulation {
             Event::TxComplete(port) => self.network.on_tx_complete(port),
             Event::Wake(port) => self.network.on_wake(port),
             Event::Socket(index) => {
-                let flow = self.hosts.on_socket_timer(index, &mut self.network);
-                self.note(flow);
+                if let Some(flow) = self.hosts.on_socket_timer(index, &mut self.network) {
+                    self.note(flow);
+                }
             }
             Event::Application(flow) => {
                 self.hosts.on_application(flow, &mut self.network);
@@ -170,6 +180,9 @@ impl Simulation {
             Event::CloseReceiver(flow) => self.hosts.close_receiver(flow, &mut self.network),
             Event::Qdisc(index) => self.network.on_qdisc_timer(index),
             Event::Open(flow) => {
+                if self.transfers.contains(&flow) {
+                    self.openings.queue_next(self.network.events());
+                }
                 self.hosts.open(flow, &mut self.network);
                 self.note(flow);
             }
@@ -207,7 +220,17 @@ impl Simulation {
             self.network.start_disciplines(port);
         }
         for (delay, event) in startup.applications {
-            self.network.events().schedule(Time(delay), event);
+            match event {
+                Event::Open(flow) if self.transfers.contains(&flow) => {
+                    self.openings.add(self.network.events().reserve(Time(delay)), flow);
+                }
+                _ => {
+                    self.network.events().schedule(Time(delay), event);
+                }
+            }
+        }
+        if node + 1 == self.startups.len() {
+            self.openings.begin(self.network.events());
         }
     }
 }

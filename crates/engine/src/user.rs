@@ -4,6 +4,7 @@
 //! [`UserCode`], which makes the objects; from then on they are algorithms like all others.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::panic::resume_unwind;
 
 use crate::lowered::{Algorithm, Lowered};
@@ -38,6 +39,7 @@ pub fn names(scenario: &Lowered) -> Vec<&str> {
     let qdiscs = scenario.links.iter().flat_map(|link| &link.directions);
     let qdiscs = qdiscs.filter_map(|direction| direction.qdisc.as_ref());
     let ccs = scenario.flows.iter().filter_map(|flow| flow.congestion_control.as_ref());
+    let ccs = ccs.chain(scenario.stacks.iter().map(|stack| &stack.congestion_control));
     let names: BTreeSet<_> = qdiscs.chain(ccs).map(|algorithm| algorithm.kind.as_str()).collect();
     names.into_iter().filter(|name| is_user_code(name)).collect()
 }
@@ -59,7 +61,7 @@ impl<'a> Setup<'a> {
 }
 
 /// Makes a user's algorithms: one object for each end of a connection, one for each device.
-pub trait UserCode {
+pub trait UserCode: fmt::Debug + Send {
     /// # Errors
     /// Why it cannot be made.
     fn congestion_control(&self, setup: Setup<'_>) -> Result<Control, String>;

@@ -42,7 +42,7 @@ impl Simulation {
             .map_err(|e| PyValueError::new_err(format!("not a lowered scenario: {e}")))?;
         let user = Loader::new(&lowered, monitor.as_deref())?;
         let inner = detached(py, || {
-            simulate::Simulation::with_user_code(lowered, packets.as_deref(), &user)
+            simulate::Simulation::with_user_code(lowered, packets.as_deref(), Box::new(user))
         })?;
         Ok(Simulation { inner: Mutex::new(Some(inner.map_err(to_python)?)) })
     }

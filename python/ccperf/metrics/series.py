@@ -43,11 +43,13 @@ class FlowSeries:
 
         Raises ValueError if the recording is not one of this scenario.
         """
-        described = scenario.canonical()["flows"]
+        canonical = scenario.canonical()
+        described = canonical["flows"]
         names = recording.flows.strings("name")
-        if [flow["name"] for flow in described] != names:
+        written = names if not canonical.get("workloads") else names[: len(described)]
+        if [flow["name"] for flow in described] != written:
             raise ValueError(
-                f"the recording's flows {names} are not the scenario's "
+                f"the recording's flows {written} are not the scenario's "
                 f"{[flow['name'] for flow in described]}"
             )
         self._counters = recording.flows
@@ -58,11 +60,15 @@ class FlowSeries:
         #: Whether every flow of the run is one of them.
         self.is_complete = len(self.positions) == len(names)
         self.names = [names[i] for i in self.positions]
+        senders = [
+            described[i] if i < len(described) else _stack_of(names[i], canonical)
+            for i in self.positions
+        ]
         #: Payload bytes of a full segment, shape (flows,).
         self.segment_bytes: Integers = np.array(
-            [_segment_bytes(described[i]) for i in self.positions], dtype=np.int64
+            [_segment_bytes(sender) for sender in senders], dtype=np.int64
         )
-        transports = [described[i].get("transport", "TCP") for i in self.positions]
+        transports = [sender.get("transport", "TCP") for sender in senders]
         self._is_tcp = np.array([transport == "TCP" for transport in transports], bool)
         bottlenecks = recording.flows.strings("bottleneck")
         index = {name: i for i, name in enumerate(recording.links.strings("name"))}
@@ -269,6 +275,15 @@ class _Grid:
 
 def _segment_bytes(flow: Mapping[str, Any]) -> int:
     return int(flow["tcp"].get("SegmentSize", _NS3_DEFAULT_SEGMENT_SIZE))
+
+
+def _stack_of(transfer: str, canonical: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the stack of a workload's transfer, which is called `<workload>_<n>`."""
+    workload = transfer.rpartition("_")[0]
+    stacks = {stack["name"]: stack for stack in canonical["stacks"]}
+    of = {each["name"]: stacks[each["stack"]] for each in canonical["workloads"]}
+    stack: Mapping[str, Any] = of[workload]
+    return stack
 
 
 def _positive(values: Floats) -> Floats:

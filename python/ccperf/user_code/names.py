@@ -190,9 +190,10 @@ def labels(names: Iterable[str]) -> dict[str, str]:
 def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None = None) -> Any:
     """A canonical scenario with each user's algorithm `called` what that says (default: its label).
 
-    The algorithms are those of the flows and of the links' queues.
+    The algorithms are those of the flows, of the stacks and of the links' queues.
     """
-    used = [flow["cc"] for flow in canonical["flows"] if "cc" in flow]
+    senders = [name for name in ("flows", "stacks") if name in canonical]
+    used = [each["cc"] for name in senders for each in canonical[name] if "cc" in each]
     for link in canonical["links"]:
         used += filter(None, (link[way].get("qdisc") for way in ("forward", "reverse")))
     own = {each["type"] for each in used if is_user_code(each["type"])}
@@ -207,10 +208,13 @@ def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None
 
     return {
         **canonical,
-        "flows": [
-            {**flow, "cc": renamed(flow["cc"])} if "cc" in flow else flow
-            for flow in canonical["flows"]
-        ],
+        **{
+            name: [
+                {**each, "cc": renamed(each["cc"])} if "cc" in each else each
+                for each in canonical[name]
+            ]
+            for name in senders
+        },
         "links": [
             {
                 **link,

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
 use super::flow_keys;
-use crate::capture::{Address, Capture, Conversation, PROTOCOL_ICMP};
+use crate::capture::{Address, Capture, Conversation, PROTOCOL_ICMP, PROTOCOL_TCP};
 use crate::lowered::Lowered;
 use crate::trace::PacketTrace;
 
@@ -24,6 +24,24 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result
         back: port(flow.return_path.last()),
         interface: 0,
     });
+    let transfers = scenario.workloads.iter().flat_map(|workload| {
+        let ports = workload.source_port.iter().zip(&workload.destination_port);
+        let stack = &scenario.stacks[workload.stack];
+        workload.pair.iter().zip(ports).map(|(&pair, (&source, &destination))| {
+            let pair = &scenario.pairs[pair as usize];
+            Conversation {
+                ends: [
+                    address(&pair.source_address, source),
+                    address(&pair.destination_address, destination),
+                ],
+                protocol: PROTOCOL_TCP,
+                services: [stack.tos, stack.return_tos],
+                out: port(pair.path.first()),
+                back: port(pair.return_path.last()),
+                interface: 0,
+            }
+        })
+    });
     let pings = scenario.pings.iter().map(|ping| Conversation {
         ends: [address(&ping.source_address, 0), address(&ping.destination_address, 0)],
         protocol: PROTOCOL_ICMP,
@@ -32,7 +50,7 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result
         back: port(ping.return_path.last()),
         interface: 0,
     });
-    let mut conversations: Vec<Conversation> = flows.chain(pings).collect();
+    let mut conversations: Vec<Conversation> = flows.chain(transfers).chain(pings).collect();
     let mut devices: Vec<u32> = Vec::new();
     for conversation in &mut conversations {
         let known = devices.iter().position(|&device| device == conversation.out);

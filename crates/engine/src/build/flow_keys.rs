@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use crate::capture::{PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP};
 use crate::error::Error;
-use crate::lowered::{Flow, Ping, Transport};
+use crate::lowered::{Flow, Lowered, Ping, Transport};
 use crate::packet::priority;
 use crate::qdisc::FlowKey;
 
@@ -18,12 +18,23 @@ pub fn protocol(flow: &Flow) -> u8 {
 
 pub fn of_flow(flow: &Flow) -> Result<[FlowKey; 2], Error> {
     let addresses = [&*flow.source_address, &*flow.destination_address];
-    let services = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)];
-    let services = services.map(|(tos, dscp)| Service {
-        byte: if dscp > 0 { dscp << 2 } else { tos },
-        is_marked: dscp > 0,
-    });
+    let services = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)].map(Service::new);
     keys(addresses, [flow.source_port, flow.destination_port], protocol(flow), services)
+}
+
+/// Of the transfers of all workloads.
+pub fn of_transfers(scenario: &Lowered) -> impl Iterator<Item = Result<[FlowKey; 2], Error>> {
+    scenario.workloads.iter().flat_map(|workload| {
+        let stack = &scenario.stacks[workload.stack];
+        let ports = workload.source_port.iter().zip(&workload.destination_port);
+        workload.pair.iter().zip(ports).map(|(&pair, (&source, &destination))| {
+            let pair = &scenario.pairs[pair as usize];
+            let addresses = [&*pair.source_address, &*pair.destination_address];
+            let services = [(stack.tos, stack.dscp), (stack.return_tos, stack.return_dscp)];
+            let services = services.map(Service::new);
+            keys(addresses, [source, destination], PROTOCOL_TCP, services)
+        })
+    })
 }
 
 pub fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {
@@ -41,6 +52,12 @@ struct Service {
     byte: u8,
     /// By the host, not by the socket.
     is_marked: bool,
+}
+
+impl Service {
+    fn new((tos, dscp): (u8, u8)) -> Self {
+        Service { byte: if dscp > 0 { dscp << 2 } else { tos }, is_marked: dscp > 0 }
+    }
 }
 
 /// What flow queueing sees of the packets there and back.

@@ -6,6 +6,7 @@ mod datagrams;
 mod flow_keys;
 mod port;
 mod startup;
+mod transfers;
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -14,7 +15,7 @@ use crate::attributes::Spec;
 use crate::error::Error;
 use crate::event::INDICES;
 use crate::hosts::{Endpoint, Hosts, Ping};
-use crate::lowered::{Algorithm, Lowered, MAX_FLOWS, MAX_LINKS, Transport};
+use crate::lowered::{Algorithm, Lowered, MAX_FLOWS, MAX_LINKS, Transport, Workload};
 use crate::network::Network;
 use crate::rng::RngStream;
 use crate::tcp::Timer;
@@ -32,7 +33,7 @@ const _: () = assert!(2 * MAX_FLOWS * Timer::COUNT <= INDICES && 2 * MAX_LINKS <
 /// # Errors
 /// Which of them are too many.
 pub fn check_numbers(scenario: &Lowered) -> Result<(), Error> {
-    let flows = scenario.flows.len() + scenario.pings.len();
+    let flows = scenario.flow_count() + scenario.pings.len();
     for (what, count, most) in
         [("flows and pings", flows, MAX_FLOWS), ("links", scenario.links.len(), MAX_LINKS)]
     {
@@ -47,9 +48,10 @@ pub fn check_numbers(scenario: &Lowered) -> Result<(), Error> {
 pub fn packet_trace(scenario: &Lowered, out: Box<dyn Write + Send>) -> PacketTrace {
     let directions = scenario.links.iter().flat_map(|link| &link.directions);
     let ports = directions.map(|direction| direction.name.clone()).collect();
-    let flows = scenario.flows.iter().map(|flow| &flow.name);
-    let pings = scenario.pings.iter().map(|ping| &ping.name);
-    PacketTrace::new(out, ports, flows.chain(pings).cloned().collect())
+    let flows = scenario.flows.iter().map(|flow| flow.name.clone());
+    let pings = scenario.pings.iter().map(|ping| ping.name.clone());
+    let flows = flows.chain(scenario.workloads.iter().flat_map(Workload::names)).chain(pings);
+    PacketTrace::new(out, ports, flows.collect())
 }
 
 /// Links, devices and routes.
@@ -78,23 +80,28 @@ pub fn network(
     }
     let flow_routes = scenario.flows.iter().map(|flow| [&flow.path, &flow.return_path]);
     let ping_routes = scenario.pings.iter().map(|ping| [&ping.path, &ping.return_path]);
-    let routes = flow_routes.chain(ping_routes).map(|ways| ways.map(|path| hops(path)));
+    let pairs = scenario.workloads.iter().flat_map(|workload| &workload.pair);
+    let pairs = pairs.map(|&pair| &scenario.pairs[pair as usize]);
+    let transfer_routes = pairs.map(|pair| [&pair.path, &pair.return_path]);
+    let routes = flow_routes.chain(transfer_routes).chain(ping_routes);
+    let routes = routes.map(|ways| ways.map(|path| hops(path)));
     let keys = scenario.flows.iter().map(flow_keys::of_flow);
+    let keys = keys.chain(flow_keys::of_transfers(scenario));
     let keys = keys.chain(scenario.pings.iter().map(flow_keys::of_ping));
     let (routes, keys) = (routes.collect(), keys.collect::<Result<_, _>>()?);
     Ok(Network::new(ports, loss_streams, routes, keys, trace))
 }
 
-/// Both ends of every flow and ping.
+/// Both ends of every flow and ping, and what makes those of transfers.
 ///
 /// # Errors
 /// What the scenario names and this engine does not have.
-pub fn hosts(scenario: &Lowered, user: &dyn UserCode) -> Result<Hosts, Error> {
+pub fn hosts(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Hosts, Error> {
     let mut endpoints = Vec::with_capacity(scenario.flows.len() + scenario.pings.len());
     for (number, flow) in (0..).zip(&scenario.flows) {
         endpoints.push(match flow.transport {
             Transport::Tcp => {
-                let connection = connection::build(flow, number, scenario.seed, user)?;
+                let connection = connection::build(flow, number, scenario.seed, &*user)?;
                 Endpoint::Tcp(Box::new(connection))
             }
             Transport::Udp => {
@@ -102,10 +109,11 @@ pub fn hosts(scenario: &Lowered, user: &dyn UserCode) -> Result<Hosts, Error> {
             }
         });
     }
-    for (number, ping) in (endpoints.len() as u32..).zip(&scenario.pings) {
+    for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {
         endpoints.push(Endpoint::Ping(Ping::new(ping, number)));
     }
-    Ok(Hosts::new(endpoints))
+    let transfers = scenario.flows.len()..scenario.flow_count();
+    Ok(Hosts::new(endpoints, transfers, transfers::build(scenario, user)?))
 }
 
 fn hops(path: &[[usize; 2]]) -> Vec<u32> {

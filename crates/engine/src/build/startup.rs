@@ -22,7 +22,7 @@ impl Startup {
     }
 }
 
-/// For each node: devices in the order of links, then applications in the order of flows and pings, each
+/// For each node: devices in the order of links, then applications in the order of flows, transfers and pings, each
 /// with its start and its stop.
 pub fn startups(scenario: &Lowered) -> Vec<Startup> {
     let mut nodes = vec![Startup::default(); scenario.nodes.len()];
@@ -38,7 +38,11 @@ pub fn startups(scenario: &Lowered) -> Vec<Startup> {
         }
         nodes[flow.source].begin(number, flow.start_ns, flow.stop_ns);
     }
-    for (number, ping) in (scenario.flows.len() as u32..).zip(&scenario.pings) {
+    let transfers = scenario.workloads.iter().flat_map(|w| w.pair.iter().zip(&w.start_ns));
+    for (number, (&pair, &start)) in (scenario.flows.len() as u32..).zip(transfers) {
+        nodes[scenario.pairs[pair as usize].source].begin(number, start, 0);
+    }
+    for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {
         nodes[ping.source].begin(number, ping.start_ns, ping.stop_ns);
     }
     nodes

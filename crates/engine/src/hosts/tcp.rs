@@ -18,7 +18,11 @@ pub enum Side {
 /// The two ends of one flow and the applications on them.
 #[derive(Debug)]
 pub struct Connection {
-    flow: u32,
+    pub flow: u32,
+    /// Where it is among the endpoints.
+    place: u32,
+    /// It goes when it is over.
+    pub is_passing: bool,
     pub sender: Socket,
     pub receiver: Socket,
     pub application: Application,
@@ -61,10 +65,24 @@ impl SocketTimers {
 }
 
 impl Connection {
-    /// `flow`: the number that its packets carry.  The receiver listens from now on.
-    pub fn new(flow: u32, sender: Socket, mut receiver: Socket, application: Application) -> Self {
+    /// `flow`: the number that its packets carry; `place`: among the endpoints.  The receiver listens from
+    /// now on.
+    pub fn new(
+        flow: u32,
+        place: u32,
+        sender: Socket,
+        mut receiver: Socket,
+        application: Application,
+    ) -> Self {
         receiver.listen();
-        Connection { flow, sender, receiver, application, timers: Default::default() }
+        let (is_passing, timers) = (false, Default::default());
+        Connection { flow, place, is_passing, sender, receiver, application, timers }
+    }
+
+    /// Nothing happens at either end any more, unless a packet comes.  (An event of a timer that is still
+    /// queued finds by its number that it is nobody's, whoever has the place by then.)
+    pub fn is_over(&self) -> bool {
+        self.sender.is_over() && self.receiver.is_over()
     }
 
     pub fn open(&mut self, network: &mut Network) {
@@ -127,6 +145,7 @@ impl Connection {
             timers: &mut self.timers[side as usize],
             application: &mut self.application,
             flow: self.flow,
+            place: self.place,
             side,
         };
         let socket = match side {
@@ -143,6 +162,7 @@ struct Host<'a> {
     timers: &'a mut SocketTimers,
     application: &'a mut Application,
     flow: u32,
+    place: u32,
     side: Side,
 }
 
@@ -175,7 +195,7 @@ impl Environment for Host<'_> {
 
     fn arm(&mut self, timer: Timer, at: Time) {
         let i = timer as usize;
-        let socket = 2 * self.flow + self.side as u32;
+        let socket = 2 * self.place + self.side as u32;
         let event = Event::Socket(socket * Timer::COUNT as u32 + i as u32);
         let delay = at - self.network.now();
         let key = self.network.events().reserve(delay);

@@ -187,7 +187,7 @@ tables! {
         sojourn_ns: F64 "ns",
     }
 
-    /// if asked for: a row a flow; first those that have ended, by their end and then by flow, then those
+    /// if asked for: a row a TCP flow; first those that have ended, by their end and then by flow, then those
     /// that have not, by flow
     Completions = "completions" optional {
         /// index into `flows`
@@ -211,6 +211,24 @@ tables! {
         rtos: I64,
         /// the ideal completion time: the least time that the transfer could take alone
         ideal_ns: F64 "ns",
+    }
+
+    /// if the scenario has some: a row a workload
+    Workloads = "workloads" optional {
+        /// its name
+        name: Str,
+        /// how many it has
+        transfers: I64 "flows",
+        /// what they carry together
+        bytes: I64 "B",
+        /// mean of the distribution of sizes
+        mean_bytes: F64 "B",
+        /// mean of the sizes drawn
+        realised_mean_bytes: F64 "B",
+        /// the load that was asked for; none if the times are given
+        load: F64 "1",
+        /// what the transfers drawn carry, in bits, over the capacity and the time in which they begin
+        realised_load: F64 "1",
     }
 
     /// if the scenario has pings: a row for each echo request, by ping and time

@@ -18,8 +18,8 @@ use crate::units::{self, QueueSize};
 use crate::user::is_user_code;
 
 /// The first ports that are given out (RFC 6335's dynamic range; iperf's server).
-const FIRST_SOURCE_PORT: u16 = 49152;
-const FIRST_DESTINATION_PORT: u16 = 5001;
+pub(super) const FIRST_SOURCE_PORT: u16 = 49152;
+pub(super) const FIRST_DESTINATION_PORT: u16 = 5001;
 /// The initial time to live: the 64th router discards the packet.
 const MAX_HOPS: usize = 64;
 /// Six bits (RFC 2474).
@@ -60,6 +60,11 @@ impl Report {
         self.problems.push(Problem { path: path.into(), message: message.into() });
     }
 
+    /// How many problems there are so far.
+    pub(super) fn count(&self) -> usize {
+        self.problems.len()
+    }
+
     pub(super) fn keep<T>(&mut self, path: &str, result: Result<T, String>) -> Option<T> {
         result.map_err(|message| self.add(path, message)).ok()
     }
@@ -89,7 +94,12 @@ impl Report {
         let links: Option<Vec<CheckedLink>> = links.into_iter().collect();
         let ends: Vec<_> = links.iter().flatten().map(|link| link.ends).collect();
         let mut ways = links.as_ref().map(|links| (Routes::new(s.nodes.len(), &ends), &links[..]));
+        if s.flows.is_empty() && s.workloads.is_empty() {
+            self.add("flows", "a scenario needs at least one flow, or a workload");
+        }
         self.flows(&mut s.flows, &nodes, ways.as_mut(), stop);
+        self.stacks(&mut s.stacks);
+        let transfers = self.workloads(s, &nodes, ways.as_mut(), stop);
         for (i, ping) in s.pings.iter_mut().enumerate() {
             ping.name.get_or_insert_with(|| format!("ping_{}", i + 1));
         }
@@ -100,7 +110,7 @@ impl Report {
         self.sender_names(&s.flows, &s.pings);
         self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
         self.recording(s);
-        self.memory(s, stop);
+        self.memory(s, &transfers, stop);
     }
 
     // Values with units.
@@ -153,7 +163,7 @@ impl Report {
         index
     }
 
-    fn names_of<'a>(&mut self, field: &str, names: impl Iterator<Item = &'a str>) {
+    pub(super) fn names_of<'a>(&mut self, field: &str, names: impl Iterator<Item = &'a str>) {
         let mut index = HashMap::new();
         for (i, name) in names.enumerate() {
             self.name(&format!("{field}[{i}].name"), name, i, &mut index);
@@ -176,7 +186,12 @@ impl Report {
         }
     }
 
-    fn node(&mut self, path: &str, name: &str, nodes: &HashMap<String, usize>) -> Option<usize> {
+    pub(super) fn node(
+        &mut self,
+        path: &str,
+        name: &str,
+        nodes: &HashMap<String, usize>,
+    ) -> Option<usize> {
         let node = nodes.get(name).copied();
         if node.is_none() {
             let mut known: Vec<_> = nodes.iter().map(|(name, i)| (i, name.as_str())).collect();
@@ -207,7 +222,12 @@ impl Report {
         }
     }
 
-    fn attributes(&mut self, path: &str, given: &mut BTreeMap<String, String>, spec: &Spec) {
+    pub(super) fn attributes(
+        &mut self,
+        path: &str,
+        given: &mut BTreeMap<String, String>,
+        spec: &Spec,
+    ) {
         let mut canonical = BTreeMap::new();
         for (word, text) in &*given {
             let path = format!("{path}.{word}");
@@ -411,9 +431,6 @@ impl Report {
         mut ways: Option<&mut Ways<'_>>,
         stop: Option<Time>,
     ) {
-        if flows.is_empty() {
-            self.add("flows", "a scenario needs at least one flow");
-        }
         if flows.len() > MAX_FLOWS {
             self.add("flows", format!("{} flows are more than {MAX_FLOWS}", flows.len()));
         }
@@ -434,13 +451,15 @@ impl Report {
                 Transport::Tcp => self.tcp(&path, flow),
                 Transport::Udp => self.udp(&path, flow),
             }
-            self.group(&format!("{path}.group"), flow.group.as_deref());
             self.code_point(&format!("{path}.dscp"), flow.dscp, flow.tos);
             self.code_point(&format!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
+            if let Some(group) = &flow.group {
+                self.class_name(&format!("{path}.group"), group);
+            }
             let ends = [&flow.source, &flow.destination];
             let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
             match flow.transport {
-                Transport::Tcp => self.segment_size(&path, flow, mtu),
+                Transport::Tcp => self.segment_size(&format!("{path}.tcp"), &flow.tcp, mtu),
                 Transport::Udp => self.datagram_size(&path, flow, mtu),
             }
         }
@@ -496,8 +515,7 @@ impl Report {
         }
     }
 
-    fn group(&mut self, path: &str, name: Option<&str>) {
-        let Some(name) = name else { return };
+    pub(super) fn class_name(&mut self, path: &str, name: &str) {
         if SIZE_CLASSES.contains(&name) {
             let message =
                 format!("`{name}` is the class of all flows of such a size; name it otherwise");
@@ -507,7 +525,7 @@ impl Report {
         }
     }
 
-    fn code_point(&mut self, path: &str, dscp: u8, tos: u8) {
+    pub(super) fn code_point(&mut self, path: &str, dscp: u8, tos: u8) {
         if dscp > MAX_DSCP {
             self.add(path, format!("{dscp} is no code point; write one from 1 to {MAX_DSCP}"));
         } else if dscp > 0 && tos > 0 {
@@ -531,7 +549,17 @@ impl Report {
             self.add(destination_path, format!("`{to}` is the source as well"));
             return None;
         }
-        let (routes, links) = ways?;
+        self.mtu_between(&destination_path, [from, to], [source, destination], ways?)
+    }
+
+    /// The MTU of the path between two nodes.
+    pub(super) fn mtu_between(
+        &mut self,
+        destination_path: &str,
+        [from, to]: [&String; 2],
+        [source, destination]: [usize; 2],
+        (routes, links): &mut Ways<'_>,
+    ) -> Option<u32> {
         let Some(way) = routes.path(source, destination) else {
             self.add(destination_path, format!("no links lead from `{from}` to `{to}`"));
             return None;

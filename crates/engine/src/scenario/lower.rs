@@ -11,7 +11,7 @@ use super::{attributes, ideal, recording, streams};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{
     Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
-    Poisson, Recording, SCHEMA, Schedule,
+    Poisson, Recording, SCHEMA, Schedule, Workload,
 };
 use crate::qdisc::{self, Children};
 use crate::tcp::socket_params::SOCKET;
@@ -19,10 +19,11 @@ use crate::time::Time;
 use crate::units::{self, QueueSize};
 use crate::user::is_user_code;
 
-const CHECKED: &str = "the scenario has been checked";
+pub(super) const CHECKED: &str = "the scenario has been checked";
 /// Longer than any run may take.
 const ALWAYS: Time = Time::from_secs(1_000_000_000);
 
+/// All but the workloads.
 pub fn lower(s: &Scenario) -> Lowered {
     let nodes = index(s.nodes.iter().map(String::as_str));
     let link_index = index(s.links.iter().map(|link| link.name.as_str()));
@@ -35,30 +36,35 @@ pub fn lower(s: &Scenario) -> Lowered {
         schema: SCHEMA,
         stop_ns: ns(&s.stop_time),
         seed: s.seed,
-        recording: recorded(s),
+        recording: recorded(s, &[]),
         nodes: s.nodes.clone(),
         changes: s.changes.iter().map(|c| change(c, &link_index)).collect(),
         flows,
+        workloads: Vec::new(),
+        stacks: Vec::new(),
+        pairs: Vec::new(),
         pings,
         links,
     }
 }
 
-fn recorded(s: &Scenario) -> Recording {
+pub(super) fn recorded(s: &Scenario, workloads: &[Workload]) -> Recording {
     let asked = &s.recording;
+    let counts = workloads.iter().map(Workload::len);
+    let flows = recording::Flows::new(s, counts);
     let queues = asked.queues.as_ref();
     Recording {
         interval_ns: ns(&asked.interval),
-        flows: recording::flows(&asked.flows, &s.flows),
+        flows: flows.selected(&asked.flows),
         ports: recording::ports(&asked.links, &s.links),
         queue_interval_ns: queues.map_or(0, |queues| ns(&queues.interval)),
         queue_ports: queues.map_or_else(Vec::new, |q| recording::ports(&q.links, &s.links)),
-        changes: recording::changes(&asked.changes, &s.flows),
-        completions: asked.completions,
+        changes: flows.followed(&asked.changes),
+        completions: asked.completions.unwrap_or(!s.workloads.is_empty()),
     }
 }
 
-fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
+pub(super) fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
     names.enumerate().map(|(i, name)| (name, i)).collect()
 }
 
@@ -74,7 +80,7 @@ fn bytes(text: &str) -> u64 {
     units::parse_size(text).expect(CHECKED)
 }
 
-fn small_bytes(text: &str) -> u32 {
+pub(super) fn small_bytes(text: &str) -> u32 {
     u32::try_from(bytes(text)).expect(CHECKED)
 }
 
@@ -110,7 +116,7 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
     }
 }
 
-fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &str) -> Algorithm {
+pub(super) fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &str) -> Algorithm {
     let (kind, attributes) = if is_user_code(&algorithm.kind) {
         (algorithm.kind.clone(), algorithm.attributes.clone())
     } else {
@@ -138,7 +144,10 @@ fn qdisc(spec: &spec::Algorithm, device_queues: u16, path: &str) -> Algorithm {
     Algorithm { children: children.collect(), ..root }
 }
 
-fn base_units(spec: &Spec, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+pub(super) fn base_units(
+    spec: &Spec,
+    given: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
     let in_base_units = |(name, value): (&String, &String)| {
         let kind = names::find_param(spec, name).expect(CHECKED).kind;
         (name.clone(), attributes::in_base_units(kind, value))
@@ -235,11 +244,11 @@ fn ping(
 }
 
 /// From one node to another and back.
-struct Way {
-    ends: [usize; 2],
-    addresses: [String; 2],
-    path: Vec<[usize; 2]>,
-    return_path: Vec<[usize; 2]>,
+pub(super) struct Way {
+    pub ends: [usize; 2],
+    pub addresses: [String; 2],
+    pub path: Vec<[usize; 2]>,
+    pub return_path: Vec<[usize; 2]>,
 }
 
 fn way(
@@ -248,7 +257,10 @@ fn way(
     links: &[Link],
     routes: &mut Routes<'_>,
 ) -> Way {
-    let ends = names.map(|name| nodes[name]);
+    way_between(names.map(|name| nodes[name]), links, routes)
+}
+
+pub(super) fn way_between(ends: [usize; 2], links: &[Link], routes: &mut Routes<'_>) -> Way {
     let path = routes.path(ends[0], ends[1]).expect(CHECKED);
     let return_path = routes.path(ends[1], ends[0]).expect(CHECKED);
     // A packet has the addresses of the interfaces on its forward path.

@@ -19,12 +19,13 @@ fn row(table: &str) -> u64 {
 
 impl Report {
     /// Checks what the tables that grow with time take until `stop`.  (How often state changes,
-    /// nobody knows before.)
-    pub(super) fn memory(&mut self, s: &Scenario, stop: Option<Time>) {
+    /// nobody knows before.)  `transfers`: how many each workload has.
+    pub(super) fn memory(&mut self, s: &Scenario, transfers: &[usize], stop: Option<Time>) {
         let Some(stop) = stop else { return };
         let mut costs = Vec::new();
         let asked = &s.recording;
-        let flows = row("flow_samples") * recording::flows(&asked.flows, &s.flows).len() as u64;
+        let all = recording::Flows::new(s, transfers.iter().copied());
+        let flows = row("flow_samples") * all.selected(&asked.flows).len() as u64;
         let links = row("link_samples") * recording::ports(&asked.links, &s.links).len() as u64;
         if let Some(rows) = rows(&asked.interval, stop) {
             costs.push((rows.saturating_mul(flows + links), "recording.interval".to_owned()));

@@ -19,7 +19,9 @@ mod routing;
 mod schedule;
 mod spec;
 mod streams;
+mod texts;
 mod transport;
+mod workload;
 
 use std::fmt;
 
@@ -74,7 +76,9 @@ impl Canonical {
     }
 
     pub fn lower(&self) -> Lowered {
-        lower::lower(&self.0)
+        let mut lowered = lower::lower(&self.0);
+        workload::lower(&self.0, &mut lowered);
+        lowered
     }
 }
 

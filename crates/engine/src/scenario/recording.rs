@@ -9,7 +9,9 @@ use super::spec::{ChangesOf, Flow, Link, Scenario, Selection, Word};
 impl Report {
     /// Checks intervals and names; selected names are put into the scenario's order.
     pub(super) fn recording(&mut self, s: &mut Scenario) {
-        let (flows, links) = (flow_index(&s.flows), link_index(&s.links));
+        let flows = Flows::new(s, s.workloads.iter().map(|_| 1)).index;
+        let links = link_index(&s.links);
+        let has_workloads = !s.workloads.is_empty();
         let recording = &mut s.recording;
         self.interval("recording.interval", &mut recording.interval);
         self.selection("recording.flows", "flow", &mut recording.flows, &flows);
@@ -18,6 +20,8 @@ impl Report {
             self.interval("recording.queues.interval", &mut queues.interval);
             self.selection("recording.queues.links", "link", &mut queues.links, &links);
         }
+        // What goes without saying is not said.
+        recording.completions.take_if(|asked| *asked == has_workloads);
         if let ChangesOf::Flows(names) = &mut recording.changes {
             self.selected("recording.changes", "flow", names, &flows);
             if names.is_empty() {
@@ -67,17 +71,42 @@ impl Report {
     }
 }
 
-/// Positions of the selected flows, ascending.
-pub(super) fn flows(selection: &Selection, flows: &[Flow]) -> Vec<u32> {
-    positions(selection, &flow_index(flows))
+/// Flows and workloads by their names, as positions among all flows.
+pub(super) struct Flows {
+    index: HashMap<String, Vec<u32>>,
+    /// How many are written one by one.
+    written: u32,
 }
 
-/// The flows of which every change is recorded, ascending.
-pub(super) fn changes(changes: &ChangesOf, all: &[Flow]) -> Vec<u32> {
-    match changes {
-        ChangesOf::Every(false) => Vec::new(),
-        ChangesOf::Every(true) => (0..all.len() as u32).collect(),
-        ChangesOf::Flows(names) => flows(&Selection::Names(names.clone()), all),
+impl Flows {
+    /// `transfers`: how many each workload has.
+    pub(super) fn new(s: &Scenario, transfers: impl Iterator<Item = usize>) -> Flows {
+        let mut index = flow_index(&s.flows);
+        let written = s.flows.len() as u32;
+        let mut first = written;
+        for (workload, count) in s.workloads.iter().zip(transfers) {
+            let end = first + count as u32;
+            index.insert(workload.name.clone(), (first..end).collect());
+            first = end;
+        }
+        Flows { index, written }
+    }
+
+    /// Positions of the selected flows, ascending.
+    pub(super) fn selected(&self, selection: &Selection) -> Vec<u32> {
+        match selection {
+            Selection::Word(Word::All) => (0..self.written).collect(),
+            _ => positions(selection, &self.index),
+        }
+    }
+
+    /// The flows of which every change is recorded, ascending.
+    pub(super) fn followed(&self, changes: &ChangesOf) -> Vec<u32> {
+        match changes {
+            ChangesOf::Every(false) => Vec::new(),
+            ChangesOf::Every(true) => (0..self.written).collect(),
+            ChangesOf::Flows(names) => self.selected(&Selection::Names(names.clone())),
+        }
     }
 }
 

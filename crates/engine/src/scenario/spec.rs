@@ -2,11 +2,12 @@
 //! here.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
+pub use super::texts::Algorithm;
+use super::texts::{attributes, default_recovery, default_write, zero_time};
+pub use super::workload::spec::{Stack, Workload};
 use super::{Problem, ScenarioError};
 use crate::lowered::{DeviceSelect, Transport};
 
@@ -22,7 +23,12 @@ pub struct Scenario {
     pub links: Vec<Link>,
     #[serde(default)]
     pub changes: Vec<Change>,
+    #[serde(default)]
     pub flows: Vec<Flow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stacks: Vec<Stack>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workloads: Vec<Workload>,
     #[serde(default)]
     pub pings: Vec<Ping>,
     #[serde(default)]
@@ -111,34 +117,6 @@ impl Default for Direction {
 pub struct QueueLimits {
     #[serde(default = "one_second")]
     pub hold_time: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Algorithm {
-    #[serde(rename = "type")]
-    pub kind: String,
-    #[serde(default, deserialize_with = "attributes")]
-    pub attributes: BTreeMap<String, String>,
-    /// Of its random numbers; `None`: one of its own.  From 0 on as ns-3's `SetStream`; -1 - n is the
-    /// nth of those that ns-3 assigns by itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stream: Option<i64>,
-    /// The disciplines inside a queue discipline: one for all of its classes, or one each.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<Algorithm>,
-}
-
-impl Algorithm {
-    /// With its defaults.
-    pub fn named(kind: &str) -> Algorithm {
-        Algorithm {
-            kind: kind.to_owned(),
-            attributes: BTreeMap::new(),
-            stream: None,
-            children: Vec::new(),
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -308,8 +286,9 @@ pub struct Recording {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
     pub changes: ChangesOf,
-    #[serde(skip_serializing_if = "is_false")]
-    pub completions: bool,
+    /// `None`: if the scenario has workloads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completions: Option<bool>,
 }
 
 impl Default for Recording {
@@ -320,7 +299,7 @@ impl Default for Recording {
             links: Selection::default(),
             queues: None,
             changes: ChangesOf::Every(false),
-            completions: false,
+            completions: None,
         }
     }
 }
@@ -369,11 +348,6 @@ pub enum ChangesOf {
     Flows(Vec<String>),
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
 fn ten_microseconds() -> String {
     "10us".to_owned()
 }
@@ -385,10 +359,6 @@ fn is_zero(n: &u8) -> bool {
 
 fn one() -> u64 {
     1
-}
-
-fn zero_time() -> String {
-    "0s".to_owned()
 }
 
 fn zero_bytes() -> String {
@@ -411,16 +381,6 @@ fn one_second() -> String {
     "1s".to_owned()
 }
 
-/// ns-3's `BulkSendApplication::SendSize` and `OnOffApplication::PacketSize`.
-fn default_write() -> String {
-    "512B".to_owned()
-}
-
-/// ns-3's `TcpL4Protocol::RecoveryType`.
-pub(super) fn default_recovery() -> String {
-    "TcpPrrRecovery".to_owned()
-}
-
 /// Reads the JSON; a mistake of shape is reported with the path of its field.
 pub fn parse(json: &str) -> Result<Scenario, ScenarioError> {
     let problem = |path: String, error: serde_json::Error| {
@@ -438,48 +398,4 @@ pub fn parse(json: &str) -> Result<Scenario, ScenarioError> {
     })?;
     reader.end().map_err(|e| problem(String::new(), e))?;
     Ok(scenario)
-}
-
-/// Attribute values may be given as JSON's own booleans and numbers; they are text from here on.
-fn attributes<'de, D: Deserializer<'de>>(d: D) -> Result<BTreeMap<String, String>, D::Error> {
-    let map = BTreeMap::<String, Text>::deserialize(d)?;
-    Ok(map.into_iter().map(|(name, Text(value))| (name, value)).collect())
-}
-
-struct Text(String);
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_any(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl Visitor<'_> for TextVisitor {
-    type Value = Text;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string, a number or a boolean")
-    }
-
-    fn visit_str<E>(self, v: &str) -> Result<Text, E> {
-        Ok(Text(v.to_owned()))
-    }
-
-    fn visit_bool<E>(self, v: bool) -> Result<Text, E> {
-        Ok(Text(v.to_string()))
-    }
-
-    fn visit_u64<E>(self, v: u64) -> Result<Text, E> {
-        Ok(Text(v.to_string()))
-    }
-
-    fn visit_i64<E>(self, v: i64) -> Result<Text, E> {
-        Ok(Text(v.to_string()))
-    }
-
-    fn visit_f64<E>(self, v: f64) -> Result<Text, E> {
-        Ok(Text(v.to_string()))
-    }
 }

@@ -1,8 +1,11 @@
 //! Checks of what belongs to a flow's transport.
 
+use std::collections::BTreeMap;
+
 use super::check::Report;
 use super::names::Registry;
-use super::spec::{Application, Flow, default_recovery};
+use super::spec::{Application, Flow};
+use super::texts::default_recovery;
 use crate::attributes::Attributes;
 use crate::packet::{IP_HEADER, TCP_HEADER, UDP_HEADER};
 use crate::tcp::socket_params::SOCKET;
@@ -21,7 +24,12 @@ impl Report {
         if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
             flow.recovery = spec.ns3.to_owned();
         }
-        for (field, tos) in [("tos", flow.tos), ("return_tos", flow.return_tos)] {
+        self.types_of_service(path, [flow.tos, flow.return_tos]);
+    }
+
+    /// TCP sets the ECN bits itself.
+    pub(super) fn types_of_service(&mut self, path: &str, there_and_back: [u8; 2]) {
+        for (field, tos) in ["tos", "return_tos"].into_iter().zip(there_and_back) {
             if tos & 3 != 0 {
                 self.add(
                     format!("{path}.{field}"),
@@ -57,15 +65,21 @@ impl Report {
         }
     }
 
-    pub(super) fn segment_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
+    /// `path`: of the socket's attributes.
+    pub(super) fn segment_size(
+        &mut self,
+        path: &str,
+        tcp: &BTreeMap<String, String>,
+        mtu: Option<u32>,
+    ) {
         let Some(mtu) = mtu else { return };
-        let socket = Attributes::new(&SOCKET, &flow.tcp);
+        let socket = Attributes::new(&SOCKET, tcp);
         let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
         let room = mtu - IP_HEADER - TCP_HEADER - options;
         let segment = socket.u32("SegmentSize");
         if segment > room {
             self.add(
-                format!("{path}.tcp.SegmentSize"),
+                format!("{path}.SegmentSize"),
                 format!(
                     "{segment} bytes and {} of headers exceed the path's MTU of {mtu}B; write at \
                      most {room}",

@@ -1,5 +1,7 @@
 //! The shortcuts of the event queue, and what must hold for every scenario.
 
+mod transfers;
+
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
@@ -7,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Simulation;
 use crate::build;
+use crate::lowered::Lowered;
 use crate::recording::{Column, Recording};
 use crate::scenario::Canonical;
 
@@ -142,9 +145,15 @@ fn random_scenario(seed: u64) -> Value {
     })
 }
 
+fn lower(scenario: &Value) -> Lowered {
+    Canonical::from_json(&scenario.to_string()).unwrap().lower()
+}
+
 fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
-    let canonical = Canonical::from_json(&scenario.to_string()).unwrap();
-    let lowered = canonical.lower();
+    run_lowered(lower(scenario), plain)
+}
+
+fn run_lowered(lowered: Lowered, plain: bool) -> (Vec<u8>, Recording) {
     let buffer = Buffer::default();
     let packets = build::packet_trace(&lowered, Box::new(buffer.clone()));
     let mut simulation = Simulation::new(lowered, None).unwrap();

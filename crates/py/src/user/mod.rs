@@ -27,6 +27,7 @@ pub fn is_user_code(name: &str) -> bool {
 }
 
 /// Makes the user's algorithms of one scenario.
+#[derive(Debug)]
 pub struct Loader {
     names: Vec<String>,
     monitor: Option<Arc<Monitor>>,

@@ -172,8 +172,9 @@ def _user_classes(lowered: str) -> tuple[str, list[Path]]:
     scenario = json.loads(lowered)
     directions = [direction for link in scenario["links"] for direction in link["directions"]]
     algorithms = [(_QDISC, direction["qdisc"]) for direction in directions if direction["qdisc"]]
-    of_flows = (flow["congestion_control"] for flow in scenario["flows"])
-    algorithms += [(_CC, used) for used in of_flows if used]
+    senders = (*scenario["flows"], *scenario["stacks"])
+    of_senders = (sender["congestion_control"] for sender in senders)
+    algorithms += [(_CC, used) for used in of_senders if used]
     own = [(parent, used) for parent, used in algorithms if names.is_ns3_class(used["type"])]
     if not own:
         return lowered, []

@@ -193,6 +193,14 @@ impl<P: Profile> Socket<P> {
         self.tcb.ecn_state = EcnState::Disabled; // until the peer has agreed
     }
 
+    /// Nothing will happen here unless a packet comes, and then nothing that anybody sees: no timer is
+    /// pending but the one that ends TIME_WAIT.
+    pub fn is_over(&self) -> bool {
+        let is_silent =
+            !self.open || matches!(self.state, State::Closed | State::Listen | State::TimeWait);
+        is_silent && self.pending_timers & !(1 << Timer::TimeWait as u16) == 0
+    }
+
     /// The retransmission timeout, doubled by those that have happened since the last sample.
     pub fn rto(&self) -> Time {
         self.round_trips.rto

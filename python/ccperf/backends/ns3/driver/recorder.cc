@@ -458,6 +458,11 @@ Recorder::Finish(const std::string& path)
     {
         tables.push_back(&pings);
     }
+    const auto workloads = Workloads();
+    if (!m_scenario.workloads.empty())
+    {
+        tables.push_back(&workloads);
+    }
     const auto completions = Completions();
     if (m_scenario.recording.completions)
     {

@@ -142,6 +142,7 @@ class Recorder
     TableOf<rows::Drops> Drops() const;
     TableOf<rows::Pings> Pings() const;
     TableOf<rows::Completions> Completions() const;
+    TableOf<rows::Workloads> Workloads() const;
 
     bool m_isObserving;
     const Scenario& m_scenario;

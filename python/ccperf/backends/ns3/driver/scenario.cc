@@ -6,6 +6,7 @@
 
 #include <cctype>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 
@@ -252,6 +253,70 @@ ReadRecording(const Json& json)
             Get<bool>(json, "completions")};
 }
 
+// The transfers of a workload as flows: columns, and what they have in common.
+void
+AppendTransfers(const Json& json, const Json& scenario, std::vector<Flow>& flows)
+{
+    const auto name = Get<std::string>(json, "name");
+    const Json& stack = scenario["stacks"].items.at(Get<std::size_t>(json, "stack")).second;
+    const auto pairs = ReadValues<std::size_t>(json["pair"]);
+    const auto sourcePorts = ReadValues<std::uint16_t>(json["source_port"]);
+    const auto destinationPorts = ReadValues<std::uint16_t>(json["destination_port"]);
+    const auto starts = ReadValues<std::int64_t>(json["start_ns"]);
+    const auto bytes = ReadValues<std::uint64_t>(json["bytes"]);
+    const auto ideals = ReadValues<std::int64_t>(json["ideal_ns"]);
+    for (std::size_t i = 0; i < starts.size(); ++i)
+    {
+        const Json& pair = scenario["pairs"].items.at(pairs.at(i)).second;
+        flows.push_back({.name = name + "_" + std::to_string(i + 1),
+                         .transport = Transport::TCP,
+                         .source = Get<std::size_t>(pair, "source"),
+                         .destination = Get<std::size_t>(pair, "destination"),
+                         .sourceAddress = Get<std::string>(pair, "source_address"),
+                         .destinationAddress = Get<std::string>(pair, "destination_address"),
+                         .sourcePort = sourcePorts.at(i),
+                         .destinationPort = destinationPorts.at(i),
+                         .path = ReadPath(pair["path"]),
+                         .returnPath = ReadPath(pair["return_path"]),
+                         .start = starts[i],
+                         .stop = 0,
+                         .receiverStop = 0,
+                         .traffic = GreedyTraffic{bytes.at(i), Get<std::uint32_t>(json, "write_bytes")},
+                         .congestionControl = ReadAlgorithm(stack["congestion_control"]),
+                         .recovery = Get<std::string>(stack, "recovery"),
+                         .tos = Get<std::uint8_t>(stack, "tos"),
+                         .returnTos = Get<std::uint8_t>(stack, "return_tos"),
+                         .group = name,
+                         .ideal = ideals.at(i),
+                         .dscp = Get<std::uint8_t>(stack, "dscp"),
+                         .returnDscp = Get<std::uint8_t>(stack, "return_dscp"),
+                         .socket = ReadAttributes(stack["socket"])});
+    }
+}
+
+std::vector<Flow>
+ReadFlows(const Json& scenario)
+{
+    auto flows = ReadList<Flow>(scenario["flows"], ReadFlow);
+    for (const auto& item : scenario["workloads"].items)
+    {
+        AppendTransfers(item.second, scenario, flows);
+    }
+    return flows;
+}
+
+Workload
+ReadWorkload(const Json& json)
+{
+    const auto bytes = ReadValues<std::uint64_t>(json["bytes"]);
+    return {Get<std::string>(json, "name"),
+            bytes.size(),
+            std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0}),
+            Get<double>(json, "mean_bytes"),
+            ReadOptional<double>(json["load"]),
+            ReadOptional<double>(json["realised_load"])};
+}
+
 } // namespace
 
 Scenario
@@ -276,7 +341,8 @@ ReadScenario(const std::string& path)
             ReadValues<std::string>(json["nodes"]),
             ReadList<Link>(json["links"], ReadLink),
             ReadList<Change>(json["changes"], ReadChange),
-            ReadList<Flow>(json["flows"], ReadFlow),
+            ReadFlows(json),
+            ReadList<Workload>(json["workloads"], ReadWorkload),
             ReadList<PingFlow>(json["pings"], ReadPing)};
 }
 

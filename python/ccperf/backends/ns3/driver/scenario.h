@@ -184,6 +184,17 @@ struct Recording
     bool completions;
 };
 
+// What was asked of a workload, whose transfers are among the flows, and what came of it.
+struct Workload
+{
+    std::string name;
+    std::size_t transfers;
+    std::uint64_t bytes;
+    double meanBytes;
+    std::optional<double> load;
+    std::optional<double> realisedLoad;
+};
+
 struct Scenario
 {
     std::int64_t stop;
@@ -193,6 +204,7 @@ struct Scenario
     std::vector<Link> links;
     std::vector<Change> changes;
     std::vector<Flow> flows;
+    std::vector<Workload> workloads;
     std::vector<PingFlow> pings;
 };
 

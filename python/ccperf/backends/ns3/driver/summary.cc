@@ -5,7 +5,6 @@
 #include "recorder.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace ccperf
@@ -55,8 +54,14 @@ Recorder::Flows() const
 TableOf<rows::Completions>
 Recorder::Completions() const
 {
-    std::vector<std::size_t> order(m_flows.size());
-    std::iota(order.begin(), order.end(), 0);
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < m_flows.size(); ++i)
+    {
+        if (m_scenario.flows[i].transport == Transport::TCP)
+        {
+            order.push_back(i);
+        }
+    }
     // Without an end comes last; equals stay in the order of flows.
     std::stable_sort(order.begin(), order.end(), [this](std::size_t a, std::size_t b) {
         const auto& [first, second] = std::tie(m_flows[a].completed, m_flows[b].completed);
@@ -79,6 +84,26 @@ Recorder::Completions() const
             .retransmissions = probe.retransmissions,
             .rtos = probe.rtos,
             .ideal_ns = flow.ideal ? static_cast<double>(*flow.ideal) : NAN,
+        });
+    }
+    return table;
+}
+
+TableOf<rows::Workloads>
+Recorder::Workloads() const
+{
+    TableOf<rows::Workloads> table;
+    for (const Workload& workload : m_scenario.workloads)
+    {
+        table.Append({
+            .name = workload.name,
+            .transfers = workload.transfers,
+            .bytes = workload.bytes,
+            .mean_bytes = workload.meanBytes,
+            .realised_mean_bytes =
+                static_cast<double>(workload.bytes) / static_cast<double>(workload.transfers),
+            .load = workload.load.value_or(NAN),
+            .realised_load = workload.realisedLoad.value_or(NAN),
         });
     }
     return table;

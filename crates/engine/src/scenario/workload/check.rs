@@ -1,0 +1,310 @@
+//! Checks of stacks and workloads.
+
+use std::collections::{HashMap, HashSet};
+
+use super::generate::Plan;
+use super::spec::{Arrivals, Pairs, Sizes, Stack, Workload};
+use super::{plan, sizes};
+use crate::attributes::Attributes;
+use crate::lowered::MAX_FLOWS;
+use crate::scenario::check::{Report, Ways};
+use crate::scenario::names::{self, Registry};
+use crate::scenario::spec::Scenario;
+use crate::tcp::socket_params::SOCKET;
+use crate::time::Time;
+use crate::units;
+
+/// Nodes by name.
+type Nodes = HashMap<String, usize>;
+
+impl Report {
+    pub(in crate::scenario) fn stacks(&mut self, stacks: &mut [Stack]) {
+        self.names_of("stacks", stacks.iter().map(|stack| stack.name.as_str()));
+        for (i, stack) in stacks.iter_mut().enumerate() {
+            let path = format!("stacks[{i}]");
+            self.attributes(&format!("{path}.tcp"), &mut stack.tcp, &SOCKET);
+            self.algorithm(&format!("{path}.cc"), &mut stack.cc, Registry::CongestionControl);
+            let recovery = Registry::Recovery.find(&stack.recovery);
+            if let Some(spec) = self.keep(&format!("{path}.recovery"), recovery) {
+                stack.recovery = spec.ns3.to_owned();
+            }
+            self.types_of_service(&path, [stack.tos, stack.return_tos]);
+            self.code_point(&format!("{path}.dscp"), stack.dscp, stack.tos);
+            self.code_point(&format!("{path}.return_dscp"), stack.return_dscp, stack.return_tos);
+        }
+    }
+
+    /// Returns how many transfers each has.  `ways`: none if a link is wrong, which has been said.
+    pub(in crate::scenario) fn workloads(
+        &mut self,
+        s: &mut Scenario,
+        nodes: &Nodes,
+        mut ways: Option<&mut Ways<'_>>,
+        stop: Option<Time>,
+    ) -> Vec<usize> {
+        let mut counts = vec![0; s.workloads.len()];
+        self.names_of("workloads", s.workloads.iter().map(|workload| workload.name.as_str()));
+        let mut workloads = std::mem::take(&mut s.workloads);
+        let mut total = s.flows.len() + s.pings.len();
+        for (i, workload) in workloads.iter_mut().enumerate() {
+            let path = format!("workloads[{i}]");
+            let before = self.count();
+            self.workload(&path, workload, s, nodes, stop);
+            // Only one that makes sense so far can be drawn.
+            if self.count() > before {
+                continue;
+            }
+            let (Some(ways), Some(_)) = (ways.as_deref_mut(), stop) else { continue };
+            let most = MAX_FLOWS.saturating_sub(total);
+            let transfers = self.transfers(&path, workload, s, nodes, ways, most);
+            counts[i] = transfers;
+            total += transfers;
+        }
+        s.workloads = workloads;
+        // Flows have what they took of theirs.
+        s.stacks.retain(|stack| s.workloads.iter().any(|workload| workload.stack == stack.name));
+        counts
+    }
+
+    fn workload(
+        &mut self,
+        path: &str,
+        workload: &mut Workload,
+        s: &Scenario,
+        nodes: &Nodes,
+        stop: Option<Time>,
+    ) {
+        self.class_name(&format!("{path}.name"), &workload.name);
+        for (i, flow) in s.flows.iter().enumerate() {
+            let name = flow.name.as_deref().unwrap_or_default();
+            let number = name.strip_prefix(&workload.name).and_then(|rest| rest.strip_prefix('_'));
+            if number.is_some_and(|number| number.parse::<u64>().is_ok()) {
+                let message =
+                    format!("`{name}` is the name of a transfer of the workload; choose another");
+                self.add(format!("flows[{i}].name"), message);
+            }
+        }
+        if !s.stacks.iter().any(|stack| stack.name == workload.stack) {
+            let hint = names::hint(&workload.stack, s.stacks.iter().map(|stack| &*stack.name));
+            let message = format!("there is no stack `{}`; {hint}", workload.stack);
+            self.add(format!("{path}.stack"), message);
+        }
+        for (field, names) in
+            [("sources", &workload.sources), ("destinations", &workload.destinations)]
+        {
+            if let Some(names) = names {
+                self.nodes_of(&format!("{path}.{field}"), names, nodes);
+            }
+        }
+        for (i, set) in workload.apart.iter().enumerate() {
+            self.nodes_of(&format!("{path}.apart[{i}]"), set, nodes);
+        }
+        self.arrivals(&format!("{path}.arrivals"), &mut workload.arrivals, stop);
+        self.pairs(&format!("{path}.pairs"), workload, nodes);
+        self.sizes(&format!("{path}.sizes"), &mut workload.sizes);
+        let write = format!("{path}.write");
+        if self.size(&write, &mut workload.write) == Some(0) {
+            self.add(write, "0B would never send; write a size above 0");
+        }
+    }
+
+    fn nodes_of(&mut self, path: &str, names: &[String], nodes: &Nodes) {
+        let mut seen = HashSet::new();
+        if names.is_empty() {
+            self.add(path, "names no node; leave it out for all hosts");
+        }
+        for (i, name) in names.iter().enumerate() {
+            let path = format!("{path}[{i}]");
+            if self.node(&path, name, nodes).is_some() && !seen.insert(name) {
+                self.add(path, format!("`{name}` is named twice"));
+            }
+        }
+    }
+
+    fn arrivals(&mut self, path: &str, arrivals: &mut Arrivals, stop: Option<Time>) {
+        match arrivals {
+            Arrivals::Poisson { load, capacity, start, until, count } => {
+                if !(*load > 0.0 && *load < 1.0) {
+                    let message = format!("{load} is not between 0 and 1, as 0.6 for 60 %");
+                    self.add(format!("{path}.load"), message);
+                }
+                if let Some(capacity) = capacity {
+                    self.rate(&format!("{path}.capacity"), capacity);
+                }
+                self.active_times(path, start, None, stop);
+                if let Some(text) = until
+                    && let Some(until) = self.time(&format!("{path}.until"), text)
+                    && units::parse_time(start).is_ok_and(|start| until <= start)
+                {
+                    self.add(
+                        format!("{path}.until"),
+                        format!("{text} is not after start ({start})"),
+                    );
+                }
+                if *count == Some(0) {
+                    self.add(
+                        format!("{path}.count"),
+                        "0 arrivals are none; leave it out for no limit",
+                    );
+                }
+            }
+            Arrivals::Times { times } => {
+                let mut before = Time::ZERO;
+                for (i, text) in times.iter_mut().enumerate() {
+                    let path = format!("{path}.times[{i}]");
+                    let Some(time) = self.time(&path, text) else { continue };
+                    if stop.is_some_and(|stop| time >= stop) {
+                        self.add(path, format!("{text} is not before stop_time"));
+                    } else if time < before {
+                        self.add(
+                            path,
+                            format!("{text} is before the time in front of it; sort them"),
+                        );
+                    }
+                    before = time;
+                }
+                if times.is_empty() {
+                    self.add(format!("{path}.times"), "are none; give at least one");
+                }
+            }
+        }
+    }
+
+    fn pairs(&mut self, path: &str, workload: &Workload, nodes: &Nodes) {
+        let has_ends = workload.sources.is_some() || workload.destinations.is_some();
+        match &workload.pairs {
+            Pairs::Permutation if workload.destinations.is_some() || !workload.apart.is_empty() => {
+                self.add(
+                    path,
+                    "a permutation is among the sources; leave destinations and apart out",
+                );
+            }
+            Pairs::Listed { .. } if has_ends || !workload.apart.is_empty() => {
+                self.add(path, "are listed; leave sources, destinations and apart out");
+            }
+            Pairs::Listed { pairs } => {
+                for (i, [from, to]) in pairs.iter().enumerate() {
+                    let path = format!("{path}.pairs[{i}]");
+                    self.node(&format!("{path}[0]"), from, nodes);
+                    self.node(&format!("{path}[1]"), to, nodes);
+                    if from == to {
+                        self.add(path, format!("`{to}` is the source as well"));
+                    }
+                }
+                if pairs.is_empty() {
+                    self.add(format!("{path}.pairs"), "are none; give at least one");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sizes(&mut self, path: &str, sizes: &mut Sizes) {
+        let one = |report: &mut Report, path: String, text: &mut String| {
+            let bytes = report.size(&path, text)?;
+            if bytes == 0 || bytes as f64 > sizes::MAX_BYTES {
+                report.add(path, format!("{text} is not from 1B to {}B", sizes::MAX_BYTES));
+                return None;
+            }
+            Some(bytes)
+        };
+        match sizes {
+            Sizes::WebSearch | Sizes::DataMining | Sizes::Facebook => {}
+            Sizes::Cdf { points } => {
+                if let Some((i, message)) = sizes::problem(points) {
+                    self.add(format!("{path}.points[{i}]"), message);
+                }
+            }
+            Sizes::Constant { bytes } => {
+                one(self, format!("{path}.bytes"), bytes);
+            }
+            Sizes::Uniform { min, max } => {
+                let least = one(self, format!("{path}.min"), min);
+                let most = one(self, format!("{path}.max"), max);
+                if let (Some(least), Some(most)) = (least, most)
+                    && least > most
+                {
+                    self.add(format!("{path}.max"), format!("{max} is below min ({min})"));
+                }
+            }
+            Sizes::Listed { bytes } => {
+                for (i, text) in bytes.iter_mut().enumerate() {
+                    one(self, format!("{path}.bytes[{i}]"), text);
+                }
+                if bytes.is_empty() {
+                    self.add(format!("{path}.bytes"), "are none; give at least one");
+                }
+            }
+        }
+    }
+
+    /// Draws the transfers and checks that they can be carried; returns how many there are.
+    fn transfers(
+        &mut self,
+        path: &str,
+        workload: &Workload,
+        s: &Scenario,
+        nodes: &Nodes,
+        ways: &mut Ways<'_>,
+        most: usize,
+    ) -> usize {
+        let nodes = nodes.iter().map(|(name, &node)| (name.as_str(), node)).collect();
+        let plan = plan(workload, s, &nodes);
+        if !self.ends(path, &plan, s) {
+            return 0;
+        }
+        let transfers = plan.transfers(most);
+        if transfers.is_empty() {
+            let message = "makes no transfer before stop_time; raise load or stop_time";
+            self.add(format!("{path}.arrivals"), message);
+        }
+        if transfers.len() > most {
+            let message = format!(
+                "makes more than {most} transfers, which is all that are left of {MAX_FLOWS}"
+            );
+            self.add(format!("{path}.arrivals"), message);
+            return 0;
+        }
+        let pairs: HashSet<_> = transfers.iter().map(|t| [t.source, t.destination]).collect();
+        let mut pairs: Vec<_> = pairs.into_iter().collect();
+        pairs.sort_unstable();
+        let mut least: Option<u32> = None;
+        for [source, destination] in pairs {
+            let ends = [&s.nodes[source], &s.nodes[destination]];
+            match self.mtu_between(path, ends, [source, destination], ways) {
+                Some(mtu) => least = Some(least.map_or(mtu, |least| least.min(mtu))),
+                None => return transfers.len(),
+            }
+        }
+        if let Some(i) = s.stacks.iter().position(|stack| stack.name == workload.stack) {
+            let tcp = &s.stacks[i].tcp;
+            self.segment_size(&format!("stacks[{i}].tcp"), tcp, least);
+            let buffer = Attributes::new(&SOCKET, tcp).u32("SndBufSize");
+            let write = units::parse_size(&workload.write).unwrap_or(0);
+            if write > u64::from(buffer) {
+                let write = &workload.write;
+                let message =
+                    format!("{write} never fits in the send buffer of {buffer}B; lower it");
+                self.add(format!("{path}.write"), message);
+            }
+        }
+        transfers.len()
+    }
+
+    fn ends(&mut self, path: &str, plan: &Plan, s: &Scenario) -> bool {
+        let few = |what: &str| format!("there is no {what}: no node has just one link; name some");
+        if plan.sources.is_empty() {
+            self.add(format!("{path}.sources"), few("source"));
+        } else if plan.destinations.is_empty() {
+            self.add(format!("{path}.destinations"), few("destination"));
+        } else if let Some(node) = plan.stranded() {
+            let message = format!("`{}` has nobody to send to", s.nodes[node]);
+            self.add(format!("{path}.destinations"), message);
+        } else if plan.is_permutation() && plan.sources.len() < 2 {
+            self.add(format!("{path}.sources"), "a permutation needs at least two");
+        } else {
+            return true;
+        }
+        false
+    }
+}

@@ -1,0 +1,135 @@
+//! Workloads as columns: what is alike in all transfers of a workload, or between the same two nodes, is
+//! told once.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{ALL, Transfer, plan};
+use crate::attributes::Attributes;
+use crate::lowered::{Link, Lowered, Pair, Stack, Workload};
+use crate::scenario::check::{FIRST_DESTINATION_PORT, FIRST_SOURCE_PORT};
+use crate::scenario::lower;
+use crate::scenario::routing::Routes;
+use crate::scenario::spec::Scenario;
+use crate::scenario::{ideal, names::Registry};
+use crate::tcp::socket_params::SOCKET;
+
+/// Adds the scenario's workloads, the stacks that they name, and the pairs of nodes between which there are
+/// transfers.
+pub fn lower(s: &Scenario, lowered: &mut Lowered) {
+    if s.workloads.is_empty() {
+        return;
+    }
+    let links = &lowered.links[..];
+    let nodes = &lower::index(s.nodes.iter().map(String::as_str));
+    let ends: Vec<_> = links.iter().map(|link| link.ends).collect();
+    let routes = &mut Routes::new(s.nodes.len(), &ends);
+    let mut pairs = Pairs::new(s, nodes);
+    let mut workloads = Vec::new();
+    for workload in &s.workloads {
+        let plan = plan(workload, s, nodes);
+        let transfers = plan.transfers(ALL);
+        let stack = s.stacks.iter().position(|stack| stack.name == workload.stack);
+        let stack = stack.expect(lower::CHECKED);
+        let socket = Attributes::new(&SOCKET, &s.stacks[stack].tcp);
+        let offered = plan.offered(&transfers);
+        let mut columns = Workload {
+            name: workload.name.clone(),
+            stack,
+            write_bytes: lower::small_bytes(&workload.write),
+            load: offered.load,
+            realised_load: offered.realised_load,
+            mean_bytes: offered.mean_bytes,
+            pair: Vec::with_capacity(transfers.len()),
+            source_port: Vec::with_capacity(transfers.len()),
+            destination_port: Vec::with_capacity(transfers.len()),
+            start_ns: transfers.iter().map(|transfer| transfer.start.0).collect(),
+            bytes: transfers.iter().map(|transfer| transfer.bytes).collect(),
+            ideal_ns: Vec::with_capacity(transfers.len()),
+        };
+        for transfer in &transfers {
+            let (pair, [source_port, destination_port]) = pairs.next(transfer, links, routes);
+            let ways = [&pairs.all[pair].path[..], &pairs.all[pair].return_path[..]];
+            columns.pair.push(pair as u32);
+            columns.source_port.push(source_port);
+            columns.destination_port.push(destination_port);
+            columns.ideal_ns.push(ideal::completion_ns(transfer.bytes, &socket, ways, links));
+        }
+        workloads.push(columns);
+    }
+    let stacks = s.stacks.iter().map(|stack| Stack {
+        name: stack.name.clone(),
+        congestion_control: lower::algorithm(
+            &stack.cc,
+            Registry::CongestionControl,
+            &format!("stacks/{}/cc", stack.name),
+        ),
+        recovery: stack.recovery.clone(),
+        tos: stack.tos,
+        return_tos: stack.return_tos,
+        dscp: stack.dscp,
+        return_dscp: stack.return_dscp,
+        socket: lower::base_units(&SOCKET, &stack.tcp),
+    });
+    lowered.recording = lower::recorded(s, &workloads);
+    (lowered.stacks, lowered.pairs, lowered.workloads) = (stacks.collect(), pairs.all, workloads);
+}
+
+/// Pairs of nodes as they are needed, and the ports of the next connection between each.
+struct Pairs {
+    all: Vec<Pair>,
+    /// By source and destination: the position, and how many connections there have been.
+    known: HashMap<[usize; 2], (usize, usize)>,
+    /// Source, destination and their ports of the flows that are written one by one.
+    taken: HashSet<([usize; 2], [u16; 2])>,
+}
+
+impl Pairs {
+    fn new(s: &Scenario, nodes: &HashMap<&str, usize>) -> Self {
+        let taken = s.flows.iter().map(|flow| {
+            let ends = [&flow.source, &flow.destination].map(|name| nodes[name.as_str()]);
+            (
+                ends,
+                [flow.source_port, flow.destination_port].map(|port| port.expect(lower::CHECKED)),
+            )
+        });
+        Pairs { all: Vec::new(), known: HashMap::new(), taken: taken.collect() }
+    }
+
+    fn next(
+        &mut self,
+        transfer: &Transfer,
+        links: &[Link],
+        routes: &mut Routes<'_>,
+    ) -> (usize, [u16; 2]) {
+        let nodes = [transfer.source, transfer.destination];
+        let all = &mut self.all;
+        let (pair, count) = self.known.entry(nodes).or_insert_with(|| {
+            let way = lower::way_between(nodes, links, routes);
+            let [source_address, destination_address] = way.addresses;
+            all.push(Pair {
+                source: nodes[0],
+                destination: nodes[1],
+                source_address,
+                destination_address,
+                path: way.path,
+                return_path: way.return_path,
+            });
+            (all.len() - 1, 0)
+        });
+        loop {
+            let ports = ports(*count);
+            *count += 1;
+            if !self.taken.contains(&(nodes, ports)) {
+                return (*pair, ports);
+            }
+        }
+    }
+}
+
+/// Of connection number `n` between two nodes: source ports first, and all of them for every destination
+/// port.
+fn ports(n: usize) -> [u16; 2] {
+    let count = usize::from(u16::MAX - FIRST_SOURCE_PORT) + 1;
+    let destination = usize::from(FIRST_DESTINATION_PORT) + n / count;
+    [FIRST_SOURCE_PORT + (n % count) as u16, destination as u16]
+}

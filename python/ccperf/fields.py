@@ -1,0 +1,87 @@
+"""What the classes of a scenario are made of: values with units, and algorithms by name."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationInfo,
+    model_serializer,
+)
+
+from ccperf.user_code import names
+
+
+def needs_unit(what: str, example: str) -> BeforeValidator:
+    """Refuse a bare number where a unit belongs."""
+
+    def check(value: object) -> object:
+        if isinstance(value, int | float):
+            raise ValueError(f"{value} has no unit; write a {what} like {example!r}")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _attribute_text(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int | float) else value
+
+
+def algorithm_by_name(value: object, info: ValidationInfo) -> object:
+    """An algorithm may be just its name, or a user's class; paths are made absolute."""
+    if isinstance(value, type) and not issubclass(value, BaseModel):
+        value = names.name_of(value)
+    if isinstance(value, str):
+        value = {"type": value}
+    if isinstance(value, dict) and isinstance(value.get("type"), str):
+        folder = (info.context or {}).get("folder")
+        name = names.declared(info.field_name or "", value["type"])
+        if names.is_user_code(name):
+            return {**value, "type": names.resolve(name, folder)}
+    return value
+
+
+Time: TypeAlias = Annotated[str, needs_unit("time", "15ms")]
+Rate: TypeAlias = Annotated[str, needs_unit("rate", "16Mbps")]
+Size: TypeAlias = Annotated[str, needs_unit("size", "512B")]
+QueueSize: TypeAlias = Annotated[str, needs_unit("queue size", "20p")]
+Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
+TypeOfService: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=255)]
+CodePoint: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=63)]
+#: Attribute values are ns-3's texts; numbers and booleans are taken, too.
+Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
+
+
+class Model(BaseModel):
+    """A part of a scenario: immutable, without fields that are not known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Algorithm(Model):
+    """A congestion control or queue discipline under ns-3's or Linux's name, or a user's own."""
+
+    type: str
+    attributes: Attributes = {}
+    #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
+    #: assigns by itself, in a program that assigns none.
+    stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
+    #: The disciplines inside a queue discipline: one for all of its classes, or one each.
+    children: tuple[Annotated[Algorithm, BeforeValidator(algorithm_by_name)], ...] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = plain(self)
+        if self.stream is None:
+            fields.pop("stream", None)
+        if not self.children:
+            fields.pop("children", None)
+        return fields
