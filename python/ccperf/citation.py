@@ -32,6 +32,14 @@ _SOURCES = {
     "CobaltQueueDisc": "cobalt",
     "FqCobaltQueueDisc": "cobalt",
     "RedQueueDisc": "red",
+    "ECNSharpQueueDisc": "ecnsharp",
+    "MarkingCoDelQueueDisc": "ecnsharp",
+    "MarkingPieQueueDisc": "ecnsharp",
+    "StrictPriorityQueueDisc": "ecnsharp",
+    "TcnQueueDisc": "tcn",
+    "StepRedQueueDisc": "dctcp",
+    "DwrrQueueDisc": "drr",
+    "WfqQueueDisc": "scfq",
 }
 
 
