@@ -136,10 +136,42 @@ def run(
     """
     started = time.perf_counter()
     report = CampaignReport()
+    stop = threading.Event()
+    with _interrupt_sets(stop):
+        missing = _plan(points, store, backend, report, stop)
+        if stop.is_set():
+            report.interrupted = True
+            return report
+        with progress or Silent() as shown:
+            shown.begin(len(missing), len(report.stored_before))
+
+            def advance(run_id: str, fraction: float) -> None:
+                shown.advance(missing[run_id].points[0], fraction)
+
+            made_by = executor(advance) if executor else LocalExecutor(backend, jobs, advance)
+            try:
+                _Coordinator(missing, store, backend, made_by, shown, report, stop).run()
+            finally:
+                # After a failure to store or a second Ctrl-C, the runs under way are worth nothing.
+                made_by.close()
+    report.wall_seconds = time.perf_counter() - started
+    return report
+
+
+def _plan(
+    points: Iterable[Point],
+    store: Store,
+    backend: Backend,
+    report: CampaignReport,
+    stop: threading.Event,
+) -> dict[str, _Wanted]:
+    """The runs that `store` lacks, by id; what it has is noted in `report`."""
     # Points of different experiments may be the same run.
     wanted: dict[str, _Wanted] = {}
     contents = Contents()
     for point in points:
+        if stop.is_set():
+            break
         identity = identify(point.scenario, backend, contents)
         report.of_points.append(identity.id)
         wanted.setdefault(identity.id, _Wanted(identity)).points.append(point)
@@ -151,20 +183,7 @@ def run(
             report.stored_before.append(run_id)
         else:
             missing[run_id] = each
-    with progress or Silent() as shown:
-        shown.begin(len(missing), len(report.stored_before))
-
-        def advance(run_id: str, fraction: float) -> None:
-            shown.advance(missing[run_id].points[0], fraction)
-
-        made_by = executor(advance) if executor else LocalExecutor(backend, jobs, advance)
-        try:
-            _Coordinator(missing, store, backend, made_by, shown, report).run()
-        finally:
-            # Where storing failed or a second Ctrl-C came, the runs under way are worth nothing.
-            made_by.close()
-    report.wall_seconds = time.perf_counter() - started
-    return report
+    return missing
 
 
 @dataclass
@@ -186,6 +205,7 @@ class _Coordinator:
         executor: Executor,
         progress: Progress,
         report: CampaignReport,
+        stop: threading.Event,
     ) -> None:
         self._missing = missing
         self._store = store
@@ -193,6 +213,7 @@ class _Coordinator:
         self._executor = executor
         self._progress = progress
         self._report = report
+        self._stop = stop
         self._running: dict[Future[PackedRun], str] = {}
         self._failures: dict[str, Failure] = {}
         #: The run that is made twice, its second future, and the contents that came of both.
@@ -200,20 +221,19 @@ class _Coordinator:
         self._contents: set[str] = set()
 
     def run(self) -> None:
-        report, stop = self._report, threading.Event()
-        with _interrupt_sets(stop):
-            for run_id, each in self._missing.items():
-                job = Job.of(each.points[0], each.identity, self._backend)
-                self._running[self._executor.submit(job)] = run_id
-                if job.user_code and self._twice is None:
-                    self._twice = (run_id, self._executor.submit(job))
-                    self._running[self._twice[1]] = run_id
-            while self._running:
-                done, _ = wait(self._running, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._collect(future)
-                if stop.is_set():
-                    self._executor.stop()
+        report, stop = self._report, self._stop
+        for run_id, each in self._missing.items():
+            job = Job.of(each.points[0], each.identity, self._backend)
+            self._running[self._executor.submit(job)] = run_id
+            if job.user_code and self._twice is None:
+                self._twice = (run_id, self._executor.submit(job))
+                self._running[self._twice[1]] = run_id
+        while self._running:
+            done, _ = wait(self._running, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
+            for future in done:
+                self._collect(future)
+            if stop.is_set():
+                self._executor.stop()
         order = {run_id: position for position, run_id in enumerate(self._missing)}
         report.made.sort(key=order.__getitem__)
         report.failures = [self._failures[key] for key in self._missing if key in self._failures]
@@ -263,6 +283,7 @@ class _Coordinator:
 def _interrupt_sets(stop: threading.Event) -> Iterator[None]:
     """Let the first Ctrl-C set `stop` only, so that it never cuts a run's storing in two.
 
+    Nor does it come up as an exception inside a library that takes it for a mistake of its own.
     A second one raises KeyboardInterrupt.  Python delivers signals to the main thread only.
     """
     if threading.current_thread() is not threading.main_thread():
