@@ -34,19 +34,20 @@ congestion       : attributes cpp packet rng seq tcp time
 recovery         : attributes cpp tcp
 user             : lowered qdisc tcp
 error            : time user
-network          : event lowered packet qdisc rng time trace verdict
+routing          : attributes rng
+network          : event lowered packet qdisc rng routing time trace verdict
 application      : event lowered rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
 recorder         : hosts lowered network recording tcp time verdict
 build            : application attributes capture congestion error event hosts lowered network
-                   packet qdisc recovery rng tcp time trace user
+                   packet qdisc recovery rng routing tcp time trace user
 schedule         : event lowered time
 openings         : event
 simulate         : build error event hosts lowered network openings recorder recording schedule
                    time trace user
-scenario         : attributes congestion lowered packet qdisc recording recovery rng tcp time units
-                   user
+scenario         : attributes congestion lowered packet qdisc recording recovery rng routing tcp
+                   time units user
 """
 
 #: `_native` is the engine.

@@ -205,6 +205,20 @@ class Change(Model):
     direction: Literal["forward", "reverse", "both"] = "both"
 
 
+class Failure(Model):
+    """A link, or a node with all its links, fails, and comes back or does not.
+
+    What is queued in front of a link that fails, or on its wire, is lost; routes change at that
+    instant, everywhere.
+    """
+
+    link: str | None = None
+    node: str | None = None
+    down: Time
+    #: None: for ever.
+    up: Time | None = None
+
+
 class Flow(Model):
     """What goes from one host to another, and the application on top of it."""
 
@@ -330,6 +344,10 @@ class Scenario(Model):
     nodes: tuple[str, ...]
     links: tuple[Link, ...]
     changes: tuple[Change, ...] = ()
+    #: How nodes choose among shortest paths of equal length: ``static`` (the first in the order of
+    #: links), ``ecmp`` (by a hash of the flow, attribute `Seed`) or ``random`` (for each packet).
+    routing: Annotated[Algorithm, BeforeValidator(algorithm_by_name)] = Algorithm(type="static")
+    failures: tuple[Failure, ...] = ()
     flows: tuple[Flow, ...] = ()
     #: Named once; a flow names one as `stack` in place of its `cc`, `recovery`, types of service
     #: and `tcp`, which then are the stack's.
@@ -337,6 +355,15 @@ class Scenario(Model):
     workloads: tuple[Workload, ...] = ()
     pings: tuple[Ping, ...] = ()
     recording: RecordingOptions = RecordingOptions()
+
+    @model_serializer(mode="wrap")
+    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = plain(self)
+        if self.routing == Algorithm(type="static"):
+            fields.pop("routing", None)
+        if not self.failures:
+            fields.pop("failures", None)
+        return fields
 
     @model_validator(mode="wrap")
     @classmethod

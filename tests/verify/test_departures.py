@@ -71,6 +71,34 @@ def no_duplicates_needed() -> Scenario:
     return case("threshold", loss=0.03, tcp={"ReTxThreshold": 0}).scenario
 
 
+def overtaken_acknowledgement() -> Scenario:
+    """Packets take two ways of unlike lengths at random; the FIN is out when an ACK comes late."""
+    sides = ("a", "left"), ("right", "b")
+    fast = [{"name": n, "ends": (n, m), "rate": "1Gbps", "delay": "1us"} for n, m in sides]
+    ways = [
+        {
+            "name": f"way_{i}",
+            "ends": ("left", "right"),
+            "rate": "100Mbps",
+            "delay": f"{1 + 3 * i}ms",
+        }
+        for i in range(2)
+    ]
+    flow = {"source": "a", "destination": "b", "cc": "TcpNewReno"}
+    finite = {"application": {"type": "Greedy", "bytes": "12000B"}}
+    return Scenario.model_validate(
+        {
+            "label": "overtaken",
+            "stop_time": "1s",
+            "seed": 3,
+            "nodes": ("a", "b", "left", "right"),
+            "links": [fast[0], *ways, fast[1]],
+            "routing": "random",
+            "flows": [{**flow, **finite}],
+        }
+    )
+
+
 def wrapped_pacing() -> Scenario:
     """2^30 bytes, the bits of which are 0 in 32 bits."""
     tcp = {"EnablePacing": "true", "PaceInitialWindow": "true"}
@@ -119,6 +147,17 @@ def test_reset_at_a_port_that_has_seen_no_syn(tmp_path: Path) -> None:
     assert max(int(row["time_ns"]) for row in rows) < 20_000_000
 
 
+def test_an_acknowledgement_that_comes_after_a_later_one(tmp_path: Path) -> None:
+    """It tells nothing new: the transfer ends with everything acknowledged."""
+    rows = trace(overtaken_acknowledgement(), tmp_path)
+    arrived = [row for row in rows if (row["link"], row["event"]) == ("a_reverse", "rx")]
+    acked = [int(row["ack"]) for row in arrived]
+    assert any(later < earlier for earlier, later in pairwise(acked))
+    assert max(acked) == 12_002
+    completed = NATIVE.simulate(overtaken_acknowledgement()).flows["completion_ns"]
+    assert completed[0] > 0
+
+
 def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
     """The rate before it stays: here, at the beginning, there is none, and nothing waits."""
     rows = trace(wrapped_pacing(), tmp_path)
@@ -142,6 +181,7 @@ def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
         no_limited_transmit(),
         no_duplicates_needed(),
         wrapped_pacing(),
+        overtaken_acknowledgement(),
     ],
     ids=lambda scenario: scenario.label,
 )

@@ -110,6 +110,10 @@ impl<'a> Attributes<'a> {
         self.parsed(name, self.text(name).parse().ok())
     }
 
+    pub fn u64(&self, name: &str) -> u64 {
+        self.parsed(name, self.text(name).parse().ok())
+    }
+
     pub fn f64(&self, name: &str) -> f64 {
         self.parsed(name, self.text(name).parse().ok())
     }

@@ -45,6 +45,8 @@ pub enum Event {
     CloseReceiver(u32),
     /// The next row of schedule `n` is due.
     Schedule(u32),
+    /// Entry `n` of the scenario's failures.
+    Failure(u32),
 }
 
 /// Indices of events are below this.
@@ -70,6 +72,7 @@ impl Event {
             Event::Application(n) => (10, n),
             Event::CloseReceiver(n) => (11, n),
             Event::Schedule(n) => (12, n),
+            Event::Failure(n) => (13, n),
         };
         debug_assert!(n < 1 << INDEX_BITS);
         kind << INDEX_BITS | n
@@ -90,7 +93,8 @@ impl Event {
             9 => Event::Socket(n),
             10 => Event::Application(n),
             11 => Event::CloseReceiver(n),
-            _ => Event::Schedule(n),
+            12 => Event::Schedule(n),
+            _ => Event::Failure(n),
         }
     }
 }

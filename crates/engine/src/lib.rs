@@ -22,6 +22,7 @@ mod recorder;
 pub mod recording;
 pub mod recovery;
 pub mod rng;
+pub mod routing;
 pub mod scenario;
 mod schedule;
 pub mod seq;

@@ -30,6 +30,12 @@ pub struct Lowered {
     pub links: Vec<Link>,
     /// In scheduling order.
     pub changes: Vec<Change>,
+    /// How nodes choose among ways of equal length: `static`, or a balancer's name.
+    #[serde(default = "first_shortest")]
+    pub routing: Algorithm,
+    /// In order of time.
+    #[serde(default)]
+    pub failures: Vec<Failure>,
     /// In creation order.
     pub flows: Vec<Flow>,
     /// Whose transfers are flows like those above, numbered behind them, workload by workload, and named
@@ -158,6 +164,24 @@ pub struct Algorithm {
     /// The disciplines inside a queue discipline: of the device's queues, if this is `MqQueueDisc`.
     #[serde(default)]
     pub children: Vec<Algorithm>,
+}
+
+fn first_shortest() -> Algorithm {
+    Algorithm {
+        kind: "static".to_owned(),
+        attributes: BTreeMap::new(),
+        stream: 0,
+        children: Vec::new(),
+    }
+}
+
+/// Links, by their positions, that fail or come back at one time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    pub time_ns: u64,
+    pub down: Vec<usize>,
+    pub up: Vec<usize>,
 }
 
 /// A scheduled change of a link.  Rates change per direction, the delay for both at once.

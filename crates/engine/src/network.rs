@@ -9,6 +9,7 @@
 //! in the order that ns-3 would have given them.
 
 mod common;
+mod forwarding;
 mod lanes;
 mod port;
 
@@ -16,15 +17,14 @@ use crate::event::EventQueue;
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::qdisc::FlowKey;
 use crate::rng::RngStream;
+use crate::routing::{Next, Place};
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace};
-use common::Common;
+use common::{Common, NO_ROUTE};
 use lanes::Flight;
 
+pub use forwarding::{Forwarding, Origin};
 pub use port::{Device, DeviceFifo, Loss, Port, Several, Single, Transmitter};
-
-/// The ports each packet of a flow passes, forward and back.
-pub type Routes = Vec<[Vec<u32>; 2]>;
 
 /// All links, and all packets on them.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub struct Network {
     common: Common,
     /// Random numbers for losses; ports may share a stream.
     loss_streams: Vec<RngStream>,
-    routes: Routes,
+    forwarding: Forwarding,
     /// The SACK blocks of the packet that was taken out last, of those that had some.
     arrived_sacks: SackBlocks,
 }
@@ -42,12 +42,12 @@ impl Network {
     pub fn new(
         ports: Vec<Port>,
         loss_streams: Vec<RngStream>,
-        routes: Routes,
+        forwarding: Forwarding,
         flow_keys: Vec<[FlowKey; 2]>,
         trace: Option<PacketTrace>,
     ) -> Self {
         let common = Common::new(flow_keys, trace);
-        Network { ports, common, loss_streams, routes, arrived_sacks: SackBlocks::default() }
+        Network { ports, common, loss_streams, forwarding, arrived_sacks: SackBlocks::default() }
     }
 
     /// From now on no shortcuts are taken.
@@ -74,19 +74,38 @@ impl Network {
 
     /// A host sends a packet; flow and direction are set.
     #[inline(always)] // so that it is written where it stays, not copied there
-    pub fn send(&mut self, packet: Packet) {
-        let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
-        let port = route[0];
+    pub fn send(&mut self, mut packet: Packet) {
+        let origin = self.forwarding.origin(&packet);
+        packet.destination = origin.destination;
+        let next = self.forwarding.first_hop(&packet, origin);
         let id = self.common.packets.insert(packet);
-        self.ports[port as usize].enter(id, &mut self.common);
+        self.leave(origin, next, id);
     }
 
     /// The same for a packet with SACK blocks.
-    pub fn send_with_sacks(&mut self, packet: Packet, blocks: &[SackBlock]) {
-        let port = self.routes[packet.flow as usize][usize::from(packet.backward)][0];
+    pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
+        let origin = self.forwarding.origin(&packet);
+        packet.destination = origin.destination;
+        let next = self.forwarding.first_hop(&packet, origin);
         let id = self.common.packets.insert(packet);
         self.common.packets.set_sacks(id, blocks);
-        self.ports[port as usize].enter(id, &mut self.common);
+        self.leave(origin, next, id);
+    }
+
+    #[inline]
+    fn leave(&mut self, origin: Origin, next: Next, id: PacketId) {
+        match next {
+            Next::Port(port) => self.ports[port as usize].enter(id, &mut self.common),
+            _ => self.lose(self.forwarding.first_port(origin.node), id, NO_ROUTE),
+        }
+    }
+
+    /// A packet is lost at a port because of a failure.
+    #[cold]
+    fn lose(&mut self, port: u32, id: PacketId, reason: &'static str) {
+        self.ports[port as usize].loss.count_failed();
+        self.common.record(port, PacketEvent::Drop, id, reason);
+        self.common.packets.remove(id);
     }
 
     /// Those of the packet that was taken out of the network last, if it had some.
@@ -127,21 +146,26 @@ impl Network {
     #[inline]
     pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
         let common = &mut self.common;
-        let Flight { id, port, .. } = common.lanes.arrive(lane, &mut common.events)?;
-        if self.ports[port as usize].loss.takes_next(&mut self.loss_streams) {
-            common.record(port, PacketEvent::Drop, id, "Link loss");
+        let Flight { id, port: index, .. } = common.lanes.arrive(lane, &mut common.events)?;
+        let port = &mut self.ports[index as usize];
+        if let Some(reason) = port.loss.takes(id, &mut self.loss_streams) {
+            common.record(index, PacketEvent::Drop, id, reason);
             common.packets.remove(id);
             return None;
         }
-        common.record(port, PacketEvent::Rx, id, "");
-        let packet = &mut common.packets[id];
-        let hop = packet.hop + 1;
-        let route = &self.routes[packet.flow as usize][usize::from(packet.backward)];
-        // The packet of a last hop is copied next: a byte written to it now would hold that up.
-        let Some(&next) = route.get(hop as usize) else { return Some(id) };
-        packet.hop = hop;
-        self.ports[next as usize].enter(id, common);
-        None
+        common.record(index, PacketEvent::Rx, id, "");
+        let Place::Row(row) = port.leads_to else { return Some(id) };
+        match self.forwarding.at(row, &common.packets[id]) {
+            Next::Port(next) => {
+                self.ports[next as usize].enter(id, common);
+                None
+            }
+            Next::Here => Some(id),
+            _ => {
+                self.lose(index, id, NO_ROUTE);
+                None
+            }
+        }
     }
 
     /// Takes a packet that has arrived out of the network.
@@ -169,6 +193,15 @@ impl Network {
     #[cfg(test)]
     pub fn record_packets(&mut self, trace: PacketTrace) {
         self.common.trace = Some(trace);
+    }
+
+    /// Links fail or come back.  What waits in front of a link that fails, or is on its wire, is lost;
+    /// what is on the wire is found missing when it would have arrived.
+    pub fn fail(&mut self, down: &[usize], up: &[usize]) {
+        for port in down.iter().flat_map(|link| [2 * link, 2 * link + 1]) {
+            self.ports[port].fail(&mut self.common);
+        }
+        self.forwarding.reroute(down, up);
     }
 
     /// The packet trace, if there is one, ends.

@@ -140,12 +140,12 @@ pub struct Packet {
     /// IP packet size in bytes: IP and TCP headers, options and payload.
     pub ip_bytes: u32,
     pub flow: u32,
+    /// Where it goes, as the routing tables number the nodes that packets are for.
+    pub destination: u32,
     pub payload: u16,
     /// The window field as it stands in the header (not yet scaled).
     pub window: u16,
     pub flags: Flags,
-    /// The hop of its route that it travels next.
-    pub hop: u8,
     /// True for packets from the flow's destination to its source.
     pub backward: bool,
     pub ecn: Ecn,

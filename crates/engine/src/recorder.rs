@@ -400,6 +400,7 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
         t.qdisc_marked.push(qdisc.marked_packets as i64);
         t.device_dropped.push(port.device_dropped() as i64);
         t.loss_dropped.push(port.loss.lost() as i64);
+        t.failure_dropped.push(port.loss.failed() as i64);
     }
     t.into_table()
 }

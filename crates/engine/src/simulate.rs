@@ -61,7 +61,7 @@ impl Simulation {
         packets: Option<&Path>,
         user: Box<dyn UserCode>,
     ) -> Result<Self, Error> {
-        build::check_numbers(&scenario)?;
+        build::check(&scenario)?;
         let trace = |path: &Path| -> Result<PacketTrace, Error> {
             let out = Box::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
             if path.extension().is_some_and(|suffix| suffix == "pcapng") {
@@ -152,6 +152,9 @@ impl Simulation {
             events.schedule(Time(change.time_ns), Event::Change(i as u32));
         }
         self.schedules = Schedules::start(&self.scenario.links, events);
+        for (i, failure) in self.scenario.failures.iter().enumerate() {
+            events.schedule(Time(failure.time_ns), Event::Failure(i as u32));
+        }
         events.schedule(Time(self.scenario.stop_ns), Event::Stop);
     }
 
@@ -197,6 +200,10 @@ impl Simulation {
                 let events = self.network.events();
                 let change = self.schedules.due(number, &self.scenario.links, events);
                 apply(&change, &mut self.network);
+            }
+            Event::Failure(index) => {
+                let failure = &self.scenario.failures[index as usize];
+                self.network.fail(&failure.down, &failure.up);
             }
             Event::Start(node) => self.start_node(node as usize),
             Event::Stop => self.finish_recording(),

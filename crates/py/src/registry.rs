@@ -7,10 +7,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-const TABLES: [(&str, Registry); 3] = [
+const TABLES: [(&str, Registry); 4] = [
     ("cc", Registry::CongestionControl),
     ("qdisc", Registry::Qdisc),
     ("recovery", Registry::Recovery),
+    ("routing", Registry::Routing),
 ];
 
 #[pyfunction]
@@ -25,7 +26,7 @@ pub fn registry() -> String {
 #[pyfunction]
 pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
     let Some((_, registry)) = TABLES.iter().find(|(known, _)| *known == table) else {
-        let message = format!("table is `{table}`, not `cc`, `qdisc` or `recovery`");
+        let message = format!("table is `{table}`, not `cc`, `qdisc`, `recovery` or `routing`");
         return Err(PyValueError::new_err(message));
     };
     registry.find(name).map(|spec| spec.ns3).map_err(PyValueError::new_err)

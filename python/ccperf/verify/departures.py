@@ -145,6 +145,12 @@ ENDS = (
     ),
     End("`ReTxThreshold` 0, at the first loss", "aborts", "test_ns3_ends_there"),
     End(
+        "an acknowledgement with SACK blocks that was overtaken, after all data is acknowledged "
+        "and the FIN is out",
+        "crashes",
+        "test_ns3_ends_there",
+    ),
+    End(
         "TcpCubic with `Beta` below 0.2 in congestion avoidance with a window of a segment or two",
         "does not return",
         "test_ns3_does_not_return_from_cubic_with_a_tiny_window",

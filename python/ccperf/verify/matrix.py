@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, catalogue, registry, traces
 from ccperf.catalogue.parameter import written
-from ccperf.verify import connections, datacentre, datagrams, queues, traffic
+from ccperf.verify import connections, datacentre, datagrams, queues, switches, traffic
 from ccperf.verify.case import RECOVERIES as _RECOVERIES
 from ccperf.verify.case import Case
 from ccperf.verify.case import bdp as _bdp
@@ -462,6 +462,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     late_starts,
     *connections.GROUPS,
     *datacentre.GROUPS,
+    *switches.GROUPS,
 )
 
 

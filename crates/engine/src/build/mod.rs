@@ -4,6 +4,7 @@ mod capture;
 mod connection;
 mod datagrams;
 mod flow_keys;
+mod forwarding;
 mod port;
 mod startup;
 mod transfers;
@@ -28,12 +29,17 @@ pub use startup::{Startup, startups};
 
 const _: () = assert!(2 * MAX_FLOWS * Timer::COUNT <= INDICES && 2 * MAX_LINKS <= INDICES);
 
-/// Refuses what cannot be numbered.
+/// Refuses what would be read wrongly.
 ///
 /// # Errors
-/// Which of them are too many.
-pub fn check_numbers(scenario: &Lowered) -> Result<(), Error> {
+/// Things that are too many, or a link that cannot fail.
+pub fn check(scenario: &Lowered) -> Result<(), Error> {
     let flows = scenario.flow_count() + scenario.pings.len();
+    let failed = scenario.failures.iter().flat_map(|failure| &failure.down);
+    let mut directions = failed.flat_map(|&link| &scenario.links[link].directions);
+    if directions.any(|d| d.device_queues > 1 || d.queue_limits_hold_ns.is_some()) {
+        return Err(Error::Scenario("a link that fails has one plain device queue".to_owned()));
+    }
     for (what, count, most) in
         [("flows and pings", flows, MAX_FLOWS), ("links", scenario.links.len(), MAX_LINKS)]
     {
@@ -78,18 +84,16 @@ pub fn network(
             ports.push(port::build(direction, number, delay, scenario.seed, user, loss_stream)?);
         }
     }
-    let flow_routes = scenario.flows.iter().map(|flow| [&flow.path, &flow.return_path]);
-    let ping_routes = scenario.pings.iter().map(|ping| [&ping.path, &ping.return_path]);
-    let pairs = scenario.workloads.iter().flat_map(|workload| &workload.pair);
-    let pairs = pairs.map(|&pair| &scenario.pairs[pair as usize]);
-    let transfer_routes = pairs.map(|pair| [&pair.path, &pair.return_path]);
-    let routes = flow_routes.chain(transfer_routes).chain(ping_routes);
-    let routes = routes.map(|ways| ways.map(|path| hops(path)));
     let keys = scenario.flows.iter().map(flow_keys::of_flow);
     let keys = keys.chain(flow_keys::of_transfers(scenario));
     let keys = keys.chain(scenario.pings.iter().map(flow_keys::of_ping));
-    let (routes, keys) = (routes.collect(), keys.collect::<Result<_, _>>()?);
-    Ok(Network::new(ports, loss_streams, routes, keys, trace))
+    let keys = keys.collect::<Result<Vec<_>, _>>()?;
+    let forwarding = forwarding::build(scenario, &keys)?;
+    for (link, pair) in scenario.links.iter().zip(ports.chunks_exact_mut(2)) {
+        pair[0].leads_to = forwarding.place(link.ends[1]);
+        pair[1].leads_to = forwarding.place(link.ends[0]);
+    }
+    Ok(Network::new(ports, loss_streams, forwarding, keys, trace))
 }
 
 /// Both ends of every flow and ping, and what makes those of transfers.
@@ -114,10 +118,6 @@ pub fn hosts(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Hosts, Error
     }
     let transfers = scenario.flows.len()..scenario.flow_count();
     Ok(Hosts::new(endpoints, transfers, transfers::build(scenario, user)?))
-}
-
-fn hops(path: &[[usize; 2]]) -> Vec<u32> {
-    path.iter().map(|&[link, direction]| (2 * link + direction) as u32).collect()
 }
 
 fn find<'a>(specs: &'a [&'a Spec], algorithm: &Algorithm) -> Result<&'a Spec, Error> {

@@ -8,6 +8,11 @@ use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::Reason;
 
+/// Why a packet is lost with a link: it was queued or on the wire when that failed; or there is no way
+/// to where it goes.
+pub const LINK_DOWN: &str = "Link down";
+pub const NO_ROUTE: &str = "No route";
+
 #[derive(Debug)]
 pub struct Common {
     pub events: EventQueue,

@@ -67,6 +67,12 @@ impl Lanes {
         lane as u32
     }
 
+    /// The packets on the wire of `port`.
+    pub fn on_wire(&self, port: u32) -> impl Iterator<Item = PacketId> {
+        let flights = self.lanes.iter().flat_map(|lane| &lane.flights);
+        flights.filter(move |flight| flight.port == port).map(|flight| flight.id)
+    }
+
     /// Takes the head of a lane, which arrives now.
     #[inline]
     pub fn arrive(&mut self, lane: u32, events: &mut EventQueue) -> Option<Flight> {

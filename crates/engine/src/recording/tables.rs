@@ -95,6 +95,8 @@ tables! {
         device_dropped: I64 "packets",
         /// lost at the receiving device
         loss_dropped: I64 "packets",
+        /// lost because of a failure: queued or on the wire then, or without a route afterwards
+        failure_dropped: I64 "packets",
     }
 
     /// a row per direction, verdict and reason

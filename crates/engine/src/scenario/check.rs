@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::Ipv4Addr;
 
 use super::names::{self, Registry};
-use super::routing::Routes;
 use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{DeviceSelect, MAX_FLOWS, MAX_LINKS, Transport};
 use crate::packet::PPP_HEADER;
 use crate::qdisc;
+use crate::routing::Paths;
 use crate::tcp::socket_params::SOCKET;
 use crate::time::{Rate, Time};
 use crate::units::{self, QueueSize};
@@ -46,7 +46,7 @@ pub(super) struct Report {
 }
 
 /// How to get from node to node.
-pub(super) type Ways<'a> = (Routes<'a>, &'a [CheckedLink]);
+pub(super) type Ways<'a> = (Paths, &'a [CheckedLink]);
 
 /// What flows need to know of a link.
 pub(super) struct CheckedLink {
@@ -90,10 +90,12 @@ impl Report {
         for (i, change) in s.changes.iter_mut().enumerate() {
             self.change(&format!("changes[{i}]"), change, &s.links, stop);
         }
+        self.routing(s);
+        self.failures(s, stop);
         // With a link missing, nobody knows what is unreachable.
         let links: Option<Vec<CheckedLink>> = links.into_iter().collect();
         let ends: Vec<_> = links.iter().flatten().map(|link| link.ends).collect();
-        let mut ways = links.as_ref().map(|links| (Routes::new(s.nodes.len(), &ends), &links[..]));
+        let mut ways = links.as_ref().map(|links| (Paths::new(s.nodes.len(), &ends), &links[..]));
         if s.flows.is_empty() && s.workloads.is_empty() {
             self.add("flows", "a scenario needs at least one flow, or a workload");
         }
@@ -205,7 +207,8 @@ impl Report {
     // Algorithms and their attributes.
 
     pub(super) fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
-        if is_user_code(&algorithm.kind) && registry != Registry::Recovery {
+        let takes_user_code = matches!(registry, Registry::CongestionControl | Registry::Qdisc);
+        if takes_user_code && is_user_code(&algorithm.kind) {
             // The algorithm itself has to judge its attributes.
         } else if let Some(spec) =
             self.keep(&format!("{path}.type"), registry.find(&algorithm.kind))
@@ -560,7 +563,7 @@ impl Report {
         [source, destination]: [usize; 2],
         (routes, links): &mut Ways<'_>,
     ) -> Option<u32> {
-        let Some(way) = routes.path(source, destination) else {
+        let Some(way) = routes.between(source, destination) else {
             self.add(destination_path, format!("no links lead from `{from}` to `{to}`"));
             return None;
         };

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::distribution::Times;
 use super::names::{self, Registry};
-use super::routing::Routes;
 use super::spec::{self, Scenario};
-use super::{attributes, ideal, recording, streams};
+use super::{attributes, failures, ideal, recording, streams};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{
     Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
     Poisson, Recording, SCHEMA, Schedule, Workload,
 };
 use crate::qdisc::{self, Children};
+use crate::routing::{Paths, balance};
 use crate::tcp::socket_params::SOCKET;
 use crate::time::Time;
 use crate::units::{self, QueueSize};
@@ -29,7 +29,7 @@ pub fn lower(s: &Scenario) -> Lowered {
     let link_index = index(s.links.iter().map(|link| link.name.as_str()));
     let links: Vec<_> = s.links.iter().map(|l| link(l, &nodes)).collect();
     let ends: Vec<_> = links.iter().map(|link| link.ends).collect();
-    let mut routes = Routes::new(s.nodes.len(), &ends);
+    let mut routes = Paths::new(s.nodes.len(), &ends);
     let flows = s.flows.iter().map(|f| flow(f, &nodes, &links, &mut routes)).collect();
     let pings = s.pings.iter().map(|p| ping(p, &nodes, &links, &mut routes)).collect();
     Lowered {
@@ -39,6 +39,8 @@ pub fn lower(s: &Scenario) -> Lowered {
         recording: recorded(s, &[]),
         nodes: s.nodes.clone(),
         changes: s.changes.iter().map(|c| change(c, &link_index)).collect(),
+        routing: routing(s),
+        failures: failures::lower(s, ns),
         flows,
         workloads: Vec::new(),
         stacks: Vec::new(),
@@ -46,6 +48,13 @@ pub fn lower(s: &Scenario) -> Lowered {
         pings,
         links,
     }
+}
+
+fn routing(s: &Scenario) -> Algorithm {
+    let mut routing = algorithm(&s.routing, Registry::Routing, "routing");
+    let spec = Registry::Routing.find(&s.routing.kind).expect(CHECKED);
+    balance::with_seed(spec, &mut routing.attributes, s.seed);
+    routing
 }
 
 pub(super) fn recorded(s: &Scenario, workloads: &[Workload]) -> Recording {
@@ -180,7 +189,7 @@ fn flow(
     flow: &spec::Flow,
     nodes: &HashMap<&str, usize>,
     links: &[Link],
-    routes: &mut Routes<'_>,
+    routes: &mut Paths,
 ) -> Flow {
     let name = flow.name.clone().expect(CHECKED);
     let way = way([&flow.source, &flow.destination], nodes, links, routes);
@@ -225,7 +234,7 @@ fn ping(
     ping: &spec::Ping,
     nodes: &HashMap<&str, usize>,
     links: &[Link],
-    routes: &mut Routes<'_>,
+    routes: &mut Paths,
 ) -> Ping {
     let way = way([&ping.source, &ping.destination], nodes, links, routes);
     Ping {
@@ -251,18 +260,13 @@ pub(super) struct Way {
     pub return_path: Vec<[usize; 2]>,
 }
 
-fn way(
-    names: [&str; 2],
-    nodes: &HashMap<&str, usize>,
-    links: &[Link],
-    routes: &mut Routes<'_>,
-) -> Way {
+fn way(names: [&str; 2], nodes: &HashMap<&str, usize>, links: &[Link], routes: &mut Paths) -> Way {
     way_between(names.map(|name| nodes[name]), links, routes)
 }
 
-pub(super) fn way_between(ends: [usize; 2], links: &[Link], routes: &mut Routes<'_>) -> Way {
-    let path = routes.path(ends[0], ends[1]).expect(CHECKED);
-    let return_path = routes.path(ends[1], ends[0]).expect(CHECKED);
+pub(super) fn way_between(ends: [usize; 2], links: &[Link], routes: &mut Paths) -> Way {
+    let path = routes.between(ends[0], ends[1]).expect(CHECKED);
+    let return_path = routes.between(ends[1], ends[0]).expect(CHECKED);
     // A packet has the addresses of the interfaces on its forward path.
     let [first, last] = [path[0], path[path.len() - 1]];
     let addresses = [

@@ -9,6 +9,7 @@ mod attributes;
 mod check;
 mod children;
 mod distribution;
+mod failures;
 mod ideal;
 mod lower;
 mod memory;
@@ -26,7 +27,8 @@ mod workload;
 use std::fmt;
 
 pub use spec::{
-    Algorithm, Application, Change, Direction, DirectionName, Flow, Link, Ping, Recording, Scenario,
+    Algorithm, Application, Change, Direction, DirectionName, Failure, Flow, Link, Ping, Recording,
+    Scenario,
 };
 
 use crate::lowered::Lowered;

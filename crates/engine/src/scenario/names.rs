@@ -1,6 +1,7 @@
 //! Finding things by the names people use, and suggesting the nearest when there is no such name.
 
 use crate::attributes::{Param, Spec};
+use crate::routing::balance;
 use crate::{congestion, qdisc, recovery};
 
 /// The tables of algorithms that a name can be looked up in.
@@ -9,6 +10,7 @@ pub enum Registry {
     CongestionControl,
     Qdisc,
     Recovery,
+    Routing,
 }
 
 impl Registry {
@@ -17,6 +19,7 @@ impl Registry {
             Registry::CongestionControl => congestion::SPECS,
             Registry::Qdisc => qdisc::SPECS,
             Registry::Recovery => recovery::SPECS,
+            Registry::Routing => balance::SPECS,
         }
     }
 
@@ -25,6 +28,7 @@ impl Registry {
             Registry::CongestionControl => "congestion control algorithm",
             Registry::Qdisc => "queue discipline",
             Registry::Recovery => "loss recovery algorithm",
+            Registry::Routing => "kind of routing",
         }
     }
 

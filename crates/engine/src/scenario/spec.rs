@@ -10,6 +10,7 @@ use super::texts::{attributes, default_recovery, default_write, zero_time};
 pub use super::workload::spec::{Stack, Workload};
 use super::{Problem, ScenarioError};
 use crate::lowered::{DeviceSelect, Transport};
+use crate::routing::balance;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +24,11 @@ pub struct Scenario {
     pub links: Vec<Link>,
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// How nodes choose among ways of equal length.
+    #[serde(default = "first_shortest", skip_serializing_if = "is_first_shortest")]
+    pub routing: Algorithm,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
     #[serde(default)]
     pub flows: Vec<Flow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -132,6 +138,28 @@ pub struct Change {
     pub loss: Option<f64>,
     #[serde(default)]
     pub direction: DirectionName,
+}
+
+fn first_shortest() -> Algorithm {
+    Algorithm::named(balance::STATIC.ns3)
+}
+
+fn is_first_shortest(routing: &Algorithm) -> bool {
+    *routing == first_shortest()
+}
+
+/// A link, or a node with all its links, fails.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failure {
+    #[serde(default)]
+    pub link: Option<String>,
+    #[serde(default)]
+    pub node: Option<String>,
+    pub down: String,
+    /// `None`: for ever.
+    #[serde(default)]
+    pub up: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -462,8 +462,8 @@ fn another_flow_shifts_no_stream() {
 
 #[test]
 fn every_default_in_the_tables_is_a_value_of_its_kind() {
-    use names::Registry::{CongestionControl, Qdisc, Recovery};
-    let tables = [CongestionControl, Qdisc, Recovery].into_iter().flat_map(|r| r.specs());
+    use names::Registry::{CongestionControl, Qdisc, Recovery, Routing};
+    let tables = [CongestionControl, Qdisc, Recovery, Routing].into_iter().flat_map(|r| r.specs());
     for spec in tables.copied().chain([&crate::tcp::socket_params::SOCKET]) {
         for param in spec.params {
             let value = attributes::normalise(param.kind, param.default);

@@ -145,6 +145,63 @@ fn random_scenario(seed: u64) -> Value {
     })
 }
 
+/// Two racks under up to three spines, with links that fail.
+fn random_fabric(seed: u64) -> Value {
+    let mut dice = Dice(seed);
+    let spines = 1 + dice.roll(3);
+    let qdisc = match dice.pick(&["FifoQueueDisc", "CoDelQueueDisc", "FqCoDelQueueDisc", "none"]) {
+        "none" => Value::Null,
+        kind => json!({"type": kind, "attributes": {"MaxSize": dice.pick(&["5p", "30p"])}}),
+    };
+    let port = json!({"qdisc": qdisc, "device_queue": dice.pick(&["1p", "2p", "20p"])});
+    let mut nodes = vec!["leaf_0".to_string(), "leaf_1".to_string()];
+    let mut links = Vec::new();
+    let mut link = |name: String, ends: [String; 2], rate: &str, delay: &str| {
+        links.push(json!({"name": name, "ends": ends, "rate": rate, "delay": delay,
+                          "forward": port, "reverse": port}));
+    };
+    for i in 0..6 {
+        nodes.push(format!("h{i}"));
+        link(format!("h{i}"), [format!("h{i}"), format!("leaf_{}", i % 2)], "100Mbps", "2us");
+    }
+    for i in 0..spines {
+        nodes.push(format!("spine_{i}"));
+        for leaf in 0..2 {
+            let ends = [format!("leaf_{leaf}"), format!("spine_{i}")];
+            let delay = dice.pick(&["5us", "5us", "40us"]);
+            link(format!("l{leaf}_{i}"), ends, dice.pick(&["50Mbps", "100Mbps"]), delay);
+        }
+    }
+    let mut failures = Vec::new();
+    for _ in 0..dice.roll(4) {
+        let down = 1 + dice.roll(60);
+        let up = (dice.roll(3) > 0).then(|| format!("{}ms", down + 1 + dice.roll(30)));
+        let (leaf, spine) = (dice.roll(2), dice.roll(spines));
+        failures.push(match dice.roll(3) {
+            0 => json!({"node": format!("spine_{spine}"), "down": format!("{down}ms"), "up": up}),
+            1 => {
+                json!({"link": format!("h{}", dice.roll(6)), "down": format!("{down}ms"), "up": up})
+            }
+            _ => json!({"link": format!("l{leaf}_{spine}"), "down": format!("{down}ms"), "up": up}),
+        });
+    }
+    let flows: Vec<_> = (0..8)
+        .map(|_| {
+            let (source, other) = (dice.roll(6), 1 + dice.roll(5));
+            json!({
+                "source": format!("h{source}"), "destination": format!("h{}", (source + other) % 6),
+                "start": format!("{}ms", dice.roll(20)), "cc": {"type": dice.pick(&algorithms())},
+                "application": {"type": "Greedy", "bytes": dice.pick(&["0B", "30000B"])},
+                "tcp": {"MinRto": "10ms"},
+            })
+        })
+        .collect();
+    json!({
+        "stop_time": "100ms", "seed": 1 + dice.roll(9), "nodes": nodes, "links": links, "flows": flows,
+        "routing": {"type": dice.pick(&["static", "ecmp", "random"])}, "failures": failures,
+    })
+}
+
 fn lower(scenario: &Value) -> Lowered {
     Canonical::from_json(&scenario.to_string()).unwrap().lower()
 }
@@ -182,6 +239,22 @@ fn queueing_every_event_changes_nothing() {
         let (plain, _) = run(&scenario, true);
         assert!(lazy.len() > 1_000, "seed {seed} sends nothing");
         assert!(lazy == plain, "seed {seed} differs: {scenario}");
+    }
+}
+
+#[test]
+fn queueing_every_event_changes_nothing_where_links_fail() {
+    for seed in 0..150 {
+        let scenario = random_fabric(seed);
+        let (lazy, recording) = run(&scenario, false);
+        let (plain, _) = run(&scenario, true);
+        assert!(lazy.len() > 1_000, "seed {seed} sends nothing");
+        assert!(lazy == plain, "seed {seed} differs: {scenario}");
+        // What was lost is counted, and nothing else is.
+        let text = String::from_utf8(lazy).unwrap();
+        let lost = text.lines().filter(|l| l.ends_with("Link down") || l.ends_with("No route"));
+        let counted: i64 = column(&recording, "links", "failure_dropped").iter().sum();
+        assert_eq!(lost.count() as i64, counted, "seed {seed}");
     }
 }
 

@@ -1,13 +1,17 @@
-//! What a link loses: at random, and by a list.
+//! What a link loses: at random, by a list, and what was on its wire when it failed.
 
 use std::collections::VecDeque;
 
+use crate::network::common::LINK_DOWN;
+use crate::packet::PacketId;
 use crate::rng::RngStream;
+
+const LINK_LOSS: &str = "Link loss";
 
 /// Loss at the receiving device.
 #[derive(Debug)]
 pub struct Loss {
-    /// There is or was a rate above 0, or a list: all that most links ever look at.
+    /// There is or was a rate above 0, a list, or a failure: all that most links ever look at.
     is_lossy: bool,
     losses: Box<Losses>,
 }
@@ -22,6 +26,10 @@ struct Losses {
     listed: VecDeque<u64>,
     arrivals: u64,
     lost: u64,
+    /// Packets that were on the wire when the link failed.
+    doomed: Vec<PacketId>,
+    /// Packets lost because of failures.
+    failed: u64,
 }
 
 impl Loss {
@@ -29,7 +37,15 @@ impl Loss {
     pub fn new(rate: f64, stream: usize, mut listed: Vec<u64>) -> Self {
         listed.sort_unstable();
         let is_lossy = rate > 0.0 || !listed.is_empty();
-        let losses = Losses { rate, stream, listed: listed.into(), arrivals: 0, lost: 0 };
+        let losses = Losses {
+            rate,
+            stream,
+            listed: listed.into(),
+            arrivals: 0,
+            lost: 0,
+            doomed: Vec::new(),
+            failed: 0,
+        };
         Loss { is_lossy, losses: Box::new(losses) }
     }
 
@@ -43,15 +59,36 @@ impl Loss {
         self.losses.lost
     }
 
-    /// Whether the packet that arrives now is lost.
+    /// Packets lost because of failures so far.
+    pub fn failed(&self) -> u64 {
+        self.losses.failed
+    }
+
+    /// Another one.
+    pub fn count_failed(&mut self) {
+        self.losses.failed += 1;
+    }
+
+    /// The link fails with these packets on its wire.
+    pub fn doom(&mut self, packets: impl Iterator<Item = PacketId>) {
+        self.losses.doomed.extend(packets);
+        self.is_lossy = true;
+    }
+
+    /// Why the packet that arrives now is lost, if it is.
     #[inline]
-    pub fn takes_next(&mut self, streams: &mut [RngStream]) -> bool {
-        self.is_lossy && self.losses.take_next(streams)
+    pub fn takes(&mut self, id: PacketId, streams: &mut [RngStream]) -> Option<&'static str> {
+        if self.is_lossy { self.losses.take(id, streams) } else { None }
     }
 }
 
 impl Losses {
-    fn take_next(&mut self, streams: &mut [RngStream]) -> bool {
+    fn take(&mut self, id: PacketId, streams: &mut [RngStream]) -> Option<&'static str> {
+        if let Some(i) = self.doomed.iter().position(|&doomed| doomed == id) {
+            self.doomed.swap_remove(i);
+            self.failed += 1;
+            return Some(LINK_DOWN);
+        }
         let number = self.arrivals;
         self.arrivals += 1;
         let is_listed = self.listed.front() == Some(&number);
@@ -60,6 +97,6 @@ impl Losses {
         }
         let is_lost = is_listed || self.rate > 0.0 && streams[self.stream].unit() < self.rate;
         self.lost += u64::from(is_lost);
-        is_lost
+        is_lost.then_some(LINK_LOSS)
     }
 }

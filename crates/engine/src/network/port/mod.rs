@@ -14,6 +14,7 @@ mod transmitter;
 use super::common::Common;
 use crate::packet::PacketId;
 use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext, QdiscState};
+use crate::routing::Place;
 use crate::time::Time;
 
 pub use device_fifo::DeviceFifo;
@@ -28,6 +29,8 @@ pub use transmitter::Transmitter;
 pub struct Port {
     pub transmitter: Transmitter,
     pub loss: Loss,
+    /// The place at its other end.
+    pub leads_to: Place,
     device: Device,
 }
 
@@ -68,7 +71,7 @@ impl QueueStatistics {
 
 impl Port {
     pub fn new(transmitter: Transmitter, loss: Loss, device: Device) -> Self {
-        Port { transmitter, loss, device }
+        Port { transmitter, loss, leads_to: Place::Leaf(0), device }
     }
 
     /// A packet comes to the port: into the queue discipline, or straight to the device.
@@ -126,6 +129,15 @@ impl Port {
             Device::Single(single) => single.each_discipline(transmitter, common, call),
             Device::Several(several) => several.each_discipline(transmitter, common, call),
         }
+    }
+
+    /// The link fails: what waits or is on the wire is lost.
+    pub fn fail(&mut self, common: &mut Common) {
+        match &mut self.device {
+            Device::Single(single) => single.flush(&mut self.transmitter, &mut self.loss, common),
+            Device::Several(_) => unreachable!("refused when the network was built"),
+        }
+        self.loss.doom(common.lanes.on_wire(self.transmitter.port));
     }
 
     /// Of the disciplines, as they are now.

@@ -4,9 +4,9 @@
 use super::byte_limits::ByteLimits;
 use super::feeder::{Feeder, Place};
 use super::flow_control::FlowControl;
-use super::{DeviceFifo, QueueStatistics, Transmitter};
+use super::{DeviceFifo, Loss, QueueStatistics, Transmitter};
 use crate::event::Key;
-use crate::network::common::Common;
+use crate::network::common::{Common, LINK_DOWN};
 use crate::packet::PacketId;
 use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext};
 use crate::time::Time;
@@ -192,6 +192,30 @@ impl Single {
         let Some(feeder) = &mut self.feeder else { return };
         if feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.timer(tag, cx)) {
             self.run(transmitter, common);
+        }
+    }
+
+    /// The link fails: what the discipline gives is lost, and what the device has.
+    pub fn flush(&mut self, transmitter: &mut Transmitter, loss: &mut Loss, common: &mut Common) {
+        let port = transmitter.port;
+        let mut lose = |id: PacketId, common: &mut Common| {
+            loss.count_failed();
+            common.record(port, PacketEvent::Drop, id, LINK_DOWN);
+            common.packets.remove(id);
+        };
+        if let Some(feeder) = &mut self.feeder {
+            while let Some(id) =
+                feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.dequeue(cx))
+            {
+                lose(id, common);
+            }
+        }
+        while let Some((id, _)) = self.queue.pop() {
+            // The device looks whether there is room now, as after every packet that leaves its queue.
+            let wake = common.events.reserve(Time::ZERO);
+            let is_plain = transmitter.is_plain;
+            self.flow_control.on_transmission(wake, port, is_plain, &mut common.events);
+            lose(id, common);
         }
     }
 

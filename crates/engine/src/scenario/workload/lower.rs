@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use super::{ALL, Transfer, plan};
 use crate::attributes::Attributes;
 use crate::lowered::{Link, Lowered, Pair, Stack, Workload};
+use crate::routing::Paths;
 use crate::scenario::check::{FIRST_DESTINATION_PORT, FIRST_SOURCE_PORT};
 use crate::scenario::lower;
-use crate::scenario::routing::Routes;
 use crate::scenario::spec::Scenario;
 use crate::scenario::{ideal, names::Registry};
 use crate::tcp::socket_params::SOCKET;
@@ -22,7 +22,7 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
     let links = &lowered.links[..];
     let nodes = &lower::index(s.nodes.iter().map(String::as_str));
     let ends: Vec<_> = links.iter().map(|link| link.ends).collect();
-    let routes = &mut Routes::new(s.nodes.len(), &ends);
+    let routes = &mut Paths::new(s.nodes.len(), &ends);
     let mut pairs = Pairs::new(s, nodes);
     let mut workloads = Vec::new();
     for workload in &s.workloads {
@@ -99,7 +99,7 @@ impl Pairs {
         &mut self,
         transfer: &Transfer,
         links: &[Link],
-        routes: &mut Routes<'_>,
+        routes: &mut Paths,
     ) -> (usize, [u16; 2]) {
         let nodes = [transfer.source, transfer.destination];
         let all = &mut self.all;

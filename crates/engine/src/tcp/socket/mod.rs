@@ -70,7 +70,7 @@ pub struct Write {
 
 /// The world around a socket.
 pub trait Environment {
-    /// Hands a segment to the network.  Flow, direction and hop are not the socket's business.
+    /// Hands a segment to the network.  Flow, direction and destination are not the socket's business.
     fn transmit(&mut self, segment: Packet);
 
     /// The same for a segment with SACK blocks.

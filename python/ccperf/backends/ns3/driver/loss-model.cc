@@ -36,8 +36,14 @@ LossModel::SetRate(double rate)
 }
 
 bool
-LossModel::DoCorrupt(ns3::Ptr<ns3::Packet>)
+LossModel::DoCorrupt(ns3::Ptr<ns3::Packet> packet)
 {
+    TakeFrom(m_onItsWay, packet->GetUid());
+    m_isLastLostByFailure = TakeFrom(m_doomed, packet->GetUid());
+    if (m_isLastLostByFailure)
+    {
+        return true;
+    }
     const std::uint64_t number = m_arrivals++;
     if (m_nextDrop < m_drops.size() && m_drops[m_nextDrop] == number)
     {
@@ -45,6 +51,39 @@ LossModel::DoCorrupt(ns3::Ptr<ns3::Packet>)
         return true;
     }
     return m_rate > 0 && m_uniform->GetValue() < m_rate;
+}
+
+bool
+LossModel::TakeFrom(Packets& packets, std::uint64_t uid)
+{
+    const auto found = packets.find(uid);
+    if (found == packets.end())
+    {
+        return false;
+    }
+    if (--found->second == 0)
+    {
+        packets.erase(found);
+    }
+    return true;
+}
+
+void
+LossModel::OnSent(ns3::Ptr<const ns3::Packet> packet)
+{
+    ++m_onItsWay[packet->GetUid()];
+}
+
+void
+LossModel::LoseWhatIsOnItsWay()
+{
+    m_doomed = m_onItsWay; // with those that were doomed before
+}
+
+bool
+LossModel::IsLastLostByFailure() const
+{
+    return m_isLastLostByFailure;
 }
 
 void

@@ -7,6 +7,7 @@
 #include "ns3/random-variable-stream.h"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace ccperf
@@ -16,7 +17,8 @@ namespace ccperf
 // counts from 0), then at random (as ns3::RateErrorModel per packet).
 //
 // A listed packet draws nothing. Any other packet draws one uniform number in (0, 1) if the loss rate is
-// above 0, and is lost if the number is below the rate.
+// above 0, and is lost if the number is below the rate. What was on its way when the link failed is lost
+// without having arrived: it is neither counted nor drawn for.
 class LossModel : public ns3::ErrorModel
 {
   public:
@@ -28,7 +30,19 @@ class LossModel : public ns3::ErrorModel
                    ns3::Ptr<ns3::UniformRandomVariable> uniform);
     void SetRate(double rate);
 
+    // The link fails: what has been sent and has not arrived is lost.
+    void LoseWhatIsOnItsWay();
+    // To be told of every packet, if the link may fail.
+    void OnSent(ns3::Ptr<const ns3::Packet> packet);
+    // Whether it was that which lost the last packet.
+    bool IsLastLostByFailure() const;
+
   private:
+    // Packets by their uid, which segments of the same data may share.
+    using Packets = std::unordered_map<std::uint64_t, std::uint32_t>;
+
+    static bool TakeFrom(Packets& packets, std::uint64_t uid);
+
     bool DoCorrupt(ns3::Ptr<ns3::Packet> packet) override;
     void DoReset() override;
 
@@ -37,6 +51,9 @@ class LossModel : public ns3::ErrorModel
     std::uint64_t m_arrivals{0};
     double m_rate{0};
     ns3::Ptr<ns3::UniformRandomVariable> m_uniform;
+    Packets m_onItsWay;
+    Packets m_doomed; // of these, those that do not arrive
+    bool m_isLastLostByFailure{false};
 };
 
 } // namespace ccperf

@@ -199,7 +199,9 @@ Run(const Arguments& arguments)
     {
         trace = std::make_unique<PacketTrace>(arguments.packets, scenario, network, ways);
         g_trace = trace.get();
+        network.observers.push_back(trace.get());
     }
+    network.observers.push_back(&recorder);
     for (std::size_t i = 0; i < scenario.flows.size(); ++i)
     {
         const Flow& flow = scenario.flows[i];

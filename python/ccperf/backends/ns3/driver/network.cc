@@ -3,7 +3,9 @@
 #include "network.h"
 
 #include "attributes.h"
+#include "failures.h"
 #include "marking-disciplines.h"
+#include "switch-routing.h"
 #include "transmit-queues.h"
 
 #include "ns3/cobalt-queue-disc.h"
@@ -250,6 +252,22 @@ AddRoutes(const std::string& destination,
 }
 
 void
+AddStaticRoutes(const Scenario& scenario, const Network& network)
+{
+    std::set<std::pair<std::string, std::size_t>> known;
+    for (const Flow& flow : scenario.flows)
+    {
+        AddRoutes(flow.destinationAddress, flow.path, network, known);
+        AddRoutes(flow.sourceAddress, flow.returnPath, network, known);
+    }
+    for (const PingFlow& ping : scenario.pings)
+    {
+        AddRoutes(ping.destinationAddress, ping.path, network, known);
+        AddRoutes(ping.sourceAddress, ping.returnPath, network, known);
+    }
+}
+
+void
 Apply(const Change& change, Network& network)
 {
     for (std::size_t side = 0; side < 2; ++side)
@@ -301,22 +319,27 @@ BuildNetwork(const Scenario& scenario, Network& network)
     network.nodes.Create(static_cast<std::uint32_t>(scenario.nodes.size()));
     ns3::InternetStackHelper stack;
     stack.SetIpv6StackInstall(false);
-    stack.SetRoutingHelper(ns3::Ipv4StaticRoutingHelper());
+    if (scenario.routing.type == "static" && scenario.failures.empty())
+    {
+        stack.SetRoutingHelper(ns3::Ipv4StaticRoutingHelper());
+    }
+    else
+    {
+        network.routes.emplace(scenario);
+        stack.SetRoutingHelper(SwitchRoutingHelper(scenario.routing, network));
+    }
     stack.Install(network.nodes);
     for (const Link& link : scenario.links)
     {
         CreateLink(link, network);
     }
-    std::set<std::pair<std::string, std::size_t>> known;
-    for (const Flow& flow : scenario.flows)
+    if (network.routes)
     {
-        AddRoutes(flow.destinationAddress, flow.path, network, known);
-        AddRoutes(flow.sourceAddress, flow.returnPath, network, known);
+        ObserveRoutes(network);
     }
-    for (const PingFlow& ping : scenario.pings)
+    else
     {
-        AddRoutes(ping.destinationAddress, ping.path, network, known);
-        AddRoutes(ping.sourceAddress, ping.returnPath, network, known);
+        AddStaticRoutes(scenario, network);
     }
     for (const Change& change : scenario.changes)
     {
@@ -336,6 +359,7 @@ BuildNetwork(const Scenario& scenario, Network& network)
             }
         }
     }
+    ScheduleFailures(scenario, network);
 }
 
 } // namespace ccperf

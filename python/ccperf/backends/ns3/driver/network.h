@@ -4,14 +4,17 @@
 #define CCPERF_NETWORK_H
 
 #include "loss-model.h"
+#include "routes.h"
 #include "scenario.h"
 
+#include "ns3/ipv4-header.h"
 #include "ns3/node-container.h"
 #include "ns3/point-to-point-channel.h"
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/queue-disc.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,12 +34,32 @@ struct Port
     std::uint64_t rate; // configured at present
 };
 
+class SwitchRouting;
+
+// Who wants to know what is lost because of failures, and at which port.
+class FailureObserver
+{
+  public:
+    virtual ~FailureObserver() = default;
+    virtual void OnLostItem(std::size_t port, ns3::Ptr<const ns3::QueueDiscItem> item) = 0;
+    // Begins with its PPP header.
+    virtual void OnLostPacket(std::size_t port, ns3::Ptr<const ns3::Packet> packet) = 0;
+    // `packet` begins behind the IP header.
+    virtual void OnNoRoute(std::size_t port,
+                           const ns3::Ipv4Header& header,
+                           ns3::Ptr<const ns3::Packet> packet) = 0;
+};
+
 // The nodes and links of a scenario, ready for applications.
 struct Network
 {
     ns3::NodeContainer nodes;
     std::vector<Port> ports;
     std::map<std::int64_t, ns3::Ptr<ns3::UniformRandomVariable>> lossStreams; // by number
+    // Empty if routing is static and nothing fails: ns-3's own static routes are enough then.
+    std::optional<Routes> routes;
+    std::vector<ns3::Ptr<SwitchRouting>> routing; // by node
+    std::vector<FailureObserver*> observers;
 };
 
 // Creates nodes, links, routes, the events of the changes and those of the links' schedules, in this order. The network must

@@ -21,6 +21,7 @@ constexpr std::array<std::string_view, 8> FLAGS = {"FIN", "SYN", "RST", "PSH", "
 constexpr std::array<std::string_view, 4> ECN = {"NotECT", "ECT1", "ECT0", "CE"};
 constexpr std::uint8_t ACK = 1 << 4;
 
+constexpr const char* LINK_DOWN = "Link down";
 constexpr std::size_t BUFFER_BYTES = 1 << 20;
 
 void
@@ -92,7 +93,12 @@ PacketTrace::ConnectPort(const Port& port)
     port.device->TraceConnectWithoutContext("PhyTxBegin", onPacket("tx", ""));
     port.device->TraceConnectWithoutContext("MacTxDrop", onPacket("drop", "Device queue full"));
     port.peer->TraceConnectWithoutContext("PhyRxEnd", onPacket("rx", ""));
-    port.peer->TraceConnectWithoutContext("PhyRxDrop", onPacket("drop", "Link loss"));
+    port.peer->TraceConnectWithoutContext(
+        "PhyRxDrop",
+        PacketCallback([this, index, loss = ns3::PeekPointer(port.loss)](auto packet) {
+            const bool isFailure = loss->IsLastLostByFailure();
+            Write(index, "drop", Parse(packet, PPP_BYTES), isFailure ? LINK_DOWN : "Link loss");
+        }));
 
     if (port.qdisc)
     {
@@ -108,6 +114,26 @@ PacketTrace::ConnectPort(const Port& port)
         port.qdisc->TraceConnectWithoutContext("DropAfterDequeue", onVerdict("drop"));
         port.qdisc->TraceConnectWithoutContext("Mark", onVerdict("mark"));
     }
+}
+
+void
+PacketTrace::OnLostItem(std::size_t port, ns3::Ptr<const ns3::QueueDiscItem> item)
+{
+    Write(port, "drop", Parse(item), LINK_DOWN);
+}
+
+void
+PacketTrace::OnLostPacket(std::size_t port, ns3::Ptr<const ns3::Packet> packet)
+{
+    Write(port, "drop", Parse(packet, PPP_BYTES), LINK_DOWN);
+}
+
+void
+PacketTrace::OnNoRoute(std::size_t port,
+                       const ns3::Ipv4Header& header,
+                       ns3::Ptr<const ns3::Packet> packet)
+{
+    Write(port, "drop", Parse(header, packet), "No route");
 }
 
 PacketTrace::Fields
@@ -126,10 +152,15 @@ PacketTrace::Parse(ns3::Ptr<const ns3::QueueDiscItem> item) const
         return Parse(packet, 0);
     }
     // Until it leaves the discipline a packet's IP header travels beside it.
-    const auto& header = ns3::StaticCast<const ns3::Ipv4QueueDiscItem>(item)->GetHeader();
+    return Parse(ns3::StaticCast<const ns3::Ipv4QueueDiscItem>(item)->GetHeader(), packet);
+}
+
+PacketTrace::Fields
+PacketTrace::Parse(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet> packet) const
+{
     return Combine({header.GetSource().Get(),
                     header.GetDestination().Get(),
-                    item->GetSize(),
+                    packet->GetSize() + IP_BYTES,
                     static_cast<std::uint8_t>(header.GetEcn()),
                     header.GetProtocol()},
                    ReadTransport(packet, 0, header.GetProtocol()));

@@ -20,7 +20,7 @@ namespace ccperf
 
 // The packet trace as crates/engine/src/trace.rs writes it: one CSV row for each thing that happens to a
 // packet at a link, in the order of execution.
-class PacketTrace
+class PacketTrace : public FailureObserver
 {
   public:
     // Connects to everything in `network` that concerns packets; what it is given must outlive it. Throws std::runtime_error if the file
@@ -29,9 +29,15 @@ class PacketTrace
                 const Scenario& scenario,
                 const Network& network,
                 const Ways& ways);
-    ~PacketTrace();
+    ~PacketTrace() override;
     PacketTrace(const PacketTrace&) = delete;
     PacketTrace& operator=(const PacketTrace&) = delete;
+
+    void OnLostItem(std::size_t port, ns3::Ptr<const ns3::QueueDiscItem> item) override;
+    void OnLostPacket(std::size_t port, ns3::Ptr<const ns3::Packet> packet) override;
+    void OnNoRoute(std::size_t port,
+                   const ns3::Ipv4Header& header,
+                   ns3::Ptr<const ns3::Packet> packet) override;
 
     // Writes out what is buffered; throws std::runtime_error if anything could not be written.
     void Flush();
@@ -54,6 +60,7 @@ class PacketTrace
     // `ipOffset`: bytes before the IP header.
     Fields Parse(ns3::Ptr<const ns3::Packet> packet, std::uint32_t ipOffset) const;
     Fields Parse(ns3::Ptr<const ns3::QueueDiscItem> item) const;
+    Fields Parse(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet> packet) const;
     Fields Combine(const IpFields& ip, const TransportFields& tcp) const;
 
     void Write(std::size_t port, const char* event, const Fields& fields, const char* reason);

@@ -95,7 +95,12 @@ Recorder::ConnectPort(const Port& port)
             probe.txBytes += packet->GetSize();
         }));
     port.device->TraceConnectWithoutContext("MacTxDrop", count(&PortProbe::deviceDropped));
-    port.peer->TraceConnectWithoutContext("PhyRxDrop", count(&PortProbe::lossDropped));
+    port.peer->TraceConnectWithoutContext(
+        "PhyRxDrop",
+        ns3::Callback<void, ns3::Ptr<const ns3::Packet>>(
+            [&probe, loss = ns3::PeekPointer(port.loss)](auto) {
+                ++(loss->IsLastLostByFailure() ? probe.failureDropped : probe.lossDropped);
+            }));
     if (!port.qdisc)
     {
         return;
@@ -136,6 +141,24 @@ Recorder::CountVerdict(std::size_t port,
     }
     ++found->packets;
     found->bytes += bytes;
+}
+
+void
+Recorder::OnLostItem(std::size_t port, ns3::Ptr<const ns3::QueueDiscItem>)
+{
+    ++m_ports[port].failureDropped;
+}
+
+void
+Recorder::OnLostPacket(std::size_t port, ns3::Ptr<const ns3::Packet>)
+{
+    ++m_ports[port].failureDropped;
+}
+
+void
+Recorder::OnNoRoute(std::size_t port, const ns3::Ipv4Header&, ns3::Ptr<const ns3::Packet>)
+{
+    ++m_ports[port].failureDropped;
 }
 
 void

@@ -60,6 +60,7 @@ struct PortProbe
     std::uint64_t marked{0};
     std::uint64_t deviceDropped{0};
     std::uint64_t lossDropped{0};
+    std::uint64_t failureDropped{0};
     std::optional<ns3::Time> sojourn;
     std::uint64_t rate{0}; // at the last grid point
 
@@ -90,7 +91,7 @@ struct Grid
 
 // Keeps counters while the simulation runs, samples them on the grid, and makes the tables of
 // docs/design/contract.md.
-class Recorder
+class Recorder : public FailureObserver
 {
   public:
     // They must outlive the recorder and the simulation.
@@ -105,6 +106,12 @@ class Recorder
     void OnClosed(std::size_t index);
     void OnPing(std::size_t index, ns3::Ptr<ns3::Ping> ping);
     Transfer& TransferOf(std::size_t index);
+
+    void OnLostItem(std::size_t port, ns3::Ptr<const ns3::QueueDiscItem> item) override;
+    void OnLostPacket(std::size_t port, ns3::Ptr<const ns3::Packet> packet) override;
+    void OnNoRoute(std::size_t port,
+                   const ns3::Ipv4Header& header,
+                   ns3::Ptr<const ns3::Packet> packet) override;
 
     // The next event runs at `time` (ns): takes the samples that lie before it.
     void BeforeEvent(std::int64_t time);

@@ -138,6 +138,14 @@ ReadChange(const Json& json)
             ReadOptionalPair<double>(json["loss"])};
 }
 
+Failure
+ReadFailure(const Json& json)
+{
+    return {Get<std::int64_t>(json, "time_ns"),
+            ReadValues<std::size_t>(json["down"]),
+            ReadValues<std::size_t>(json["up"])};
+}
+
 std::vector<Hop>
 ReadPath(const Json& json)
 {
@@ -341,6 +349,8 @@ ReadScenario(const std::string& path)
             ReadValues<std::string>(json["nodes"]),
             ReadList<Link>(json["links"], ReadLink),
             ReadList<Change>(json["changes"], ReadChange),
+            ReadAlgorithm(json["routing"]),
+            ReadList<Failure>(json["failures"], ReadFailure),
             ReadFlows(json),
             ReadList<Workload>(json["workloads"], ReadWorkload),
             ReadList<PingFlow>(json["pings"], ReadPing)};

@@ -83,6 +83,14 @@ struct Change
     std::array<std::optional<double>, 2> loss;
 };
 
+// Links that fail or come back at one time.
+struct Failure
+{
+    std::int64_t time;
+    std::vector<std::size_t> down;
+    std::vector<std::size_t> up;
+};
+
 // Link and direction: 0 forward, 1 reverse.
 struct Hop
 {
@@ -203,6 +211,8 @@ struct Scenario
     std::vector<std::string> nodes;
     std::vector<Link> links;
     std::vector<Change> changes;
+    Algorithm routing; // how nodes choose among ways of equal length
+    std::vector<Failure> failures;
     std::vector<Flow> flows;
     std::vector<Workload> workloads;
     std::vector<PingFlow> pings;

@@ -125,6 +125,7 @@ Recorder::Links() const
             .qdisc_marked = probe.marked,
             .device_dropped = probe.deviceDropped,
             .loss_dropped = probe.lossDropped,
+            .failure_dropped = probe.failureDropped,
         });
     }
     return table;

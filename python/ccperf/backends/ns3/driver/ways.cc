@@ -2,6 +2,8 @@
 
 #include "ways.h"
 
+#include "switch-routing.h"
+
 #include "ns3/traffic-control-layer.h"
 
 #include <algorithm>
@@ -55,7 +57,12 @@ Ways::ConnectStoppedDrops(
     {
         network.nodes.Get(node)->GetObject<ns3::TrafficControlLayer>()->TraceConnectWithoutContext(
             "TcDrop",
-            ns3::Callback<void, ns3::Ptr<const ns3::Packet>>([this, node, onDrop](auto packet) {
+            ns3::Callback<void, ns3::Ptr<const ns3::Packet>>([this, &network, node, onDrop](auto packet) {
+                if (!network.routing.empty())
+                {
+                    onDrop(network.routing[node]->LastPort(), packet);
+                    return;
+                }
                 const auto ip = ReadIp(packet, 0);
                 const Way* way = Find(TupleOf(ip, ReadTransport(packet, IP_BYTES, ip.protocol)));
                 if (way && way->portOutOf.count(node))

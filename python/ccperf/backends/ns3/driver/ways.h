@@ -32,7 +32,8 @@ class Ways
     const Way* Find(const FourTuple& tuple) const;
 
     // Calls `onDrop` with the port and the packet, which begins with its IP header, when a packet that goes
-    // straight to the device finds it stopped. ns-3 says only on which node; the way says at which port.
+    // straight to the device finds it stopped. ns-3 says only on which node; routing, or the way, says at
+    // which port.
     // Must outlive the simulation.
     void ConnectStoppedDrops(
         const Network& network,

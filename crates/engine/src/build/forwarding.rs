@@ -1,0 +1,56 @@
+//! Who sends to whom, and how nodes choose a way.
+
+use std::collections::HashMap;
+
+use super::find;
+use crate::attributes::Attributes;
+use crate::error::Error;
+use crate::lowered::Lowered;
+use crate::network::{Forwarding, Origin};
+use crate::qdisc::FlowKey;
+use crate::routing::Graph;
+use crate::routing::balance::{self, AnyBalancer, BuildContext, flow_hash};
+
+/// `keys`: of every flow, transfer and ping, there and back.
+pub fn build(scenario: &Lowered, keys: &[[FlowKey; 2]]) -> Result<Forwarding, Error> {
+    let graph = Graph::new(scenario.nodes.len(), scenario.links.iter().map(|link| link.ends));
+    let mut destinations = Vec::new();
+    let mut known = HashMap::new();
+    let mut position = |node: usize| -> u32 {
+        *known.entry(node).or_insert_with(|| {
+            destinations.push(node as u32);
+            destinations.len() as u32 - 1
+        })
+    };
+    let flows = scenario.flows.iter().map(|flow| [flow.source, flow.destination]);
+    let pairs = scenario.workloads.iter().flat_map(|workload| &workload.pair);
+    let pairs = pairs.map(|&pair| &scenario.pairs[pair as usize]);
+    let transfers = pairs.map(|pair| [pair.source, pair.destination]);
+    let pings = scenario.pings.iter().map(|ping| [ping.source, ping.destination]);
+    let origins =
+        flows.chain(transfers).chain(pings).zip(keys).map(|([source, destination], keys)| {
+            [(source, destination, &keys[0]), (destination, source, &keys[1])].map(
+                |(from, to, key)| {
+                    let addresses = [key.source, key.destination];
+                    let ports = [key.source_port, key.destination_port];
+                    let hash = flow_hash(addresses, key.protocol, ports);
+                    Origin { node: from as u32, destination: position(to), hash }
+                },
+            )
+        });
+    let origins = origins.collect();
+    Ok(Forwarding::new(graph, destinations, origins, balancers(scenario)?))
+}
+
+/// One a node; none for static routing.
+fn balancers(scenario: &Lowered) -> Result<Vec<AnyBalancer>, Error> {
+    let routing = &scenario.routing;
+    let spec = find(balance::SPECS, routing)?;
+    let nodes = 0..scenario.nodes.len() as u32;
+    let build = |node| {
+        let attributes = Attributes::new(spec, &routing.attributes);
+        let (stream, run) = (routing.stream, scenario.seed);
+        balance::build(&routing.kind, &BuildContext { attributes, node, stream, run })
+    };
+    Ok(nodes.filter_map(build).collect())
+}

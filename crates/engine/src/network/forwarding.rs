@@ -1,0 +1,121 @@
+//! From node to node: what every node does with a packet, and what a failed link changes.
+
+use crate::packet::Packet;
+use crate::routing::balance::{AnyBalancer, Balancer, Choice};
+use crate::routing::{Graph, Next, Place, Table, Width};
+
+/// Where the packets of a flow start in one direction, and where they go.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    pub node: u32,
+    /// The position of the destination among [`Forwarding`]'s.
+    pub destination: u32,
+    /// What balancers know the flow by: `routing::balance::flow_hash`.
+    pub hash: u64,
+}
+
+/// Routing tables of all nodes.
+#[derive(Debug)]
+pub struct Forwarding {
+    table: Table,
+    origins: Vec<[Origin; 2]>,
+    /// One a node, if there may be several ways.
+    balancers: Vec<AnyBalancer>,
+    graph: Graph,
+    /// The nodes that packets are for.
+    destinations: Vec<u32>,
+    /// By link.
+    is_down: Vec<bool>,
+    is_any_down: bool,
+}
+
+impl Forwarding {
+    /// `balancers`: one a node, or none for one path between two nodes; `origins`: of each flow, there
+    /// and back.
+    pub fn new(
+        graph: Graph,
+        destinations: Vec<u32>,
+        origins: Vec<[Origin; 2]>,
+        balancers: Vec<AnyBalancer>,
+    ) -> Self {
+        let is_down = vec![false; graph.links()];
+        let table = Table::new(&graph, &destinations, width(&balancers), |_| true);
+        let is_any_down = false;
+        Forwarding { table, origins, balancers, graph, destinations, is_down, is_any_down }
+    }
+
+    /// Where a packet at `node` is.
+    pub fn place(&self, node: usize) -> Place {
+        self.table.place(node)
+    }
+
+    #[inline]
+    pub fn origin(&self, packet: &Packet) -> Origin {
+        self.origins[packet.flow as usize][usize::from(packet.backward)]
+    }
+
+    /// What a host does with a packet of its own.
+    #[inline]
+    pub fn first_hop(&mut self, packet: &Packet, origin: Origin) -> Next {
+        if self.is_any_down && !self.reaches(origin) {
+            return Next::Nowhere;
+        }
+        match self.table.place(origin.node as usize) {
+            Place::Leaf(port) => Next::Port(port),
+            Place::Row(row) => self.at(row, packet),
+        }
+    }
+
+    /// What the node with `row` does with a packet.
+    #[inline]
+    pub fn at(&mut self, row: u32, packet: &Packet) -> Next {
+        match self.table.next(row, packet.destination) {
+            Next::Group(group) => self.choose(group, packet),
+            one => one,
+        }
+    }
+
+    fn choose(&mut self, group: u32, packet: &Packet) -> Next {
+        let (node, ports) = self.table.group(group);
+        let flow_hash = self.origins[packet.flow as usize][usize::from(packet.backward)].hash;
+        let choice = Choice { flow_hash, ports: ports.len() as u32 };
+        Next::Port(ports[self.balancers[node as usize].pick(choice) as usize])
+    }
+
+    /// Whether there is a way for what starts there.
+    fn reaches(&self, origin: Origin) -> bool {
+        let node = origin.node as usize;
+        let (row, gateway) = match (self.table.place(node), self.graph.only_link(node)) {
+            (Place::Row(row), _) => (Some(row), node),
+            (Place::Leaf(_), Some(([link, _], _))) if self.is_down[link] => return false,
+            (Place::Leaf(_), Some((_, gateway))) => match self.table.place(gateway) {
+                Place::Row(row) => (Some(row), gateway),
+                Place::Leaf(_) => (None, gateway),
+            },
+            (Place::Leaf(_), None) => return false,
+        };
+        match row {
+            Some(row) => self.table.next(row, origin.destination) != Next::Nowhere,
+            None => gateway == self.destinations[origin.destination as usize] as usize,
+        }
+    }
+
+    /// The first port of a host, which stands for it where there is no other.
+    pub fn first_port(&self, node: u32) -> u32 {
+        let ([link, direction], _) = self.graph.neighbours(node as usize)[0];
+        (2 * link + direction) as u32
+    }
+
+    /// Links fail or come back, and every table is right at once.
+    pub fn reroute(&mut self, down: &[usize], up: &[usize]) {
+        down.iter().for_each(|&link| self.is_down[link] = true);
+        up.iter().for_each(|&link| self.is_down[link] = false);
+        self.is_any_down = self.is_down.contains(&true);
+        let width = width(&self.balancers);
+        self.table = Table::new(&self.graph, &self.destinations, width, |link| !self.is_down[link]);
+    }
+}
+
+fn width(balancers: &[AnyBalancer]) -> Width {
+    if balancers.is_empty() { Width::One } else { Width::All }
+}

@@ -1,0 +1,32 @@
+//! A random way for each packet, as ns-3's `Ipv4GlobalRouting` with `RandomEcmpRouting` draws it: uniform
+//! among the ports, from a stream of the node's own.  Here a packet with one way draws nothing.
+
+use super::{Balancer, BuildContext, Choice};
+use crate::attributes::Spec;
+use crate::rng::RngStream;
+
+pub const SPEC: Spec = Spec {
+    ns3: "random",
+    linux: &[],
+    doc: "All shortest paths by hops; every packet takes one at random at each node.",
+    source: "ns-3's Ipv4GlobalRouting::RandomEcmpRouting",
+    params: &[],
+};
+
+#[derive(Debug)]
+pub struct RandomEcmp {
+    stream: RngStream,
+}
+
+impl RandomEcmp {
+    pub fn new(cx: &BuildContext<'_>) -> Self {
+        let number = cx.stream.wrapping_add(u64::from(cx.node));
+        RandomEcmp { stream: RngStream::fixed(cx.run, number) }
+    }
+}
+
+impl Balancer for RandomEcmp {
+    fn pick(&mut self, choice: Choice) -> u32 {
+        self.stream.uniform_integer(0, choice.ports - 1)
+    }
+}
