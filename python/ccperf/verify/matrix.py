@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, catalogue, registry, traces
 from ccperf.catalogue.parameter import written
-from ccperf.verify import connections, datacentre, datagrams, queues, switches, traffic
+from ccperf.verify import (
+    connections,
+    datacentre,
+    datagrams,
+    queues,
+    switches,
+    traffic,
+    workloads,
+)
 from ccperf.verify.case import RECOVERIES as _RECOVERIES
 from ccperf.verify.case import Case
 from ccperf.verify.case import bdp as _bdp
@@ -463,6 +471,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *connections.GROUPS,
     *datacentre.GROUPS,
     *switches.GROUPS,
+    *workloads.GROUPS,
 )
 
 

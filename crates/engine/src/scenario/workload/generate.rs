@@ -102,8 +102,11 @@ impl Plan {
         source != destination && (a.is_none() || a != b)
     }
 
-    /// For each source, where its transfers may go.
+    /// For each source, where its transfers may go, if that is to be chosen.
     fn candidates(&self) -> Vec<Vec<usize>> {
+        if matches!(self.pairs, Pairs::Listed { .. } | Pairs::Permutation) {
+            return Vec::new();
+        }
         let of = |&source: &usize| {
             let destinations = self.destinations.iter().copied();
             destinations.filter(|&destination| self.may_send(source, destination)).collect()

@@ -130,8 +130,13 @@ impl Plan {
             When::Poisson { load, .. } => Some(load),
             When::Times(_) => None,
         };
-        let realised_load = self.realised_load(transfers);
-        Offered { load, realised_load, mean_bytes: self.sizes.mean() }
+        // Few digits: so that every reader of JSON reads the same number.
+        let rounded = |value: f64, places: f64| (value * places).round() / places;
+        Offered {
+            load,
+            realised_load: self.realised_load(transfers).map(|load| rounded(load, 1e6)),
+            mean_bytes: rounded(self.sizes.mean(), 1e3),
+        }
     }
 
     fn is_permutation(&self) -> bool {
