@@ -298,8 +298,9 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
 
 def test_the_registry_describes_every_parameter() -> None:
     tables = json.loads(_native.registry())
-    assert set(tables) == {"cc", "qdisc", "recovery", "socket"}
-    specs = [*tables["cc"], *tables["qdisc"], *tables["recovery"], tables["socket"]]
+    assert set(tables) == {"cc", "qdisc", "recovery", "routing", "socket"}
+    kinds = ("cc", "qdisc", "recovery", "routing")
+    specs = [spec for kind in kinds for spec in tables[kind]] + [tables["socket"]]
     for spec in specs:
         assert spec["doc"].endswith("."), spec["ns3"]
         for param in spec["params"]:

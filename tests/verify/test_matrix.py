@@ -24,7 +24,8 @@ def test_names_are_unique_and_grouped() -> None:
 
 def test_there_are_enough() -> None:
     assert len(CASES) >= 300
-    assert sum(case.heavy for case in CASES) <= 10
+    # The four published runs, and 200 flows through each kind of network of switches.
+    assert sum(case.heavy for case in CASES) <= 12
     assert len(matrix.representative()) >= 40
     groups = Counter(case.group for case in CASES)
     assert groups["collision"] >= 20
