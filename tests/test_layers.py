@@ -66,7 +66,7 @@ fields           : user_code
 workload         : fields
 scenario         : _native errors fields toml user_code workload
 topologies       : _native errors scenario
-programs         : _native errors registry scenario topologies traces
+programs         : _native errors metrics outputs registry scenario topologies traces
 published        :
 roles            :
 catalogue        : _native errors programs published registry roles scenario topologies

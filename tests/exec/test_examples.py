@@ -19,7 +19,7 @@ import pytest
 from ccperf import backends, programs
 from ccperf.errors import UsageError
 from ccperf.programs import EXAMPLES, ProgramRun
-from ccperf.programs.ns3_examples.program import float32, ns_of
+from ccperf.programs.program import float32, ns_of
 
 GOLDEN = json.loads(Path(__file__).with_name("ns3_examples.json").read_text())
 

@@ -1,4 +1,4 @@
-"""``ccperf exec -- COMMAND LINE``: a published one, or one of ns-3's examples, verbatim."""
+"""``ccperf exec -- COMMAND LINE``: a published one, or one of a program for ns-3, verbatim."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ccperf import outputs
 from ccperf.cli.options import DEFAULT_DB, Json, Running, packets_file, writable_file
 from ccperf.cli.output import metric_tables, note, print_json, say, warn
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
     from ccperf.programs import DumbbellRun, ProgramRun
+    from ccperf.programs.program import File
 
 
 def command(
@@ -32,10 +34,11 @@ def command(
         bool, Parameter(name=["--dry-run", "-n"], help="Print the scenario as JSON; run nothing.")
     ] = False,
 ) -> None:
-    """Run a published ccperf command line, or one of an example program of ns-3.
+    """Run a published ccperf command line, or one of a program written for ns-3.
 
     TcpPrrRecovery in a published line means the recovery of the published tables, PrrRfc6937. Of
-    ns-3's examples tcp-variants-comparison, tcp-validation and queue-discs-benchmark run.
+    ns-3's examples tcp-variants-comparison, tcp-validation and queue-discs-benchmark run; of
+    ns3-ecn-sharp queue-track and mq, which print and write what the originals do.
     """
     from ccperf import programs
     from ccperf.store import experiment_name
@@ -61,6 +64,7 @@ def command(
         experiment_name(line.experiment)
     except ValueError as error:
         raise UsageError("--experiment-name", str(error)) from None
+    files = own_files(line)
     target = db or Path(line.db_path or DEFAULT_DB)
     writable_file(target, "--db" if db or not line.db_path else "--db-path")
     if packets:
@@ -74,12 +78,27 @@ def command(
     with Store(target) as store:
         result = simulate(Point(scenario, *labels(line)), backend, packets=packets)
         store.add(result)
+    for path, file in files.items():
+        with outputs.whole(path) as draft:
+            file.write(result, draft)
+        note(f"wrote {path}")
+    lines = line.lines(result) if isinstance(line, programs.ProgramRun) else None
     if json:
         print_json({**result.json(), "command": line.reproduce(backend.name)})
     else:
-        say(metric_tables(result))
+        say(metric_tables(result) if lines is None else "\n".join(lines))
         note(f"run {result.id} in {target}")
         note(f"again: {line.reproduce(backend.name)}")
+
+
+def own_files(line: DumbbellRun | ProgramRun) -> dict[Path, File]:
+    """The files that a program leaves in the current folder, none of them over another's."""
+    files = {Path(file.name): file for file in getattr(line, "files", list)()}
+    for path, file in files.items():
+        if path.name != file.name:
+            raise UsageError("--id", f"`{path}` is no name of a file")
+        outputs.may_write(path, file.kind, "--id")
+    return files
 
 
 def labels(line: DumbbellRun | ProgramRun) -> tuple[str | None, dict[str, str]]:

@@ -1,11 +1,14 @@
-"""Command lines of other programs: the published ones of ccperf, those of ns-3's own examples."""
+"""Command lines of other programs: the published ones of ccperf, those of ns-3's own examples and
+of simulators made with ns-3."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ccperf.programs.ns3_examples import EXAMPLES, HelpRequested, ProgramRun, program_words
+from ccperf.programs.ecn_sharp import PROGRAMS
+from ccperf.programs.ns3_examples import EXAMPLES
+from ccperf.programs.program import HelpRequested, ProgramRun, program_words
 from ccperf.programs.published.build import build
 from ccperf.programs.published.parse import parse as parse_published
 from ccperf.programs.published.run import DumbbellRun
@@ -13,7 +16,15 @@ from ccperf.programs.published.run import DumbbellRun
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
-__all__ = ["EXAMPLES", "DumbbellRun", "HelpRequested", "ProgramRun", "parse", "scenario"]
+__all__ = [
+    "EXAMPLES",
+    "PROGRAMS",
+    "DumbbellRun",
+    "HelpRequested",
+    "ProgramRun",
+    "parse",
+    "scenario",
+]
 
 
 def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
@@ -23,8 +34,9 @@ def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
     :class:`~ccperf.errors.UsageError`, naming the option, for everything that is wrong with it.
     """
     found = program_words(words)
-    if found and found[0] in EXAMPLES:
-        return EXAMPLES[found[0]].run(found[1])
+    known = {**EXAMPLES, **PROGRAMS}
+    if found and found[0] in known:
+        return known[found[0]].run(found[1])
     return parse_published(words)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
-from ccperf.programs.ns3_examples.program import (
+from ccperf.programs.program import (
     Defaults,
     Option,
     Program,

@@ -1,9 +1,9 @@
-"""Command lines of ns-3's own example programs, as ns-3's ``CommandLine`` reads them.
+"""Command lines of programs written for ns-3, as ns-3's ``CommandLine`` reads them.
 
 A program is a module with a :class:`Program`: its options with their defaults, and the function
 that makes a scenario of them. Of options that are given twice the last one counts; an option may
 begin with one dash; a boolean without a value is switched over; times without a unit are seconds,
-rates bit/s.
+or microseconds where an option says so, rates bit/s.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ from ccperf.errors import ScenarioError, UsageError, suggestion, unknown
 from ccperf.programs import attributes as ns3_attributes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ccperf.outputs import Kind
+    from ccperf.result import Result
     from ccperf.scenario import Scenario
 
 Value = str | bool | int | float
@@ -36,8 +40,9 @@ class HelpRequested(UsageError):
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a program: ``kind`` is ``text``, ``bool``, ``time``, ``rate``, ``real`` or an
-    integer type of C++; ``files`` says which files it would have written."""
+    """One option of a program: ``kind`` is ``text``, ``bool``, ``time``, ``microseconds``,
+    ``rate``, ``real`` or an integer type of C++; ``files`` says which files it would have
+    written."""
 
     kind: str
     default: Value
@@ -51,14 +56,33 @@ class Values:
 
     given: Mapping[str, str]
     parsed: Mapping[str, Value]
+    #: What was spelt as the program spells it, and what the option is called here.
+    spelt: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
         return self.parsed[name]
 
 
 @dataclass(frozen=True)
+class File:
+    """A file that a program leaves in the current folder."""
+
+    name: str
+    kind: Kind
+    write: Callable[[Result, Path], None]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a program leaves behind beside a recording: lines on stdout, and files."""
+
+    lines: Callable[[Values, Result], list[str]]
+    files: Callable[[Values], list[File]] = lambda _: []
+
+
+@dataclass(frozen=True)
 class Program:
-    """An example program of ns-3 3.44."""
+    """A program written for ns-3."""
 
     name: str
     options: Mapping[str, Option]
@@ -68,10 +92,17 @@ class Program:
     files: str = ""
     #: What else sets an option's field of the scenario, for error messages: path pattern to option.
     paths: tuple[tuple[str, str], ...] = ()
+    #: Other spellings of options, which are read with a note.
+    spellings: Mapping[str, str] = field(default_factory=dict)
+    #: What is to be said about the values that were given.
+    notes: Callable[[Values], list[str]] | None = None
+    #: If the program's own output is made here, too.
+    report: Report | None = None
 
     def run(self, words: Sequence[str]) -> ProgramRun:
         """Read the program's arguments."""
         given: dict[str, str] = {}
+        spelt: dict[str, str] = {}
         attributes: list[tuple[str, str, str]] = []
         rng_run = 1
         for word in words:
@@ -84,7 +115,10 @@ class Program:
                 attributes.append((class_name, attribute, value or ""))
             elif name == "RngRun":
                 rng_run = int(_integer("--RngRun", value, 2**64 - 1))
-            elif name in self.options:
+            elif self.spellings.get(name, name) in self.options:
+                if name in self.spellings:
+                    spelt[name] = self.spellings[name]
+                    name = self.spellings[name]
                 option = self.options[name]
                 if value is None and option.kind == "bool":
                     value = str(not option.default).lower()
@@ -104,7 +138,7 @@ class Program:
             else _default(option)
             for name, option in self.options.items()
         }
-        return ProgramRun(self, Values(given, parsed), tuple(attributes), rng_run)
+        return ProgramRun(self, Values(given, parsed, spelt), tuple(attributes), rng_run)
 
     def _split(self, word: str) -> tuple[str, str | None]:
         match = re.fullmatch(r"--?([A-Za-z][\w:]*)(?:=(.*))?", word, re.DOTALL)
@@ -162,14 +196,24 @@ class ProgramRun:
         try:
             scenario = self.program.build(self.values, defaults, self.rng_run)
             if self.recovery:
-                flows = tuple(
-                    flow.model_copy(update={"recovery": self.recovery}) for flow in scenario.flows
-                )
-                scenario = scenario.model_copy(update={"flows": flows})
+                own = {"recovery": self.recovery}
+                flows = tuple(flow.model_copy(update=own) for flow in scenario.flows)
+                stacks = tuple(stack.model_copy(update=own) for stack in scenario.stacks)
+                scenario = scenario.model_copy(update={"flows": flows, "stacks": stacks})
             scenario.lowered()
         except ScenarioError as error:
             raise self._usage_error(error) from None
-        return scenario, [*self._files(), *defaults.unused()]
+        said = [f"--{name} is read as --{meant}" for name, meant in self.values.spelt.items()]
+        said += self.program.notes(self.values) if self.program.notes else []
+        return scenario, [*said, *self._files(), *defaults.unused()]
+
+    def files(self) -> list[File]:
+        """The files that the program leaves behind."""
+        return self.program.report.files(self.values) if self.program.report else []
+
+    def lines(self, result: Result) -> list[str] | None:
+        """What the program prints; None if it is left to `exec`."""
+        return self.program.report.lines(self.values, result) if self.program.report else None
 
     def _files(self) -> list[str]:
         asked = [
@@ -310,6 +354,8 @@ def _parse(option: str, kind: str, text: str) -> Value:
             raise UsageError(option, f"`{text}` is not a number")
         return float(text)
     try:
+        if kind == "microseconds":
+            return ns_of(float(text) / 1e6) if is_number else _native.parse_time(text)
         if kind == "time":
             return ns_of(float(text)) if is_number else _native.parse_time(text)
         bps = int(float(text)) if is_number else _native.parse_rate(text)
@@ -327,7 +373,7 @@ def _integer(option: str, text: str | None, most: int) -> int:
 
 
 def _default(option: Option) -> Value:
-    if option.kind in ("time", "rate"):
+    if option.kind in ("time", "microseconds", "rate"):
         return _parse("default", option.kind, str(option.default))
     return option.default
 

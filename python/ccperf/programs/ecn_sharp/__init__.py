@@ -1,0 +1,19 @@
+"""The programs of the simulator of ECN# (Zhang, Bai and Chen, ACM CoNEXT 2019): one file each.
+
+They describe the same networks, traffic and thresholds as the originals and leave the same files;
+what the originals do wrong is not carried over (``docs/datacentre.md`` has the list).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.programs.ecn_sharp.mq import PROGRAM as MQ
+from ccperf.programs.ecn_sharp.queue_track import PROGRAM as QUEUE_TRACK
+
+if TYPE_CHECKING:
+    from ccperf.programs.program import Program
+
+PROGRAMS: dict[str, Program] = {program.name: program for program in (QUEUE_TRACK, MQ)}
+
+__all__ = ["PROGRAMS"]

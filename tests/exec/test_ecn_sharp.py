@@ -1,0 +1,258 @@
+"""Command lines of the simulator of ECN#: what they describe, print and leave behind."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ccperf import backends, programs
+from ccperf.cli.app import invoke
+from ccperf.errors import UsageError
+from ccperf.programs import PROGRAMS, ProgramRun
+
+SHORT_TRACK = "queue-track --endTime=0.05 --simEndTime=0.06 --randomSeed=3"
+
+
+def run_of(line: str) -> ProgramRun:
+    run = programs.parse([line])
+    assert isinstance(run, ProgramRun)
+    return run
+
+
+def canonical(line: str) -> dict[str, Any]:
+    return run_of(line).scenario()[0].canonical()
+
+
+def warnings(line: str) -> str:
+    return "\n".join(run_of(line).scenario()[1])
+
+
+def refusal(line: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        programs.scenario(programs.parse([line]))
+    return caught.value
+
+
+def execute(line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert invoke(["exec", "--", line]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("form", ["{}", "./waf --run '{}'", './waf --run "{} --help"'])
+def test_every_form_is_read(name: str, form: str) -> None:
+    words = [form.format(name)]
+    if "--help" in form:
+        with pytest.raises(programs.HelpRequested) as asked:
+            programs.parse(words)
+        assert all(f"--{option}=" in asked.value.message for option in PROGRAMS[name].options)
+    else:
+        programs.parse(words)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_clock_is_never_the_seed(name: str) -> None:
+    line = f"{name} --load=0.5" if "load" in PROGRAMS[name].options else name
+    assert canonical(line)["seed"] == 1
+    assert "--randomSeed=0" in warnings(line)
+    assert canonical(f"{line} --randomSeed=7")["seed"] == 7
+    assert "--randomSeed" not in warnings(f"{line} --randomSeed=7")
+
+
+def test_mq_is_three_classes_behind_a_scheduler() -> None:
+    scenario = canonical("mq --AQM=ECNSharp --randomSeed=1")
+    port = next(link for link in scenario["links"] if link["name"] == "h_5")["reverse"]
+    assert port["qdisc"]["attributes"] == {"Quanta": "3000 1500 1500"}
+    (inner,) = port["qdisc"]["children"]
+    assert inner["type"] == "ECNSharpQueueDisc"
+    assert inner["attributes"] == {
+        "MaxSize": "600p",
+        "InstantaneousMarkingThreshold": "150us",
+        "PersistentMarkingTarget": "10us",
+        "PersistentMarkingInterval": "200us",
+    }
+    flows = scenario["flows"]
+    assert [(flow["start"], flow.get("dscp", 0)) for flow in flows[:3]] == [
+        ("0s", 0),
+        ("100ms", 1),
+        ("200ms", 2),
+    ]
+    assert len(flows) == 103
+    assert {flow.get("dscp", 0) for flow in flows[3:]} == {0, 1, 2}
+    assert {flow["application"]["bytes"] for flow in flows[3:]} == {"28kB"}
+
+
+@pytest.mark.parametrize("aqm", ["TCN", "ECNSharp"])
+def test_mq_keeps_the_shares_of_the_classes(
+    aqm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """9.63 Gbps of payload: all, then 2/3 and 1/3, then 1/2, 1/4 and 1/4, within 2 %."""
+    monkeypatch.chdir(tmp_path)
+    out = execute(f"mq --AQM={aqm} --randomSeed=233", capsys)
+    said = re.findall(r"^Flow: (\d), throughput \(Gbps\): (\S+)$", out, re.MULTILINE)
+    windows = np.array([float(value) for _, value in said]).reshape(-1, 3)
+    for first, last, shares in ((2, 5, (1, 0, 0)), (7, 10, (2 / 3, 1 / 3, 0))):
+        assert windows[first:last].mean(axis=0) == pytest.approx(
+            [9.63 * share for share in shares], rel=0.02
+        )
+    assert windows[12:].mean(axis=0) == pytest.approx([4.815, 2.4075, 2.4075], rel=0.02)
+
+
+def test_queue_track_is_a_star_with_bursts() -> None:
+    scenario = canonical("queue-track --AQM=RED --numOfSenders=7 --bufferSize=600 --randomSeed=1")
+    delays = [link["delay"] for link in scenario["links"]]
+    assert delays == ["10us", "20us", "35us", "50us", "90us", "10us", "20us", "5us"]
+    assert {
+        (side["qdisc"]["type"], tuple(side["qdisc"]["attributes"].items()), side["device_queue"])
+        for link in scenario["links"]
+        for side in (link["forward"], link["reverse"])
+    } == {("StepRedQueueDisc", (("MarkingThreshold", "40p"), ("MaxSize", "600p")), "5p")}
+    background, query = scenario["workloads"]
+    assert background["arrivals"]["load"] == 0.9
+    assert background["arrivals"]["count"] == 994  # 1000 // 7 of each
+    assert background["sizes"]["type"] == "DataMining"
+    assert query["arrivals"]["times"][:2] == ["100ms", "200ms"]
+    assert len(query["arrivals"]["times"]) == 9
+
+
+def test_queue_track_leaves_its_samples_as_a_script_for_gnuplot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    out = execute(f"{SHORT_TRACK} --id=mine", capsys)
+    assert "AVG Small flow FCT: 0.0" in out
+    script = tmp_path / "Queue_Track_ECNSharp_mine_Queue.plt"
+    lines = script.read_text().splitlines()
+    rows = [line.split() for line in lines if re.match(r"\d", line)]
+    assert len(rows) == 6000
+    assert rows[1][0] == "1e-05"
+    assert lines[-1] == "e"
+    if shutil.which("gnuplot"):
+        subprocess.run(["gnuplot", script.name], check=True)
+        assert (tmp_path / "Queue_Track_ECNSharp_mine_Queue.png").stat().st_size > 0
+
+
+def test_a_file_that_is_not_ours_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = tmp_path / "Queue_Track_ECNSharp_mine_Queue.plt"
+    script.write_text("my own notes\n")
+    assert invoke(["exec", "--", f"{SHORT_TRACK} --id=mine"]) == 2
+    assert "Queue_Track_ECNSharp_mine_Queue.plt" in capsys.readouterr().err
+    assert script.read_text() == "my own notes\n"
+    assert list(tmp_path.iterdir()) == [script]
+
+
+def test_an_id_cannot_lead_out_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["exec", "--", f"{SHORT_TRACK} --id=/../../x"]) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_disciplines_and_congestion_controls_do_as_well() -> None:
+    scenario = canonical(
+        "queue-track --AQM=fq_codel --transportProt=cubic --randomSeed=1"
+        " --ns3::FqCoDelQueueDisc::Target=100us"
+    )
+    assert scenario["stacks"][0]["cc"]["type"] == "TcpCubic"
+    qdisc = scenario["links"][0]["forward"]["qdisc"]
+    assert qdisc["type"] == "FqCoDelQueueDisc"
+    assert qdisc["attributes"]["Target"] == "100us"
+
+
+def test_what_has_no_effect_is_said() -> None:
+    said = warnings("mq --AQM=TCN --ECNSharpTarget=20 --TCNThreshold=100")
+    assert "--ECNSharpTarget has no effect with --AQM=TCN" in said
+    assert "--TCNThreshold" not in said
+
+
+def test_names_that_the_programs_spell_in_different_ways_are_all_read() -> None:
+    run = run_of("mq --ID=a --EndTime=0.3")
+    assert (run.values["id"], run.values["endTime"]) == ("a", 300_000_000)
+    assert "--ID is read as --id" in warnings("mq --ID=a")
+
+
+def test_a_recovery_is_that_of_all_transfers() -> None:
+    scenario = run_of(SHORT_TRACK).with_recovery("TcpPrrRecovery").scenario()[0]
+    assert {stack.recovery for stack in scenario.stacks} == {"TcpPrrRecovery"}
+
+
+def test_the_seed_draws_the_same_flows_for_every_discipline() -> None:
+    native = backends.get("native")
+    lines = [f"{SHORT_TRACK} --AQM={aqm}" for aqm in ("ECNSharp", "RED")]
+    first, second = (native.simulate(run_of(line).scenario()[0]) for line in lines)
+    starts = [
+        sorted(
+            zip(
+                completions.array("start_ns").tolist(),
+                completions.array("size_bytes").tolist(),
+                strict=True,
+            )
+        )
+        for completions in (first.completions, second.completions)
+        if completions is not None
+    ]
+    assert starts[0] == starts[1]
+    assert len(starts[0]) > 100
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "says"),
+    [
+        ("mq --AQM=ECNSarp", "--AQM", "ECNSharp"),
+        ("mq --transportProt=DCTPC", "--transportProt", "DcTcp"),
+        ("mq --TCNThreshold=0", "--TCNThreshold", "above 0"),
+        ("mq --bufferSize=0", "--bufferSize", "1p"),
+        ("mq --endTime=0.1", "--endTime", "0.2 s"),
+        ("mq --TCNTreshold=3", "--TCNTreshold", "`TCNThreshold`"),
+        ("queue-track --load=1.5", "--load", "between 0 and 1"),
+        ("queue-track --load=0", "--load", "between 0 and 1"),
+        ("queue-track --cdfFileName=missing.txt", "--cdfFileName", "VL2_CDF.txt"),
+        ("queue-track --numOfSenders=0", "--numOfSenders", "1 to 10000"),
+        ("queue-track --endTime=3 --simEndTime=2", "--endTime", "stop"),
+    ],
+)
+def test_bad_input_names_the_option_and_the_fix(line: str, field: str, says: str) -> None:
+    error = refusal(line)
+    assert (error.field, says in error.message) == (field, True), error
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("0 0\n10 0.5\n5 1\n", "neither may fall"),
+        ("0 0\n10 0.5\n", "1"),
+        ("", "point"),
+        ("0 0\nten 1\n", "two numbers"),
+    ],
+)
+def test_a_bad_cdf_file_is_named(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "sizes.txt"
+    path.write_text(text)
+    error = refusal(f"queue-track --cdfFileName={path}")
+    assert error.field == "--cdfFileName"
+    assert says in error.message
+
+
+def test_a_binary_cdf_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "sizes.txt"
+    path.write_bytes(b"\x80\x00\xff")
+    assert "cannot be read as text" in refusal(f"queue-track --cdfFileName={path}").message
+
+
+def test_the_page_lists_every_option_with_its_default() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "datacentre.md").read_text(encoding="utf-8")
+    for program in PROGRAMS.values():
+        section = page.partition(f"## {program.name}\n")[2].partition("\n## ")[0]
+        listed = re.findall(r"^\| `--(\w+)` \| `?([^|`]*)`? \| (.*) \|$", section, re.MULTILINE)
+        expected = [(n, str(o.default), o.help) for n, o in program.options.items()]
+        assert [tuple(cell.strip() for cell in row) for row in listed] == expected
