@@ -55,6 +55,7 @@ _PACKAGE = """
 _native          :
 errors           :
 outputs          : errors
+interruption     :
 grid             : errors
 toml             : errors
 traces           : errors
@@ -78,19 +79,19 @@ citation         : registry
 evidence         : errors metrics registry result roles store
 exporters        : backends errors metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
-campaign         : backends result roles scenario store user_code
+campaign         : backends interruption result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 figures          : errors metrics outputs
-verify           : _native backends campaign catalogue errors metrics programs published registry
-                   scenario topologies traces
+verify           : _native backends campaign catalogue errors interruption metrics outputs programs
+                   published registry scenario topologies traces
 site             : _native catalogue errors figures metrics outputs reproduce roles store verify
 api              : backends campaign catalogue errors outputs user_code
 include          :
 data             :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures
-                   grid metrics outputs plan programs registry reproduce roles scenario site store
-                   toml topologies user_code verify
+                   grid interruption metrics outputs plan programs registry reproduce roles scenario
+                   site store toml topologies user_code verify
 __main__         : cli
 """
 

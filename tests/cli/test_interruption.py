@@ -32,6 +32,8 @@ destination = "b"
 cc = "cubic"
 tcp = { SndBufSize = 10000000, RcvBufSize = 10000000, SegmentSize = 1448 }
 """
+#: Half a second is promised; 0.04 to 0.44 s were measured with ten processes on two cores.
+SOON = 1.0
 SLEEPER = (
     "import time, subprocess, ccperf\n"
     "class Sleeper(ccperf.CongestionControl):\n"
@@ -83,7 +85,54 @@ def test_in_a_run_of_which_a_hundredth_takes_minutes(tmp_path: Path, options: li
     time.sleep(2)
     seconds, status, _ = interrupt(process)
     assert status == 130
-    assert seconds < 3  # half a second on a machine at rest
+    assert seconds < SOON
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds"),
+    [
+        (["verify", "seeds"], 0.7),
+        (["run", "aqm", "--cc", "cubic", "--k", "1..20000", "-n"], 1.5),
+        (["run", "aqm", "--cc", "cubic", "--seed", "1..5000"], 1.5),
+        (["run", "heavy.toml"], 1.5),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize("times", [1, 2])
+def test_whatever_runs(tmp_path: Path, words: list[str], seconds: float, times: int) -> None:
+    (tmp_path / "heavy.toml").write_text(HEAVY)
+    process = start(tmp_path, *words)
+    time.sleep(seconds)
+    if times == 2:
+        process.send_signal(signal.SIGINT)
+    taken, status, err = interrupt(process)
+    if "Traceback" not in err:  # under load it may be on its way to the first command still
+        assert status in (130, -signal.SIGINT)
+    assert taken < SOON
+    assert "Serialization" not in err
+
+
+def test_also_where_python_does_not_notice(tmp_path: Path) -> None:
+    """A library that computes for minutes never comes back to Python."""
+    code = (
+        "import hashlib\n"
+        "from ccperf import interruption\n"
+        "interruption.watch()\n"
+        "open('begun', 'w').close()\n"
+        "hashlib.pbkdf2_hmac('sha512', b'', b'', 10**9)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    wait_for(tmp_path / "begun", process)
+    taken, status, err = interrupt(process)
+    assert (status, err) == (130, "stopped; what was finished is stored\n")
+    assert 0.3 < taken < SOON
 
 
 def test_the_other_algorithms_are_not_begun(tmp_path: Path) -> None:
@@ -94,7 +143,7 @@ def test_the_other_algorithms_are_not_begun(tmp_path: Path) -> None:
     time.sleep(1)
     seconds, status, err = interrupt(process)
     assert status == 130
-    assert seconds < 5
+    assert seconds < SOON
     assert "interrupted: what was finished is stored" in err
     assert err.count("in x.db before") == 1
     with Store(tmp_path / "x.db", "r") as store:
@@ -118,7 +167,7 @@ def test_user_code_and_what_it_has_started_end_with_it(tmp_path: Path) -> None:
     wait_for(tmp_path / "begun", process)
     seconds, status, _ = interrupt(process)
     assert status == 130
-    assert seconds < 5
+    assert seconds < SOON
     child = int((tmp_path / "child").read_text())
     deadline = time.monotonic() + 10
     while _runs(child):

@@ -126,6 +126,47 @@ def test_an_export_replaces_an_export_only(
         refuses(capsys, *export)
 
 
+def test_a_record_replaces_a_record_only(capsys: pytest.CaptureFixture[str]) -> None:
+    from ccperf.verify import record
+
+    Path("notes.json").write_text('{"precious": 1}')
+    words = ["verify", "ns3", "--pattern", "drop/single-nosack", "--record"]
+    text = refuses(capsys, *words, "notes.json")
+    assert text.startswith("error: --record: `notes.json` is there and is no record of `ccperf")
+    record.write(record.last(), Path("old.json"))
+    assert record.KIND.recognises(Path("old.json"))
+
+
+def test_an_export_finds_the_databases_here(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that is in two of them is exported once."""
+    import csv
+    import shutil
+
+    Path("s.toml").write_text(SCENARIO)
+    for words in (AQM, [*AQM, "--cc", "cubic"], ["run", "s.toml"]):
+        assert invoke(words) == 0
+    shutil.copy("benchmark_TcpCubic.db", "benchmark_Copy.db")
+    capsys.readouterr()
+    for format, name in {"csv": "runs.csv", "tidy": "tidy.csv"}.items():
+        assert invoke(["export", "--format", format, "-o", "out"]) == 0
+        with Path("out", name).open(newline="") as file:
+            runs = [row["run"] for row in csv.DictReader(file)]
+        assert len(set(runs)) == 3
+        assert format == "tidy" or len(runs) == 3
+    assert invoke(["export", "--format", "flent", "-o", "flent"]) == 0
+    assert len(list(Path("flent").iterdir())) == 3
+
+
+def test_compare_finds_the_databases_here(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those of `run FILE.toml` and `exec`, too."""
+    for cc in ("TcpCubic", "TcpVegas"):
+        assert invoke(["exec", "--", LINE.replace("TcpCubic", cc)]) == 0
+    assert [str(path) for path in Path().glob("*.db")] == ["ccperf.db"]
+    capsys.readouterr()
+    assert invoke(["compare", "--each"]) == 0
+    assert {"TcpCubic", "TcpVegas"} <= set(capsys.readouterr().out.split())
+
+
 def test_a_draft_takes_the_place_when_all_went_well(tmp_path: Path) -> None:
     target = tmp_path / "x"
     target.write_text("old")

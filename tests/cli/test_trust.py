@@ -53,6 +53,18 @@ def test_code_in_a_file_needs_trust(capsys: pytest.CaptureFixture[str], text: st
     assert invoke(["run", "s.toml", "--trust"]) == 0
 
 
+def test_verifying_a_file_runs_its_code_only_if_trusted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Classes of ns-3 are compiled from it, with whatever their constructors do."""
+    Path("mine.cc").write_text("#error compiled\n")
+    Path("s.toml").write_text(SCENARIO.replace("./mycca.py:MyCca", "./mine.cc:TcpMine"))
+    assert invoke(["verify", "ns3", "--scenario", "s.toml"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: --trust: s.toml runs code on this machine: ")
+    assert "mine.cc:TcpMine; look at it, then add --trust" in err
+
+
 @pytest.mark.parametrize(("answer", "status"), [("y\n", 0), ("\n", 2), ("n\n", 2)])
 def test_on_a_terminal_it_asks(monkeypatch: pytest.MonkeyPatch, answer: str, status: int) -> None:
     class Terminal(io.StringIO):

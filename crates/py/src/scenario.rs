@@ -1,4 +1,4 @@
-//! Scenarios: JSON in, JSON out.
+//! Scenarios: JSON in, JSON out. Other threads run Python meanwhile.
 
 use ccperf_engine::scenario::{Canonical, ScenarioError};
 use pyo3::PyErr;
@@ -9,14 +9,18 @@ mod errors {
 }
 
 #[pyfunction]
-pub fn canonical(scenario_json: &str) -> PyResult<String> {
-    Ok(Canonical::from_json(scenario_json).map_err(to_python)?.to_json())
+pub fn canonical(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    py.detach(|| Canonical::from_json(scenario_json).map(|scenario| scenario.to_json()))
+        .map_err(to_python)
 }
 
 #[pyfunction]
-pub fn lower(scenario_json: &str) -> PyResult<String> {
-    let lowered = Canonical::from_json(scenario_json).map_err(to_python)?.lower();
-    Ok(serde_json::to_string(&lowered).expect("plain data"))
+pub fn lower(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    let lower = || {
+        let lowered = Canonical::from_json(scenario_json)?.lower();
+        Ok(serde_json::to_string(&lowered).expect("plain data"))
+    };
+    py.detach(lower).map_err(to_python)
 }
 
 fn to_python(error: ScenarioError) -> PyErr {

@@ -38,7 +38,8 @@ impl Simulation {
         packets: Option<PathBuf>,
         monitor: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let lowered: Lowered = serde_json::from_str(lowered_json)
+        let lowered: Lowered = py
+            .detach(|| serde_json::from_str(lowered_json))
             .map_err(|e| PyValueError::new_err(format!("not a lowered scenario: {e}")))?;
         let user = Loader::new(&lowered, monitor.as_deref())?;
         let inner = detached(py, || {

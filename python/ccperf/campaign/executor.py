@@ -37,5 +37,5 @@ class Executor(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop, and wait until no run is under way."""
+        """Stop, and wait a moment for the runs under way to end."""
         ...

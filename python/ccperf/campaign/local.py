@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
+from ccperf.interruption import PATIENCE_S
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
@@ -25,10 +26,12 @@ class LocalExecutor:
         self._progress = progress
         self._stopped = threading.Event()
         self._threads = ThreadPoolExecutor(jobs or cores(), thread_name_prefix="ccperf-run")
+        self._futures: list[Future[PackedRun]] = []
 
     def submit(self, job: Job) -> Future[PackedRun]:
         """Make a run as soon as a thread is free."""
-        return self._threads.submit(self._perform, job)
+        self._futures.append(self._threads.submit(self._perform, job))
+        return self._futures[-1]
 
     def _perform(self, job: Job) -> PackedRun:
         def advance(fraction: float) -> None:
@@ -46,9 +49,10 @@ class LocalExecutor:
         self._stopped.set()
 
     def close(self) -> None:
-        """Stop, and wait for the threads."""
+        """Stop, and wait for the runs under way, but not long: what they make is not wanted."""
         self.stop()
-        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        wait(self._futures, timeout=PATIENCE_S)
 
 
 def cores() -> int:

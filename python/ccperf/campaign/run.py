@@ -15,6 +15,7 @@ from ccperf.campaign.executor import Stopped
 from ccperf.campaign.job import Job
 from ccperf.campaign.local import LocalExecutor
 from ccperf.campaign.progress import Silent
+from ccperf.interruption import notice
 from ccperf.result import Identity, Result, identify
 from ccperf.user_code.content import ChangedError, Contents
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ccperf.store import PackedRun, Store
 
 #: How long the coordinator sleeps at most between two looks for signals.
-_PATIENCE_S = 0.2
+_LOOK_S = 0.05
 #: So many runs that fail alike, and none that succeeds, are enough to know.
 _ENOUGH = 3
 
@@ -229,11 +230,12 @@ class _Coordinator:
                 self._twice = (run_id, self._executor.submit(job))
                 self._running[self._twice[1]] = run_id
         while self._running:
-            done, _ = wait(self._running, timeout=_PATIENCE_S, return_when=FIRST_COMPLETED)
+            done, _ = wait(self._running, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
             for future in done:
                 self._collect(future)
             if stop.is_set():
                 self._executor.stop()
+                break
         order = {run_id: position for position, run_id in enumerate(self._missing)}
         report.made.sort(key=order.__getitem__)
         report.failures = [self._failures[key] for key in self._missing if key in self._failures]
@@ -291,7 +293,8 @@ def _interrupt_sets(stop: threading.Event) -> Iterator[None]:
         return
 
     def interrupt(_number: int, _frame: object) -> None:
-        if stop.is_set():
+        is_watched = notice()
+        if stop.is_set() and not is_watched:
             raise KeyboardInterrupt
         stop.set()
 

@@ -11,7 +11,7 @@ from contextvars import copy_context
 
 import cyclopts
 
-from ccperf import __version__
+from ccperf import __version__, interruption
 from ccperf.errors import CcperfError
 
 app = cyclopts.App(
@@ -19,6 +19,7 @@ app = cyclopts.App(
     help="Evaluate congestion control: as exact as ns-3, and many times faster.",
     version=__version__,
     default_parameter=cyclopts.Parameter(negative=()),
+    suppress_keyboard_interrupt=False,  # `invoke` says what it means
 )
 
 #: In the order of `--help`; each is the function `command` of the module of its name.
@@ -44,7 +45,11 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run a command line and exit."""
-    sys.exit(invoke(sys.argv[1:] if arguments is None else arguments))
+    interruption.watch()
+    status = invoke(sys.argv[1:] if arguments is None else arguments)
+    if status == interruption.STATUS:
+        interruption.leave()
+    sys.exit(status)
 
 
 def invoke(arguments: Sequence[str]) -> int:
@@ -70,7 +75,7 @@ def invoke(arguments: Sequence[str]) -> int:
         return error.exit_status
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
-        return 130
+        return interruption.STATUS
     except BrokenPipeError:  # `ccperf list | head`
         _discard_output()
         return 0
@@ -80,6 +85,11 @@ def invoke(arguments: Sequence[str]) -> int:
         _discard_output()
         # A name that no file can have is wrong usage; a disk that is full is not.
         return 2 if error.errno in (errno.ENAMETOOLONG, errno.EINVAL) else 1
+    except Exception:  # Ctrl-C, which a library has taken for a mistake of its own
+        if not interruption.is_noticed():
+            raise
+        print("stopped", file=sys.stderr)
+        return interruption.STATUS
     return status if isinstance(status, int) else 0
 
 

@@ -7,9 +7,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ccperf import interruption
 from ccperf.cli.options import Running, algorithms, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
-from ccperf.cli.run import INTERRUPTED, run_campaign, status
+from ccperf.cli.run import run_campaign, status
 from ccperf.grid import seeds
 
 
@@ -92,7 +93,7 @@ def command(
             break
     ok = exit_status == 0
     index = None
-    if done and not no_site and exit_status != INTERRUPTED:
+    if done and not no_site and exit_status != interruption.STATUS:
         from ccperf.cli.site import build_site
 
         index = build_site(list(dict.fromkeys(done.values())), output)

@@ -7,13 +7,16 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, load_runs, writable_folder
+from ccperf.cli.options import Folder, databases, load_runs, writable_folder
 from ccperf.cli.output import say
 
 
 def command(
     *runs: Annotated[str, Parameter(help="Ids of runs, or their beginnings. Default: all.")],
-    db: Annotated[Path, Parameter(help="Database.")],
+    db: Annotated[
+        list[Path] | None,
+        Parameter(help="Database; may be repeated. Default: those here."),
+    ] = None,
     output: Folder = Path("export"),
     format: Annotated[
         Literal["parquet", "csv", "json", "tidy", "pcapng", "flent", "qlog", "iperf3"],
@@ -29,16 +32,20 @@ def command(
     a row for each value and a column for each parameter. The others write a file for each run:
     `pcapng` for Wireshark (packets are simulated again), `flent`, `qlog` for qvis, iperf3's JSON.
     """
+    from contextlib import ExitStack
+
     from ccperf.errors import UsageError
-    from ccperf.store import Store
+    from ccperf.store import Several, Store
     from ccperf.store import export as tables
 
+    files = databases(db)
     writable_folder(output)
-    if format in ("parquet", "csv", "json", "tidy"):
-        with Store(db, "r") as store:
-            rows = store.runs()
+    with ExitStack() as stack:
+        store = Several([stack.enter_context(Store(path, "r")) for path in files])
+        rows = store.runs()
+        if format in ("parquet", "csv", "json", "tidy"):
             if runs:
-                chosen = {result.id for result in load_runs(runs, [db])}
+                chosen = {result.id for result in load_runs(runs, files)}
                 rows = [row for row in rows if row.id in chosen]
             if format == "tidy":
                 from ccperf.exporters import tidy
@@ -46,13 +53,12 @@ def command(
                 paths = [tidy(store, rows, output / "tidy.csv")]
             else:
                 paths = tables.export(store, output, format, runs=rows, series=series)
-    else:
-        from ccperf.exporters import export
+        else:
+            from ccperf.exporters import export
 
-        if series:
-            raise UsageError("--series", f"is of the tables; `{format}` has its own series")
-        with Store(db, "r") as store:
-            ids = runs or [row.id for row in store.runs()]
-        paths = export(format, load_runs(list(dict.fromkeys(ids)), [db]), output)
+            if series:
+                raise UsageError("--series", f"is of the tables; `{format}` has its own series")
+            ids = runs or [row.id for row in rows]
+            paths = export(format, load_runs(list(dict.fromkeys(ids)), files), output)
     for path in paths:
         say(path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ccperf import interruption
 from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
@@ -25,8 +26,6 @@ from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
 from ccperf.user_code.names import is_declared
 
-#: The exit status after Ctrl-C.
-INTERRUPTED = 130
 #: The algorithm of the published tables.
 DEFAULT_CC = "TcpNewReno"
 
@@ -179,7 +178,7 @@ class Job:
 def status(report: CampaignReport) -> int:
     """The exit status of a command whose only campaign this was."""
     if report.interrupted:
-        return INTERRUPTED
+        return interruption.STATUS
     return 0 if report.ok else 1
 
 

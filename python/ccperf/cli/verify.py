@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
 from ccperf.cli.output import note, print_json, progress_bar, table
+from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ class Selection:
         Path | None,
         Parameter(help="ns3: write which scenarios of the matrix were identical, as JSON."),
     ] = None
+    trust: Annotated[
+        bool, Parameter(help="ns3: run the code that the file of --scenario names, if it does.")
+    ] = False
 
     def __post_init__(self) -> None:
         given = [self.scenario is not None, self.full, bool(self.pattern), bool(self.fuzz)]
@@ -54,7 +58,9 @@ class Selection:
         from ccperf.verify import matrix
 
         if self.scenario is not None:
-            return [matrix.Case(_read(self.scenario, recovery))]
+            scenario = _read(self.scenario, recovery)
+            ask(self.scenario, scenario.user_code, self.trust)
+            return [matrix.Case(scenario)]
         if self.pattern or self.full:
             chosen = matrix.cases(self.pattern or "*")
             if not chosen:
@@ -134,6 +140,7 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     """Compare with real ns-3, packet by packet."""
     from dataclasses import asdict
 
+    from ccperf import outputs
     from ccperf.backends.ns3 import Ns3
     from ccperf.verify import many, record
 
@@ -142,6 +149,7 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     cases = [] if selection.fuzz else selection.cases(running.recovery_name())
     if selection.record:
         writable_file(selection.record, "--record")
+        outputs.may_write(selection.record, record.KIND, "--record")
     ours, theirs = open_backend("native"), open_backend("ns3")
     if selection.fuzz:
         theirs = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ccperf.store import RunRow, Store
+    from ccperf.store import RunRow, Several, Store
 
 BEFORE = ("run", "experiment", "cca")
 AFTER = ("seed", "backend", "scope", "subject", "metric", "unit", "value")
 
 
-def tidy(store: Store, rows: Sequence[RunRow], path: Path) -> Path:
+def tidy(store: Store | Several, rows: Sequence[RunRow], path: Path) -> Path:
     """Write the metrics of runs to `path` (CSV).
 
     The columns are the run's id, experiment, algorithm, every parameter by its name, seed, backend,
@@ -31,7 +31,7 @@ def tidy(store: Store, rows: Sequence[RunRow], path: Path) -> Path:
     )
     columns = [*BEFORE, *parameters, *AFTER]
     kind = Kind("tidy table of ccperf", (",".join(BEFORE).encode() + b",",))
-    may_write(path, kind, "--output", [store.path])
+    may_write(path, kind, "--output", store.paths)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
@@ -48,7 +48,7 @@ def tidy(store: Store, rows: Sequence[RunRow], path: Path) -> Path:
     return path
 
 
-def _values(store: Store, run_id: str) -> list[list[str]]:
+def _values(store: Store | Several, run_id: str) -> list[list[str]]:
     return [
         [scope, subject, name, METRICS[name].unit if name in METRICS else "", repr(value)]
         for scope, table in store.metrics(run_id).by_scope.items()

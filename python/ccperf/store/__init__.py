@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ccperf.store.opening import StoreError, StoreWriteError, experiment_name
 from ccperf.store.packing import PackedRun, pack
+from ccperf.store.several import Several
 from ccperf.store.store import RunRow, Store
 
 __all__ = [
     "PackedRun",
     "RunRow",
+    "Several",
     "Store",
     "StoreError",
     "StoreWriteError",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
+    from ccperf.store.several import Several
     from ccperf.store.store import RunRow, Store
 
 Format = Literal["parquet", "csv", "json"]
@@ -49,7 +50,7 @@ _TYPES = {
 
 
 def export(
-    store: Store,
+    store: Store | Several,
     folder: Path,
     format: Format,
     *,
@@ -77,7 +78,7 @@ def export(
             path = folder / "series" / run_id / f"{name}.{format}"
             targets[path] = tuple(column.name for column in TABLES[name])
     for path, columns in targets.items():
-        may_write(path, table(columns, format), "--output", [store.path])
+        may_write(path, table(columns, format), "--output", store.paths)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -101,7 +102,7 @@ def export(
     return list(targets)
 
 
-def _metric_columns(store: Store, ids: Sequence[str]) -> dict[str, list[Any]]:
+def _metric_columns(store: Store | Several, ids: Sequence[str]) -> dict[str, list[Any]]:
     rows = [
         (run_id, scope, subject, name, METRICS[name].unit if name in METRICS else None, value)
         for run_id in ids

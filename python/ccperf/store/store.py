@@ -83,6 +83,11 @@ class Store:
         #: Runs whose checksums were compared.
         self._intact: set[str] = set()
 
+    @property
+    def paths(self) -> list[Path]:
+        """The file, as `Several` has them."""
+        return [self.path]
+
     def __enter__(self) -> Store:
         return self
 

@@ -14,11 +14,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ccperf.outputs import Kind, whole
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ccperf.scenario import Scenario
     from ccperf.verify.compare import Comparison
+
+KIND = Kind("record of `ccperf verify ns3`", (b'{\n "ns3": "',), (b'"scenarios": {',))
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ def of(found: Iterable[Comparison], ours: str, theirs: str) -> Record:
 
 def write(record: Record, path: Path) -> None:
     """Write a record as JSON."""
-    path.write_text(json.dumps(asdict(record), indent=1) + "\n", encoding="utf-8")
+    with whole(path) as draft:
+        draft.write_text(json.dumps(asdict(record), indent=1) + "\n", encoding="utf-8")
 
 
 @cache

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf import campaign, programs
 from ccperf.metrics import METRICS
 from ccperf.published import Published, published
+from ccperf.verify.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from ccperf.backends import Backend
+    from ccperf.backends import Backend, Progress
     from ccperf.result import Result
 
 
@@ -66,15 +66,15 @@ def compare(
     """
     pages = published() if pages is None else pages
 
-    def run(page: Published) -> Result:
+    def run(page: Published, progress: Progress) -> tuple[int, Result]:
         line = programs.parse([page.command])
         scenario, _ = programs.scenario(line.with_recovery(recovery) if recovery else line)
-        result = campaign.simulate(campaign.Point(scenario, page.experiment), backend)
+        result = campaign.simulate(campaign.Point(scenario, page.experiment), backend, progress)
         done(page)
-        return result
+        return page.number, result
 
-    with ThreadPoolExecutor(jobs or campaign.cores()) as executor:
-        for page, result in zip(pages, executor.map(run, pages), strict=True):
-            for table, column, metric, value in page.values():
-                ours = getattr(result, table).get(column, {}).get(metric)
-                yield Row(page.experiment, page.number, column, metric, value, ours)
+    results = dict(side_by_side(pages, run, jobs or campaign.cores()))
+    for page in pages:
+        for table, column, metric, value in page.values():
+            ours = getattr(results[page.number], table).get(column, {}).get(metric)
+            yield Row(page.experiment, page.number, column, metric, value, ours)
