@@ -18,25 +18,26 @@ _ENGINE = """
 time             :
 seq              :
 cpp              :
+math             :
 units            : time
 attributes       : time units
 packet           : seq time
 verdict          :
 event            : time
-rng              :
+rng              : math
 lowered          : rng
 capture          : packet time
 trace            : capture packet time verdict
-qdisc            : attributes packet rng time trace units verdict
+qdisc            : attributes math packet rng time trace units verdict
 departures       : time
 tcp              : attributes cpp departures packet seq time
-congestion       : attributes cpp packet rng seq tcp time
+congestion       : attributes cpp math packet rng seq tcp time
 recovery         : attributes cpp tcp
 user             : lowered qdisc tcp
 error            : time user
 routing          : attributes rng
 network          : event lowered packet qdisc rng routing time trace verdict
-application      : event lowered rng tcp time
+application      : event lowered math rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
 recorder         : hosts lowered network recording tcp time verdict

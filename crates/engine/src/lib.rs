@@ -14,6 +14,7 @@ pub mod error;
 pub mod event;
 mod hosts;
 pub mod lowered;
+mod math;
 mod network;
 mod openings;
 pub mod packet;

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::math;
+
 /// The two components' moduli.
 const M1: u64 = 4_294_967_087;
 const M2: u64 = 4_294_944_443;
@@ -87,7 +89,7 @@ impl RngStream {
     /// `ExponentialRandomVariable`).
     pub fn exponential(&mut self, mean: f64, bound: f64) -> f64 {
         loop {
-            let value = -mean * self.unit().ln();
+            let value = -mean * math::ln(self.unit());
             if bound == 0.0 || value <= bound {
                 return value;
             }
@@ -164,7 +166,7 @@ impl Normal {
             if w > 1.0 {
                 continue;
             }
-            let y = ((-2.0 * w.ln()) / w).sqrt();
+            let y = ((-2.0 * math::ln(w)) / w).sqrt();
             let (x1, x2) = (deviate(v1, y), deviate(v2, y));
             if is_within(x1) {
                 self.spare = Some((v2, y));

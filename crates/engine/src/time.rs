@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(seconds(1_000_000_000), 1.0);
         assert_eq!(seconds(-2_500_000_000), -2.5);
         // 2^64 / 10^9 = 18446744073.7...: the fraction is lost, so this is less than 1e-9.
-        assert_eq!(seconds(1), 18_446_744_073.0 / 2f64.powi(64));
+        assert_eq!(seconds(1), 18_446_744_073.0 / (1u128 << 64) as f64);
         assert!(seconds(1) < 1e-9);
         assert_eq!(seconds(i64::MIN), -9_223_372_036.854_776);
     }

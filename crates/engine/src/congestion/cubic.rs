@@ -23,6 +23,7 @@ use super::BuildContext;
 use super::hystart::HyStart;
 use crate::attributes::{Kind, Param, Spec, U8, U32};
 use crate::cpp;
+use crate::math;
 use crate::tcp::control::CongestionControl;
 use crate::tcp::{CongState, Tcb};
 use crate::time::{Time, seconds};
@@ -186,7 +187,7 @@ impl Cubic {
             self.origin = self.w_max.max(window);
             self.k = match self.origin - window {
                 0 => 0.0,
-                missing => (f64::from(missing) / self.c).powf(1.0 / 3.0),
+                missing => math::pow(f64::from(missing) / self.c, 1.0 / 3.0),
             };
             now
         });
@@ -212,7 +213,7 @@ impl Cubic {
     /// W(t) in segments.
     fn curve(&self, t: f64) -> u32 {
         let distance = if t < self.k { self.k - t } else { t - self.k };
-        let delta = cpp::to_u32(self.c * distance.powf(3.0));
+        let delta = cpp::to_u32(self.c * math::pow(distance, 3.0));
         if t < self.k { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
     }
 
@@ -291,13 +292,14 @@ impl CongestionControl for Cubic {
 #[cfg(test)]
 mod tests {
     use super::super::driver::Driver;
+    use crate::math;
 
     const PLAIN: [(&str, &str); 2] = [("HyStart", "false"), ("TcpFriendliness", "false")];
 
     /// RFC 9438 section 4.2, in segments and seconds, with t counted as ns-3 counts it.
     fn curve(t: f64, rtt: f64, w_max: f64, start: f64) -> f64 {
-        let k = ((w_max - start) / 0.4).cbrt();
-        0.4 * (t + rtt - k).powi(3) + w_max
+        let k = math::pow((w_max - start) / 0.4, 1.0 / 3.0);
+        0.4 * math::pow(t + rtt - k, 3.0) + w_max
     }
 
     #[test]

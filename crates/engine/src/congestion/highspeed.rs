@@ -82,11 +82,12 @@ impl CongestionControl for HighSpeed {
 mod tests {
     use super::super::driver::Driver;
     use super::*;
+    use crate::math::{ln, pow};
 
     /// RFC 3649 section 5.
     fn formula(window: f64) -> (f64, f64) {
-        let b = (0.1 - 0.5) * (window.ln() - 38f64.ln()) / (83_000f64.ln() - 38f64.ln()) + 0.5;
-        let p = 0.078 / window.powf(1.2);
+        let b = (0.1 - 0.5) * (ln(window) - ln(38.0)) / (ln(83_000.0) - ln(38.0)) + 0.5;
+        let p = 0.078 / pow(window, 1.2);
         (window * window * p * 2.0 * b / (2.0 - b), b)
     }
 

@@ -15,6 +15,7 @@
 use super::{BuildContext, new_reno};
 use crate::attributes::{Kind, Param, Spec};
 use crate::cpp;
+use crate::math;
 use crate::tcp::Tcb;
 use crate::tcp::control::CongestionControl;
 use crate::time::Time;
@@ -47,7 +48,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Hybla {
 
 impl Hybla {
     fn slow_start(&self, tcb: &mut Tcb) {
-        let increment = (2f64.powf(self.rho) - 1.0) * f64::from(tcb.segment_size);
+        let increment = (math::pow(2.0, self.rho) - 1.0) * f64::from(tcb.segment_size);
         tcb.cwnd = tcb.cwnd.wrapping_add(cpp::to_u32(increment)).min(tcb.ssthresh);
     }
 

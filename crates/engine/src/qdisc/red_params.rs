@@ -1,6 +1,7 @@
 //! The parameters of RED, and those that follow from them.
 
 use crate::attributes::{Attributes, FRACTION, Kind, Param, REAL, Spec, U32};
+use crate::math;
 use crate::time::Time;
 use crate::units::QueueSize;
 
@@ -180,13 +181,13 @@ impl Params {
 /// one second, of ten round-trip times, or of a tenth of a second.
 fn weight(given: f64, packets_per_second: f64, link_delay: Time) -> f64 {
     if given == 0.0 {
-        1.0 - (-1.0 / packets_per_second).exp()
+        1.0 - math::exp(-1.0 / packets_per_second)
     } else if given == -1.0 {
         let rtt = 3.0 * (link_delay.secs_f64() + 1.0 / packets_per_second);
         let rtt = if rtt < 0.1 { 0.1 } else { rtt };
-        1.0 - (-1.0 / (10.0 * rtt * packets_per_second)).exp()
+        1.0 - math::exp(-1.0 / (10.0 * rtt * packets_per_second))
     } else if given == -2.0 {
-        1.0 - (-10.0 / packets_per_second).exp()
+        1.0 - math::exp(-10.0 / packets_per_second)
     } else {
         given
     }

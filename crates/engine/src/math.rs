@@ -1,0 +1,85 @@
+//! The transcendental functions, correctly rounded: the same on every platform.
+//!
+//! `f64::ln`, `exp` and `powf` are those of the C library at hand: glibc's with and without fused
+//! multiplication, musl's and Apple's differ in the last bit now and then, and a browser has none.
+//! A run would then depend on the machine, while its id names only the scenario and the engine.
+//! The number nearest to the true value is the one result that all can agree on; clippy.toml
+//! forbids the others.  What IEEE 754 defines to the last bit (the four operations, roots, rounding)
+//! is the same everywhere and stays as it is.
+
+/// Natural logarithm.
+pub(crate) fn ln(x: f64) -> f64 {
+    pxfm::f_log(x)
+}
+
+pub(crate) fn exp(x: f64) -> f64 {
+    pxfm::f_exp(x)
+}
+
+pub(crate) fn pow(x: f64, y: f64) -> f64 {
+    pxfm::f_pow(x, y)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Computed with 60 decimal digits.  At each of these arguments glibc 2.36 with fused
+    /// multiplication yields a neighbour.
+    #[test]
+    fn values_are_the_nearest_ones_where_glibc_misses_them() {
+        for (x, y, nearest) in [
+            (50.4835, 3.0, 128661.42886638288),
+            (29.266, 3.0, 25066.292593095997),
+            (24257.5, 1.0 / 3.0, 28.94778555292776),
+            (2580.0, 1.0 / 3.0, 13.715339700741746),
+            (2.0, 17.865, 238726.63285713535),
+            (2.0, 13.704, 13344.891913342415),
+            (0.99286, 113.0, 0.4449852552230881),
+            (0.99704, 801.0, 0.09306324523458702),
+        ] {
+            assert_eq!(pow(x, y), nearest, "{x} to the power of {y}");
+        }
+        for (x, nearest) in [
+            (-0.025519, 0.9748038575164951),
+            (-0.00808, 0.9919525554582912),
+            (-0.062696, 0.9392289558962316),
+        ] {
+            assert_eq!(exp(x), nearest, "exp({x})");
+        }
+        for (x, nearest) in [
+            (0.609198, -0.4956119409606099),
+            (0.902444, -0.10264864056176919),
+            (0.924931, -0.07803613884662164),
+        ] {
+            assert_eq!(ln(x), nearest, "ln({x})");
+        }
+    }
+
+    #[test]
+    fn what_has_no_value_is_not_a_number() {
+        assert_eq!(ln(0.0), f64::NEG_INFINITY);
+        assert!(ln(-1.0).is_nan());
+        assert!(pow(-8.0, 1.0 / 3.0).is_nan());
+        assert!(pow(f64::NAN, 3.0).is_nan());
+        assert_eq!(exp(1e3), f64::INFINITY);
+    }
+
+    proptest! {
+        /// Integers whose cube has at most 126 bits have it exactly, to be rounded once.
+        #[test]
+        fn a_cube_is_rounded_once(x in 1u64..1 << 42, exponent in -60i32..60) {
+            let scale = f64::from_bits(((1023 + exponent) as u64) << 52);
+            let exact = u128::from(x).pow(3) as f64;
+            prop_assert_eq!(pow(x as f64 * scale, 3.0), exact * scale * scale * scale);
+        }
+
+        #[test]
+        fn logarithm_and_exponential_undo_each_other(x in -300.0..300.0) {
+            prop_assert!((ln(exp(x)) - x).abs() < 1e-15 * (1.0 + x.abs()));
+            prop_assert!((pow(exp(x), 2.0) / exp(2.0 * x) - 1.0).abs() < 1e-12);
+        }
+    }
+}
