@@ -65,8 +65,9 @@ user_code        : _native algorithms errors
 registry         : _native user_code
 recording        : _native
 fields           : user_code
-workload         : fields
-scenario         : _native errors fields toml user_code workload
+added_delay      : fields
+workload         : added_delay fields
+scenario         : _native added_delay errors fields toml user_code workload
 topologies       : _native errors scenario
 programs         : _native errors metrics outputs registry scenario topologies traces
 published        :

@@ -36,6 +36,7 @@ from pydantic import (
 )
 
 from ccperf import _native
+from ccperf.added_delay import ADDED_DELAYS, AddedDelay
 from ccperf.errors import Problem, ScenarioError, suggestion, unknown
 from ccperf.fields import Algorithm as Algorithm
 from ccperf.fields import (
@@ -251,6 +252,9 @@ class Flow(Model):
     #: like tell classes apart. (ns-3's sockets with a type of service send data without ECT.)
     dscp: CodePoint = 0
     return_dscp: CodePoint = 0
+    #: Propagation that packets of the source have on their first link beyond its delay: RTT
+    #: variation, and never a queue. A time, or drawn from a stream of the flow's own. None: none.
+    added_delay: AddedDelay | None = None
     #: Attributes of ns-3's ``TcpSocket``, ``TcpSocketBase`` and ``TcpSocketState``.
     tcp: Attributes = Field(default_factory=dict)
 
@@ -550,6 +554,7 @@ _UNIONS: dict[str, dict[str, type[Model]]] = {
         "arrivals": ARRIVALS,
         "pairs": PAIRS,
         "sizes": SIZES,
+        "added_delay": ADDED_DELAYS,
     }.items()
 }
 

@@ -13,6 +13,7 @@ from pydantic import (
     model_serializer,
 )
 
+from ccperf.added_delay import AddedDelay  # noqa: TC001  (read at run time)
 from ccperf.fields import (
     Algorithm,
     Attributes,
@@ -227,7 +228,10 @@ class Workload(Model):
     sizes: Sizes
     #: What one call hands to the socket.
     write: Size = "512B"
-    #: Number of the first of three random streams: for arrivals, pairs and sizes. None: its own.
+    #: As a flow's, for each transfer.
+    added_delay: AddedDelay | None = None
+    #: Number of the first of four random streams: for arrivals, pairs, sizes and added delays.
+    #: None: its own.
     stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
 
     @model_serializer(mode="wrap")
@@ -235,6 +239,8 @@ class Workload(Model):
         fields: dict[str, Any] = plain(self)
         if self.stream is None:
             fields.pop("stream", None)
+        if self.added_delay is None:
+            fields.pop("added_delay", None)
         if not self.apart:
             fields.pop("apart", None)
         return fields

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ccperf.metrics import classes, compute
+from ccperf.metrics import METRICS, classes, compute
 from ccperf.metrics.statistics import percentile
 from ccperf.recording import TABLES, Recording
 from recordings import Dumbbell
 
 MS = 1_000_000
+STATISTICS = ("mean", "p50", "p90")
 
 
 def with_completions(**columns: object) -> Recording:
@@ -18,7 +19,7 @@ def with_completions(**columns: object) -> Recording:
     table = {column.name: [0] * rows for column in TABLES["completions"]}
     table |= {
         "ideal_ns": [np.nan] * rows,
-        "flow": list(range(rows)),
+        "flow": [0] * rows,
         "group": [""] * rows,
         **columns,
     }  # type: ignore[arg-type,dict-item]
@@ -27,7 +28,12 @@ def with_completions(**columns: object) -> Recording:
 
 
 def metrics(recording: Recording) -> dict[str, dict[str, float]]:
-    return compute(Dumbbell(flows=1, points=3).scenario(), recording).classes
+    """The metrics of classes, without those of round trips."""
+    tables = compute(Dumbbell(flows=1, points=3).scenario(), recording).classes
+    return {
+        name: {metric: value for metric, value in values.items() if "rtt" not in metric}
+        for name, values in tables.items()
+    }
 
 
 def test_a_percentile_is_a_value_that_occurs() -> None:
@@ -96,3 +102,16 @@ def test_percentiles_of_a_thousand(name: str) -> None:
     times = np.arange(1, 1001) * float(MS)
     recording = with_completions(size_bytes=[500] * 1000, end_ns=times)
     assert metrics(recording)["small"][f"{name}_fct_l4"] == 10 * int(name[1:])
+
+
+def test_a_class_has_the_base_round_trips_of_its_transfers() -> None:
+    recording = Dumbbell(flows=10, points=3).recording()
+    table = {column.name: [0] * 10 for column in TABLES["completions"]}
+    table |= {"flow": list(range(10)), "group": [""] * 10, "size_bytes": [1] * 5 + [200_000] * 5}
+    table |= {"end_ns": [np.nan] * 10, "ideal_ns": [np.nan] * 10}
+    flows = {name: recording.flows[name] for name in recording.flows}
+    flows["base_rtt_ns"] = np.arange(1, 11) * 100_000
+    found = classes(Recording({**recording.tables, "flows": flows, "completions": table}))
+    assert found["small"].base_rtts.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
+    values = {name: METRICS[f"{name}_base_rtt_l4"].compute(found["all"]) for name in STATISTICS}
+    assert values == pytest.approx({"mean": 0.55, "p50": 0.5, "p90": 0.9})

@@ -254,6 +254,9 @@ pub struct Flow {
     pub dscp: u8,
     #[serde(default)]
     pub return_dscp: u8,
+    /// Propagation of the flow's packets beyond the delay of the first link of their way.
+    #[serde(default)]
+    pub added_delay_ns: u64,
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,
@@ -304,6 +307,9 @@ pub struct Workload {
     pub bytes: Vec<u64>,
     /// The least time that each can take.
     pub ideal_ns: Vec<u64>,
+    /// As a flow's; empty: none has any.
+    #[serde(default)]
+    pub added_delay_ns: Vec<u64>,
 }
 
 impl Workload {

@@ -8,6 +8,7 @@
 //! somebody has come to wait for them; until then their keys are kept, so that they take their place
 //! in the order that ns-3 would have given them.
 
+mod added_delays;
 mod common;
 mod forwarding;
 mod lanes;
@@ -121,6 +122,12 @@ impl Network {
     /// Whether a packet of a flow that is watched is somewhere in the network.
     pub fn is_under_way(&self, flow: u32) -> bool {
         self.common.packets.is_under_way(flow)
+    }
+
+    /// The packets of `flow` have `delay` more to go on the wire of `port`, where their way begins.
+    pub fn add_delay(&mut self, flow: u32, port: u32, delay: Time) {
+        self.common.added_delays.set(flow, port, delay);
+        self.ports[port as usize].transmitter.adds_delays = true;
     }
 
     /// The queue disciplines have been made.

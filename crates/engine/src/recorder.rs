@@ -305,37 +305,40 @@ fn optional(time: Option<Time>) -> f64 {
 
 fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
     let mut t = Flows::default();
-    let mut add = |number: u32, name: String, times: [u64; 2], way: [&[[usize; 2]]; 2]| {
-        let done = hosts.outcome(number);
-        let delay = |path: &[[usize; 2]]| -> u64 {
-            path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
+    let mut add =
+        |number: u32, name: String, times: [u64; 2], way: [&[[usize; 2]]; 2], added: u64| {
+            let done = hosts.outcome(number);
+            let delay = |path: &[[usize; 2]]| -> u64 {
+                path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
+            };
+            let slowest = way[0].iter().map(|&[link, side]| &scenario.links[link].directions[side]);
+            let slowest = slowest.min_by_key(|direction| direction.rate_bps);
+            let [start, stop] = times;
+            t.name.push(name);
+            t.segments_sent.push(done.segments_sent as i64);
+            t.retransmissions.push(done.retransmissions as i64);
+            t.rtos.push(i64::from(done.rtos));
+            t.recovery_episodes.push(i64::from(done.recovery_episodes));
+            t.recovery_time_ns.push(done.recovery_time.ns());
+            t.start_ns.push(start as i64);
+            t.stop_ns.push(if stop > 0 { stop } else { scenario.stop_ns } as i64);
+            t.completion_ns.push(optional(done.completed));
+            t.base_rtt_ns.push((delay(way[0]) + delay(way[1]) + added) as i64);
+            t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
         };
-        let slowest = way[0].iter().map(|&[link, side]| &scenario.links[link].directions[side]);
-        let slowest = slowest.min_by_key(|direction| direction.rate_bps);
-        let [start, stop] = times;
-        t.name.push(name);
-        t.segments_sent.push(done.segments_sent as i64);
-        t.retransmissions.push(done.retransmissions as i64);
-        t.rtos.push(i64::from(done.rtos));
-        t.recovery_episodes.push(i64::from(done.recovery_episodes));
-        t.recovery_time_ns.push(done.recovery_time.ns());
-        t.start_ns.push(start as i64);
-        t.stop_ns.push(if stop > 0 { stop } else { scenario.stop_ns } as i64);
-        t.completion_ns.push(optional(done.completed));
-        t.base_rtt_ns.push((delay(way[0]) + delay(way[1])) as i64);
-        t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
-    };
     let mut number = 0;
     for flow in &scenario.flows {
         let way = [&flow.path[..], &flow.return_path];
-        add(number, flow.name.clone(), [flow.start_ns, flow.stop_ns], way);
+        let times = [flow.start_ns, flow.stop_ns];
+        add(number, flow.name.clone(), times, way, flow.added_delay_ns);
         number += 1;
     }
     for workload in &scenario.workloads {
         let rest = workload.start_ns.iter().zip(&workload.pair);
-        for (name, (&start, &pair)) in workload.names().zip(rest) {
+        let added = workload.added_delay_ns.iter().copied().chain(std::iter::repeat(0));
+        for ((name, (&start, &pair)), added) in workload.names().zip(rest).zip(added) {
             let pair = &scenario.pairs[pair as usize];
-            add(number, name, [start, 0], [&pair.path, &pair.return_path]);
+            add(number, name, [start, 0], [&pair.path, &pair.return_path], added);
             number += 1;
         }
     }

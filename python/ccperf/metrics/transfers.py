@@ -35,6 +35,8 @@ class Transfers:
     completion_times: Floats
     #: Completion times over ideal ones, where there is an ideal one.
     slowdowns: Floats
+    #: Propagation there and back of all of them, in ms.
+    base_rtts: Floats
     unfinished: int
     #: Those of them that have an ideal completion time.
     unfinished_with_ideal: int
@@ -62,11 +64,13 @@ def classes(recording: Recording) -> dict[str, Transfers]:
         of_class[group] = is_finite & (groups == group)
     times = (table.array("end_ns") - table.array("start_ns")) / 1e6
     slowdowns = times / (table.array("ideal_ns") / 1e6)
+    base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
     finished, has_ideal = table.array("finished") == 1, ~np.isnan(table.array("ideal_ns"))
     return {
         name: Transfers(
             completion_times=times[members & finished],
             slowdowns=slowdowns[members & finished & has_ideal],
+            base_rtts=base_rtts[members],
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
         )

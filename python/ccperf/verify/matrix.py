@@ -19,6 +19,7 @@ from ccperf.verify import (
     datacentre,
     datagrams,
     queues,
+    rtt_variation,
     switches,
     traffic,
     workloads,
@@ -470,6 +471,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     late_starts,
     *connections.GROUPS,
     *datacentre.GROUPS,
+    *rtt_variation.GROUPS,
     *switches.GROUPS,
     *workloads.GROUPS,
 )

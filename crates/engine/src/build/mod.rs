@@ -93,7 +93,23 @@ pub fn network(
         pair[0].leads_to = forwarding.place(link.ends[1]);
         pair[1].leads_to = forwarding.place(link.ends[0]);
     }
-    Ok(Network::new(ports, loss_streams, forwarding, keys, trace))
+    let mut network = Network::new(ports, loss_streams, forwarding, keys, trace);
+    for (flow, [link, direction], delay) in added_delays(scenario) {
+        network.add_delay(flow, (2 * link + direction) as u32, delay);
+    }
+    Ok(network)
+}
+
+/// Flows whose ways are longer than their links, where they begin, and by how much.
+fn added_delays(scenario: &Lowered) -> impl Iterator<Item = (u32, [usize; 2], Time)> {
+    let flows = scenario.flows.iter().map(|flow| (flow.path[0], flow.added_delay_ns));
+    let transfers = scenario.workloads.iter().flat_map(|workload| {
+        let added = workload.added_delay_ns.iter().copied().chain(std::iter::repeat(0));
+        let first = |&pair: &u32| scenario.pairs[pair as usize].path[0];
+        workload.pair.iter().map(first).zip(added)
+    });
+    let all = (0..).zip(flows.chain(transfers));
+    all.filter(|(_, (_, ns))| *ns > 0).map(|(flow, (first, ns))| (flow, first, Time(ns)))
 }
 
 /// Both ends of every flow and ping, and what makes those of transfers.

@@ -1,5 +1,6 @@
 //! What all ports share: the clock, the packets, the wires, the trace.
 
+use super::added_delays::AddedDelays;
 use super::lanes::Lanes;
 use crate::event::{Event, EventQueue};
 use crate::packet::{PacketId, PacketPool};
@@ -18,6 +19,7 @@ pub struct Common {
     pub events: EventQueue,
     pub packets: PacketPool,
     pub lanes: Lanes,
+    pub added_delays: AddedDelays,
     /// What the packets of each flow are classified by, there and back.
     pub flow_keys: Vec<[FlowKey; 2]>,
     pub trace: Option<PacketTrace>,
@@ -30,6 +32,7 @@ impl Common {
             events: EventQueue::default(),
             packets: PacketPool::default(),
             lanes: Lanes::default(),
+            added_delays: AddedDelays::default(),
             flow_keys,
             trace,
             timers: QdiscTimers::default(),

@@ -456,6 +456,9 @@ impl Report {
             }
             self.code_point(&format!("{path}.dscp"), flow.dscp, flow.tos);
             self.code_point(&format!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
+            if let Some(added) = &mut flow.added_delay {
+                self.added_delay(&format!("{path}.added_delay"), added);
+            }
             if let Some(group) = &flow.group {
                 self.class_name(&format!("{path}.group"), group);
             }

@@ -8,7 +8,8 @@ use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
 /// The least time in ns in which `bytes` can be sent and acknowledged: a round trip to connect; then as
 /// few segments as hold them, back to back, through the slowest link of the path, the last of them through
 /// the other links as well; and the propagation there and back.  Rates and delays are those at time 0; no
-/// queues, no limit of a window, and control segments take no time on the wire.  So
+/// queues, no limit of a window, and control segments take no time on the wire.  `added_ns` of propagation
+/// come to those of the links.  So
 ///
 /// ```text
 /// 2 (propagation there and back) + 8 wire(all) / least rate + sum over other links 8 wire(last) / rate
@@ -21,6 +22,7 @@ pub(super) fn completion_ns(
     socket: &Attributes<'_>,
     [path, return_path]: [&[[usize; 2]]; 2],
     links: &[Link],
+    added_ns: u64,
 ) -> u64 {
     let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
     let header = u64::from(IP_HEADER + TCP_HEADER + options + PPP_HEADER);
@@ -28,8 +30,8 @@ pub(super) fn completion_ns(
     let segments = bytes.div_ceil(segment);
     let last = bytes - (segments - 1) * segment + header;
     let all = bytes.saturating_add(segments.saturating_mul(header));
-    let propagation: u64 =
-        path.iter().chain(return_path).map(|&[link, _]| links[link].delay_ns).sum();
+    let delays = path.iter().chain(return_path).map(|&[link, _]| links[link].delay_ns);
+    let propagation = delays.sum::<u64>() + added_ns;
     let rates = path.iter().map(|&[link, side]| links[link].directions[side].rate_bps);
     let least = rates.clone().min().unwrap_or(u64::MAX);
     let time = |bytes: u64, rate: u64| {

@@ -13,6 +13,7 @@ use crate::lowered::{
     Poisson, Recording, SCHEMA, Schedule, Workload,
 };
 use crate::qdisc::{self, Children};
+use crate::rng::RngStream;
 use crate::routing::{Paths, balance};
 use crate::tcp::socket_params::SOCKET;
 use crate::time::Time;
@@ -30,7 +31,7 @@ pub fn lower(s: &Scenario) -> Lowered {
     let links: Vec<_> = s.links.iter().map(|l| link(l, &nodes)).collect();
     let ends: Vec<_> = links.iter().map(|link| link.ends).collect();
     let mut routes = Paths::new(s.nodes.len(), &ends);
-    let flows = s.flows.iter().map(|f| flow(f, &nodes, &links, &mut routes)).collect();
+    let flows = s.flows.iter().map(|f| flow(f, &nodes, &links, &mut routes, s.seed)).collect();
     let pings = s.pings.iter().map(|p| ping(p, &nodes, &links, &mut routes)).collect();
     Lowered {
         schema: SCHEMA,
@@ -190,13 +191,19 @@ fn flow(
     nodes: &HashMap<&str, usize>,
     links: &[Link],
     routes: &mut Paths,
+    seed: u64,
 ) -> Flow {
     let name = flow.name.clone().expect(CHECKED);
+    let added_delay_ns = flow.added_delay.as_ref().map_or(0, |added| {
+        let stream = streams::first_stream(&format!("flows/{name}/added_delay"));
+        added.draw(&mut RngStream::fixed(seed, stream)).0
+    });
     let way = way([&flow.source, &flow.destination], nodes, links, routes);
     let ideal_ns = match application(&flow.application, "") {
         Application::Greedy { bytes, .. } if bytes > 0 => {
             let socket = Attributes::new(&SOCKET, &flow.tcp);
-            Some(ideal::completion_ns(bytes, &socket, [&way.path, &way.return_path], links))
+            let ways = [&way.path[..], &way.return_path];
+            Some(ideal::completion_ns(bytes, &socket, ways, links, added_delay_ns))
         }
         _ => None,
     };
@@ -225,6 +232,7 @@ fn flow(
         ideal_ns,
         dscp: flow.dscp,
         return_dscp: flow.return_dscp,
+        added_delay_ns,
         socket: base_units(&SOCKET, &flow.tcp),
         name,
     }

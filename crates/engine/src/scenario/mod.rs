@@ -4,6 +4,7 @@
 //! reports everything that makes no sense, `lower` turns what is left into integers and routes and
 //! cannot fail.
 
+mod added_delay;
 mod application;
 mod attributes;
 mod check;

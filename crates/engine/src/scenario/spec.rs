@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::added_delay::spec::AddedDelay;
 pub use super::texts::Algorithm;
 use super::texts::{attributes, default_recovery, default_write, zero_time};
 pub use super::workload::spec::{Stack, Workload};
@@ -224,6 +225,9 @@ pub struct Flow {
     pub dscp: u8,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub return_dscp: u8,
+    /// Propagation that the flow's packets have beyond the delay of their first link; `None`: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_delay: Option<AddedDelay>,
     #[serde(default, deserialize_with = "attributes")]
     pub tcp: BTreeMap<String, String>,
 }

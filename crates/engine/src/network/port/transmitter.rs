@@ -31,6 +31,8 @@ pub struct Transmitter {
     pub is_plain: bool,
     /// The end of the present transmission is queued as an event.
     is_completion_queued: bool,
+    /// Some flows that begin here have longer ways than others.
+    pub adds_delays: bool,
     pub tx_packets: u64,
     pub tx_bytes: u64,
     rate: Rate,
@@ -42,6 +44,7 @@ impl Transmitter {
             port,
             is_plain: false,
             is_completion_queued: false,
+            adds_delays: false,
             busy_until: Key::default(),
             sizes: [Size::default(); 2],
             delay,
@@ -70,12 +73,17 @@ impl Transmitter {
     /// end has left.  `is_awaited`: others wait for that.
     #[inline]
     pub fn transmit(&mut self, id: PacketId, bytes: u32, is_awaited: bool, common: &mut Common) {
-        let (delay, port) = (self.delay, self.port);
+        let (delay, port, adds_delays) = (self.delay, self.port, self.adds_delays);
         let size = self.size(bytes);
         let tx_time = size.tx_time;
         // ns-3 draws the numbers in this order: end of transmission, arrival.
         let busy_until = common.events.reserve(tx_time);
-        common.lanes.start(&mut size.lane, tx_time + delay, id, port, &mut common.events);
+        let (mut flight, mut lane) = (tx_time + delay, &mut size.lane);
+        if adds_delays && let Some((added, own)) = common.added_delays.at(port, &common.packets[id])
+        {
+            (flight, lane) = (flight + added, own);
+        }
+        common.lanes.start(lane, flight, id, port, &mut common.events);
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);

@@ -102,6 +102,9 @@ impl Report {
         self.arrivals(&format!("{path}.arrivals"), &mut workload.arrivals, stop);
         self.pairs(&format!("{path}.pairs"), workload, nodes);
         self.sizes(&format!("{path}.sizes"), &mut workload.sizes);
+        if let Some(added) = &mut workload.added_delay {
+            self.added_delay(&format!("{path}.added_delay"), added);
+        }
         let write = format!("{path}.write");
         if self.size(&write, &mut workload.write) == Some(0) {
             self.add(write, "0B would never send; write a size above 0");

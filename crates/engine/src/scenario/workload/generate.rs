@@ -1,12 +1,13 @@
 //! The transfers of a workload, drawn from streams of its own.
 //!
-//! Times, pairs and sizes come from three streams, whose numbers depend on the workload's name alone: the
+//! Times, pairs, sizes and added delays come from four streams, whose numbers depend on the workload's name alone: the
 //! n-th transfer is the same one whatever runs it, and with other sizes it still begins at the same time
 //! where the rate is the same.
 
 use super::sizes::Distribution;
 use super::spec::Pairs;
 use crate::rng::RngStream;
+use crate::scenario::added_delay::spec::AddedDelay;
 use crate::time::Time;
 
 /// A workload in numbers.
@@ -26,7 +27,7 @@ pub struct Plan {
     pub capacity: f64,
     /// Nothing begins from here on.
     pub end: Time,
-    /// The first of the three streams, and the run.
+    /// The first of the four streams, and the run.
     pub stream: u64,
     pub seed: u64,
 }
@@ -68,6 +69,12 @@ impl Plan {
             }
         }
         transfers
+    }
+
+    /// What is added to the propagation of each of `count` transfers.
+    pub fn added_delays(&self, added: &AddedDelay, count: usize) -> Vec<u64> {
+        let mut stream = RngStream::fixed(self.seed, self.stream.wrapping_add(3));
+        (0..count).map(|_| added.draw(&mut stream).0).collect()
     }
 
     /// Of what the transfers carry, the share of the capacity in the time in which they begin.

@@ -32,6 +32,9 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
         let stack = stack.expect(lower::CHECKED);
         let socket = Attributes::new(&SOCKET, &s.stacks[stack].tcp);
         let offered = plan.offered(&transfers);
+        let added = workload.added_delay.as_ref();
+        let added_delay_ns =
+            added.map_or_else(Vec::new, |added| plan.added_delays(added, transfers.len()));
         let mut columns = Workload {
             name: workload.name.clone(),
             stack,
@@ -45,14 +48,17 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
             start_ns: transfers.iter().map(|transfer| transfer.start.0).collect(),
             bytes: transfers.iter().map(|transfer| transfer.bytes).collect(),
             ideal_ns: Vec::with_capacity(transfers.len()),
+            added_delay_ns,
         };
-        for transfer in &transfers {
+        for (i, transfer) in transfers.iter().enumerate() {
             let (pair, [source_port, destination_port]) = pairs.next(transfer, links, routes);
             let ways = [&pairs.all[pair].path[..], &pairs.all[pair].return_path[..]];
             columns.pair.push(pair as u32);
             columns.source_port.push(source_port);
             columns.destination_port.push(destination_port);
-            columns.ideal_ns.push(ideal::completion_ns(transfer.bytes, &socket, ways, links));
+            let added = columns.added_delay_ns.get(i).copied().unwrap_or(0);
+            let ideal = ideal::completion_ns(transfer.bytes, &socket, ways, links, added);
+            columns.ideal_ns.push(ideal);
         }
         workloads.push(columns);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::scenario::added_delay::spec::AddedDelay;
 use crate::scenario::texts::{Algorithm, attributes, default_recovery, default_write, zero_time};
 
 /// How hosts speak TCP: named once, referred to by workloads.
@@ -48,7 +49,11 @@ pub struct Workload {
     /// What one call hands to the socket.
     #[serde(default = "default_write")]
     pub write: String,
-    /// The first of three streams of random numbers, for arrivals, pairs and sizes; `None`: its own.
+    /// As a flow's, for each transfer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_delay: Option<AddedDelay>,
+    /// The first of four streams of random numbers, for arrivals, pairs, sizes and added delays; `None`:
+    /// its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<i64>,
 }

@@ -16,6 +16,7 @@
 // Exit status 0: done; 2: the scenario cannot be run, one line on stderr says why. If ns-3 aborts, its
 // message is on stderr, and the packet trace holds what happened until then.
 
+#include "added-delay.h"
 #include "attributes.h"
 #include "datagrams.h"
 #include "flow-socket.h"
@@ -192,6 +193,7 @@ Run(const Arguments& arguments)
     Network network;
     BuildNetwork(scenario, network);
     InstallHostMarking(scenario, network.nodes);
+    InstallAddedDelays(scenario, network);
     const Ways ways(scenario);
     Recorder recorder(scenario, network, ways, isObserved);
     std::unique_ptr<PacketTrace> trace;

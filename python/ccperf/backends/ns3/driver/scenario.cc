@@ -230,6 +230,7 @@ ReadFlow(const Json& json)
             ReadOptional<std::int64_t>(json["ideal_ns"]),
             Get<std::uint8_t>(json, "dscp"),
             Get<std::uint8_t>(json, "return_dscp"),
+            Get<std::int64_t>(json, "added_delay_ns"),
             ReadAttributes(json["socket"])};
 }
 
@@ -273,6 +274,7 @@ AppendTransfers(const Json& json, const Json& scenario, std::vector<Flow>& flows
     const auto starts = ReadValues<std::int64_t>(json["start_ns"]);
     const auto bytes = ReadValues<std::uint64_t>(json["bytes"]);
     const auto ideals = ReadValues<std::int64_t>(json["ideal_ns"]);
+    const auto added = ReadValues<std::int64_t>(json["added_delay_ns"]); // none, if there are none
     for (std::size_t i = 0; i < starts.size(); ++i)
     {
         const Json& pair = scenario["pairs"].items.at(pairs.at(i)).second;
@@ -298,6 +300,7 @@ AppendTransfers(const Json& json, const Json& scenario, std::vector<Flow>& flows
                          .ideal = ideals.at(i),
                          .dscp = Get<std::uint8_t>(stack, "dscp"),
                          .returnDscp = Get<std::uint8_t>(stack, "return_dscp"),
+                         .addedDelay = added.empty() ? 0 : added.at(i),
                          .socket = ReadAttributes(stack["socket"])});
     }
 }

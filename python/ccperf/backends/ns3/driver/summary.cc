@@ -19,7 +19,7 @@ Recorder::Flows() const
         const FlowProbe& probe = m_flows[i];
         const Flow& flow = m_scenario.flows[i];
         const auto& links = m_scenario.links;
-        std::int64_t baseRtt = 0;
+        std::int64_t baseRtt = flow.addedDelay;
         for (const auto* path : {&flow.path, &flow.returnPath})
         {
             for (const Hop& hop : *path)
