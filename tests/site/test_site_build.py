@@ -57,8 +57,10 @@ def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
     assert first.index == folder / "index.html"
     assert first.runs == 2
     assert first.unchanged == first.removed == 0
-    # Pages, static files, and per run: page, two downloads, four figures.
-    assert first.written == 4 + 3 + 2 * (3 + 4)
+    static = len(list((folder / "static").iterdir()))
+    # Overviews with their index; the page of both seeds with its picture, its series, what it says
+    # as data, and the other seed's series.
+    assert first.written == static + 5 + 6
     before = times(folder)
     second = site.build([small], folder)
     assert (second.written, second.removed) == (0, 0)
@@ -84,20 +86,32 @@ def test_a_new_run_rewrites_only_what_mentions_it(small: Path, tmp_path: Path) -
     changed = {
         path.relative_to(folder).as_posix() for path in before if after[path] != before[path]
     }
-    assert changed == {"index.html", "experiments/aqm.html"}
-    new = {path.relative_to(folder).parts[:2] for path in after.keys() - before.keys()}
-    assert new == {("runs", added.id)}
+    page = f"runs/{run(1).id}"
+    assert changed == {"index.html", "index.js", "experiments/aqm.html", f"{page}/index.html"}
+    new = {path.relative_to(folder).as_posix() for path in after.keys() - before.keys()}
+    assert new == {f"{page}/{added.id}.js"}
 
 
-def test_a_run_that_is_gone_takes_its_page_along(small: Path, tmp_path: Path) -> None:
+def test_a_run_that_is_gone_takes_its_series_along(small: Path, tmp_path: Path) -> None:
     folder = tmp_path / "site"
     site.build([small], folder)
     gone = run(2).id
     with Store(small) as store:
         store.delete(gone)
     built = site.build([small], folder)
-    assert built.removed == 3 + 4
-    assert not (folder / "runs" / gone).exists()
+    assert built.removed == 1
+    assert not (folder / "runs" / run(1).id / f"{gone}.js").exists()
+
+
+def test_a_page_that_is_gone_leaves_nothing(small: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    site.build([small], folder)
+    with Store(small) as store:
+        for seed in (1, 2):
+            store.delete(run(seed).id)
+    site.build([small], folder)
+    assert not (folder / "runs").exists()
+    assert not (folder / "experiments").exists()
 
 
 def test_damaged_files_are_made_again(small: Path, tmp_path: Path) -> None:
@@ -118,15 +132,17 @@ def test_an_interrupted_build_is_finished_by_the_next(
     from ccperf.figures import svg
 
     folder = tmp_path / "site"
+    with Store(small) as store:
+        store.add(run(3, experiment="aqm_of_mine"))
     draw = svg.draw
     calls = 0
 
-    def interrupted(figure: Figure) -> str:
+    def interrupted(figure: Figure, _: svg.Detail) -> str:
         nonlocal calls
         calls += 1
-        if calls == 6:  # in the second run
+        if calls == 2:  # on the second page
             raise KeyboardInterrupt
-        return draw(figure)
+        return draw(figure, svg.SMALL)
 
     with monkeypatch.context() as patch:
         patch.setattr(svg, "draw", interrupted)
@@ -210,4 +226,4 @@ def test_a_database_that_is_not_ours_is_refused_before_anything_is_written(
 def test_progress_counts_the_runs(small: Path, tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     site.build([small], tmp_path / "site", progress=lambda *done: seen.append(done))
-    assert seen == [(1, 2), (2, 2)]
+    assert seen == [(2, 2)]  # both are on one page

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import registry, roles
@@ -12,8 +13,7 @@ from ccperf.result import canonical_json
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ccperf.store import RunRow
 
@@ -37,6 +37,19 @@ class Point:
         return " ".join([self.experiment, *(f"{name}={value}" for name, value in self.parameters)])
 
 
+@dataclass(frozen=True)
+class Record:
+    """One run at one point, as a cell takes it."""
+
+    row: RunRow
+    database: Path
+    #: See `Point.settings`.
+    settings: str
+    stop_time: str
+    #: One value a metric.
+    metrics: Mapping[str, float]
+
+
 @dataclass
 class Cell:
     """The runs of one algorithm at one point that differ in their seed only."""
@@ -49,6 +62,8 @@ class Cell:
     metrics: dict[int, dict[str, float]] = field(default_factory=dict)
     #: Seed to the run's id.
     runs: dict[int, str] = field(default_factory=dict)
+    #: Seed to what else is known of the run, and to where it is.
+    records: dict[int, Record] = field(default_factory=dict, repr=False)
 
     @property
     def is_deterministic(self) -> bool:
@@ -59,25 +74,36 @@ class Cell:
 
 def read(databases: Iterable[str | Path]) -> list[Cell]:
     """Return the cells of all runs, in the order in which they were made; each run once."""
+    return gather(record for path in databases for record in _records(Path(path)))
+
+
+def gather(records: Iterable[Record]) -> list[Cell]:
+    """Return the cells of runs, in their order; each run counts once at each of its points."""
     cells: dict[tuple[Point, str, str, str], Cell] = {}
     seen: set[tuple[str, str]] = set()
-    for path in databases:
-        with Store(path, "r") as store:
-            metrics = store.reduced_metrics()
-            settings: dict[str, str] = {}
-            for row in store.runs():
-                point = _point(row, "")
-                if (row.id, point.text) in seen:
-                    continue
-                seen.add((row.id, point.text))
-                if row.id not in settings:
-                    settings[row.id] = _settings(store.scenario(row.id))
-                point = replace(point, settings=settings[row.id])
-                key = (point, algorithm(row), row.backend, row.provenance.engine_hash)
-                cell = cells.setdefault(key, Cell(*key))
-                cell.metrics[row.seed] = metrics.get(row.id, {})
-                cell.runs[row.seed] = row.id
+    for record in records:
+        row = record.row
+        point = _point(row, record.settings)
+        if (row.id, point.text) in seen:
+            continue
+        seen.add((row.id, point.text))
+        key = (point, algorithm(row), row.backend, row.provenance.engine_hash)
+        cell = cells.setdefault(key, Cell(*key))
+        cell.metrics[row.seed] = dict(record.metrics)
+        cell.runs[row.seed] = row.id
+        cell.records[row.seed] = record
     return list(cells.values())
+
+
+def _records(path: Path) -> Iterator[Record]:
+    with Store(path, "r") as store:
+        metrics = store.reduced_metrics()
+        known: dict[str, tuple[str, str]] = {}
+        for row in store.runs():
+            if row.id not in known:
+                scenario = store.scenario(row.id)
+                known[row.id] = settings_of(scenario), str(scenario["stop_time"])
+            yield Record(row, path, *known[row.id], metrics.get(row.id, {}))
 
 
 def algorithm(row: RunRow) -> str:
@@ -153,7 +179,7 @@ def _point(row: RunRow, settings: str) -> Point:
     return Point(row.experiment or row.label or "scenario", parameters, settings)
 
 
-def _settings(scenario: Mapping[str, Any]) -> str:
+def settings_of(scenario: Mapping[str, Any]) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common."""
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
     common["flows"] = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 # isort: off
 # Imported for what they register, in the order in which pages show the figures.
-from ccperf.figures import time_series, operating_point, distribution, in_flight  # noqa: F401
+from ccperf.figures import timelines, operating_point, distribution, in_flight  # noqa: F401
 
 # isort: on
 from ccperf.errors import RunError, UsageError, unknown

@@ -16,8 +16,9 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 #: `line` joins the points, `step` holds each value over the interval that ends at its point, `ecdf`
-#: holds it from its point on, `points` marks the points only.
-Shape: TypeAlias = Literal["line", "step", "ecdf", "points"]
+#: holds it from its point on, `points` marks the points only, `ticks` are strokes at the edge of
+#: the panel where x is something that happened and y how often.
+Shape: TypeAlias = Literal["line", "step", "ecdf", "points", "ticks"]
 
 #: What a series stands for: one of the figure's subjects, the mean of a run's flows, all its flows
 #: together, the best that the network allows, or what an ideal network would do.
@@ -63,6 +64,10 @@ class Series:
     subject: int = 0
     #: With shape `line`: y is known to ± this; 0 where it is exact, NaN where it is not known.
     half_width: Floats | None = None
+    #: Drawn dashed: something that belongs to its subject besides its main series.
+    is_dashed: bool = False
+    #: Of several kinds of ticks in a panel, which one: 0, 1.
+    rank: int = 0
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ def data_limits(panel: Panel, axis: str) -> tuple[float, float]:
     """Return the least and the greatest value on axis `x` or `y`; (inf, -inf) without any."""
     values = [line.value for line in panel.lines if line.axis == axis]
     for series in panel.series:
+        if series.shape == "ticks" and axis == "y":
+            continue
         shown = np.isfinite(series.y) & np.isfinite(series.x)
         along = (series.x if axis == "x" else series.y)[shown]
         if along.size:

@@ -15,6 +15,7 @@ import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure as Canvas
 from matplotlib.font_manager import FontProperties
@@ -184,10 +185,20 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
     if series.shape == "points":
         axes.plot(series.x, series.y, **{**style, "linestyle": "", **_point_style(series.role)})
         return
+    if series.shape == "ticks":
+        # Placed by the panel's height, so that they say nothing about the y axis.
+        top = 0.05 + 0.05 * series.rank
+        strokes = [[(x, 0.0), (x, top)] for x in series.x.tolist()]
+        edge = axes.get_xaxis_transform()
+        lines = LineCollection(strokes, colors=style["color"], linewidths=0.5, transform=edge)
+        axes.add_collection(lines, autolim=False)
+        return
     if series.role != "subject":
         style |= {"marker": "", "linewidth": 1.1, "zorder": 3}
     elif figure.is_crowded:
         style |= {"linewidth": 0.4, "alpha": 0.55}
+    elif series.is_dashed:
+        style |= {"linewidth": 0.7, "linestyle": (0, (5, 2))}
     elif len(figure.entries) < len(figure.subjects):
         style |= {"linewidth": 0.6}
     if series.half_width is not None:
@@ -198,7 +209,12 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
     marker = style.pop("marker")
     x, y = decimate(series.x, series.y, series.shape, PIXEL_COLUMNS)
     axes.plot(x, y, drawstyle=drawn or "default", **style)
-    if series.role == "subject" and len(figure.entries) > 1 and not figure.is_crowded:
+    if (
+        series.role == "subject"
+        and len(figure.entries) > 1
+        and not figure.is_crowded
+        and not series.is_dashed
+    ):
         at = marked(series, panel, figure)
         axes.plot(
             series.x[at], series.y[at], **{**style, "marker": marker, "linestyle": ""}, markersize=3

@@ -65,10 +65,12 @@ def looks(count: int) -> tuple[Look, ...]:
     """Return how `count` subjects look: apart in colour and marker, or along a scale."""
     if count <= len(SUBJECTS):
         return SUBJECTS[:count]
-    return tuple(
-        Look(_scale(_ON_WHITE, index / (count - 1)), _scale(_ON_DARK, index / (count - 1)), "o")
-        for index in range(count)
-    )
+    return tuple(Look(*shade(index / (count - 1)), "o") for index in range(count))
+
+
+def shade(share: float) -> tuple[str, str]:
+    """Return the colour at a place from 0 to 1 of the scale, on white paper and on a dark page."""
+    return _scale(_ON_WHITE, share), _scale(_ON_DARK, share)
 
 
 def _scale(ends: tuple[float, float], share: float) -> str:

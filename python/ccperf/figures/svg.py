@@ -7,6 +7,7 @@ can be selected, searched, and read aloud.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -35,14 +36,28 @@ FONT = 130
 _UNIT = WIDTH / COLUMN  # an inch of a column
 _LINE_HEIGHT = 200
 _TICK = 40
+#: How tall the strokes of events are, by their rank.
+_STROKES = (70, 130)
 _GAP = 120
 _PAD = 40
 #: Beyond the plot's edges, so that lines along them show their full width.
 _OVERLAP = 15
-#: A series is thinned to this many columns: two for each pixel on the page.
-_COLUMNS = 900
-#: Points of all series of a panel, about: with many flows each is thinned further.
-_POINTS = 60_000
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How finely series are drawn."""
+
+    #: A series is thinned to this many columns.
+    columns: int
+    #: Points of all series of a panel, about: with many flows each is thinned further.
+    points: int
+
+
+#: Two columns for each pixel on the page.
+FINE = Detail(900, 60_000)
+#: For pages that have the series as data, too.
+SMALL = Detail(150, 1_200)
 #: Parts of the font's size; the widest sans serif that a page may choose (DejaVu Sans, Verdana).
 _WIDTHS = {
     **dict.fromkeys("ijlI|.,:;'![]()ft r", 0.41),
@@ -63,21 +78,23 @@ _STYLE = (
     ".g{{stroke:#e3e3e3;stroke-width:9}}.a{{stroke:#1b2126;stroke-width:11}}"
     ".l{{stroke-width:17}}.n{{stroke-width:11}}.r{{stroke-width:20}}"
     ".t{{stroke-width:9;stroke-opacity:.55}}"
-    ".d{{stroke-dasharray:20 28}}.m{{text-anchor:middle}}.e{{text-anchor:end}}"
+    ".d{{stroke-dasharray:20 28}}.h{{stroke-dasharray:60 30}}"
+    ".m{{text-anchor:middle}}.e{{text-anchor:end}}"
     ".b{{stroke-opacity:0;fill-opacity:.18}}"
     "{light}@media(prefers-color-scheme:dark){{text{{fill:#e6eaed}}.g{{stroke:#343d45}}"
     ".a{{stroke:#a3afb9}}{dark}}}"
 )
 
 
-def draw(figure: Figure) -> str:
+def draw(figure: Figure, detail: Detail = FINE) -> str:
     """Return the figure as a whole SVG document; the same figure gives the same text."""
-    return _Drawing(figure).document()
+    return _Drawing(figure, detail).document()
 
 
 class _Drawing:
-    def __init__(self, figure: Figure) -> None:
+    def __init__(self, figure: Figure, detail: Detail) -> None:
         self.figure = figure
+        self.detail = detail
         self.looks = looks(len(figure.entries))
         stacked = len(figure.panels) > 1 and not figure.side_by_side
         self.rows = len(figure.panels) if stacked else 1
@@ -151,7 +168,10 @@ class _Drawing:
             if series.half_width is not None:
                 yield self._band(series, series.half_width, x, y, (width, height))
         for series in sorted(lines, key=lambda one: one.role != "subject"):
-            yield self._line(series, panel, x, y, width, height)
+            if series.shape == "ticks":
+                yield self._ticks(series, x, width, height)
+            else:
+                yield self._line(series, panel, x, y, width, height)
         yield "</svg>"
         points = [one for one in panel.series if one.shape == "points"]
         for series in sorted(points, key=lambda one: _POINT_ORDER.get(one.role, 0)):
@@ -166,7 +186,8 @@ class _Drawing:
     def _line(
         self, series: Series, panel: Panel, x: _Scale, y: _Scale, width: int, height: int
     ) -> str:
-        columns = min(_COLUMNS, max(40, _POINTS // (4 * len(panel.series))))
+        fair = self.detail.points // (4 * len(panel.series))
+        columns = min(self.detail.columns, max(40, fair))
         xs, ys = decimate(series.x, series.y, series.shape, columns)
         shown = np.isfinite(xs) & np.isfinite(ys)
         # Where values are missing, the line has a gap.
@@ -182,6 +203,8 @@ class _Drawing:
             return f'<path class="r {dashed}r{series.role[0]}" d="{path}"/>'
         if self.figure.is_crowded:
             return f'<path class="t c{entry}" d="{path}"/>'
+        if series.is_dashed:
+            return f'<path class="n h c{entry}" d="{path}"/>'
         thin = len(self.figure.entries) < len(self.figure.subjects)
         drawn = f'<path class="{"n" if thin else "l"} c{entry}" d="{path}"/>'
         if len(self.figure.entries) > 1:
@@ -193,6 +216,13 @@ class _Drawing:
             )
             drawn += self._markers(series, places, _MARK_RADIUS)
         return drawn
+
+    def _ticks(self, series: Series, x: _Scale, width: int, height: int) -> str:
+        entry = self.figure.entry_of[series.subject]
+        tall = _STROKES[series.rank % len(_STROKES)]
+        at = np.unique(x.places(series.x, width)).tolist()
+        path = "".join(f"M{place} {height}v-{tall}" for place in at)
+        return f'<path class="n c{entry}" d="{path}"/>'
 
     def _band(
         self, series: Series, half_width: Floats, x: _Scale, y: _Scale, size: tuple[int, int]

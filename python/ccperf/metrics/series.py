@@ -54,7 +54,8 @@ class FlowSeries:
             )
         self._counters = recording.flows
         self._samples = _Grid(recording.flow_samples, "flow")
-        self._links = LinkSeries(scenario, recording)
+        #: The directions of the run.
+        self.links = LinkSeries(scenario, recording)
         #: Their positions among all flows, shape (flows,).
         self.positions = self._samples.subjects
         #: Whether every flow of the run is one of them.
@@ -102,17 +103,32 @@ class FlowSeries:
 
         NaN where that direction is not sampled.
         """
-        column = {int(port): i for i, port in enumerate(self._links.positions)}
+        column = {int(port): i for i, port in enumerate(self.links.positions)}
         rate = np.full((len(self.time), len(self.names)), np.nan)
         for flow, port in enumerate(self.bottleneck.tolist()):
             if port in column:
-                rate[:, flow] = self._links.rate[:, column[port]]
+                rate[:, flow] = self.links.rate[:, column[port]]
         return rate
 
     @cached_property
     def cwnd(self) -> Floats:
         """Congestion window, in segments of the flow's segment size; NaN but for TCP."""
         return self.of_tcp(self._samples.state("cwnd_bytes") / self.segment_bytes)
+
+    @cached_property
+    def ssthresh(self) -> Floats:
+        """Slow start threshold, in segments of the flow's segment size; NaN but for TCP."""
+        return self.of_tcp(self._samples.state("ssthresh_bytes") / self.segment_bytes)
+
+    @cached_property
+    def retransmissions(self) -> Floats:
+        """Segments sent again in the interval that ends at t_k."""
+        return self._samples.increase("retransmissions")
+
+    @cached_property
+    def rtos(self) -> Floats:
+        """Retransmission timeouts in the interval that ends at t_k."""
+        return self._samples.increase("rtos")
 
     @cached_property
     def in_flight(self) -> Floats:
@@ -239,6 +255,26 @@ class LinkSeries:
         """Packets in the queue discipline; NaN without one."""
         return np.where(self.has_qdisc, self._samples.state("qdisc_packets"), np.nan)
 
+    @cached_property
+    def sojourn(self) -> Floats:
+        """Sojourn time of the packet that left last, in ms; NaN without a queue discipline."""
+        return np.where(self.has_qdisc, self._samples.state("sojourn_ns") / 1e6, np.nan)
+
+    @cached_property
+    def drops(self) -> Floats:
+        """Packets that the queue discipline dropped in the interval that ends at t_k."""
+        return self._samples.increase("qdisc_dropped")
+
+    @cached_property
+    def marks(self) -> Floats:
+        """Packets that the queue discipline marked in the interval that ends at t_k."""
+        return self._samples.increase("qdisc_marked")
+
+    @cached_property
+    def utilization(self) -> Floats:
+        """sending_rate_l1 over the configured rate, in %; NaN where that is 0."""
+        return 100 * self.sending_rate_l1 / _positive(self.rate)
+
 
 class _Grid:
     """A table of samples, rows ordered by (time, subject), as matrices over time."""
@@ -259,6 +295,10 @@ class _Grid:
 
     def state(self, column: str) -> npt.NDArray[Any]:
         return self._matrix(column)[1:]
+
+    def increase(self, column: str) -> Floats:
+        """What a counter gained in each interval."""
+        return np.diff(self._matrix(column), axis=0).astype(np.float64)
 
     def rate(self, column: str) -> Floats:
         """Bytes counted in each interval as Mbps, rounded down to whole bit/s."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError
+from ccperf.evidence import cells
+from ccperf.site.inventory import inventory
 from ccperf.site.output import Output
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from ccperf.result import Result
+    from collections.abc import Callable, Sequence
 
 
 #: The page that a site begins with.
@@ -46,9 +45,7 @@ def build(
     used, or without jinja2.
     """
     try:
-        from ccperf.site.drawing import draw
-        from ccperf.site.pages import render
-        from ccperf.site.views import RunView
+        from ccperf.site import pages, work
     except ModuleNotFoundError as error:
         raise UsageError(
             "site", f"{error.name} is not installed: pip install 'ccperf[figures]'"
@@ -58,57 +55,28 @@ def build(
     for path in paths:
         Store(path, "r").close()  # all are databases of ours before anything is written
     target = Output(Path(output))
-    runs: list[RunView] = []
-    total = _count(paths) if progress else 0
-    for done, (path, points) in enumerate(_results(paths), start=1):
-        figures = draw(points[0])
-        drawn = [figure for figure, _ in figures]
-        runs += [RunView(point, drawn, path.name) for point in points]
-        for figure, content in figures:
-            target.write(f"{runs[-1].folder}/{figure.file}", content)
+    found = inventory(cells.read(paths), [path.name for path in paths])
+    by_page = {page.id: (group, page) for group in found.groups for page in group.pages}
+    jobs = [by_page[page.id] for page in found.pages]
+    done = 0
+    for (_, page), made in zip(jobs, work.make(jobs), strict=True):
+        for name, content in made:
+            target.write(name, content)
+        done += len(page.runs)
         if progress:
-            progress(done, total)
+            progress(done, found.runs)
     for asset in files("ccperf.site").joinpath("static").iterdir():
         target.write(f"static/{asset.name}", asset.read_bytes())
-    pages = dict(render(runs, [path.name for path in paths]))
+    for name, content in pages.generated():
+        target.write(name, content)
+    for group in found.groups:
+        if group.name:
+            target.write(*pages.experiment_page(group))
+    overview = dict(pages.overview_pages(found))
     # Last, so that a site which has one is whole.
-    index = pages.pop(INDEX)
-    for name, content in pages.items():
+    index = overview.pop(INDEX)
+    for name, content in overview.items():
         target.write(name, content)
     target.write(INDEX, index)
     target.finish()
-    return Built(
-        Path(output) / INDEX,
-        len({run.id for run in runs}),
-        target.written,
-        target.unchanged,
-        target.removed,
-    )
-
-
-def _results(databases: Sequence[Path]) -> Iterator[tuple[Path, list[Result]]]:
-    """Yield each run, as each point of an experiment that it is; one run at a time is held."""
-    seen: set[str] = set()
-    for path in databases:
-        with Store(path, "r") as store:
-            for run, points in groupby(store.runs(), key=lambda row: row.id):
-                if run in seen:
-                    continue
-                seen.add(run)
-                result = store.load(run)
-                yield (
-                    path,
-                    [
-                        replace(result, experiment=point.experiment, parameters=point.parameters)
-                        for point in points
-                    ],
-                )
-
-
-def _count(databases: Sequence[Path]) -> int:
-    """Return how many runs there are."""
-    runs: set[str] = set()
-    for path in databases:
-        with Store(path, "r") as store:
-            runs |= {row.id for row in store.runs()}
-    return len(runs)
+    return Built(Path(output) / INDEX, found.runs, target.written, target.unchanged, target.removed)

@@ -1,21 +1,30 @@
-"""The figures of a run's page."""
+"""What a run's page draws: one picture for those without scripts, and series for the browser."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ccperf import figures
-from ccperf.errors import UsageError
-from ccperf.figures import svg
+from ccperf import roles
+from ccperf.figures import FIGURES, packed, svg
+from ccperf.figures.timelines import TIMELINES, describe
+from ccperf.metrics import FlowSeries
 
 if TYPE_CHECKING:
+    from ccperf.figures.packed import Room
     from ccperf.result import Result
+
+#: The figure that a page has as a picture.
+PICTURE = "time_series"
+PICTURE_FILE = f"{PICTURE}.svg"
+#: Data of the run that a page shows first.
+DATA_FILE = "run.js"
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of a run's page: its file is named relative to the page."""
+    """The picture of a run's page, relative to it, and what it shows."""
 
     title: str
     caption: str
@@ -23,21 +32,42 @@ class Drawn:
     file: str
 
 
-def draw(result: Result) -> list[tuple[Drawn, str]]:
-    """Return the figures of a run with their SVG; none if there is nothing to draw."""
-    try:
-        described = figures.describe_all(result.scenario, result.recording)
-    except UsageError:
-        return []
-    return [
-        (
-            Drawn(
-                figure.title,
-                figures.FIGURES[figure.name].caption,
-                figure.alt,
-                f"{figure.name}.svg",
-            ),
-            svg.draw(figure),
-        )
-        for figure in described
-    ]
+def series_of(result: Result) -> FlowSeries | None:
+    """Return the series of a run; None if there is nothing to draw."""
+    flows = FlowSeries(result.scenario, result.recording)
+    return flows if flows.names and flows.time.size else None
+
+
+def picture(flows: FlowSeries) -> tuple[Drawn, str]:
+    """Return the picture of a run with its SVG."""
+    figure = describe(TIMELINES[PICTURE], flows)
+    kind = FIGURES[PICTURE]
+    drawn = Drawn(figure.title, kind.caption, figure.alt, PICTURE_FILE)
+    return drawn, svg.draw(figure, svg.SMALL)
+
+
+def data(result: Result, flows: FlowSeries, room: Room) -> str:
+    """Return a run's series as a script that hands them to the page."""
+    described = [flow["cc"]["type"] if "cc" in flow else "" for flow in _flows(result)]
+    names = [described[i] if i < len(described) else "" for i in flows.positions.tolist()]
+    point = roles.parameters(result.parameters)
+    run = {
+        "id": result.id,
+        "name": roles.under_test(result.parameters) or ", ".join(dict.fromkeys(described)),
+        "experiment": result.experiment or result.scenario.label or "scenario",
+        "point": ", ".join(f"{name} = {value}" for name, value in point.items()),
+        "seed": result.provenance.seed,
+        **packed.pack(flows, room, names),
+    }
+    return script(result.id, run)
+
+
+def script(name: str, value: Any) -> str:
+    """Return data as a script of the site; see `static/data.js`."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return f"ccperf.receive({json.dumps(name)},{text});\n"
+
+
+def _flows(result: Result) -> list[dict[str, Any]]:
+    flows: list[dict[str, Any]] = result.scenario.canonical()["flows"]
+    return flows

@@ -8,18 +8,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
-from ccperf.catalogue import REGISTRY, published_scenarios
+from ccperf.catalogue import published_scenarios
+from ccperf.evidence.summary import summarise
 from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import published_command, reproduce
 from ccperf.site import tables
+from ccperf.site.drawing import DATA_FILE
+from ccperf.site.ordering import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ccperf.catalogue import Parameter
     from ccperf.metrics import Metric
+    from ccperf.published import Published
     from ccperf.result import Result
     from ccperf.site.drawing import Drawn
+    from ccperf.site.inventory import Group, Page
 
 
 @dataclass(frozen=True)
@@ -98,18 +103,113 @@ class Reason:
     packets: int
 
 
-class RunView:
-    """The page of a run, and its row in the overviews."""
+@dataclass(frozen=True)
+class Interval:
+    """A mean over seeds: as printed, its interval if there is one, and what it is sorted by."""
 
-    def __init__(self, result: Result, figures: Sequence[Drawn], database: str) -> None:
+    text: str
+    spread: str
+    order: str
+    #: Both with all digits, and how many seeds.
+    full: str
+
+
+class PageView:
+    """A page's row in the overviews."""
+
+    def __init__(self, page: Page, group: Group) -> None:
+        self.page = page
+        self._group = group
+
+    @property
+    def short(self) -> str:
+        """The beginning of the id of the run that is shown first."""
+        return self.page.id[:8]
+
+    @cached_property
+    def published(self) -> Published | None:
+        """The published page that one of the runs is."""
+        known = published_scenarios()
+        rows = (self.page.cell.records[seed].row for seed in self.page.seeds)
+        return next(
+            (found for row in rows if (found := known.get(row.provenance.scenario_hash))), None
+        )
+
+    @property
+    def name(self) -> str:
+        """Title and parameters in one line."""
+        return ": ".join(filter(None, [self.page.title, self.page.point_text]))
+
+    @property
+    def search(self) -> str:
+        """What filters look through."""
+        row = self.page.record.row
+        words = [
+            *self.page.runs,
+            self.page.experiment,
+            self.page.title,
+            row.label or "scenario",
+            self.page.algorithm,
+            row.backend,
+            *(f"seed={seed}" for seed in self.page.seeds),
+            *(f"{name}={value}" for name, value in self.page.point.items()),
+            "published" if self.published else "",
+        ]
+        return " ".join(filter(None, words)).lower()
+
+    def column(self, name: str) -> Column:
+        """Return the value of a parameter; times and rates are sorted by size."""
+        value = self.page.point.get(name, "")
+        number = quantity(self._group.described, name, value) if value else None
+        return Column(value or tables.MISSING, value if number is None else repr(number))
+
+    @cached_property
+    def headlines(self) -> list[Interval]:
+        """The numbers of the overviews."""
+        return [interval(self.page, each.metric) for each in HEADLINES]
+
+
+def interval(page: Page, name: str) -> Interval:
+    """Return a metric's mean over the seeds of a page."""
+    metric = METRICS[name]
+    values = [found[name] for found in page.cell.metrics.values() if name in found]
+    if not values:
+        return Interval(tables.MISSING, "", "", "no samples")
+    summary = summarise(values)
+    places = 0 if metric.kind == "count" and len(values) == 1 else 2
+    spread = ""
+    full = repr(summary.mean)
+    if summary.half_width is not None:
+        full += f" ± {summary.half_width!r}, {summary.n} seeds"
+        if summary.half_width:
+            spread = tables.number(summary.half_width, places)
+    return Interval(tables.number(summary.mean, places), spread, f"{summary.mean:.6g}", full)
+
+
+@dataclass(frozen=True)
+class SeedRow:
+    """One seed of a page: its run, and its numbers."""
+
+    seed: int
+    run: str
+    file: str
+    headlines: list[Column]
+
+
+class RunView:
+    """The page of runs: the tables of the one that it shows first, and all its seeds."""
+
+    def __init__(self, result: Result, page: Page, group: Group, drawn: Drawn | None) -> None:
+        self.page = page
+        self.row = PageView(page, group)
+        self.axes = group.beside(page)
+        self.picture = drawn
         self.id = result.id
-        self.figures = figures
-        self.database = database
+        self.database = page.record.database.name
         self.provenance = result.provenance
-        self.experiment = REGISTRY.get(result.experiment or "")
-        self.experiment_name = result.experiment or ""
+        self.experiment = page.described
+        self.experiment_name = page.experiment
         self.label = result.scenario.label or "scenario"
-        self.parameters = {name: str(value) for name, value in result.parameters.items()}
         self.command = reproduce(result)
         self.published_command = published_command(result)
         self.published = published_scenarios().get(result.provenance.scenario_hash)
@@ -122,55 +222,42 @@ class RunView:
         self.bottlenecks = _bottlenecks(self.scenario, result.recording.flows.strings("bottleneck"))
         self.reasons = _reasons(result)
         self.changes = [_change(change) for change in self.scenario["changes"]]
-        self.headlines = [_headline(each, result) for each in HEADLINES]
         self._json = result.json()
+        self._parameters = {name: str(value) for name, value in result.parameters.items()}
 
     @property
-    def folder(self) -> str:
-        """Where the run's files are, from the site's root."""
-        return f"runs/{self.id}"
-
-    @cached_property
     def algorithms(self) -> str:
         """The algorithm under test, or those of the flows."""
-        of_flows = ", ".join(dict.fromkeys(flow.cca for flow in self.flows if flow.cca))
-        return roles.under_test(self.parameters) or of_flows
+        return self.page.algorithm
 
     @property
     def title(self) -> str:
         """The experiment's title, or the scenario's label."""
-        return self.experiment.title if self.experiment else self.experiment_name or self.label
-
-    @property
-    def point(self) -> dict[str, str]:
-        """The parameters without the algorithm under test."""
-        return roles.parameters(self.parameters)
+        return self.page.title
 
     @property
     def point_text(self) -> str:
         """The parameters in one line."""
-        return ", ".join(f"{name} = {value}" for name, value in self.point.items())
+        return self.page.point_text
 
     @property
     def name(self) -> str:
         """Title, parameters and algorithm in one line, for the window's title."""
-        return ": ".join(filter(None, [self.title, self.point_text]))
+        return self.row.name
 
-    @property
-    def search(self) -> str:
-        """What filters look through."""
-        words = [
-            self.id,
-            self.experiment_name,
-            self.title,
-            self.label,
-            self.algorithms,
-            self.provenance.backend,
-            f"seed={self.provenance.seed}",
-            *(f"{name}={value}" for name, value in self.point.items()),
-            "published" if self.published else "",
+    @cached_property
+    def seeds(self) -> list[SeedRow]:
+        """Every run of the page."""
+        cell = self.page.cell
+        return [
+            SeedRow(
+                seed,
+                cell.runs[seed],
+                DATA_FILE if cell.runs[seed] == self.id else f"{cell.runs[seed]}.js",
+                [_headline(each.metric, cell.metrics[seed]) for each in HEADLINES],
+            )
+            for seed in self.page.seeds
         ]
-        return " ".join(filter(None, words)).lower()
 
     @property
     def parameter_rows(self) -> list[tuple[str, str, str]]:
@@ -181,74 +268,13 @@ class RunView:
         meanings = {roles.LABELS[role]: text for role, text in roles.MEANINGS.items()}
         return [
             (name, value, known[name].doc if name in known else meanings.get(name, ""))
-            for name, value in self.parameters.items()
+            for name, value in self._parameters.items()
         ]
-
-    def column(self, name: str) -> Column:
-        """Return the value of a parameter; times and rates are sorted by size."""
-        value = self.point.get(name, "")
-        parameter = next(
-            (
-                each
-                for each in (self.experiment.parameters if self.experiment else ())
-                if each.name == name
-            ),
-            None,
-        )
-        return Column(value or tables.MISSING, _order(parameter, value))
 
     @property
     def json(self) -> str:
         """The run as `exec --json` prints it."""
-        return json.dumps({**self._json, "command": self.command}, indent=1) + "\n"
-
-    @property
-    def scenario_json(self) -> str:
-        """The canonical scenario."""
-        return json.dumps(self.scenario, indent=1) + "\n"
-
-
-class ExperimentView:
-    """The page of an experiment, and its part of the index; name "" for scenarios of no one's."""
-
-    def __init__(self, name: str, runs: Iterable[RunView]) -> None:
-        self.name = name
-        self.experiment = REGISTRY.get(name)
-        self.runs = sorted(runs, key=self._order)
-        #: Parameters by which the runs differ or the experiment is known.
-        self.parameters = (
-            [each.name for each in self.experiment.parameters]
-            if self.experiment
-            else list(dict.fromkeys(name for run in self.runs for name in run.point))
-        )
-
-    @property
-    def title(self) -> str:
-        """The experiment's title."""
-        if self.experiment:
-            return self.experiment.title
-        return self.name or "Scenarios of your own"
-
-    @property
-    def page(self) -> str:
-        """The page, from the site's root."""
-        return f"experiments/{self.name}.html" if self.name else "index.html#own"
-
-    @property
-    def grid(self) -> int:
-        """How many points the catalogue has."""
-        return sum(1 for _ in self.experiment.grid()) if self.experiment else 0
-
-    def _order(self, run: RunView) -> tuple[Any, ...]:
-        known = self.experiment.parameters if self.experiment else ()
-        values = [_order(parameter, run.point.get(parameter.name, "")) for parameter in known]
-        return (
-            [(0, float(each), "") if _is_number(each) else (1, 0.0, each) for each in values],
-            run.algorithms,
-            run.provenance.backend,
-            run.provenance.seed,
-            run.id,
-        )
+        return json.dumps({**self._json, "command": self.command}, separators=(",", ":")) + "\n"
 
 
 @dataclass(frozen=True)
@@ -272,15 +298,6 @@ def metric_views() -> dict[str, list[MetricView]]:
         )
         views[metric.scope].append(MetricView(metric, paragraphs, SAMPLING in parts))
     return views
-
-
-def experiment_views(runs: Sequence[RunView]) -> list[ExperimentView]:
-    """Return the experiments that have runs: the catalogue's in its order, then others."""
-    names = [*REGISTRY, *sorted({run.experiment_name for run in runs} - {*REGISTRY, ""}), ""]
-    views = [
-        ExperimentView(name, [run for run in runs if run.experiment_name == name]) for name in names
-    ]
-    return [view for view in views if view.runs]
 
 
 def _flow(flow: Mapping[str, Any]) -> Flow:
@@ -344,33 +361,8 @@ def _reasons(result: Result) -> list[Reason]:
     ]
 
 
-def _headline(headline: Headline, result: Result) -> Column:
-    metric = METRICS[headline.metric]
-    value = metric.of_run(result.metrics.of(metric.scope))
-    if value is None:
+def _headline(name: str, metrics: Mapping[str, float]) -> Column:
+    if name not in metrics:
         return Column(tables.MISSING, "")
-    places = 0 if metric.kind == "count" else 2
-    return Column(tables.number(value, places), repr(value))
-
-
-def _order(parameter: Parameter | None, value: str) -> str:
-    """Return what a value is sorted by: a number where it is one, else the text."""
-    from ccperf import _native
-
-    parse = {"time": _native.parse_time, "rate": _native.parse_rate}.get(
-        parameter.kind if parameter else ""
-    )
-    if parse is None:
-        return value
-    try:
-        return str(parse(value))
-    except ValueError:
-        return value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    places = 0 if METRICS[name].kind == "count" else 2
+    return Column(tables.number(metrics[name], places), repr(metrics[name]))

@@ -33,33 +33,41 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// A run is shown if it has every word; a section without runs is not.
+// A page is shown if it has every word; a section without any is not. What is counted are runs.
 const form = document.querySelector("form.filter");
 if (form) {
   const rows = [...document.querySelectorAll("tr[data-search]")];
   const sections = [...document.querySelectorAll("section.group")];
+  const count = (some) => some.reduce((sum, row) => sum + Number(row.dataset.runs), 0);
+  const all = count(rows);
   const apply = () => {
     const words = form.elements.words.value.toLowerCase().split(/\s+/).filter(Boolean);
     const published = form.elements.published.checked;
-    let shown = 0;
     for (const row of rows) {
       const found = words.every((word) => row.dataset.search.includes(word));
       row.hidden = !found || (published && !row.classList.contains("published"));
-      shown += !row.hidden;
     }
     for (const section of sections) {
       section.hidden = !section.querySelector("tr[data-search]:not([hidden])");
     }
-    const all = shown === rows.length;
-    form.querySelector("output").textContent = all
-      ? `${shown} runs`
-      : `${shown} of ${rows.length} runs`;
+    const shown = count(rows.filter((row) => !row.hidden));
+    const runs = `run${all === 1 ? "" : "s"}`;
+    form.querySelector("output").textContent =
+      shown === all ? `${all} ${runs}` : `${shown} of ${all} ${runs}`;
   };
   form.hidden = false;
   form.addEventListener("input", apply);
   form.addEventListener("submit", (event) => event.preventDefault());
   apply(); // a browser may have kept what was typed before
 }
+
+// Neighbouring points are one key away.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+  for (const link of document.querySelectorAll("a[data-key]")) {
+    if (link.dataset.key === event.key) { link.click(); return; }
+  }
+});
 
 // Clipboards may be denied to pages from a folder; selecting the text works everywhere.
 for (const button of document.querySelectorAll("button.copy")) {

@@ -1,0 +1,270 @@
+"""What there are pages of: the cells of the databases, and what stands beside each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ccperf import roles
+from ccperf.catalogue import REGISTRY
+from ccperf.site.ordering import order_key, sort_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ccperf.catalogue import Experiment
+    from ccperf.evidence.cells import Cell, Record
+
+
+@dataclass
+class Page:
+    """A page of runs: one algorithm at one point, with the seeds that it was run with.
+
+    It has the address of its first run, which it shows first.
+    """
+
+    cell: Cell
+    #: The experiment's name; "" for a scenario that is of none.
+    experiment: str
+    #: Other pages of the same run, which other experiments share: they have the address of this.
+    also: list[Page] = field(default_factory=list)
+
+    @cached_property
+    def seeds(self) -> list[int]:
+        """In their order."""
+        return sorted(self.cell.runs)
+
+    @cached_property
+    def record(self) -> Record:
+        """The run that is shown first."""
+        return self.cell.records[self.seeds[0]]
+
+    @property
+    def id(self) -> str:
+        """The id of the run that is shown first."""
+        return self.record.row.id
+
+    @property
+    def runs(self) -> list[str]:
+        """The ids of all runs, by seed."""
+        return [self.cell.runs[seed] for seed in self.seeds]
+
+    @property
+    def folder(self) -> str:
+        """Where its files are, from the site's root."""
+        return f"runs/{self.id}"
+
+    @property
+    def href(self) -> str:
+        """Its address, from the site's root."""
+        return f"{self.folder}/index.html"
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm under test, or those of the flows."""
+        return self.cell.algorithm
+
+    @cached_property
+    def point(self) -> dict[str, str]:
+        """The parameters without the algorithm under test."""
+        return {k: str(v) for k, v in roles.parameters(self.record.row.parameters).items()}
+
+    @property
+    def point_text(self) -> str:
+        """The parameters in one line."""
+        return ", ".join(f"{name} = {value}" for name, value in self.point.items())
+
+    @property
+    def described(self) -> Experiment | None:
+        """The catalogue's description of its experiment."""
+        return REGISTRY.get(self.experiment)
+
+    @property
+    def title(self) -> str:
+        """The experiment's title, or the scenario's label."""
+        if self.described:
+            return self.described.title
+        return self.experiment or self.record.row.label or "scenario"
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A value of a parameter (or an algorithm), and the page that differs by it only."""
+
+    text: str
+    page: Page | None
+    is_here: bool
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What can be changed from a page: a parameter with the values that there are runs of."""
+
+    name: str
+    values: tuple[Neighbour, ...]
+
+    @property
+    def place(self) -> int:
+        """Which value is this page's."""
+        return next(index for index, value in enumerate(self.values) if value.is_here)
+
+    @property
+    def before(self) -> Page | None:
+        """The page of the value before."""
+        return self.values[self.place - 1].page if self.place else None
+
+    @property
+    def after(self) -> Page | None:
+        """The page of the value behind."""
+        following = self.values[self.place + 1 :]
+        return following[0].page if following else None
+
+
+@dataclass(frozen=True)
+class Group:
+    """An experiment with its pages; name "" for scenarios of one's own."""
+
+    name: str
+    pages: tuple[Page, ...]
+
+    @property
+    def described(self) -> Experiment | None:
+        """The catalogue's description."""
+        return REGISTRY.get(self.name)
+
+    @property
+    def title(self) -> str:
+        """The experiment's title."""
+        if self.described:
+            return self.described.title
+        return self.name or "Scenarios of your own"
+
+    @property
+    def href(self) -> str:
+        """The experiment's page, from the site's root."""
+        return f"experiments/{self.name}.html" if self.name else "index.html#own"
+
+    @cached_property
+    def parameters(self) -> list[str]:
+        """The parameters that the experiment is known for, or that its points have."""
+        if self.described:
+            return [each.name for each in self.described.parameters]
+        return list(dict.fromkeys(name for page in self.pages for name in page.point))
+
+    @cached_property
+    def algorithms(self) -> list[str]:
+        """The algorithms under test, in alphabetical order."""
+        return sorted({page.algorithm for page in self.pages}, key=sort_text)
+
+    @cached_property
+    def axes(self) -> dict[str, list[str]]:
+        """The values of each parameter that there are runs of, by size."""
+        found: dict[str, list[str]] = {}
+        for name in self.parameters:
+            values = {page.point[name] for page in self.pages if name in page.point}
+            found[name] = sorted(values, key=lambda value: order_key(self.described, name, value))
+        return found
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len({run for page in self.pages for run in page.runs})
+
+    @property
+    def grid(self) -> int:
+        """How many points the catalogue has."""
+        return sum(1 for _ in self.described.grid()) if self.described else 0
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[Any, ...], Page]:
+        return {_place(page, page.algorithm, page.point): page for page in reversed(self.pages)}
+
+    def beside(self, page: Page) -> list[Axis]:
+        """Return what can be changed from a page: each parameter, then the algorithm."""
+        found = []
+        for name in page.point:
+            neighbours = [
+                Neighbour(
+                    value,
+                    self._by_place.get(_place(page, page.algorithm, {**page.point, name: value})),
+                    value == page.point[name],
+                )
+                for value in self.axes.get(name, [])
+            ]
+            found.append(Axis(name, tuple(one for one in neighbours if one.page or one.is_here)))
+        others = [
+            Neighbour(
+                name, self._by_place.get(_place(page, name, page.point)), name == page.algorithm
+            )
+            for name in self.algorithms
+        ]
+        if self.name:
+            found.append(Axis("algorithm", tuple(o for o in others if o.page or o.is_here)))
+        return [axis for axis in found if len(axis.values) > 1]
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """All that a site shows."""
+
+    groups: tuple[Group, ...]
+    databases: tuple[str, ...]
+
+    @cached_property
+    def pages(self) -> list[Page]:
+        """Every page of runs, once."""
+        seen: dict[str, Page] = {}
+        for group in self.groups:
+            for page in group.pages:
+                seen.setdefault(page.id, page)
+        return list(seen.values())
+
+    @cached_property
+    def algorithms(self) -> list[str]:
+        """Every algorithm under test in an experiment, in alphabetical order."""
+        names = {name for group in self.groups if group.name for name in group.algorithms}
+        return sorted(names, key=sort_text)
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len({run for group in self.groups for page in group.pages for run in page.runs})
+
+
+def inventory(cells: Iterable[Cell], databases: Sequence[str]) -> Inventory:
+    """Arrange cells as pages by experiment: the catalogue's in its order, then others."""
+    pages = []
+    for cell in cells:
+        first = cell.records[min(cell.runs)].row
+        pages.append(Page(cell, first.experiment or ""))
+    by_id: dict[str, list[Page]] = {}
+    for page in pages:
+        by_id.setdefault(page.id, []).append(page)
+    for alike in by_id.values():
+        for page in alike:
+            page.also = [other for other in alike if other is not page]
+    names = [*REGISTRY, *sorted({page.experiment for page in pages} - {*REGISTRY, ""}), ""]
+    grouped: dict[str, list[Page]] = {name: [] for name in names}
+    for page in pages:
+        grouped[page.experiment].append(page)
+    groups = (Group(name, tuple(sorted(members, key=_order))) for name, members in grouped.items())
+    return Inventory(tuple(group for group in groups if group.pages), tuple(databases))
+
+
+def _place(page: Page, algorithm: str, point: dict[str, str]) -> tuple[Any, ...]:
+    """Return what a page and its neighbours have in common but for one parameter."""
+    cell = page.cell
+    engine = (cell.backend, cell.engine, page.record.row.label if not page.experiment else None)
+    return (algorithm, tuple(sorted(point.items())), engine, page.record.stop_time)
+
+
+def _order(page: Page) -> tuple[Any, ...]:
+    known = page.described
+    names = [each.name for each in known.parameters] if known else []
+    return (
+        [order_key(known, name, page.point.get(name, "")) for name in names],
+        sort_text(page.algorithm),
+        page.cell.backend,
+        page.id,
+    )

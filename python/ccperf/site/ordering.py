@@ -1,0 +1,41 @@
+"""What is sorted by what: times and rates by size, counts as numbers, words by letter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ccperf.catalogue import Experiment
+
+
+def sort_text(text: str) -> tuple[str, str]:
+    """Return what a name is sorted by: its letters, large or small."""
+    return text.lower(), text
+
+
+def order_key(experiment: Experiment | None, name: str, value: str) -> tuple[int, float, str]:
+    """Return what a parameter's value is sorted by; numbers come before words."""
+    number = quantity(experiment, name, value)
+    return (1, 0.0, value) if number is None else (0, number, "")
+
+
+def quantity(experiment: Experiment | None, name: str, value: str) -> float | None:
+    """Return a parameter's value as a number: a time in ns, a rate in bit/s; None for words."""
+    kind = next(
+        (each.kind for each in (experiment.parameters if experiment else ()) if each.name == name),
+        "",
+    )
+    parsers: Sequence[Callable[[str], float]] = {
+        "time": [_native.parse_time],
+        "rate": [_native.parse_rate],
+    }.get(kind, [float, _native.parse_time, _native.parse_rate])
+    for parse in parsers:
+        try:
+            return float(parse(value))
+        except ValueError:
+            continue
+    return None

@@ -1,0 +1,111 @@
+"use strict";
+
+// From the tables of a recording to what figures show, as metrics and figures of the package do it.
+//
+//   ccperf.quantities(tables, about) -> run
+//
+// tables: { flows, links, flow_samples, link_samples }, each an object of columns of one length (the
+// columns of the contract). about: { id, name, seed, flows: [{ algorithm, segment, transport }],
+// links: [{ qdisc }] }, one entry a row of the tables flows and links.
+// run: { id, name, seed, flows, links, all, columns: { throughput: [{ x, y } ...], ... }, means }.
+globalThis.ccperf ??= {};
+{
+  // 2^31 - 1 and 2^32 - 1 stand for no bound.
+  const UNBOUNDED = 2 ** 31 - 1;
+
+  // Rows ordered by (time, subject) as columns over time.
+  const grid = (table, subject) => {
+    const rows = table.time_ns.length;
+    let wide = 0;
+    while (wide < rows && table.time_ns[wide] === table.time_ns[0]) wide++;
+    const long = wide ? rows / wide : 0;
+    const subjects = Array.from({ length: wide }, (_, i) => Number(table[subject][i]));
+    const x = Float64Array.from({ length: Math.max(0, long - 1) }, (_, k) =>
+      Number(table.time_ns[(k + 1) * wide]) / 1e9);
+    const interval = long > 1 ? Number(table.time_ns[wide]) - Number(table.time_ns[0]) : 0;
+    const column = (name, index, value) => ({
+      x, y: Float64Array.from(x, (_, k) =>
+        value(table[name], (k + 1) * wide + index, k * wide + index)),
+    });
+    return {
+      subjects, x,
+      state: (name, scale) => subjects.map((_, i) =>
+        column(name, i, (values, now) => scale(Number(values[now]), i))),
+      increase: (name) => subjects.map((_, i) =>
+        column(name, i, (values, now, before) => Number(values[now]) - Number(values[before]))),
+      // Mbps, rounded down to whole bit/s.
+      rate: (name) => subjects.map((_, i) => column(name, i, (values, now, before) =>
+        Math.floor((Number(values[now]) - Number(values[before])) * 8 * (1e9 / interval) + 1e-6) / 1e6)),
+    };
+  };
+
+  const mean = (values) => {
+    let sum = 0, count = 0;
+    for (const value of values) if (!Number.isNaN(value)) { sum += value; count++; }
+    return count ? sum / count : NaN;
+  };
+
+  ccperf.quantities = (tables, about) => {
+    const flows = grid(tables.flow_samples, "flow");
+    const links = grid(tables.link_samples, "link");
+    const tcp = flows.subjects.map((flow) => (about.flows[flow]?.transport ?? "TCP") === "TCP");
+    const segment = flows.subjects.map((flow) => about.flows[flow]?.segment ?? 536);
+    const names = [...tables.links.name];
+    const bottleneck = flows.subjects.map((flow) => names.indexOf(tables.flows.bottleneck[flow]));
+    const used = links.subjects.flatMap((link, i) => (bottleneck.includes(link) ? [i] : []));
+    const only = (columns) => used.map((i) => columns[i]);
+    const qdisc = (value, i) => ((about.links[links.subjects[i]]?.qdisc ?? true) ? value : NaN);
+    const segments = (bytes, i) => (tcp[i] ? bytes / segment[i] : NaN);
+    const bounded = (bytes, i) => (bytes >= UNBOUNDED ? NaN : segments(bytes, i));
+
+    const rate = links.state("rate_bps", (bps) => bps / 1e6);
+    const sent = links.rate("tx_bytes");
+    const columns = {
+      throughput: flows.rate("received_bytes"),
+      srtt: flows.state("srtt_ns", (ns) => Math.floor(ns / 1e3 + 0.5) / 1e3),
+      in_flight: flows.state("in_flight_bytes", segments),
+      cwnd: flows.state("cwnd_bytes", bounded),
+      ssthresh: flows.state("ssthresh_bytes", bounded),
+      retransmissions: flows.increase("retransmissions"),
+      rtos: flows.increase("rtos"),
+      utilisation: only(sent.map(({ x, y }, i) => ({
+        x, y: y.map((value, k) => (rate[i].y[k] > 0 ? 100 * value / rate[i].y[k] : NaN)),
+      }))),
+      length: only(links.state("qdisc_packets", qdisc)),
+      sojourn: only(links.state("sojourn_ns", (ns, i) => qdisc(ns / 1e6, i))),
+      drops: only(links.increase("qdisc_dropped")),
+      marks: only(links.increase("qdisc_marked")),
+    };
+
+    // The best that the network allows, where it is the same for all flows.
+    const rtt = flows.subjects.map((flow) => Number(tables.flows.base_rtt_ns[flow]) / 1e6);
+    const [port] = bottleneck;
+    const alike = bottleneck.every((one) => one === port) && links.subjects.includes(port);
+    if (rtt.length && rtt.every((one) => one === rtt[0])) {
+      columns.optimum_srtt = [{ x: flows.x, y: flows.x.map(() => rtt[0]) }];
+    }
+    if (alike && bottleneck.length) {
+      const { y } = rate[links.subjects.indexOf(port)];
+      const share = y.map((value) => value / bottleneck.length);
+      columns.optimum_throughput = [{ x: flows.x, y: share }];
+      if (columns.optimum_srtt && segment.every((one) => one === segment[0])) {
+        columns.optimum_in_flight = [{
+          x: flows.x, y: share.map((value) => value * rtt[0] * 1e3 / (8 * segment[0])),
+        }];
+      }
+    }
+    return {
+      id: about.id, name: about.name, seed: about.seed, columns,
+      flows: flows.subjects.map((flow) => ({
+        name: tables.flows.name[flow], algorithm: about.flows[flow]?.algorithm ?? "",
+      })),
+      links: used.map((i) => ({ name: names[links.subjects[i]] })),
+      all: tables.flows.name.length,
+      means: {
+        throughput: columns.throughput.map(({ y }) => mean(y)),
+        srtt: columns.srtt.map(({ y }) => mean(y)),
+      },
+      end: flows.x.at(-1) ?? 0,
+    };
+  };
+}

@@ -1,0 +1,92 @@
+"""Making pages of runs: what one page takes, and many of them on all cores."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ccperf.figures import packed
+from ccperf.site import drawing
+from ccperf.site.pages import run_page
+from ccperf.site.views import RunView
+from ccperf.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from ccperf.result import Result
+    from ccperf.site.inventory import Group, Page
+
+#: Fewer pages than this are made here: processes take longer to start.
+_WORTH_PROCESSES = 24
+
+#: File names from the site's root, and contents.
+Files = list[tuple[str, str]]
+
+
+def make(jobs: Sequence[tuple[Group, Page]]) -> Iterator[Files]:
+    """Yield the files of each page, in their order, made on as many cores as there are."""
+    workers = min(_cores(), len(jobs) // (_WORTH_PROCESSES // 2))
+    # A child that is a copy needs nothing of the caller's script; elsewhere one process makes all.
+    if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        for job in jobs:
+            yield page_files(*job)
+        return
+    _jobs.extend(jobs)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))
+    try:
+        chunk = max(1, min(16, len(jobs) // (4 * workers)))
+        yield from pool.map(_made, range(len(jobs)), chunksize=chunk)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        _jobs.clear()
+
+
+#: What the children make; they have it of their parent.
+_jobs: list[tuple[Group, Page]] = []
+
+
+def _made(index: int) -> Files:
+    return page_files(*_jobs[index])
+
+
+def page_files(group: Group, page: Page) -> Files:
+    """Return the files of a page of runs: itself, its picture, its series, and what it says."""
+    shown = page.record
+    first = _result(shown.database, page.id, page)
+    files: Files = []
+    flows = drawing.series_of(first)
+    drawn = None
+    if flows is not None:
+        drawn, svg = drawing.picture(flows)
+        files.append((drawn.file, svg))
+        files.append((drawing.DATA_FILE, drawing.data(first, flows, packed.FULL)))
+        for seed in page.seeds[1:]:
+            record = page.cell.records[seed]
+            other = _result(record.database, record.row.id, page)
+            series = drawing.series_of(other)
+            if series is not None:
+                small = drawing.data(other, series, packed.SMALL)
+                files.append((f"{other.id}.js", small))
+    view = RunView(first, page, group, drawn)
+    files.append(("scenario.js", drawing.script("scenario", view.scenario)))
+    files.append(("result.json", view.json))
+    files.append(("index.html", run_page(view)))
+    return [(f"{page.folder}/{name}", content) for name, content in files]
+
+
+def _result(database: Path, run: str, page: Page) -> Result:
+    with Store(database, "r") as store:
+        result = store.load(run)
+    row = page.record.row
+    return replace(result, experiment=row.experiment, parameters=row.parameters)
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
