@@ -16,6 +16,10 @@ from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.programs import PROGRAMS, ProgramRun
 
+SHORT_FABRIC = (
+    "large-scale --leafCount=2 --spineCount=2 --serverCount=4 --load=0.6 --randomSeed=3"
+    " --FlowLaunchEndTime=0.02 --EndTime=0.1"
+)
 SHORT_TRACK = "queue-track --endTime=0.05 --simEndTime=0.06 --randomSeed=3"
 
 
@@ -138,6 +142,67 @@ def test_queue_track_leaves_its_samples_as_a_script_for_gnuplot(
         assert (tmp_path / "Queue_Track_ECNSharp_mine_Queue.png").stat().st_size > 0
 
 
+def test_large_scale_is_a_leaf_spine_with_five_delays() -> None:
+    scenario = canonical(
+        "large-scale --randomSeed=233 --load=0.6 --AQM=TCN --TCNThreshold=70 --linkCount=2"
+        " --spineLeafCapacity=40"
+    )
+    links = scenario["links"]
+    assert len(links) == 32 + 4 * 4 * 2
+    assert {link["delay"] for link in links} == {"10us"}
+    assert {link["rate"] for link in links[:32]} == {"10Gbps"}
+    assert {link["rate"] for link in links[32:]} == {"40Gbps"}
+    port = {"MaxSize": "250p", "Threshold": "70us"}
+    assert all(link["reverse"]["qdisc"]["attributes"] == port for link in links)
+    assert links[0]["forward"]["qdisc"]["type"] == "FifoQueueDisc"
+    (flows,) = scenario["workloads"]
+    assert flows["arrivals"]["capacity"] == "1280Gbps"  # the leaves' uplinks
+    assert flows["added_delay"]["delays"] == ["1us", "20us", "50us", "80us", "160us"]
+    assert len(flows["apart"]) == 4
+    assert scenario["routing"]["type"] == "ecmp"
+
+
+def test_the_readme_s_misspelt_options_are_read_with_a_note() -> None:
+    line = (
+        "large-scale --randomSeed=233 --load=0.6 --AQM=ECNSharp --ECNShaprInterval=70"
+        " --ECNSharpTarget=10 --ECNShaprMarkingThreshold=70"
+    )
+    attributes = canonical(line)["links"][0]["reverse"]["qdisc"]["attributes"]
+    assert attributes == {
+        "MaxSize": "250p",
+        "InstantaneousMarkingThreshold": "70us",
+        "PersistentMarkingTarget": "10us",
+        "PersistentMarkingInterval": "70us",
+    }
+    assert "--ECNShaprInterval is read as --ECNSharpInterval" in warnings(line)
+
+
+def test_large_scale_prints_the_parser_s_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = execute(SHORT_FABRIC, capsys).splitlines()
+    assert [line.partition(":")[0] for line in lines] == [
+        "AVG FCT",
+        "AVG Large flow FCT",
+        "AVG Small flow FCT",
+        "AVG Small flow 99 FCT",
+        "Total Flow",
+        "Unfinished Flow",
+    ]
+    assert lines[-1] == "Unfinished Flow: 0"
+
+
+def test_what_the_end_cuts_off_is_no_completion(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    whole = execute(SHORT_FABRIC, capsys).splitlines()
+    cut = execute(f"{SHORT_FABRIC} --EndTime=0.021", capsys).splitlines()
+    assert cut[4] == whole[4]
+    assert int(cut[5].rpartition(" ")[2]) > 0
+
+
 def test_a_file_that_is_not_ours_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,6 +279,9 @@ def test_the_seed_draws_the_same_flows_for_every_discipline() -> None:
         ("mq --bufferSize=0", "--bufferSize", "1p"),
         ("mq --endTime=0.1", "--endTime", "0.2 s"),
         ("mq --TCNTreshold=3", "--TCNTreshold", "`TCNThreshold`"),
+        ("large-scale", "--load", "between 0 and 1"),
+        ("large-scale --load=0.6 --leafCount=1", "--leafCount", "2 to 1000"),
+        ("large-scale --load=0.6 --spineLeafCapacity=0", "--spineLeafCapacity", "1 to 1000"),
         ("queue-track --load=1.5", "--load", "between 0 and 1"),
         ("queue-track --load=0", "--load", "between 0 and 1"),
         ("queue-track --cdfFileName=missing.txt", "--cdfFileName", "VL2_CDF.txt"),

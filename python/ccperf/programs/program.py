@@ -247,6 +247,12 @@ class Defaults:
         """Attributes of the sockets, the program's ``own`` among them."""
         return {**self._known(ns3_attributes.TCP_CLASSES, registry.socket_parameters()), **own}
 
+    def given(self, class_name: str, attribute: str, otherwise: Any) -> Any:
+        """An attribute that a program leaves to whoever gives it."""
+        key = (class_name, attribute)
+        self._used |= self._given.keys() & {key}
+        return self._given.get(key, otherwise)
+
     def cc(self, name: str, **own: Any) -> dict[str, Any]:
         """A congestion control."""
         attributes = self._known((name,), registry.parameters("cc", name))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ccperf.metrics.transfers import Transfers, classes
+from ccperf.metrics.transfers import classes
 
 if TYPE_CHECKING:
     from ccperf.metrics.series import Floats
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 def lines(result: Result) -> list[str]:
     """The lines of a run."""
-    nothing = Transfers(np.zeros(0), np.zeros(0), unfinished=0, unfinished_with_ideal=0)
     found = classes(result.recording)
-    every, large, small = (found.get(name, nothing) for name in ("all", "large", "small"))
+    times = {name: transfers.completion_times for name, transfers in found.items()}
+    none = np.zeros(0)
     return [
-        f"AVG FCT: {_mean(every.completion_times):.6f}",
-        f"AVG Large flow FCT: {_mean(large.completion_times):.6f}",
-        f"AVG Small flow FCT: {_mean(small.completion_times):.6f}",
-        f"AVG Small flow 99 FCT: {_99th(small.completion_times):.6f}",
-        f"Total Flow: {every.count}",
-        f"Unfinished Flow: {every.unfinished}",
+        f"AVG FCT: {_mean(times.get('all', none)):.6f}",
+        f"AVG Large flow FCT: {_mean(times.get('large', none)):.6f}",
+        f"AVG Small flow FCT: {_mean(times.get('small', none)):.6f}",
+        f"AVG Small flow 99 FCT: {_99th(times.get('small', none)):.6f}",
+        f"Total Flow: {found['all'].count if found else 0}",
+        f"Unfinished Flow: {found['all'].unfinished if found else 0}",
     ]
 
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 #: Payload of a segment, in bytes.
 SEGMENT = 1400
+#: In segments. The originals say 10, but let at most two segments leave for an ACK: what they send
+#: at first is 2, then 4, then 8.
+INITIAL_WINDOW = 2
 #: The programs' words; the name of a congestion control does as well.
 _TRANSPORTS: Mapping[str, str] = {"DcTcp": "TcpDctcp", "Tcp": "TcpNewReno"}
 #: The files that the programs come with, by the end of their names.
@@ -34,7 +37,7 @@ def stack(name: str, values: Values, defaults: Defaults, **own: Any) -> dict[str
         "tcp": defaults.tcp(
             **{
                 "SegmentSize": SEGMENT,
-                "InitialCwnd": 10,
+                "InitialCwnd": defaults.given("TcpSocket", "InitialCwnd", INITIAL_WINDOW),
                 "DelAckCount": 1,
                 "ConnTimeout": "5ms",
                 "ConnCount": 6,
