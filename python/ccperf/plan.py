@@ -1,7 +1,7 @@
 """Plans: TOML files that name experiments of the catalogue with the grid to run.
 
-A plan looks like this; only ``experiment`` and ``cc`` are needed, and a parameter that is left out
-takes the whole grid of the catalogue::
+A plan looks like this; only ``experiment`` and ``cc`` are needed (``qdisc`` for an experiment on
+queue disciplines), and a parameter that is left out takes the whole grid of the catalogue::
 
     experiment = "aqm"
     cc = ["TcpNewReno"]
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ccperf.catalogue.parameter import Value
     from ccperf.toml import Document
 
-_KEYS = ("experiment", "cc", "seed", "recovery", "stop_time", "parameters")
+_KEYS = ("experiment", "cc", "qdisc", "seed", "recovery", "stop_time", "parameters")
 
 
 @dataclass(frozen=True)
@@ -93,14 +93,19 @@ def _plan(data: Mapping[str, Any]) -> Plan:
     for key in data:
         if key not in _KEYS:
             raise UsageError(key, unknown("key of a plan", key, _KEYS))
-    if "cc" not in data:
-        raise UsageError("cc", 'is missing; name an algorithm, e.g. cc = ["TcpNewReno"]')
+    experiment = catalogue.get(_text("experiment", data["experiment"]))
+    kind = experiment.kind
+    if kind not in data:
+        example = f'{kind} = ["{experiment.usual[0]}"]'
+        raise UsageError(kind, f"is missing; name an algorithm, e.g. {example}")
+    for other in {"cc", "qdisc"} & data.keys() - {kind}:
+        raise UsageError(other, f"{experiment.name} tests what {kind} names; leave it out")
     parameters = data.get("parameters", {})
     if not isinstance(parameters, Mapping):
         raise UsageError("parameters", "must be a table: [parameters]")
     plan = Plan(
-        experiment=_text("experiment", data["experiment"]),
-        cc=[_algorithm(_text("cc", word)) for word in _list(data["cc"])],
+        experiment=experiment.name,
+        cc=[experiment.resolve(_text(kind, word)) for word in _list(data[kind])],
         parameters={name: _values(name, value) for name, value in parameters.items()},
         seeds=_seeds(data["seed"]) if "seed" in data else None,
         recovery=_text("recovery", data["recovery"]) if "recovery" in data else None,
@@ -126,15 +131,6 @@ def _values(name: str, value: object) -> list[object]:
     if not values:
         raise UsageError(f"parameters.{name}", "is empty; leave it out for the whole grid")
     return values
-
-
-def _algorithm(name: str) -> str:
-    from ccperf import registry
-
-    try:
-        return registry.resolve("cc", name)
-    except ValueError as error:
-        raise UsageError("cc", str(error)) from None
 
 
 def _seeds(value: object) -> list[int]:

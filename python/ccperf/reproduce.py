@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
-from ccperf.catalogue import REGISTRY, Experiment, PublishedExperiment
+from ccperf.catalogue import EXPERIMENTS, Experiment, PublishedExperiment
 from ccperf.errors import CcperfError
 from ccperf.user_code.names import as_stored
 
@@ -40,7 +40,7 @@ def published_command(result: Result) -> str | None:
 
 def _point(result: Result) -> tuple[Experiment, str, dict[str, Any]] | None:
     """The experiment, its algorithm under test and the rest of what makes exactly this scenario."""
-    experiment = REGISTRY.get(result.experiment or "")
+    experiment = EXPERIMENTS.get(result.experiment or "")
     cc = roles.under_test(result.parameters)
     if experiment is None or cc is None:
         return None
@@ -48,7 +48,10 @@ def _point(result: Result) -> tuple[Experiment, str, dict[str, Any]] | None:
     given = {
         **roles.parameters(result.parameters),
         "seed": scenario.seed,
-        "recovery": scenario.flows[0].recovery,
+        "recovery": [
+            *(flow.recovery for flow in scenario.flows),
+            *(stack.recovery for stack in scenario.stacks),
+        ][0],
         "stop_time": scenario.stop_time,
     }
     try:

@@ -8,6 +8,7 @@ from ccperf.catalogue.aqm import Aqm
 from ccperf.catalogue.buffer_sizing import BufferSizing
 from ccperf.catalogue.bursty_loss import BurstyLoss
 from ccperf.catalogue.competition import Competition
+from ccperf.catalogue.datacentre import DATACENTRE
 from ccperf.catalogue.ecn import Ecn
 from ccperf.catalogue.experiment import Experiment, Setup
 from ccperf.catalogue.incast import Incast
@@ -31,7 +32,7 @@ from ccperf.catalogue.steady_state_start_time_fairness import SteadyStateStartTi
 from ccperf.catalogue.steady_state_synchronous_fairness import SteadyStateSynchronousFairness
 from ccperf.errors import UsageError, unknown
 
-#: In the order in which they are listed and run.
+#: Of congestion controls, in the order in which they are listed and run.
 REGISTRY: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
@@ -64,15 +65,21 @@ REGISTRY: dict[str, Experiment] = {
 }
 
 
+#: Those, and those of queue disciplines.
+EXPERIMENTS: dict[str, Experiment] = {**REGISTRY, **DATACENTRE}
+
+
 def get(name: str) -> Experiment:
     """The experiment of this name. Raises :class:`~ccperf.errors.UsageError`."""
     try:
-        return REGISTRY[name]
+        return EXPERIMENTS[name]
     except KeyError:
-        raise UsageError("experiment", unknown("experiment", name, REGISTRY)) from None
+        raise UsageError("experiment", unknown("experiment", name, EXPERIMENTS)) from None
 
 
 __all__ = [
+    "DATACENTRE",
+    "EXPERIMENTS",
     "REGISTRY",
     "Experiment",
     "Parameter",

@@ -60,6 +60,13 @@ class Experiment(ABC):
     description: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
 
+    #: What is under test: a congestion control, or a queue discipline.
+    kind: ClassVar[registry.Kind] = "cc"
+    #: What is tested unless something else is asked for; the algorithm of the published tables.
+    usual: ClassVar[tuple[str, ...]] = ("TcpNewReno",)
+    #: The loss recovery of its flows, and the length of a run.
+    recovery: ClassVar[str] = RECOVERY
+    stop_time: ClassVar[str] = STOP_TIME
     #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
     seeded: ClassVar[str] = ""
 
@@ -96,8 +103,8 @@ class Experiment(ABC):
         cc: str,
         *,
         seed: int = SEED,
-        recovery: str = RECOVERY,
-        stop_time: str = STOP_TIME,
+        recovery: str | None = None,
+        stop_time: str | None = None,
         **parameters: object,
     ) -> Setup:
         """The point that is meant; parameters not given have their defaults.
@@ -105,14 +112,22 @@ class Experiment(ABC):
         Raises:
             UsageError: names the argument that is wrong.
         """
-        length = _length(stop_time)
+        length = _length(stop_time or self.stop_time)
         return Setup(
-            cc=_resolved("cc", cc),
+            cc=self.resolve(cc),
             parameters=self.point(parameters, length),
             seed=seed,
-            recovery=_resolved("recovery", recovery),
+            recovery=resolved("recovery", recovery or self.recovery),
             stop_time=length,
         )
+
+    def resolve(self, name: str) -> str:
+        """The algorithm under test that is called so.
+
+        Raises:
+            UsageError: if there is none.
+        """
+        return resolved(self.kind, name)
 
     @property
     def published(self) -> tuple[Published, ...]:
@@ -124,7 +139,7 @@ class Experiment(ABC):
         return self.product({parameter.name: parameter.grid for parameter in self.parameters})
 
     def product(
-        self, axes: Mapping[str, Iterable[object]], stop_time: str = STOP_TIME
+        self, axes: Mapping[str, Iterable[object]], stop_time: str | None = None
     ) -> Iterator[dict[str, Value]]:
         """The points of a grid, each once; parameters that are not among `axes` have all values of
         the catalogue.
@@ -139,10 +154,10 @@ class Experiment(ABC):
         ]
         names = [parameter.name for parameter in self.parameters]
         for point in itertools.product(*values):
-            yield self.settle(dict(zip(names, point, strict=True)), stop_time)
+            yield self.settle(dict(zip(names, point, strict=True)), stop_time or self.stop_time)
 
     def point(
-        self, parameters: Mapping[str, object], stop_time: str = STOP_TIME
+        self, parameters: Mapping[str, object], stop_time: str | None = None
     ) -> dict[str, Value]:
         """All parameters in canonical form, the default for those not given, of a run of this
         length.
@@ -155,7 +170,7 @@ class Experiment(ABC):
             parameter.name: parameter.value(parameters.get(parameter.name, parameter.default))
             for parameter in self.parameters
         }
-        return self.settle(values, stop_time)
+        return self.settle(values, stop_time or self.stop_time)
 
     def settle(
         self,
@@ -182,13 +197,13 @@ class Experiment(ABC):
         """
         setup = self.setup(cc, **given)
         options = {
-            "cc": setup.cc,
+            self.kind: setup.cc,
             **{name.replace("_", "-"): value for name, value in setup.parameters.items()},
             "seed": setup.seed,
         }
-        if setup.recovery != RECOVERY:
+        if setup.recovery != self.recovery:
             options["recovery"] = setup.recovery
-        if setup.stop_time != STOP_TIME:
+        if setup.stop_time != _length(self.stop_time):
             options["stop-time"] = setup.stop_time
         if backend != "native":
             options["backend"] = backend
@@ -196,7 +211,8 @@ class Experiment(ABC):
         return shlex.join(["ccperf", "run", self.name, *words])
 
 
-def _resolved(kind: registry.Kind, name: str) -> str:
+def resolved(kind: registry.Kind, name: str) -> str:
+    """The canonical name of an algorithm. Raises :class:`~ccperf.errors.UsageError`."""
     try:
         return registry.resolve(kind, name)
     except ValueError as error:

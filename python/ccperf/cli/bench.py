@@ -8,22 +8,31 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ccperf import interruption
-from ccperf.cli.options import Running, algorithms, writable_file, writable_folder
+from ccperf.cli.options import Running, under_test, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
 from ccperf.cli.run import run_campaign, status
+from ccperf.errors import UsageError
 from ccperf.grid import seeds
 
 
 def command(
-    cc: Annotated[str, Parameter(help="Algorithms under test, e.g. TcpNewReno,cubic.")],
+    names: Annotated[
+        str, Parameter(help="Algorithms under test, e.g. TcpNewReno,cubic; your own included.")
+    ],
     /,
     *,
+    datacentre: Annotated[
+        bool, Parameter(help="They are queue disciplines: the experiments on data centres.")
+    ] = False,
     experiments: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
     stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
     running: Running | None = None,
     db: Annotated[
-        Path | None, Parameter(help="One database for all instead of benchmark_ALGORITHM.db each.")
+        Path | None,
+        Parameter(
+            help="One database for all instead of benchmark_ALGORITHM.db each (datacentre.db)."
+        ),
     ] = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="Folder of the site.")] = Path(
         "site"
@@ -36,7 +45,12 @@ def command(
 ) -> int:
     """Run every experiment of the catalogue for the algorithms, then build the site.
 
-    What the database already has is not run again.
+    What the database already has is not run again. With --datacentre the algorithms are queue
+    disciplines, or RED-tail, RED-average and TCN-average, and are compared with the first.
+
+    Examples: `ccperf bench TcpNewReno,cubic`, `ccperf bench ./mycca.py:MyCca --experiments ecn`,
+    `ccperf bench --datacentre ECNSharp,TCN,RedQueueDisc --seed 1..10`,
+    `ccperf bench --datacentre RED-tail,./myqueue.py:Mine --experiments testbed`.
     """
     from ccperf import catalogue
     from ccperf.plan import Plan
@@ -44,10 +58,15 @@ def command(
 
     running = running or Running()
     running.declare_sources()
-    names = algorithms(cc)
-    chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()] or [
-        *catalogue.REGISTRY.values()
-    ]
+    there = catalogue.DATACENTRE if datacentre else catalogue.REGISTRY
+    chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()]
+    for experiment in chosen:
+        if experiment.name not in there:
+            what = "congestion control" if datacentre else "queue disciplines: --datacentre"
+            raise UsageError("--experiments", f"{experiment.name} is one on {what}")
+    chosen = chosen or list(there.values())
+    option = "qdisc" if datacentre else "cc"
+    algorithms = under_test(chosen[0], names, option)
     numbers = seeds(seed, "--seed") if seed else None
     jobs = {
         name: [
@@ -60,7 +79,7 @@ def command(
             )
             for experiment in chosen
         ]
-        for name in names
+        for name in algorithms
     }
     points = {name: [p for plan in plans for p in plan.points()] for name, plans in jobs.items()}
     for point in (p for group in points.values() for p in group):
@@ -70,7 +89,8 @@ def command(
             for plan in plans:
                 say("\n".join(plan.commands(running.backend)))
         return 0
-    targets = {name: db or Path(f"benchmark_{short(name)}.db") for name in names}
+    together = db or (Path("datacentre.db") if datacentre else None)
+    targets = {name: together or Path(f"benchmark_{short(name)}.db") for name in algorithms}
     for target in targets.values():
         writable_file(target, "--db")
     if not no_site:
@@ -83,7 +103,7 @@ def command(
 
     exit_status = 0
     done: dict[str, Path] = {}
-    for name in names:
+    for name in algorithms:
         with Store(targets[name]) as store:
             report = run_campaign(points[name], store, backend, running, title=label(name))
             if store.ids():
@@ -107,7 +127,7 @@ def command(
             }
         )
     else:
-        for name in names:
+        for name in algorithms:
             say(f"{label(name)}: {done.get(name, 'no run finished, nothing stored')}")
         if index:
             say(f"site: {index}")

@@ -16,6 +16,11 @@ HEADLINES = (
     "mean_jains_fairness_throughput_l4",
     "total_qdisc_drops_l2",
     "total_retransmissions_l4",
+    "mean_fct_l4",
+    "small.mean_fct_l4",
+    "small.p99_fct_l4",
+    "large.mean_fct_l4",
+    "total_unfinished_l4",
 )
 
 
@@ -84,7 +89,7 @@ def command(
 
 def _algorithms(items: Sequence[str], databases: Sequence[Path]) -> list[str] | None:
     """The algorithms named, in their order; none for all; None if these are ids of runs."""
-    from ccperf.cli.options import LATEST, resolve
+    from ccperf.cli.options import LATEST
     from ccperf.evidence import cells
     from ccperf.store import Store
 
@@ -96,19 +101,18 @@ def _algorithms(items: Sequence[str], databases: Sequence[Path]) -> list[str] | 
                 return None
             known += [cells.algorithm(row) for row in rows]
     labels = dict.fromkeys(known)
-    # A class of one's own is known by its label; whatever else is not there gets the usual error.
-    return [item if item in labels else resolve("cc", "items", item) for item in items]
+    return [cells.known_as(item, labels, "items") for item in items]
 
 
 def metrics_named(text: str) -> list[str]:
     """The metrics of `--metric`; none if it is not given."""
     from ccperf.errors import UsageError, unknown
     from ccperf.evidence import cells
-    from ccperf.metrics import METRICS
+    from ccperf.metrics import METRICS, named
 
     if text == "all":
         return list(METRICS)
     for name in cells.words(text):
-        if name not in METRICS:
+        if named(name) is None:
             raise UsageError("--metric", unknown("metric", name, METRICS))
     return cells.words(text)

@@ -22,7 +22,7 @@ def compare_runs(
     """Single runs side by side: by default all metrics, without a word on chance."""
     from ccperf.cli.formats import render
     from ccperf.errors import UsageError
-    from ccperf.metrics import METRICS
+    from ccperf.metrics import METRICS, named
 
     if len(items) < 2:
         raise UsageError("runs", "name at least two; `ccperf runs --db FILE` lists them")
@@ -31,7 +31,8 @@ def compare_runs(
     rows: list[list[str]] = []
     document: dict[str, dict[str, float]] = {}
     for name in metrics or METRICS:
-        definition = METRICS[name]
+        definition = named(name)
+        assert definition is not None
         values = [_reduced(definition, result) for result in results]
         present = [value for value in values if value is not None]
         if not present:

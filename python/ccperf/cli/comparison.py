@@ -56,7 +56,7 @@ def print_comparison(
 
 def _table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     """One line a point (or experiment) and metric, one column an algorithm."""
-    from ccperf.metrics import METRICS
+    from ccperf.metrics import named
 
     lines: dict[tuple[Any, ...], dict[str, Row]] = {}
     for row in comparison.rows:
@@ -69,7 +69,8 @@ def _table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
             what = " ".join([experiment, *(f"{name}={value}" for name, value in point)])
         cells = [_value(first.base, first.points)]
         cells += [_change(sides[name]) if name in sides else "" for name in comparison.sides]
-        rows.append([what, metric, METRICS[metric].unit, *cells])
+        definition = named(metric)
+        rows.append([what, metric, definition.unit if definition else "", *cells])
     return ["where", "metric", "unit", comparison.base, *comparison.sides], rows
 
 

@@ -104,10 +104,10 @@ def own_files(line: DumbbellRun | ProgramRun) -> dict[Path, File]:
 def labels(line: DumbbellRun | ProgramRun) -> tuple[str | None, dict[str, str]]:
     """Experiment and parameters as the catalogue spells them, if it is a point of the catalogue."""
     from ccperf import roles
-    from ccperf.catalogue import REGISTRY
+    from ccperf.catalogue import EXPERIMENTS
 
     parameters = dict(line.parameters)
-    experiment = REGISTRY.get(line.experiment)
+    experiment = EXPERIMENTS.get(line.experiment)
     if experiment is not None:
         varied = roles.parameters(parameters)
         with suppress(UsageError):  # labels are free text

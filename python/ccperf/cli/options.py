@@ -15,6 +15,7 @@ from ccperf.grid import expand
 if TYPE_CHECKING:
     from ccperf import registry
     from ccperf.backends import Backend
+    from ccperf.catalogue import Experiment
     from ccperf.result import Result
 
 #: Stands for the id of the run that finished last.
@@ -110,9 +111,12 @@ def resolve(kind: registry.Kind, option: str, name: str) -> str:
         raise UsageError(option, str(error)) from None
 
 
-def algorithms(text: str, option: str = "cc") -> list[str]:
-    """``newreno,TcpCubic`` as ns-3 names, each once."""
-    names = [resolve("cc", option, word) for word in expand(option, text)]
+def under_test(experiment: Experiment, text: str, option: str) -> list[str]:
+    """``newreno,TcpCubic`` as the experiment names what it tests, each once."""
+    try:
+        names = [experiment.resolve(word) for word in expand(option, text)]
+    except UsageError as error:
+        raise UsageError(option, error.message) from None
     return list(dict.fromkeys(names))
 
 

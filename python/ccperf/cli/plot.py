@@ -140,11 +140,12 @@ def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figu
 def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str) -> dict[str, Figure]:
     """One figure for each metric and each combination of the other parameters."""
     from ccperf import figures
+    from ccperf.cli.compare import metrics_named
     from ccperf.evidence.summary import summarise
-    from ccperf.metrics import METRICS
+    from ccperf.metrics import named
     from ccperf.outputs import file_name
 
-    metrics = _known("--metric", "metric", metric, METRICS) or ["mean_agg_throughput_l4"]
+    metrics = metrics_named(metric) or ["mean_agg_throughput_l4"]
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in chosen:
         point = dict(cell.point.parameters)
@@ -165,9 +166,10 @@ def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str) -> dict[str, Fi
                     lines.setdefault(cell.algorithm, []).append(
                         (x, summary.mean, summary.half_width)
                     )
-            if lines:
+            definition = named(name)
+            if lines and definition:
                 unit = _number(parameter, dict(members[0].point.parameters)[parameter])[1]
-                figure = figures.sweep(METRICS[name], figures.Axis(parameter, unit), lines)
+                figure = figures.sweep(definition, figures.Axis(parameter, unit), lines)
                 drawn[file_name([*place, figure.name])] = figure
     return drawn
 

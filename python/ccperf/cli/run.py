@@ -15,9 +15,9 @@ from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
     Running,
-    algorithms,
     packets_file,
     resolve,
+    under_test,
     writable_file,
 )
 from ccperf.cli.output import metric_tables, note, overview, print_json, say, warn
@@ -25,9 +25,6 @@ from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
 from ccperf.user_code.names import is_declared
-
-#: The algorithm of the published tables.
-DEFAULT_CC = "TcpNewReno"
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
@@ -42,7 +39,11 @@ def command(
     /,
     *,
     cc: Annotated[
-        str, Parameter(help="Algorithms under test, e.g. cubic,bbr; TcpNewReno if not given.")
+        str,
+        Parameter(
+            help="Algorithms under test, e.g. cubic,bbr; TcpNewReno if not given. Experiments on "
+            "queue disciplines have --qdisc instead."
+        ),
     ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
     stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
@@ -222,10 +223,15 @@ def _from_catalogue(
     from ccperf import catalogue
     from ccperf.plan import Plan
 
-    catalogue.get(name)
+    experiment = catalogue.get(name)
+    option, given = f"--{experiment.kind}", cc
+    if experiment.kind != "cc":
+        if cc:
+            raise UsageError("--cc", f"{name} tests what {option} names; see `ccperf show {name}`")
+        given = parameters.pop(experiment.kind, "")
     plan = Plan(
         experiment=name,
-        cc=algorithms(cc or DEFAULT_CC, "--cc"),
+        cc=under_test(experiment, given or ",".join(experiment.usual), option),
         parameters=axes(parameters),
         seeds=seeds(seed, "--seed") if seed else None,
         recovery=running.recovery_name(),

@@ -55,11 +55,11 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
     if len(words) != 1:
         raise UsageError("name", "give one name; `ccperf list` and `ccperf list KIND` have them")
     (name,) = words
-    from ccperf.catalogue import REGISTRY
+    from ccperf.catalogue import EXPERIMENTS
 
     if db is not None or name == LATEST:
         return "run", name
-    if name in REGISTRY:
+    if name in EXPERIMENTS:
         return "experiment", name
     algorithm_kinds: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery")
     for kind in algorithm_kinds:
@@ -73,7 +73,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
     if name in METRICS:
         return "metric", name
     known = [
-        *REGISTRY,
+        *EXPERIMENTS,
         *METRICS,
         *(algorithm for kind in algorithm_kinds for algorithm in registry.algorithms(kind)),
     ]
@@ -104,7 +104,8 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             {"parameters": dict(page.parameters), "url": page.url, "number": page.number}
             for page in experiment.published
         ],
-        "command": experiment.reproduce("TcpNewReno"),
+        "tests": experiment.kind,
+        "command": experiment.reproduce(experiment.usual[0]),
         "roles": list(experiment.roles),
         "seeded": experiment.seeded,
         "published_command": experiment.command("TcpNewReno")
@@ -127,7 +128,7 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             table(["parameter", "unit", "grid", "default", "what"], rows),
             seeded,
             *(["Published points:\n" + "\n".join(published)] if published else []),
-            f"Run it: ccperf run {name} --cc TcpNewReno",
+            f"Run it: ccperf run {name} --{experiment.kind} {experiment.usual[0]}",
         ]
     )
 

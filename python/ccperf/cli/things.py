@@ -22,19 +22,20 @@ class Thing:
 
 
 def experiments() -> list[Thing]:
-    from ccperf.catalogue import REGISTRY
+    from ccperf.catalogue import EXPERIMENTS
 
     return [
         Thing(
             experiment.name,
             experiment.title,
             {
+                "tests": experiment.kind,
                 "parameters": [parameter.name for parameter in experiment.parameters],
                 "points": sum(1 for _ in experiment.grid()),
                 "published": len(experiment.published),
             },
         )
-        for experiment in REGISTRY.values()
+        for experiment in EXPERIMENTS.values()
     ]
 
 

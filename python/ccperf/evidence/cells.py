@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from ccperf.result import canonical_json
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ccperf.store import RunRow
 
@@ -102,7 +103,8 @@ def _records(path: Path) -> Iterator[Record]:
         for row in store.runs():
             if row.id not in known:
                 scenario = store.scenario(row.id)
-                known[row.id] = settings_of(scenario), str(scenario["stop_time"])
+                settings = settings_of(scenario, algorithm(row))
+                known[row.id] = settings, str(scenario["stop_time"])
             yield Record(row, path, *known[row.id], metrics.get(row.id, {}))
 
 
@@ -155,8 +157,7 @@ def choose(
         chosen.setdefault(name, []).append(value)
     found = read(databases)
     there = {cell.algorithm for cell in found}
-    # A class of one's own is known by its label; whatever else is not there gets the usual error.
-    names = [name if name in there else _resolved(name) for name in words(cc)]
+    names = [known_as(name, there, "--cc") for name in words(cc)]
     return select(found, experiments=words(experiment), algorithms=names, parameters=chosen)
 
 
@@ -165,11 +166,21 @@ def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _resolved(name: str) -> str:
+def known_as(name: str, there: Collection[str], option: str) -> str:
+    """Return the algorithm that is called so: one of `there`, or any congestion control.
+
+    A class of one's own is known by its label, a queue discipline by any of its names; whatever
+    else is not there gets the usual error, `UsageError`.
+    """
+    if name in there:
+        return name
+    with suppress(ValueError):
+        if (discipline := registry.resolve("qdisc", name)) in there:
+            return discipline
     try:
         return registry.resolve("cc", name)
     except ValueError as error:
-        raise UsageError("--cc", str(error)) from None
+        raise UsageError(option, str(error)) from None
 
 
 def _point(row: RunRow, settings: str) -> Point:
@@ -179,11 +190,22 @@ def _point(row: RunRow, settings: str) -> Point:
     return Point(row.experiment or row.label or "scenario", parameters, settings)
 
 
-def settings_of(scenario: Mapping[str, Any]) -> str:
-    """Return a hash of what all algorithms and seeds of a point have in common."""
+def settings_of(scenario: Mapping[str, Any], algorithm: str) -> str:
+    """Return a hash of what all algorithms and seeds of a point have in common.
+
+    If the algorithm under test is no flow's congestion control, it is a queue discipline: that of
+    some ports, whose neighbours have the same.
+    """
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
     common["flows"] = [
         {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
         for flow in scenario["flows"]
     ]
+    ways = (*scenario["flows"], *scenario.get("stacks", ()))
+    used = {way["cc"]["type"] for way in ways if way.get("cc")}
+    if not used.issuperset(algorithm.split(",")):
+        common["links"] = [
+            {name: value for name, value in link.items() if name not in ("forward", "reverse")}
+            for link in scenario["links"]
+        ]
     return hashlib.sha256(canonical_json(common).encode()).hexdigest()[:16]

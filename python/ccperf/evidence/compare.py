@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ccperf.evidence import student
 from ccperf.evidence.paired import LEVEL, Difference, Ratio, difference, holm
 from ccperf.evidence.summary import Summary, summarise
-from ccperf.metrics import METRICS
+from ccperf.metrics import named
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -50,10 +50,10 @@ class Row:
     @property
     def is_better(self) -> bool | None:
         """Whether the side is better than the base; None where neither direction is."""
-        better = METRICS[self.metric].better if self.metric in METRICS else None
-        if better is None or not self.is_shown:
+        metric = named(self.metric)
+        if metric is None or metric.better is None or not self.is_shown:
             return None
-        return (self.difference.mean > 0) == (better == "higher")
+        return (self.difference.mean > 0) == (metric.better == "higher")
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def document(row: Row) -> dict[str, Any]:
         "points": row.points,
         "seeds": row.seeds,
         "metric": row.metric,
-        "unit": METRICS[row.metric].unit if row.metric in METRICS else "",
+        "unit": metric.unit if (metric := named(row.metric)) else "",
         "side": row.side,
         "base_mean": row.base.mean,
         "base_half_width": row.base.half_width,

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError, unknown
-from ccperf.metrics import METRICS
+from ccperf.metrics import METRICS, named
 
 if TYPE_CHECKING:
     from ccperf.evidence.compare import Row
 
-_FORM = re.compile(r"\s*([a-z][a-z0-9_]*)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%?)\s*", re.ASCII)
+_FORM = re.compile(
+    r"\s*((?:\w+\.)?[a-z][a-z0-9_]*)\s*([<>])\s*([+-]?\d+(?:\.\d+)?)\s*(%?)\s*", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,6 @@ def parse(text: str) -> Gate:
             "--fail-on", f"`{text}` is not METRIC<-5%, METRIC>5%, METRIC<-2.5 or METRIC>2.5"
         )
     metric, sign, number, percent = form.groups()
-    if metric not in METRICS:
+    if named(metric) is None:
         raise UsageError("--fail-on", unknown("metric", metric, METRICS))
     return Gate(text.strip(), metric, sign == ">", float(number), bool(percent))

@@ -18,7 +18,7 @@ from ccperf.metrics import transport, application, link, network  # noqa: F401
 from ccperf.metrics import completion, round_trips  # noqa: F401
 
 # isort: on
-from ccperf.metrics.registry import METRICS, Metric, Scope
+from ccperf.metrics.registry import METRICS, Metric, Scope, named
 from ccperf.metrics.series import SAMPLING, FlowSeries, LinkSeries
 from ccperf.metrics.transfers import CLASSES, Transfers, classes
 
@@ -38,6 +38,7 @@ __all__ = [
     "Transfers",
     "classes",
     "compute",
+    "named",
 ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from ccperf.metrics.series import SAMPLING
@@ -39,14 +39,16 @@ class Metric:
     formula: str
     definition: str
     compute: Callable[..., Any]
+    #: Which class's value stands for a run, of a metric of classes.
+    of_class: str = "all"
 
     def of_run(self, columns: Mapping[str, Mapping[str, float]]) -> float | None:
         """Return one value of the columns of its scope, None if none of them has one.
 
-        Of the classes of transfers, which have flows in common, it is that of `all`.
+        Of the classes of transfers, which have flows in common, it is that of `of_class`.
         """
         if self.scope == "class":
-            return columns.get("all", {}).get(self.name)
+            return columns.get(self.of_class, {}).get(self.name.rpartition(".")[2])
         values = [values[self.name] for values in columns.values() if self.name in values]
         if not values:
             return None
@@ -60,6 +62,15 @@ class Metric:
 
 #: Every metric by name; by scope, in the order in which tables show them.
 METRICS: dict[str, Metric] = {}
+
+
+def named(name: str) -> Metric | None:
+    """Return the metric that is called so: `mean_fct_l4`, of a class also `small.mean_fct_l4`."""
+    of_class, dot, plain = name.rpartition(".")
+    found = METRICS.get(plain)
+    if not dot or found is None:
+        return found
+    return replace(found, name=name, of_class=of_class) if found.scope == "class" else None
 
 
 def metric(

@@ -234,7 +234,8 @@ class Store:
     def reduced_metrics(self) -> dict[str, dict[str, float]]:
         """Return one value a metric for each run: the mean or the sum of its flows' or links'.
 
-        Of the classes of transfers, which have flows in common, it is that of `all`.
+        Of the classes of transfers, which have flows in common, it is that of `all`; those of
+        others have the class before a point, `small.mean_fct_l4`.
         """
         reduced: dict[str, dict[str, float]] = {}
         for run_id, name, mean, total in self._db.execute(
@@ -243,6 +244,11 @@ class Store:
         ):
             is_sum = name in METRICS and METRICS[name].over_flows == "sum"
             reduced.setdefault(run_id, {})[name] = total if is_sum else mean
+        for run_id, subject, name, value in self._db.execute(
+            "SELECT run_id, subject, name, value FROM metric"
+            " WHERE scope = 'class' AND subject != 'all'"
+        ):
+            reduced.setdefault(run_id, {})[f"{subject}.{name}"] = value
         return reduced
 
     def scenario(self, run_id: str) -> dict[str, Any]:

@@ -9,10 +9,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ccperf.metrics.transfers import classes
-
 if TYPE_CHECKING:
     from ccperf.metrics.series import Floats
     from ccperf.result import Result
@@ -20,25 +16,28 @@ if TYPE_CHECKING:
 
 def lines(result: Result) -> list[str]:
     """The lines of a run."""
+    from ccperf.metrics.transfers import classes
+
     found = classes(result.recording)
     times = {name: transfers.completion_times for name, transfers in found.items()}
-    none = np.zeros(0)
     return [
-        f"AVG FCT: {_mean(times.get('all', none)):.6f}",
-        f"AVG Large flow FCT: {_mean(times.get('large', none)):.6f}",
-        f"AVG Small flow FCT: {_mean(times.get('small', none)):.6f}",
-        f"AVG Small flow 99 FCT: {_99th(times.get('small', none)):.6f}",
+        f"AVG FCT: {_mean(times.get('all')):.6f}",
+        f"AVG Large flow FCT: {_mean(times.get('large')):.6f}",
+        f"AVG Small flow FCT: {_mean(times.get('small')):.6f}",
+        f"AVG Small flow 99 FCT: {_99th(times.get('small')):.6f}",
         f"Total Flow: {found['all'].count if found else 0}",
         f"Unfinished Flow: {found['all'].unfinished if found else 0}",
     ]
 
 
-def _mean(milliseconds: Floats) -> float:
-    return float(milliseconds.mean()) / 1e3 if len(milliseconds) else math.nan
+def _mean(milliseconds: Floats | None) -> float:
+    if milliseconds is None or not len(milliseconds):
+        return math.nan
+    return float(milliseconds.mean()) / 1e3
 
 
-def _99th(milliseconds: Floats) -> float:
+def _99th(milliseconds: Floats | None) -> float:
     """The parser's percentile: the value at rank floor(0.99 n), from 0."""
-    if not len(milliseconds):
+    if milliseconds is None or not len(milliseconds):
         return math.nan
     return float(sorted(milliseconds)[int(0.99 * len(milliseconds))]) / 1e3

@@ -1,0 +1,74 @@
+"""What experiments on queue disciplines in data centres have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ccperf.catalogue.datacentre import schemes
+from ccperf.catalogue.experiment import Experiment
+from ccperf.catalogue.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ccperf import registry
+    from ccperf.catalogue.experiment import Setup
+
+#: Payload of a segment, in bytes: 1454 B on the wire.
+SEGMENT = 1400
+#: How hosts speak TCP: an ACK for each segment, timers of milliseconds, buffers that never limit.
+TCP = {
+    "SegmentSize": SEGMENT,
+    "InitialCwnd": 10,
+    "DelAckCount": 1,
+    "ConnTimeout": "5ms",
+    "ConnCount": 6,
+    "DataRetries": 6,
+    "MinRto": "5ms",
+    "ClockGranularity": "100us",
+    "SndBufSize": 160_000_000,
+    "RcvBufSize": 160_000_000,
+    "UseEcn": "On",
+    "Sack": False,
+}
+#: The transport is no part of what is compared, but may be another one.
+TRANSPORT = Parameter(
+    "transport", "cc", ("TcpDctcp",), "TcpDctcp", "Congestion control of all flows, with ECN."
+)
+WINDOW = Parameter(
+    "window",
+    "count",
+    (2,),
+    2,
+    "Initial window in segments; the paper's simulator sends 2 at first, whatever it is set to.",
+)
+SIZES = {"web_search": "WebSearch", "data_mining": "DataMining"}
+WORKLOAD = Parameter(
+    "workload",
+    "word",
+    tuple(SIZES),
+    "web_search",
+    "Sizes of the flows: web search (mean 1.7 MB) or data mining (mean 12.7 MB).",
+    tuple(SIZES),
+)
+LOADS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
+LOAD = Parameter("load", "probability", LOADS, 0.5, "Load of the bottleneck, between 0 and 1.")
+
+
+class DataCentreExperiment(Experiment):
+    """An experiment whose algorithm under test is a queue discipline: a marking scheme."""
+
+    kind: ClassVar[registry.Kind] = "qdisc"
+    usual: ClassVar[tuple[str, ...]] = schemes.USUAL
+    group = "Data centre"
+    recovery = "TcpClassicRecovery"
+
+    def resolve(self, name: str) -> str:
+        """The scheme; see :mod:`ccperf.catalogue.datacentre.schemes`."""
+        return schemes.resolve(name)
+
+
+def stack(setup: Setup, **own: Any) -> dict[str, Any]:
+    """How all hosts speak TCP, called `dc`."""
+    cc = {"type": setup["transport"], "attributes": {}}
+    if "window" in setup.parameters:
+        own["InitialCwnd"] = setup["window"]
+    return {"name": "dc", "cc": cc, "recovery": setup.recovery, "tcp": {**TCP, **own}}

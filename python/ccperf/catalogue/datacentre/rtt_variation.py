@@ -1,0 +1,43 @@
+"""Marking schemes over the variation of round trips."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.catalogue.datacentre import many_to_one
+from ccperf.catalogue.datacentre.experiment import TRANSPORT, WORKLOAD, DataCentreExperiment
+from ccperf.catalogue.datacentre.testbed import FLOWS
+from ccperf.catalogue.parameter import Parameter
+from ccperf.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.experiment import Setup
+    from ccperf.catalogue.parameter import Value
+    from ccperf.scenario import Scenario
+
+
+class RttVariation(DataCentreExperiment):
+    name = "rtt_variation"
+    title = "RTT variation"
+    description = (
+        "The testbed at one load, with base RTTs from 70 us to three, four and five times that: "
+        "figure 8 of the paper on ECN#. Thresholds follow the RTTs' 90th percentile and average. "
+        "The more round trips differ, the worse does one threshold fit all."
+    )
+    parameters = (
+        Parameter("variation", "number", (3, 4, 5), 3, "Longest base RTT over the shortest."),
+        WORKLOAD,
+        Parameter("load", "probability", (0.5,), 0.5, "Load of the bottleneck, between 0 and 1."),
+        FLOWS,
+        TRANSPORT,
+    )
+    seeded = "when flows begin, their ends, sizes and base RTTs"
+    stop_time = "200s"
+
+    def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002
+        if not 1 <= float(values["variation"]) <= 100:
+            raise UsageError("variation", f"`{values['variation']}` is not from 1 to 100")
+        return values
+
+    def build(self, setup: Setup) -> Scenario:
+        return many_to_one.build(setup, self.name, float(setup["variation"]))

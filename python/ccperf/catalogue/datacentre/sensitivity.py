@@ -1,0 +1,55 @@
+"""How much the parameters of ECN# matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from ccperf.catalogue.datacentre import many_to_one
+from ccperf.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD, DataCentreExperiment
+from ccperf.catalogue.datacentre.testbed import FLOWS
+from ccperf.catalogue.parameter import Parameter
+from ccperf.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.experiment import Setup
+    from ccperf.scenario import Scenario
+
+
+class Sensitivity(DataCentreExperiment):
+    name = "ecn_sharp_sensitivity"
+    title = "Sensitivity of ECN#"
+    description = (
+        "The testbed with ECN# and other values of its interval and target: figure 12 of the paper "
+        "on ECN#, where completion times change by a per cent at most."
+    )
+    parameters = (
+        Parameter(
+            "interval",
+            "time",
+            ("100us", "150us", "200us", "250us"),
+            "200us",
+            "How long a queue may stand.",
+        ),
+        Parameter(
+            "target", "time", ("6us", "10us", "20us", "85us"), "85us", "What counts as standing."
+        ),
+        WORKLOAD,
+        replace(LOAD, grid=(0.5,)),
+        FLOWS,
+        TRANSPORT,
+    )
+    usual: ClassVar[tuple[str, ...]] = ("ECNSharpQueueDisc",)
+    seeded = "when flows begin, their ends, sizes and base RTTs"
+    stop_time = "200s"
+
+    def resolve(self, name: str) -> str:
+        """ECN#, which alone has these parameters."""
+        if (scheme := super().resolve(name)) not in self.usual:
+            raise UsageError(self.kind, f"`{name}` has no such parameters; this is on ECNSharp")
+        return scheme
+
+    def build(self, setup: Setup) -> Scenario:
+        at = many_to_one.thresholds(3.0)
+        at = replace(at, interval=setup["interval"], target=setup["target"])
+        return many_to_one.build(setup, self.name, 3.0, at)

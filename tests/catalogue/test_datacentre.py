@@ -1,0 +1,147 @@
+"""The experiments on queue disciplines, and what the papers say of them."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ccperf import backends, catalogue
+from ccperf.catalogue import DATACENTRE, Experiment
+from ccperf.catalogue.datacentre import many_to_one, schemes
+from ccperf.cli.app import invoke
+from ccperf.errors import UsageError
+from ccperf.metrics import compute
+from ccperf.recording import Recording
+
+every_experiment = pytest.mark.parametrize("experiment", DATACENTRE.values(), ids=lambda e: e.name)
+
+
+def simulated(experiment: str, scheme: str, **given: Any) -> Recording:
+    scenario = catalogue.get(experiment).scenario(scheme, **given)
+    return backends.get("native").simulate(scenario)
+
+
+def queue(recording: Recording, begin_ms: float, end_ms: float) -> np.ndarray[Any, Any]:
+    """Packets in the bottleneck's queue, every 10 us."""
+    samples = recording.queue_samples
+    assert samples is not None
+    time = samples.array("time_ns") / 1e6
+    return samples.array("qdisc_packets")[(time >= begin_ms) & (time < end_ms)]
+
+
+def drops(recording: Recording) -> int:
+    return int(recording.links.array("qdisc_dropped").sum())
+
+
+@every_experiment
+def test_every_point_is_canonical_and_makes_sense(experiment: Experiment) -> None:
+    points = list(experiment.grid())
+    assert points == [experiment.point(point) for point in points]
+    for point in (points[0], points[-1]):
+        for scheme in experiment.usual:
+            experiment.scenario(scheme, **point).lowered()
+
+
+@every_experiment
+def test_the_command_makes_the_same_point(
+    experiment: Experiment, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = experiment.reproduce(experiment.usual[0], seed=7)
+    assert command.startswith(f"ccperf run {experiment.name} --qdisc {experiment.usual[0]} ")
+    assert invoke([*shlex.split(command)[1:], "--dry-run"]) == 0
+    assert capsys.readouterr().out.strip() == command
+
+
+@pytest.mark.parametrize("scheme", [*schemes.USUAL, "TCN", "TCN-average", "RedQueueDisc", "fifo"])
+def test_traffic_does_not_depend_on_the_scheme(scheme: str) -> None:
+    base, other = (
+        catalogue.get("testbed").scenario(name, flows=20).canonical()
+        for name in ("ECNSharp", scheme)
+    )
+    for part in ("workloads", "stacks", "seed", "stop_time"):
+        assert base[part] == other[part]
+
+
+def test_thresholds_are_the_papers_and_follow_the_round_trips() -> None:
+    at = many_to_one.thresholds(3.0)
+    assert (at.tail, at.average, at.target) == ("200000ns", "64000ns", "85000ns")
+    assert (at.packets(at.tail), at.packets(at.average)) == (167, 53)  # 250 kB and 80 kB
+    wider = many_to_one.thresholds(5.0)
+    assert wider.tail == "330000ns"
+    names = {"RED-tail": "167p", "RED-average": "53p", "dctcp_red": "167p"}
+    for name, threshold in names.items():
+        made = schemes.discipline(schemes.resolve(name), at)
+        assert made == {
+            "type": "StepRedQueueDisc",
+            "attributes": {"MaxSize": "600p", "MarkingThreshold": threshold},
+        }
+
+
+def test_ecn_sharp_follows_the_paper_not_the_readme() -> None:
+    made = schemes.discipline(schemes.resolve("ECNSharp"), many_to_one.thresholds(3.0))
+    assert made["attributes"]["Law"] == "paper"
+
+
+def test_one_s_own_discipline_gets_its_limit() -> None:
+    made = schemes.discipline("/home/ann/mine.py:Mine", many_to_one.thresholds(3.0))
+    assert made == {"type": "/home/ann/mine.py:Mine", "attributes": {"MaxSize": "600p"}}
+
+
+@pytest.mark.parametrize("name", ["RED-tial", "TcpCubic", "no-such"])
+def test_an_unknown_scheme_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="RED-tail"):
+        catalogue.get("testbed").scenario(name)
+
+
+def test_sensitivity_is_on_ecn_sharp_only() -> None:
+    with pytest.raises(UsageError, match="ECNSharp"):
+        catalogue.get("ecn_sharp_sensitivity").scenario("TCN")
+
+
+def test_ecn_sharp_keeps_the_standing_queue_low_and_the_burst() -> None:
+    recording = simulated("query_burst", "ECNSharp")
+    assert queue(recording, 10, 20).mean() < 35
+    assert queue(recording, 20, 40).max() > 300
+    assert drops(recording) == 0
+
+
+def test_red_with_the_tail_threshold_stands_at_it() -> None:
+    recording = simulated("query_burst", "RED-tail")
+    assert queue(recording, 10, 20).mean() == pytest.approx(167, rel=0.1)
+    assert drops(recording) == 0
+
+
+def test_codel_overflows_on_a_larger_burst_that_ecn_sharp_has_room_for() -> None:
+    lost = {
+        scheme: drops(simulated("query_burst", scheme, answers=150))
+        for scheme in ("ECNSharp", "MarkingCoDel")
+    }
+    assert lost["ECNSharp"] == 0
+    assert lost["MarkingCoDel"] > 0
+
+
+@pytest.mark.parametrize("scheme", ["ECNSharp", "TCN"])
+def test_marking_inside_the_classes_keeps_the_scheduler_s_shares(scheme: str) -> None:
+    samples = simulated("dwrr", scheme).flow_samples
+    received = samples.array("received_bytes").reshape(-1, 3)
+    gbps = (received[1:] - received[:-1]) * 8 / 20e6
+    # Windows of 20 ms, from 40 ms after the last long flow has begun.
+    assert gbps[2:5].mean(axis=0) == pytest.approx([9.63, 0, 0], rel=0.02)
+    assert gbps[7:10].mean(axis=0) == pytest.approx([6.42, 3.21, 0], rel=0.02)
+    assert gbps[12:].mean(axis=0) == pytest.approx([4.815, 2.4075, 2.4075], rel=0.02)
+
+
+def test_short_flows_are_faster_with_ecn_sharp_than_with_tcn_in_the_classes() -> None:
+    means = [
+        compute(catalogue.get("dwrr").scenario(scheme, seed=seed), recording).classes["small"][
+            "mean_fct_l4"
+        ]
+        for seed in (1, 2)
+        for scheme in ("ECNSharp", "TCN")
+        for recording in (simulated("dwrr", scheme, seed=seed),)
+    ]
+    assert means[0] < 0.8 * means[1]
+    assert means[2] < 0.8 * means[3]
