@@ -21,14 +21,15 @@ cpp              :
 math             :
 units            : time
 attributes       : time units
-packet           : seq time
+flow_monitor     : time
+packet           : flow_monitor seq time
 verdict          :
 event            : time
 rng              : math
 lowered          : rng
 capture          : packet time
 trace            : capture packet time verdict
-qdisc            : attributes math packet rng time trace units verdict
+qdisc            : attributes flow_monitor math packet rng time trace units verdict
 departures       : time
 tcp              : attributes cpp departures packet seq time
 congestion       : attributes cpp math packet rng seq tcp time
@@ -36,11 +37,11 @@ recovery         : attributes cpp tcp
 user             : lowered qdisc tcp
 error            : time user
 routing          : attributes rng
-network          : event lowered packet qdisc rng routing time trace verdict
+network          : event flow_monitor lowered packet qdisc rng routing time trace verdict
 application      : event lowered math rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
-recorder         : hosts lowered network recording tcp time verdict
+recorder         : flow_monitor hosts lowered network recording tcp time verdict
 build            : application attributes capture congestion error event hosts lowered network
                    packet qdisc recovery rng routing tcp time trace user
 schedule         : event lowered time
@@ -74,12 +75,13 @@ published        :
 roles            :
 catalogue        : _native errors programs published registry roles scenario topologies
                    traces user_code
+flow_monitor     : errors
 metrics          : errors
 backends         : _native algorithms errors recording user_code
 result           : _native metrics user_code
 citation         : registry
 evidence         : errors metrics registry result roles store
-exporters        : backends errors metrics outputs result roles store
+exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
 campaign         : backends interruption result roles scenario store user_code
 plan             : campaign catalogue errors grid registry

@@ -222,6 +222,16 @@ class Recording:
         return self.tables.get("queue_samples")
 
     @property
+    def flow_monitor(self) -> Table | None:
+        """What ns-3's FlowMonitor would count, a row for each direction of a flow, if asked for."""
+        return self.tables.get("flow_monitor")
+
+    @property
+    def flow_histograms(self) -> Table | None:
+        """The bins of the flow monitor's histograms, if it was asked for."""
+        return self.tables.get("flow_histograms")
+
+    @property
     def completions(self) -> Table | None:
         """The end of each transfer, if it was recorded."""
         return self.tables.get("completions")

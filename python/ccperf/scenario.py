@@ -320,11 +320,20 @@ class RecordingOptions(Model):
     #: Whether each transfer's end is recorded: the table `completions`, and the metrics of classes.
     #: None: if the scenario has workloads.
     completions: bool | None = None
+    #: Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does:
+    #: the tables `flow_monitor` and `flow_histograms`, which `ccperf.flow_monitor` writes as XML.
+    flow_monitor: bool = False
 
     @model_serializer(mode="wrap")
     def _without_defaults(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
         fields: dict[str, Any] = plain(self)
-        defaults = {"flows": "all", "links": "all", "queues": None, "completions": None}
+        defaults = {
+            "flows": "all",
+            "links": "all",
+            "queues": None,
+            "completions": None,
+            "flow_monitor": False,
+        }
         return {
             name: value
             for name, value in fields.items()

@@ -74,6 +74,9 @@ pub struct Recording {
     pub changes: Vec<u32>,
     /// Whether each transfer's end is recorded.
     pub completions: bool,
+    /// Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does.
+    #[serde(default)]
+    pub flow_monitor: bool,
 }
 
 /// A full-duplex point-to-point link.

@@ -15,6 +15,7 @@ mod lanes;
 mod port;
 
 use crate::event::EventQueue;
+use crate::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::qdisc::FlowKey;
 use crate::rng::RngStream;
@@ -96,7 +97,10 @@ impl Network {
     #[inline]
     fn leave(&mut self, origin: Origin, next: Next, id: PacketId) {
         match next {
-            Next::Port(port) => self.ports[port as usize].enter(id, &mut self.common),
+            Next::Port(port) => {
+                self.common.packets.report_sent(id, self.common.events.now().time);
+                self.ports[port as usize].enter(id, &mut self.common);
+            }
             _ => self.lose(self.forwarding.first_port(origin.node), id, NO_ROUTE),
         }
     }
@@ -106,6 +110,7 @@ impl Network {
     fn lose(&mut self, port: u32, id: PacketId, reason: &'static str) {
         self.ports[port as usize].loss.count_failed();
         self.common.record(port, PacketEvent::Drop, id, reason);
+        self.common.packets.report_loss(id, LostIn::NoRoute, self.common.events.now().time);
         self.common.packets.remove(id);
     }
 
@@ -128,6 +133,16 @@ impl Network {
     pub fn add_delay(&mut self, flow: u32, port: u32, delay: Time) {
         self.common.added_delays.set(flow, port, delay);
         self.ports[port as usize].transmitter.adds_delays = true;
+    }
+
+    /// From now on what becomes of the packets of the first `flows` flows is counted.
+    pub fn monitor_flows(&mut self, flows: usize) {
+        self.common.packets.monitor = Some(Box::new(FlowMonitor::new(flows)));
+    }
+
+    /// What has become of them, at the end of the run.
+    pub fn flow_monitor(&self, end: Time) -> Vec<Counts> {
+        self.common.packets.monitor.as_ref().map_or_else(Vec::new, |monitor| monitor.at(end))
     }
 
     /// The queue disciplines have been made.
@@ -161,13 +176,21 @@ impl Network {
             return None;
         }
         common.record(index, PacketEvent::Rx, id, "");
-        let Place::Row(row) = port.leads_to else { return Some(id) };
+        let now = common.events.now().time;
+        let Place::Row(row) = port.leads_to else {
+            common.packets.report_received(id, now);
+            return Some(id);
+        };
         match self.forwarding.at(row, &common.packets[id]) {
             Next::Port(next) => {
+                common.packets.report_forwarded(id, now);
                 self.ports[next as usize].enter(id, common);
                 None
             }
-            Next::Here => Some(id),
+            Next::Here => {
+                common.packets.report_received(id, now);
+                Some(id)
+            }
             _ => {
                 self.lose(index, id, NO_ROUTE);
                 None

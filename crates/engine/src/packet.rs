@@ -1,6 +1,7 @@
 //! Header-only packets in a pool, addressed by a small id.  Nothing is allocated per packet once
 //! the pool has grown to the largest number of packets alive at the same time.
 
+use crate::flow_monitor::{FlowMonitor, LostIn};
 use crate::seq::Seq;
 use crate::time::Time;
 
@@ -201,6 +202,8 @@ pub struct PacketPool {
     /// The first flow whose packets are counted, and how many each has now.
     watched: u32,
     under_way: Vec<u32>,
+    /// What becomes of packets, if somebody wants to know.
+    pub monitor: Option<Box<FlowMonitor>>,
 }
 
 impl PacketPool {
@@ -242,7 +245,45 @@ impl PacketPool {
         if let Some(count) = self.count_of(self.slots[id.0 as usize].flow) {
             *count -= 1;
         }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.gone(id.0 as usize);
+        }
         self.free.push(id);
+    }
+
+    /// A packet that is about to be removed is lost where it is noticed.
+    #[inline]
+    pub fn report_loss(&mut self, id: PacketId, loss: LostIn, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            let bytes = self.slots[id.0 as usize].ip_bytes;
+            monitor.lost(id.0 as usize, loss, bytes, now);
+        }
+    }
+
+    /// A host sends a packet.
+    #[inline]
+    pub fn report_sent(&mut self, id: PacketId, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            let Packet { flow, backward, ip_bytes, .. } = self.slots[id.0 as usize];
+            monitor.sent(id.0 as usize, [flow, u32::from(backward)], ip_bytes, now);
+        }
+    }
+
+    /// A packet goes on from a switch.
+    #[inline]
+    pub fn report_forwarded(&mut self, id: PacketId, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            monitor.forwarded(id.0 as usize, now);
+        }
+    }
+
+    /// A packet is where it was to go.
+    #[inline]
+    pub fn report_received(&mut self, id: PacketId, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            let bytes = self.slots[id.0 as usize].ip_bytes;
+            monitor.received(id.0 as usize, bytes, now);
+        }
     }
 
     /// Gives a packet its SACK blocks.

@@ -1,5 +1,7 @@
 //! Samples on the grid and counters at the end: the tables of `docs/design/contract.md`.
 
+mod monitor;
+
 use crate::hosts::{Connection, Datagrams, Endpoint, Hosts};
 use crate::lowered::Lowered;
 use crate::network::Network;
@@ -178,6 +180,9 @@ impl Recorder {
         }
         if !scenario.workloads.is_empty() {
             tables.push(workloads(scenario));
+        }
+        if scenario.recording.flow_monitor {
+            tables.extend(monitor::tables(&network.flow_monitor(Time(scenario.stop_ns))));
         }
         if !self.last.is_empty() {
             tables.push(self.changes.into_table());

@@ -19,7 +19,9 @@ def command(
     ] = None,
     output: Folder = Path("export"),
     format: Annotated[
-        Literal["parquet", "csv", "json", "tidy", "pcapng", "flent", "qlog", "iperf3"],
+        Literal[
+            "parquet", "csv", "json", "tidy", "pcapng", "flent", "qlog", "iperf3", "flowmonitor"
+        ],
         Parameter(help="Format."),
     ] = "parquet",
     series: Annotated[
@@ -30,7 +32,8 @@ def command(
 
     `parquet`, `csv` and `json` write a table of runs and one of metrics; `tidy` writes one CSV with
     a row for each value and a column for each parameter. The others write a file for each run:
-    `pcapng` for Wireshark (packets are simulated again), `flent`, `qlog` for qvis, iperf3's JSON.
+    `pcapng` for Wireshark (packets are simulated again), `flent`, `qlog` for qvis, iperf3's JSON,
+    `flowmonitor` for what reads ns-3's XML.
     """
     from contextlib import ExitStack
 

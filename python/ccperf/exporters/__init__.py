@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 # isort: off
 # Imported for what they register.
-from ccperf.exporters import flent, iperf3, pcapng, qlog  # noqa: F401
+from ccperf.exporters import flent, flowmonitor, iperf3, pcapng, qlog  # noqa: F401
 
 # isort: on
 from ccperf.errors import RunError, UsageError, unknown

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ccperf import backends
-from ccperf.errors import UsageError
+from ccperf.exporters.again import engine_of
 from ccperf.exporters.registry import exporter
-from ccperf.result import Result, run_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ccperf.result import Result
 
 
 @exporter("pcapng", b"\x0a\x0d\x0d\x0a")
@@ -16,14 +19,7 @@ def pcapng(result: Result, path: Path) -> None:
 
     A run does not keep its packets: they are simulated again, which the same engine does exactly.
     """
-    engine = backends.get("native")
-    made = result.provenance
-    if made.backend == engine.name and run_id(result.scenario, engine) != result.id:
-        raise UsageError(
-            "run",
-            f"`{result.id}` was made by ccperf {made.ccperf_version}, engine"
-            f" {made.engine_hash[:12]}; this engine's packets may differ. Run it again first",
-        )
+    engine = engine_of(result)
     # The draft's name has another suffix, and the suffix tells the engine what to write.
     draft = path.with_suffix(".pcapng")
     engine.simulate(result.scenario, packets=draft)

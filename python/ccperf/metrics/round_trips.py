@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 )
 def mean_base_rtt_l4(transfers: Transfers) -> float:
     """Mean base round-trip time of the transfers: propagation at time 0, added delays included."""
-    return float(np.mean(transfers.base_rtts))
+    return float(np.mean(transfers.base_rtts)) if len(transfers.base_rtts) else np.nan
 
 
 @metric(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,11 +35,11 @@ class Transfers:
     completion_times: Floats
     #: Completion times over ideal ones, where there is an ideal one.
     slowdowns: Floats
-    #: Propagation there and back of all of them, in ms.
-    base_rtts: Floats
     unfinished: int
     #: Those of them that have an ideal completion time.
     unfinished_with_ideal: int
+    #: Propagation there and back of all of them, in ms.
+    base_rtts: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def count(self) -> int:

@@ -18,6 +18,7 @@ from ccperf.verify import (
     connections,
     datacentre,
     datagrams,
+    flow_monitoring,
     queues,
     rtt_variation,
     switches,
@@ -472,6 +473,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *connections.GROUPS,
     *datacentre.GROUPS,
     *rtt_variation.GROUPS,
+    *flow_monitoring.GROUPS,
     *switches.GROUPS,
     *workloads.GROUPS,
 )

@@ -97,6 +97,9 @@ pub fn network(
     for (flow, [link, direction], delay) in added_delays(scenario) {
         network.add_delay(flow, (2 * link + direction) as u32, delay);
     }
+    if scenario.recording.flow_monitor {
+        network.monitor_flows(scenario.flow_count());
+    }
     Ok(network)
 }
 

@@ -3,11 +3,15 @@
 use super::added_delays::AddedDelays;
 use super::lanes::Lanes;
 use crate::event::{Event, EventQueue};
+use crate::flow_monitor::LostIn;
 use crate::packet::{PacketId, PacketPool};
 use crate::qdisc::FlowKey;
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::Reason;
+
+/// Why a packet is refused by a device.
+pub const QUEUE_FULL: &str = "Device queue full";
 
 /// Why a packet is lost with a link: it was queued or on the wire when that failed; or there is no way
 /// to where it goes.
@@ -51,6 +55,18 @@ impl Common {
             let reason = Reason { text: reason, depth: 0 };
             trace.push(Row { at, port, event, packet, reason });
         }
+    }
+}
+
+impl Common {
+    /// A device does not take a packet, which ceases to exist.
+    pub fn refuse(&mut self, port: u32, id: PacketId, reason: &'static str) {
+        self.record(port, PacketEvent::Drop, id, reason);
+        if reason == QUEUE_FULL {
+            let now = self.now();
+            self.packets.report_loss(id, LostIn::DeviceQueue, now);
+        }
+        self.packets.remove(id);
     }
 }
 

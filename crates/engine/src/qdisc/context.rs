@@ -1,6 +1,7 @@
 //! What surrounds a queue discipline while it works: the clock, the packets, the counters, the
 //! trace.
 
+use crate::flow_monitor::LostIn;
 use crate::packet::{Ecn, Packet, PacketId, PacketPool};
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace, Row};
@@ -251,6 +252,7 @@ impl QdiscContext<'_> {
         let why = self.reason(reason);
         self.state.count(verdict, why, bytes);
         self.record(PacketEvent::Drop, id, why);
+        self.packets.report_loss(id, LostIn::Discipline, self.now);
         self.packets.remove(id);
     }
 

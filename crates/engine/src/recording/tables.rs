@@ -215,6 +215,69 @@ tables! {
         ideal_ns: F64 "ns",
     }
 
+    /// if asked for: a row for each direction of a flow over TCP or UDP, in the order of their first packets, counted at the
+    /// IP layer of hosts as ns-3's `FlowMonitor` does
+    FlowMonitor = "flow_monitor" optional {
+        /// index into `flows`
+        flow: I64,
+        /// 0 from source to destination, 1 back
+        direction: I64,
+        /// when the first packet was sent
+        first_tx_ns: I64 "ns",
+        /// when the last one was
+        last_tx_ns: I64 "ns",
+        /// when the first packet was received
+        first_rx_ns: F64 "ns",
+        /// when the last one was
+        last_rx_ns: F64 "ns",
+        /// sum of the times between sending and receiving
+        delay_sum_ns: I64 "ns",
+        /// sum of the differences between the delays of one packet and the next
+        jitter_sum_ns: I64 "ns",
+        /// the last delay
+        last_delay_ns: F64 "ns",
+        /// the longest one
+        max_delay_ns: F64 "ns",
+        /// the shortest one
+        min_delay_ns: F64 "ns",
+        /// with headers of TCP and IP, retransmissions and control segments
+        tx_bytes: I64 "B",
+        /// likewise
+        rx_bytes: I64 "B",
+        /// sent
+        tx_packets: I64 "packets",
+        /// received
+        rx_packets: I64 "packets",
+        /// those seen lost in the next columns, and those that nobody has seen for 10 s
+        lost_packets: I64 "packets",
+        /// how often those received were sent on by a switch
+        times_forwarded: I64,
+        /// dropped by switches that had no route
+        no_route_packets: I64 "packets",
+        /// their bytes
+        no_route_bytes: I64 "B",
+        /// refused by device queues
+        device_packets: I64 "packets",
+        /// their bytes
+        device_bytes: I64 "B",
+        /// dropped by queue disciplines
+        qdisc_packets: I64 "packets",
+        /// their bytes
+        qdisc_bytes: I64 "B",
+    }
+
+    /// with `flow_monitor`: a row for each bin of its histograms that is not empty
+    FlowHistograms = "flow_histograms" optional {
+        /// index into `flow_monitor`
+        way: I64,
+        /// `delay`, `jitter` (bins of 1 ms), `packet_size` (20 B) or `interruption` (250 ms, from 500 ms on)
+        histogram: Str,
+        /// the bin, from 0
+        bin: I64,
+        /// how many packets
+        packets: I64 "packets",
+    }
+
     /// if the scenario has some: a row a workload
     Workloads = "workloads" optional {
         /// its name

@@ -71,6 +71,7 @@ pub(super) fn recorded(s: &Scenario, workloads: &[Workload]) -> Recording {
         queue_ports: queues.map_or_else(Vec::new, |q| recording::ports(&q.links, &s.links)),
         changes: flows.followed(&asked.changes),
         completions: asked.completions.unwrap_or(!s.workloads.is_empty()),
+        flow_monitor: asked.flow_monitor,
     }
 }
 

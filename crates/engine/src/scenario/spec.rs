@@ -321,6 +321,9 @@ pub struct Recording {
     /// `None`: if the scenario has workloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completions: Option<bool>,
+    /// As ns-3's `FlowMonitor`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub flow_monitor: bool,
 }
 
 impl Default for Recording {
@@ -332,6 +335,7 @@ impl Default for Recording {
             queues: None,
             changes: ChangesOf::Every(false),
             completions: None,
+            flow_monitor: false,
         }
     }
 }
@@ -387,6 +391,11 @@ fn ten_microseconds() -> String {
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
 fn is_zero(n: &u8) -> bool {
     *n == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_false(asked: &bool) -> bool {
+    !asked
 }
 
 fn one() -> u64 {

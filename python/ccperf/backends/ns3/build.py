@@ -31,6 +31,7 @@ _DRIVER = Path(__file__).parent / "driver"
 MODULES = (
     "applications",
     "internet-apps",
+    "flow-monitor",
     "point-to-point",
     "internet",
     "bridge",

@@ -10,7 +10,7 @@ use super::feeder::{Feeder, Place};
 use super::{DeviceFifo, QueueStatistics, Transmitter};
 use crate::event::Event;
 use crate::lowered::DeviceSelect;
-use crate::network::common::Common;
+use crate::network::common::{Common, QUEUE_FULL};
 use crate::packet::PacketId;
 use crate::qdisc::{AnyQdisc, Counts, FlowKey, Qdisc, QdiscContext, flow_hash};
 use crate::time::Time;
@@ -239,7 +239,7 @@ impl Several {
         let waiting = &mut self.queues[queue];
         if waiting.packets.is_full_for(bytes) {
             waiting.stopped = true;
-            return self.refuse(id, "Device queue full", transmitter, common);
+            return self.refuse(id, QUEUE_FULL, transmitter, common);
         }
         waiting.packets.push(id, bytes);
         waiting.stopped |= waiting.packets.is_full();
@@ -258,8 +258,7 @@ impl Several {
         common: &mut Common,
     ) {
         self.dropped += 1;
-        common.record(transmitter.port, PacketEvent::Drop, id, reason);
-        common.packets.remove(id);
+        common.refuse(transmitter.port, id, reason);
     }
 
     pub fn statistics(&self) -> QueueStatistics {

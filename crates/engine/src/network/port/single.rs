@@ -6,7 +6,7 @@ use super::feeder::{Feeder, Place};
 use super::flow_control::FlowControl;
 use super::{DeviceFifo, Loss, QueueStatistics, Transmitter};
 use crate::event::Key;
-use crate::network::common::{Common, LINK_DOWN};
+use crate::network::common::{Common, LINK_DOWN, QUEUE_FULL};
 use crate::packet::PacketId;
 use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext};
 use crate::time::Time;
@@ -113,7 +113,7 @@ impl Single {
         let bytes = common.packets[id].wire_bytes();
         if self.queue.is_full_for(bytes) {
             self.flow_control.stop(transmitter.port, &mut common.events);
-            return self.refuse(id, "Device queue full", transmitter, common);
+            return self.refuse(id, QUEUE_FULL, transmitter, common);
         }
         if let Some(limits) = &mut self.limits
             && limits.on_queued(bytes)
@@ -238,8 +238,7 @@ impl Single {
         common: &mut Common,
     ) {
         self.dropped += 1;
-        common.record(transmitter.port, PacketEvent::Drop, id, reason);
-        common.packets.remove(id);
+        common.refuse(transmitter.port, id, reason);
     }
 
     pub fn statistics(&self) -> QueueStatistics {

@@ -196,6 +196,7 @@ Run(const Arguments& arguments)
     InstallAddedDelays(scenario, network);
     const Ways ways(scenario);
     Recorder recorder(scenario, network, ways, isObserved);
+    recorder.MonitorFlows();
     std::unique_ptr<PacketTrace> trace;
     if (!arguments.packets.empty())
     {

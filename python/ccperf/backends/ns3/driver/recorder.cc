@@ -469,6 +469,15 @@ Recorder::SampleQueue(std::size_t index, std::int64_t time)
 }
 
 void
+Recorder::MonitorFlows()
+{
+    if (m_isObserving && m_scenario.recording.flowMonitor)
+    {
+        m_flowMonitoring.Install(m_network.nodes);
+    }
+}
+
+void
 Recorder::Finish(const std::string& path)
 {
     BeforeEvent(m_scenario.stop);
@@ -494,6 +503,13 @@ Recorder::Finish(const std::string& path)
     if (!m_scenario.recording.queuePorts.empty())
     {
         tables.push_back(&m_queueSamples);
+    }
+    std::optional<FlowMonitoring::Both> monitored;
+    if (m_scenario.recording.flowMonitor)
+    {
+        monitored = m_flowMonitoring.Tables(m_ways);
+        tables.push_back(&monitored->first);
+        tables.push_back(&monitored->second);
     }
     if (!m_scenario.recording.changes.empty())
     {

@@ -4,6 +4,7 @@
 #define CCPERF_RECORDER_H
 
 #include "flow-socket.h"
+#include "flow-monitor.h"
 #include "network.h"
 #include "rows.h"
 #include "scenario.h"
@@ -113,6 +114,9 @@ class Recorder : public FailureObserver
                    const ns3::Ipv4Header& header,
                    ns3::Ptr<const ns3::Packet> packet) override;
 
+    // Before anything runs.
+    void MonitorFlows();
+
     // The next event runs at `time` (ns): takes the samples that lie before it.
     void BeforeEvent(std::int64_t time);
 
@@ -167,6 +171,7 @@ class Recorder : public FailureObserver
     TableOf<rows::LinkSamples> m_linkSamples;
     TableOf<rows::QueueSamples> m_queueSamples;
     TableOf<rows::Changes> m_changes;
+    FlowMonitoring m_flowMonitoring;
 };
 
 } // namespace ccperf

@@ -259,7 +259,8 @@ ReadRecording(const Json& json)
             Get<std::int64_t>(json, "queue_interval_ns"),
             ReadValues<std::size_t>(json["queue_ports"]),
             ReadValues<std::size_t>(json["changes"]),
-            Get<bool>(json, "completions")};
+            Get<bool>(json, "completions"),
+            Get<bool>(json, "flow_monitor")};
 }
 
 // The transfers of a workload as flows: columns, and what they have in common.

@@ -191,6 +191,7 @@ struct Recording
     std::vector<std::size_t> queuePorts;
     std::vector<std::size_t> changes;
     bool completions;
+    bool flowMonitor;
 };
 
 // What was asked of a workload, whose transfers are among the flows, and what came of it.
