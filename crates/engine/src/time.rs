@@ -52,9 +52,9 @@ impl Time {
 /// ns-3 does not divide: it multiplies by a reciprocal in 64.64 fixed point, which truncates at
 /// 2^-64 s (so 1 ns keeps 34 significant bits), and then rounds twice, to the 64 bits of an x87
 /// `long double` and to the 53 of a `double`.
+#[inline]
 pub fn seconds(ns: i64) -> f64 {
-    let fixed = fixed_point_seconds(ns.unsigned_abs());
-    let magnitude = round_to_64_bits(fixed) as f64 / (1u128 << 64) as f64;
+    let magnitude = rounded(fixed_point_seconds(ns.unsigned_abs()));
     if ns < 0 { -magnitude } else { magnitude }
 }
 
@@ -67,15 +67,26 @@ fn fixed_point_seconds(ns: u64) -> u128 {
     n * (RECIPROCAL >> 64) + ((n * (RECIPROCAL & LOW)) >> 64)
 }
 
-/// The nearest number with at most 64 significant bits, ties to even.
-fn round_to_64_bits(n: u128) -> u128 {
-    let excess = 64u32.saturating_sub(n.leading_zeros());
-    if excess == 0 {
-        return n;
+/// A number with 64 fractional binary digits, rounded to 64 significant bits and then to 53, ties to
+/// even.  Conversions from 128 bits are slow, and below one second there is nothing to round first.
+#[inline]
+fn rounded(n: u128) -> f64 {
+    const UNIT: f64 = 1.0 / (1u128 << 64) as f64;
+    match u64::try_from(n) {
+        Ok(n) => n as f64 * UNIT,
+        Err(_) => rounded_twice(n),
     }
-    let (kept, rest, half) = (n >> excess, n & ((1 << excess) - 1), 1 << (excess - 1));
+}
+
+/// The same for numbers from 1 on.
+fn rounded_twice(n: u128) -> f64 {
+    let excess = 64 - n.leading_zeros();
+    let (kept, rest, half) = ((n >> excess) as u64, n & ((1 << excess) - 1), 1 << (excess - 1));
     let round_up = rest > half || (rest == half && kept & 1 == 1);
-    (kept + u128::from(round_up)) << excess
+    // 2^64 - 1 and 2^64 are the same number to 53 bits.
+    let kept = kept.saturating_add(u64::from(round_up));
+    // Scaled by 2^(excess - 64), a power of two.
+    kept as f64 / (1u128 << (64 - excess)) as f64
 }
 
 impl Add for Time {
@@ -154,6 +165,22 @@ mod tests {
         assert_eq!(Time::from_secs_f64(seconds), Time(299_925_798_930));
         assert_eq!(Time::from_secs_f64(1.5e-9), Time(2));
         assert_eq!(Time::from_secs_f64(3.0), Time(3_000_000_000));
+    }
+
+    /// By 128-bit arithmetic, as the words say it.
+    #[test]
+    fn seconds_are_rounded_to_64_bits_and_then_to_53() {
+        let mut x = 7_u64;
+        for i in 0..200_000 {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let ns = x >> (i % 64);
+            let n = fixed_point_seconds(ns);
+            let excess = 64u32.saturating_sub(n.leading_zeros());
+            let (unit, below) = (1u128 << excess, n & ((1u128 << excess) - 1));
+            let up = 2 * below > unit || 2 * below == unit && (n >> excess) & 1 == 1;
+            let to_64_bits = ((n >> excess) + u128::from(up)) << excess;
+            assert_eq!(rounded(n), to_64_bits as f64 / (1u128 << 64) as f64, "{ns} ns");
+        }
     }
 
     #[test]

@@ -309,7 +309,7 @@ impl Qdisc for CoDel {
     }
 
     /// Without a sojourn time the queue is not standing, and nothing is marked.
-    fn passes(&mut self, ip_bytes: u32) -> bool {
+    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
         if self.use_l4s || self.target == 0 || !self.queue.has_room(self.limit, ip_bytes) {
             return false;
         }

@@ -177,7 +177,7 @@ impl Qdisc for EcnSharp {
     }
 
     /// Without a sojourn time the queue is not standing, and nothing is marked.
-    fn passes(&mut self, ip_bytes: u32) -> bool {
+    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
         if self.persistent.target.is_zero() || !self.queue.has_room(self.limit, ip_bytes) {
             return false;
         }

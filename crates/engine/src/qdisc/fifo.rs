@@ -6,6 +6,7 @@ use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
+use crate::time::Time;
 use crate::units::QueueSize;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -59,7 +60,7 @@ impl Qdisc for Fifo {
         Head::Known(self.queue.head())
     }
 
-    fn passes(&mut self, ip_bytes: u32) -> bool {
+    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
         self.queue.has_room(self.limit, ip_bytes)
     }
 }

@@ -23,6 +23,7 @@ use super::reasons::{LIMIT_EXCEEDED, TARGET_EXCEEDED_MARK};
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
 use crate::attributes::{Param, Spec, U32};
 use crate::packet::PacketId;
+use crate::time::Time;
 use crate::units::QueueSize;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -157,7 +158,7 @@ impl Qdisc for MarkingCoDel {
     }
 
     /// Without a sojourn time the queue is not standing.
-    fn passes(&mut self, ip_bytes: u32) -> bool {
+    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
         if self.target == 0 || !self.queue.has_room(self.limit, ip_bytes) {
             return false;
         }

@@ -135,7 +135,7 @@ impl Qdisc for MarkingPie {
     }
 
     /// A queue that is empty is too short to be marked.
-    fn passes(&mut self, ip_bytes: u32) -> bool {
+    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
         self.queue.has_room(self.limit, ip_bytes)
     }
 }

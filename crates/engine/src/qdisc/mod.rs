@@ -25,6 +25,7 @@ pub use packet_fifo::PacketFifo;
 
 use crate::attributes::{Attributes, Spec};
 use crate::packet::PacketId;
+use crate::time::Time;
 use crate::units::QueueSize;
 
 /// A queue discipline: the words are those of `tc` and RFC 7567, the behaviour that of ns-3's class
@@ -49,13 +50,16 @@ pub trait Qdisc: fmt::Debug + Send {
     /// and [`QdiscContext::drop_after_dequeue`] for those it then drops.
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId>;
 
-    /// A packet of `ip_bytes` comes to the empty discipline while the device is idle, so that it
-    /// would be enqueued, dequeued at once, and nothing be found by another `dequeue` at the same
-    /// time. Returns true if all that only counts the packet; what else it does has then been done.
-    /// False: the calls are made.
-    fn passes(&mut self, _ip_bytes: u32) -> bool {
+    /// A packet of `ip_bytes` comes to the empty discipline at `now`, and the device takes it, so
+    /// that it would be enqueued and dequeued at once.  Returns true if all that only counts the
+    /// packet; what else it does has then been done.  False: the calls are made.
+    fn passes(&mut self, _ip_bytes: u32, _now: Time) -> bool {
         false
     }
+
+    /// After [`Qdisc::passes`], and before anything else: at `at`, the time of that, another `dequeue`
+    /// would have found nothing.  For who notes this and has not foreseen it in `passes`.
+    fn found_empty(&mut self, _at: Time) {}
 
     /// Whoever is above this discipline asks for the packet that comes next.
     fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
@@ -157,10 +161,17 @@ macro_rules! registry {
             }
 
             #[inline(always)] // on every hop
-            fn passes(&mut self, ip_bytes: u32) -> bool {
+            fn passes(&mut self, ip_bytes: u32, now: Time) -> bool {
                 match self {
-                    $(AnyQdisc::$variant(q) => q.passes(ip_bytes),)*
-                    AnyQdisc::Dyn(q) => q.passes(ip_bytes),
+                    $(AnyQdisc::$variant(q) => q.passes(ip_bytes, now),)*
+                    AnyQdisc::Dyn(q) => q.passes(ip_bytes, now),
+                }
+            }
+
+            fn found_empty(&mut self, at: Time) {
+                match self {
+                    $(AnyQdisc::$variant(q) => q.found_empty(at),)*
+                    AnyQdisc::Dyn(q) => q.found_empty(at),
                 }
             }
 

@@ -134,6 +134,8 @@ impl Red {
         let arrivals = ((self.params.packets_per_second * idle) as u32).wrapping_add(1);
         let keep = match arrivals {
             1 => 1.0 - self.params.weight,
+            // Nothing is kept, as in switches that compare the queue as it is.
+            2.. if self.params.weight == 1.0 => 0.0,
             n => math::pow(1.0 - self.params.weight, n.into()),
         };
         self.average = self.average * keep + self.params.weight * f64::from(queued);
@@ -270,6 +272,22 @@ impl Qdisc for Red {
 
     fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
         Head::Known(self.queue.head())
+    }
+
+    fn passes(&mut self, ip_bytes: u32, now: Time) -> bool {
+        if !self.queue.has_room(self.params.limit, ip_bytes) {
+            return false;
+        }
+        // As in `enqueue`: whoever finds no queue enters.
+        self.update_average(0, now);
+        self.count = self.count.wrapping_add(1);
+        self.count_bytes = self.count_bytes.wrapping_add(ip_bytes);
+        self.is_above = false;
+        true
+    }
+
+    fn found_empty(&mut self, at: Time) {
+        self.idle_since = Some(at);
     }
 }
 

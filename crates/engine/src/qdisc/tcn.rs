@@ -78,7 +78,7 @@ impl Qdisc for Tcn {
         Head::Known(self.queue.head())
     }
 
-    fn passes(&mut self, ip_bytes: u32) -> bool {
+    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
         self.queue.has_room(self.limit, ip_bytes)
     }
 }

@@ -53,12 +53,18 @@ fn random_scenario(seed: u64) -> Value {
     let bytes = dice.pick(&["0B", "0B", "60000B", "401B"]);
     let is_paced = dice.roll(3) == 0;
     let rate = dice.pick(&["500kbps", "2Mbps", "10Mbps", "20Mbps"]);
-    let qdisc = dice.pick(&["FifoQueueDisc", "CoDelQueueDisc", "FqCoDelQueueDisc", "none"]);
+    let qdiscs = ["FifoQueueDisc", "CoDelQueueDisc", "FqCoDelQueueDisc", "RedQueueDisc", "none"];
+    let qdisc = dice.pick(&qdiscs);
     let limit = dice.pick(&["1p", "3p", "10p", "40p"]);
     let ecn = dice.pick(&["Off", "On"]);
     let discipline = match qdisc {
         "none" => Value::Null,
         "FifoQueueDisc" => json!({"type": qdisc, "attributes": {"MaxSize": limit}}),
+        "RedQueueDisc" => {
+            let weight = dice.pick(&["1", "0.02"]);
+            json!({"type": qdisc, "attributes": {"MaxSize": limit, "UseEcn": ecn == "On", "QW": weight,
+                                                 "MinTh": "2", "MaxTh": dice.pick(&["2", "9"])}})
+        }
         _ => json!({"type": qdisc, "attributes": {"MaxSize": limit, "UseEcn": ecn == "On"}}),
     };
     let mut pings = Vec::new();

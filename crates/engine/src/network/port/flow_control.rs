@@ -68,17 +68,17 @@ impl FlowControl {
             if fills { FlowControl::StoppedUntil { wake } } else { FlowControl::Started { wake } };
     }
 
-    /// Somebody comes who has to know whether the discipline may send.
-    #[inline(never)]
-    pub fn catch_up(&mut self, port: u32, events: &mut EventQueue) {
-        if let FlowControl::StoppedUntil { wake } = *self {
-            if wake > events.now() {
-                events.insert(wake, Event::Wake(port));
-                *self = FlowControl::Stopped;
-            } else {
-                *self = FlowControl::Started { wake };
-            }
+    /// Somebody comes who has to know whether the discipline may send.  Returns the wake that has
+    /// passed unseen, if there was one: it let the discipline look for a packet, and there was none.
+    pub fn catch_up(&mut self, port: u32, events: &mut EventQueue) -> Option<Key> {
+        let FlowControl::StoppedUntil { wake } = *self else { return None };
+        if wake > events.now() {
+            events.insert(wake, Event::Wake(port));
+            *self = FlowControl::Stopped;
+            return None;
         }
+        *self = FlowControl::Started { wake };
+        Some(wake)
     }
 
     /// A transmission has begun, whose wake is due at `wake`.  `is_plain`: every wake is queued.
@@ -145,11 +145,11 @@ mod tests {
         flow_control.pass(wake, true);
         assert!(flow_control.is_stopped() && events.is_empty());
         let mut early = flow_control;
-        early.catch_up(PORT, &mut events);
+        assert_eq!(early.catch_up(PORT, &mut events), None);
         assert!(early.is_stopped());
         assert_eq!(events.pop(Time::MAX), Some(Event::Wake(PORT)));
         // Now it has passed, for whoever did not wait for it.
-        flow_control.catch_up(PORT, &mut events);
+        assert_eq!(flow_control.catch_up(PORT, &mut events), Some(wake));
         assert!(!flow_control.is_stopped() && events.is_empty());
     }
 }

@@ -43,14 +43,14 @@ impl Single {
     #[inline]
     pub fn enter(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
         if self.flow_control.is_stopped() {
-            self.flow_control.catch_up(transmitter.port, &mut common.events);
+            self.catch_up(transmitter.port, common);
         }
         // Most disciplines are empty most of the time, and all they do is count.
         if !self.flow_control.is_stopped() && !transmitter.is_plain {
             let now = common.events.now();
             let packet = &mut common.packets[id];
             let bytes = packet.wire_bytes();
-            if !self.queue.is_full_for(bytes) && self.passes_discipline(packet.ip_bytes) {
+            if !self.queue.is_full_for(bytes) && self.passes_discipline(packet.ip_bytes, now.time) {
                 packet.enqueued = now.time;
                 common.record(transmitter.port, PacketEvent::Enqueue, id, "");
                 if transmitter.is_busy(now) {
@@ -67,15 +67,25 @@ impl Single {
 
     /// Whether an arriving packet goes straight through the empty discipline, which has then seen it.
     #[inline]
-    fn passes_discipline(&mut self, ip_bytes: u32) -> bool {
+    fn passes_discipline(&mut self, ip_bytes: u32, now: Time) -> bool {
         let Some(Feeder { qdisc, state }) = &mut self.feeder else { return false };
-        if state.packets > 0 || !qdisc.passes(ip_bytes) {
+        if state.packets > 0 || !qdisc.passes(ip_bytes, now) {
             return false;
         }
         state.enqueued_packets += 1;
         state.dequeued_packets += 1;
         state.last_sojourn = Some(Time::ZERO);
         true
+    }
+
+    /// Somebody comes who has to know whether the discipline may send.
+    #[inline(never)]
+    fn catch_up(&mut self, port: u32, common: &mut Common) {
+        if let Some(wake) = self.flow_control.catch_up(port, &mut common.events)
+            && let Some(feeder) = &mut self.feeder
+        {
+            feeder.qdisc.found_empty(wake.time);
+        }
     }
 
     #[inline(never)] // keeps the way through short
@@ -203,6 +213,7 @@ impl Single {
             common.record(port, PacketEvent::Drop, id, LINK_DOWN);
             common.packets.remove(id);
         };
+        self.catch_up(port, common);
         if let Some(feeder) = &mut self.feeder {
             while let Some(id) =
                 feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.dequeue(cx))
