@@ -129,6 +129,38 @@ class QueueLimits(Model):
     hold_time: Time = "1s"
 
 
+class GilbertElliott(Model):
+    """Losses in bursts: a channel that is good or bad, good at first.
+
+    Each packet moves it, then is lost with the probability of the state that it finds. The share of
+    packets that find it bad is ``to_bad / (to_bad + to_good)``, in runs of ``1 / to_good`` packets
+    on average.
+    """
+
+    #: Probability that a packet finds the good channel bad, and the bad one good again.
+    to_bad: Probability
+    to_good: Probability
+    loss_in_good: Probability = 0.0
+    loss_in_bad: Probability = 1.0
+
+
+class Jitter(Model):
+    """A delay drawn for each packet, on top of the link's."""
+
+    #: ``1ms``, ``Exponential(mean=1ms,bound=10ms)`` or ``Uniform(min=0s,max=2ms)``.
+    delay: Time
+    #: A packet arrives no earlier than those sent before it.
+    keep_order: bool = True
+
+
+class Reordering(Model):
+    """Some packets are late, by a delay on top of jitter, and overtaken."""
+
+    probability: Probability
+    #: As that of jitter.
+    delay: Time
+
+
 class Direction(Model):
     """One direction of a link and the device that sends into it."""
 
@@ -155,6 +187,18 @@ class Direction(Model):
     loss_stream: Count | None = None
     #: Packets that the receiving device loses, by their number in order of arrival, from 0.
     drop: tuple[Count, ...] = ()
+    #: Losses in bursts, drawn from the same stream, before those of `loss`.
+    gilbert_elliott: GilbertElliott | None = None
+    jitter: Jitter | None = None
+    reordering: Reordering | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = plain(self)
+        for name in ("gilbert_elliott", "jitter", "reordering"):
+            if fields.get(name, "") is None:
+                del fields[name]
+        return fields
 
 
 class Schedule(Model):

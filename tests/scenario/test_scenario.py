@@ -49,6 +49,32 @@ def _canonical(**fields: Any) -> Any:
     return json.loads(_native.canonical(Scenario(**small(**fields)).model_dump_json()))
 
 
+def test_impairments_are_checked_and_left_out_where_there_are_none() -> None:
+    scenario = small()
+    scenario["links"][0]["forward"] = {
+        "gilbert_elliott": {"to_bad": 2, "to_good": 0.5},
+        "jitter": {"delay": "Uniform(min=2s,max=1s)"},
+        "reordering": {"probability": -1, "delay": "2000s"},
+    }
+    assert problems(scenario) == [
+        "links[0].forward.gilbert_elliott.to_bad: 2 is not a probability from 0 to 1",
+        "links[0].forward.jitter.delay: `Uniform(min=2s,max=1s)`: min is above max",
+        "links[0].forward.reordering.probability: -1 is not a probability from 0 to 1",
+        "links[0].forward.reordering.delay: `2000s` is more than 1000s; lower it",
+    ]
+    plain = _canonical()["links"][0]["forward"]
+    assert not {"gilbert_elliott", "jitter", "reordering"} & plain.keys()
+    scenario["links"][0]["forward"] = {
+        "gilbert_elliott": {"to_bad": 0.1, "to_good": 0.5},
+        "jitter": {"delay": "uniform(max=1000ms)"},
+        "reordering": {"probability": 0.1, "delay": "1000us"},
+    }
+    forward = Scenario(**scenario).canonical()["links"][0]["forward"]
+    assert forward["jitter"] == {"delay": "Uniform(min=0s,max=1s)", "keep_order": True}
+    assert forward["reordering"] == {"probability": 0.1, "delay": "1ms"}
+    assert forward["gilbert_elliott"]["loss_in_bad"] == 1.0
+
+
 def test_every_spelling_of_the_same_scenario_is_the_same() -> None:
     """Models, dictionaries and texts; ns-3's names and Linux's; numbers and texts; any unit."""
     fifo = Algorithm(type="ns3::FifoQueueDisc", attributes={"MaxSize": "30000B"})

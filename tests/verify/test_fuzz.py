@@ -43,7 +43,13 @@ def test_draws_are_diverse() -> None:
     models = [flow.get("applications") for one in drawn for flow in one.flows]
     assert {model["type"] for model in models if model} == {"Greedy", "CBR", "Poisson", "OnOff"}
     assert {len(one.flows) for one in drawn} >= {1, 2, 3, 10}
-    ccs = [flow["cc"] for one in drawn for flow in one.flows]
+    ways = [one.path[way] for one in drawn for way in ("forward", "reverse") if way in one.path]
+    for name in ("gilbert_elliott", "jitter", "reordering"):
+        assert any(name in way for way in ways)
+    assert any(way["qdisc"].get("children") for way in ways if "qdisc" in way)
+    assert any("schedules" in one.path for one in drawn)
+    assert any(flow.get("transports") == "UDP" for one in drawn for flow in one.flows)
+    ccs = [flow["cc"] for one in drawn for flow in one.flows if flow["cc"]]
     assert len({cc["type"] if isinstance(cc, dict) else cc for cc in ccs}) > 10
     assert any(isinstance(cc, dict) for cc in ccs)
     rtts = [_native.parse_time(flow["rtts"]) for one in drawn for flow in one.flows]
@@ -96,7 +102,7 @@ class Mutant:
         if self.fails:
             raise RunError("aborted")
         flows = tuple(
-            flow.model_copy(update={"tcp": {**flow.tcp, "DelAckCount": "1"}})
+            flow.model_copy(update={"tcp": {**flow.tcp, "DelAckCount": "1"}}) if flow.cc else flow
             for flow in scenario.flows
         )
         mutated = scenario.model_copy(update={"flows": flows})

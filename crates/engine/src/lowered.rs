@@ -131,6 +131,47 @@ pub struct Direction {
     pub loss_stream: u64,
     /// Packets lost at the receiving device, by their number in order of arrival, from 0.
     pub drops: Vec<u64>,
+    /// Losses in bursts, drawn from the same stream before those of `loss`.
+    #[serde(default)]
+    pub gilbert_elliott: Option<GilbertElliott>,
+    /// What comes on top of the link's delay, packet by packet.
+    #[serde(default)]
+    pub jitter: Option<Jitter>,
+    #[serde(default)]
+    pub reordering: Option<Reordering>,
+}
+
+/// A channel that is good at first: each packet moves it, then is lost by the state that it finds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliott {
+    pub to_bad: f64,
+    pub to_good: f64,
+    pub loss_in_good: f64,
+    pub loss_in_bad: f64,
+}
+
+/// A delay drawn for each packet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    /// In seconds.
+    pub delay_s: Distribution,
+    /// No packet arrives before one that was sent earlier.
+    pub keeps_order: bool,
+    pub stream: u64,
+}
+
+/// A delay drawn for some packets, on top of jitter.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reordering {
+    /// Of being late.
+    pub probability: f64,
+    /// By how much, in seconds.
+    pub delay_s: Distribution,
+    /// Of the choice; `delay_s` draws from the next one.
+    pub stream: u64,
 }
 
 /// The device's own queue under the queue discipline.

@@ -26,7 +26,7 @@ use common::{Common, NO_ROUTE};
 use lanes::Flight;
 
 pub use forwarding::{Forwarding, Origin};
-pub use port::{Device, DeviceFifo, Loss, Port, Several, Single, Transmitter};
+pub use port::{DelayVariation, Device, DeviceFifo, Loss, Port, Several, Single, Transmitter};
 
 /// All links, and all packets on them.
 #[derive(Debug)]

@@ -60,6 +60,7 @@ _FLOW: dict[str, Any] = {
     "rtts": "15ms",
     "cc": "TcpNewReno",
     "recovery": "TcpPrrRecovery",
+    "transports": "TCP",
     "starts": "0s",
     "receiver_stops": None,
     "applications": "Greedy",
@@ -95,6 +96,7 @@ def draw(rng: random.Random) -> Draw:
     path |= _queue(rng, max(1, round(rate * longest_rtt_us / 12_000e6)))
     path |= _losses(rng)
     path |= _socket(rng)
+    path = _impaired(rng, path, longest_rtt_us)
     new_rates = [
         round(rate * 10 ** rng.uniform(-0.7, 0.5))
         for _ in range(rng.randint(1, 4) if _now_and_then(rng) else 0)
@@ -152,8 +154,41 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
             child = {"type": qdisc, "attributes": {**limit_of_each, **attributes}}
             several["qdisc"] = {"type": "MqQueueDisc", "children": [child]}
         yield "forward", several
-    elif _now_and_then(rng):
-        yield "forward", {"queue_limits": {"hold_time": f"{round(10 ** rng.uniform(0, 6))}us"}}
+        return
+    forward: dict[str, Any] = {}
+    if _now_and_then(rng):
+        forward["queue_limits"] = {"hold_time": f"{round(10 ** rng.uniform(0, 6))}us"}
+    if qdisc in _CHILDREN and _now_and_then(rng, 0.7):
+        children = [_child(rng, limit) for _ in range(_CHILDREN[qdisc])]
+        limits = {"MaxSize": qlen} if qlen else {}
+        forward["qdisc"] = {
+            "type": qdisc,
+            "attributes": {**limits, **attributes},
+            "children": children,
+        }
+    if forward:
+        yield "forward", forward
+
+
+#: How many children are drawn for a discipline; one that counts its classes takes one for all.
+_CHILDREN = {
+    "PrioQueueDisc": 2,
+    "TbfQueueDisc": 1,
+    "DwrrQueueDisc": 1,
+    "WfqQueueDisc": 1,
+    "StrictPriorityQueueDisc": 1,
+}
+
+
+def _child(rng: random.Random, limit: int) -> dict[str, Any]:
+    """Draw a discipline without a clock of its own and without children."""
+    clocked = {"MqQueueDisc", "BurstReleaseQueueDisc", *_CHILDREN}
+    qdisc = rng.choice([name for name in registry.algorithms("qdisc") if name not in clocked])
+    attributes: dict[str, Any] = {"MaxSize": f"{min(max(1, limit), 2_000)}p"}
+    if _now_and_then(rng):
+        drawn = _attributes(rng, registry.algorithms("qdisc")[qdisc]["params"], 0.2)
+        attributes = {**drawn, **attributes}
+    return {"type": qdisc, "attributes": attributes}
 
 
 def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
@@ -165,6 +200,46 @@ def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
         lost = sorted(rng.sample(range(200), rng.randint(0, 20)))
         loss = round(10 ** rng.uniform(-3.5, -0.5), 6) if _now_and_then(rng, 0.5) else 0.0
         yield "reverse", {"device_queue": "1p", "loss": loss, "drop": lost}
+
+
+def _impaired(rng: random.Random, path: dict[str, Any], longest_rtt_us: float) -> dict[str, Any]:
+    """Add bursts of losses, jitter and reordering to the way forward, and to the way back if it has
+    one of its own."""
+    for way in ("forward", "reverse"):
+        if (way == "reverse" and way not in path) or not _now_and_then(rng, 0.25):
+            continue
+        drawn: dict[str, Any] = {}
+        if _now_and_then(rng, 0.5):
+            drawn["gilbert_elliott"] = _bursts(rng)
+        if _now_and_then(rng, 0.4):
+            drawn["jitter"] = {
+                "delay": _extra_delay(rng, longest_rtt_us),
+                "keep_order": _now_and_then(rng, 0.6),
+            }
+        if _now_and_then(rng, 0.4):
+            drawn["reordering"] = {
+                "probability": round(10 ** rng.uniform(-3, 0), 6),
+                "delay": _extra_delay(rng, longest_rtt_us),
+            }
+        path = {**path, way: {**path.get(way, {}), **drawn}}
+    return path
+
+
+def _bursts(rng: random.Random) -> dict[str, float]:
+    bursts = {
+        "to_bad": round(10 ** rng.uniform(-3.5, -1), 6),
+        "to_good": round(10 ** rng.uniform(-1.5, 0), 6),
+    }
+    if _now_and_then(rng, 0.5):
+        bursts |= {"loss_in_good": round(10 ** rng.uniform(-4, -2), 6), "loss_in_bad": 0.5}
+    return bursts
+
+
+def _extra_delay(rng: random.Random, longest_rtt_us: float) -> str:
+    ns = round(longest_rtt_us * 10 ** rng.uniform(1, 3)) + 1
+    forms = ("{ns}ns", "Uniform(max={ns}ns)", "Exponential(mean={ns}ns)")
+    bounded = "Exponential(mean={ns}ns,bound={bound}ns)"
+    return rng.choice([*forms, bounded]).format(ns=ns, bound=3 * ns)
 
 
 def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
@@ -221,7 +296,7 @@ def _flows(
     alike = _now_and_then(rng, 0.5)
     services, close_early = _now_and_then(rng, 0.3), _now_and_then(rng, 0.1)
     first_cc = rng.choice(["TcpNewReno", *ccs])
-    for _ in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
+    for i in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
         rtt_us = longest_rtt_us * (1 if alike else rng.uniform(0.2, 1))
         # Whole us each way, and not shorter than the access links.
         flow: dict[str, Any] = {"rtts": f"{2 * max(2 * access_us, round(rtt_us / 2))}us"}
@@ -243,7 +318,28 @@ def _flows(
             flow["receiver_stops"] = f"{rng.randint(1, stop_ms)}ms"
         if _now_and_then(rng, 0.35):
             flow["applications"] = _application(rng)
-        yield flow
+        if i > 0 and _now_and_then(rng):
+            yield _datagrams(rng, flow, stop_ms)
+        else:
+            yield flow
+
+
+def _datagrams(rng: random.Random, flow: dict[str, Any], stop_ms: int) -> dict[str, Any]:
+    """Make a flow over TCP one over UDP: with a rate, and datagrams that fit the MTU."""
+    application = _application(rng)
+    while application["type"] == "Greedy":
+        application = _application(rng)
+    write = rng.choice([1, 512, 1472])
+    # Nothing holds it back: so many at most, however long the run is.
+    datagrams = round(10 ** rng.uniform(1, log10(_PACKETS / 4)))
+    rate = max(1000, datagrams * write * 8_000 // stop_ms)
+    application |= {"write": f"{write}B", "rate": f"{rate}bps"}
+    kept = {name: value for name, value in flow.items() if name in _DATAGRAMS}
+    return {**kept, "transports": "UDP", "cc": None, "applications": application}
+
+
+#: What a flow over UDP has.
+_DATAGRAMS = ("rtts", "starts", "stops", "tos", "dscps")
 
 
 def _start(rng: random.Random, stop_ms: int) -> str:

@@ -19,6 +19,7 @@ from ccperf.verify import (
     datacentre,
     datagrams,
     flow_monitoring,
+    impairments,
     queues,
     rtt_variation,
     switches,
@@ -476,6 +477,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *flow_monitoring.GROUPS,
     *switches.GROUPS,
     *workloads.GROUPS,
+    *impairments.GROUPS,
 )
 
 

@@ -4,7 +4,9 @@ use super::{find, refused};
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::lowered::{Algorithm, Direction};
-use crate::network::{Device, DeviceFifo, Loss, Port, Several, Single, Transmitter};
+use crate::network::{
+    DelayVariation, Device, DeviceFifo, Loss, Port, Several, Single, Transmitter,
+};
 use crate::qdisc::{self, AnyQdisc};
 use crate::time::{Rate, Time};
 use crate::user::{Setup, UserCode, is_user_code};
@@ -19,10 +21,20 @@ pub fn build(
     loss_stream: usize,
 ) -> Result<Port, Error> {
     let hold_time = direction.queue_limits_hold_ns.map(Time);
-    let mut transmitter = Transmitter::new(port, Rate(direction.rate_bps), delay);
+    let mut transmitter = Transmitter::new(
+        port,
+        Rate(direction.rate_bps),
+        delay,
+        DelayVariation::new(direction, seed),
+    );
     // Byte limits count what was sent at each wake.
     transmitter.is_plain = hold_time.is_some();
-    let loss = Loss::new(direction.loss, loss_stream, direction.drops.clone());
+    let loss = Loss::new(
+        direction.loss,
+        direction.gilbert_elliott.clone(),
+        loss_stream,
+        direction.drops.clone(),
+    );
     let build = |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user);
     let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
     let device = if direction.device_queues == 1 {

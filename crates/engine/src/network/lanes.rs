@@ -17,9 +17,20 @@ pub struct Flight {
 /// Packets that take equally long from the start of their transmission to their arrival.
 #[derive(Debug)]
 struct Lane {
+    /// [`ALONE`]: it has one packet, or none.
     duration: Time,
     flights: VecDeque<Flight>,
 }
+
+impl Lane {
+    /// Another duration may have it.
+    fn is_free(&self) -> bool {
+        self.flights.is_empty() && self.duration != ALONE
+    }
+}
+
+/// No packet takes so long.
+const ALONE: Time = Time(u64::MAX);
 
 /// What takes equally long arrives in the order in which it was sent, over whichever link it goes.  So
 /// packets wait in lanes by this time, and only the head of a lane has an event: networks have few
@@ -27,6 +38,8 @@ struct Lane {
 #[derive(Debug, Default)]
 pub struct Lanes {
     lanes: Vec<Lane>,
+    /// Those for single packets that have none.
+    alone: Vec<u32>,
 }
 
 impl Lanes {
@@ -53,12 +66,29 @@ impl Lanes {
         place.flights.push_back(Flight { arrival, id, port });
     }
 
+    /// The same for a packet that takes as long as no other, which has a lane to itself.
+    pub fn start_alone(
+        &mut self,
+        duration: Time,
+        id: PacketId,
+        port: u32,
+        events: &mut EventQueue,
+    ) {
+        let lane = self.alone.pop().unwrap_or_else(|| {
+            self.lanes.push(Lane { duration: ALONE, flights: VecDeque::new() });
+            self.lanes.len() as u32 - 1
+        });
+        let arrival = events.reserve_entry(duration, Event::Arrival(lane));
+        events.insert_entry(arrival);
+        self.lanes[lane as usize].flights.push_back(Flight { arrival, id, port });
+    }
+
     /// The lane of this duration.  Empty ones get another, so that there are never more lanes than
     /// packets have been on their way at once.
     #[cold]
     fn find(&mut self, duration: Time) -> u32 {
         let same = self.lanes.iter().position(|lane| lane.duration == duration);
-        let lane = same.or_else(|| self.lanes.iter().position(|lane| lane.flights.is_empty()));
+        let lane = same.or_else(|| self.lanes.iter().position(Lane::is_free));
         let lane = lane.unwrap_or_else(|| {
             self.lanes.push(Lane { duration, flights: VecDeque::new() });
             self.lanes.len() - 1
@@ -76,12 +106,12 @@ impl Lanes {
     /// Takes the head of a lane, which arrives now.
     #[inline]
     pub fn arrive(&mut self, lane: u32, events: &mut EventQueue) -> Option<Flight> {
-        let flights = &mut self.lanes[lane as usize].flights;
+        let Lane { duration, flights } = &mut self.lanes[lane as usize];
         let flight = flights.pop_front();
-        if let Some(next) = flights.front()
-            && !events.plain
-        {
-            events.insert_entry(next.arrival);
+        match flights.front() {
+            Some(next) if !events.plain => events.insert_entry(next.arrival),
+            None if *duration == ALONE => self.alone.push(lane),
+            _ => {}
         }
         flight
     }
@@ -112,6 +142,21 @@ mod tests {
         assert_eq!(known, [0, 1, 0, 1]);
         let order = arrivals(&mut lanes, &mut events);
         assert_eq!(order, [(20, 1), (20, 3), (50, 0), (50, 2)]);
+    }
+
+    #[test]
+    fn packets_alone_have_lanes_of_their_own_which_the_next_ones_have_again() {
+        let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
+        for round in 0..2 {
+            for (port, duration) in [(0, 50), (1, 20), (2, 50)] {
+                lanes.start_alone(Time(duration), PacketId(0), port, &mut events);
+            }
+            let start = round * 50;
+            let order = arrivals(&mut lanes, &mut events);
+            assert_eq!(order, [(start + 20, 1), (start + 50, 0), (start + 50, 2)]);
+        }
+        lanes.start(&mut 0, Time(50), PacketId(0), 3, &mut events);
+        assert_eq!(lanes.lanes.len(), 4);
     }
 
     #[test]

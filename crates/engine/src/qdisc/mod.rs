@@ -212,6 +212,7 @@ registry! {
     Prio = prio,
     Tbf = tbf,
     BurstRelease = burst_release,
+    Policer = policer,
     EcnSharp = ecn_sharp,
     Tcn = tcn,
     StepRed = step_red,

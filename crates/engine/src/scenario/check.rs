@@ -302,6 +302,7 @@ impl Report {
                 format!("{stream} is no stream number; write one below {MAX_STREAM}"),
             );
         }
+        self.impairments(path, direction);
         let mtu_path = format!("{path}.mtu");
         let mtu = self.size(&mtu_path, &mut direction.mtu).and_then(|bytes| {
             let mtu = u16::try_from(bytes).ok().map(u32::from).filter(|&mtu| mtu >= LARGEST_ACK);

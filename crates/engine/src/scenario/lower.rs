@@ -9,7 +9,7 @@ use super::spec::{self, Scenario};
 use super::{attributes, failures, ideal, recording, streams};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{
-    Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
+    self, Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
     Poisson, Recording, SCHEMA, Schedule, Workload,
 };
 use crate::qdisc::{self, Children};
@@ -115,6 +115,9 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
                 .loss_stream
                 .unwrap_or_else(|| streams::first_stream(&format!("{path}/loss"))),
             drops: d.drop.clone(),
+            gilbert_elliott: d.gilbert_elliott.as_ref().map(gilbert_elliott),
+            jitter: d.jitter.as_ref().map(|of| jitter(of, &path)),
+            reordering: d.reordering.as_ref().map(|of| reordering(of, &path)),
         }
     };
     Link {
@@ -124,6 +127,29 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
         delay_ns: ns(&link.delay),
         directions: [direction(&link.forward, "forward"), direction(&link.reverse, "reverse")],
         schedules: link.schedules.iter().map(schedule).collect(),
+    }
+}
+
+fn gilbert_elliott(channel: &spec::GilbertElliott) -> lowered::GilbertElliott {
+    let spec::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } = *channel;
+    lowered::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad }
+}
+
+/// `path`: the direction's, for the random stream.
+fn jitter(jitter: &spec::Jitter, path: &str) -> lowered::Jitter {
+    lowered::Jitter {
+        delay_s: Times::parse(&jitter.delay).expect(CHECKED).in_seconds(),
+        keeps_order: jitter.keep_order,
+        stream: streams::first_stream(&format!("{path}/jitter")),
+    }
+}
+
+/// `path`: as for [`jitter`].
+fn reordering(late: &spec::Reordering, path: &str) -> lowered::Reordering {
+    lowered::Reordering {
+        probability: late.probability,
+        delay_s: Times::parse(&late.delay).expect(CHECKED).in_seconds(),
+        stream: streams::first_stream(&format!("{path}/reordering")),
     }
 }
 

@@ -12,6 +12,7 @@ mod children;
 mod distribution;
 mod failures;
 mod ideal;
+mod impairments;
 mod lower;
 mod memory;
 pub mod names;

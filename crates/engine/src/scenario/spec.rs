@@ -93,6 +93,12 @@ pub struct Direction {
     /// `None`: one of the direction's own.
     pub loss_stream: Option<u64>,
     pub drop: Vec<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gilbert_elliott: Option<GilbertElliott>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Jitter>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering: Option<Reordering>,
 }
 
 impl Default for Direction {
@@ -114,8 +120,53 @@ impl Default for Direction {
             loss: 0.0,
             loss_stream: None,
             drop: Vec::new(),
+            gilbert_elliott: None,
+            jitter: None,
+            reordering: None,
         }
     }
+}
+
+/// A channel that is good or bad, good at first; each packet moves it, then is lost by its state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliott {
+    /// Probabilities that a packet finds the good channel bad, and the bad one good again.
+    pub to_bad: f64,
+    pub to_good: f64,
+    /// Probabilities that it is lost then.
+    #[serde(default)]
+    pub loss_in_good: f64,
+    #[serde(default = "certain")]
+    pub loss_in_bad: f64,
+}
+
+/// A delay drawn for each packet, on top of the link's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Jitter {
+    /// A time or a distribution.
+    pub delay: String,
+    /// A packet arrives no earlier than those sent before it.
+    #[serde(default = "yes")]
+    pub keep_order: bool,
+}
+
+/// Some packets are late, by a delay on top of jitter, and overtaken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reordering {
+    pub probability: f64,
+    /// A time or a distribution.
+    pub delay: String,
+}
+
+fn certain() -> f64 {
+    1.0
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Byte queue limits.

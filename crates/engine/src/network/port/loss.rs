@@ -1,7 +1,9 @@
-//! What a link loses: at random, by a list, and what was on its wire when it failed.
+//! What a link loses: at random, in bursts, by a list, and what was on its wire when it failed.
 
 use std::collections::VecDeque;
 
+use super::gilbert_elliott::GilbertElliott;
+use crate::lowered;
 use crate::network::common::LINK_DOWN;
 use crate::packet::PacketId;
 use crate::rng::RngStream;
@@ -11,7 +13,7 @@ const LINK_LOSS: &str = "Link loss";
 /// Loss at the receiving device.
 #[derive(Debug)]
 pub struct Loss {
-    /// There is or was a rate above 0, a list, or a failure: all that most links ever look at.
+    /// There is or was a rate above 0, a list, a channel with bursts, or a failure: all that most links ever look at.
     is_lossy: bool,
     losses: Box<Losses>,
 }
@@ -20,6 +22,7 @@ pub struct Loss {
 struct Losses {
     /// The probability, for each packet alike.
     rate: f64,
+    bursts: Option<GilbertElliott>,
     /// Which of the network's streams it draws from.
     stream: usize,
     /// Arrivals to lose, by number, in increasing order.
@@ -34,11 +37,17 @@ struct Losses {
 
 impl Loss {
     /// `stream`: which of the network's; `listed`: arrivals to lose, by number from 0, in any order.
-    pub fn new(rate: f64, stream: usize, mut listed: Vec<u64>) -> Self {
+    pub fn new(
+        rate: f64,
+        bursts: Option<lowered::GilbertElliott>,
+        stream: usize,
+        mut listed: Vec<u64>,
+    ) -> Self {
         listed.sort_unstable();
-        let is_lossy = rate > 0.0 || !listed.is_empty();
+        let is_lossy = rate > 0.0 || bursts.is_some() || !listed.is_empty();
         let losses = Losses {
             rate,
+            bursts: bursts.map(GilbertElliott::new),
             stream,
             listed: listed.into(),
             arrivals: 0,
@@ -95,7 +104,11 @@ impl Losses {
         if is_listed {
             self.listed.pop_front();
         }
-        let is_lost = is_listed || self.rate > 0.0 && streams[self.stream].unit() < self.rate;
+        let stream = &mut streams[self.stream];
+        // A listed packet draws nothing; one that a burst takes draws nothing for the rate.
+        let is_lost = is_listed
+            || self.bursts.as_mut().is_some_and(|bursts| bursts.takes(stream))
+            || self.rate > 0.0 && stream.unit() < self.rate;
         self.lost += u64::from(is_lost);
         is_lost.then_some(LINK_LOSS)
     }

@@ -2,10 +2,12 @@
 //! transmitter, and what is lost on the way.
 
 mod byte_limits;
+mod delay_variation;
 mod device_fifo;
 mod dynamic_queue_limits;
 mod feeder;
 mod flow_control;
+mod gilbert_elliott;
 mod loss;
 mod several;
 mod single;
@@ -17,6 +19,7 @@ use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext, QdiscState};
 use crate::routing::Place;
 use crate::time::Time;
 
+pub use delay_variation::DelayVariation;
 pub use device_fifo::DeviceFifo;
 pub use loss::Loss;
 pub use several::Several;

@@ -1,6 +1,7 @@
 //! The transmitter of a port: one packet after the other onto the wire (ns-3's
 //! `PointToPointNetDevice` and `PointToPointChannel`).
 
+use super::DelayVariation;
 use crate::event::{Event, EventQueue, Key};
 use crate::network::common::Common;
 use crate::packet::PacketId;
@@ -33,24 +34,29 @@ pub struct Transmitter {
     is_completion_queued: bool,
     /// Some flows that begin here have longer ways than others.
     pub adds_delays: bool,
+    /// Packets do not all fly equally long: `variation` says how long.
+    is_varied: bool,
     pub tx_packets: u64,
     pub tx_bytes: u64,
     rate: Rate,
+    variation: Option<Box<DelayVariation>>,
 }
 
 impl Transmitter {
-    pub fn new(port: u32, rate: Rate, delay: Time) -> Self {
+    pub fn new(port: u32, rate: Rate, delay: Time, variation: Option<DelayVariation>) -> Self {
         Transmitter {
             port,
             is_plain: false,
             is_completion_queued: false,
             adds_delays: false,
+            is_varied: variation.is_some(),
             busy_until: Key::default(),
             sizes: [Size::default(); 2],
             delay,
             tx_packets: 0,
             tx_bytes: 0,
             rate,
+            variation: variation.map(Box::new),
         }
     }
 
@@ -74,6 +80,7 @@ impl Transmitter {
     #[inline]
     pub fn transmit(&mut self, id: PacketId, bytes: u32, is_awaited: bool, common: &mut Common) {
         let (delay, port, adds_delays) = (self.delay, self.port, self.adds_delays);
+        let is_varied = self.is_varied;
         let size = self.size(bytes);
         let tx_time = size.tx_time;
         // ns-3 draws the numbers in this order: end of transmission, arrival.
@@ -83,7 +90,11 @@ impl Transmitter {
         {
             (flight, lane) = (flight + added, own);
         }
-        common.lanes.start(lane, flight, id, port, &mut common.events);
+        if is_varied {
+            self.start_alone(id, flight, common);
+        } else {
+            common.lanes.start(lane, flight, id, port, &mut common.events);
+        }
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
@@ -91,6 +102,13 @@ impl Transmitter {
             self.is_completion_queued = true;
             common.events.insert(busy_until, Event::TxComplete(port));
         }
+    }
+
+    #[cold]
+    fn start_alone(&mut self, id: PacketId, plain: Time, common: &mut Common) {
+        let now = common.now();
+        let flight = self.variation.as_mut().map_or(plain, |by| by.flight(now, plain));
+        common.lanes.start_alone(flight, id, self.port, &mut common.events);
     }
 
     /// The end of the present transmission is waited for.

@@ -3,6 +3,7 @@
 #include "added-delay.h"
 
 #include "headers.h"
+#include "varying-channel.h"
 
 #include "ns3/node.h"
 #include "ns3/point-to-point-channel.h"
@@ -19,13 +20,13 @@ namespace
 
 // A channel on which the packets of some flows, from one of its ends, arrive later than others. Nothing
 // waits in it: each packet has a time of arrival of its own.
-class LongerChannel : public ns3::PointToPointChannel
+class LongerChannel : public VaryingChannel
 {
   public:
     static ns3::TypeId GetTypeId()
     {
         static ns3::TypeId tid = ns3::TypeId("ccperf::LongerChannel")
-                                     .SetParent<ns3::PointToPointChannel>()
+                                     .SetParent<VaryingChannel>()
                                      .AddConstructor<LongerChannel>();
         return tid;
     }
@@ -39,9 +40,9 @@ class LongerChannel : public ns3::PointToPointChannel
                        ns3::Ptr<ns3::PointToPointNetDevice> source,
                        ns3::Time transmission) override
     {
-        return ns3::PointToPointChannel::TransmitStart(packet,
-                                                       source,
-                                                       transmission + AddedTo(packet, source));
+        return VaryingChannel::TransmitStart(packet,
+                                             source,
+                                             transmission + AddedTo(packet, source));
     }
 
   private:
@@ -79,6 +80,10 @@ ChannelOf(std::size_t link, Network& network)
     ns3::TimeValue delay;
     forward.channel->GetAttribute("Delay", delay);
     channel->SetAttribute("Delay", delay);
+    if (const auto varying = ns3::DynamicCast<VaryingChannel>(forward.channel))
+    {
+        channel->VaryAs(*varying);
+    }
     forward.device->Attach(channel);
     reverse.device->Attach(channel);
     forward.channel = reverse.channel = channel;

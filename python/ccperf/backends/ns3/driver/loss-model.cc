@@ -19,12 +19,14 @@ LossModel::GetTypeId()
 
 void
 LossModel::Configure(std::vector<std::uint64_t> drops,
+                     const std::optional<GilbertElliott>& bursts,
                      double rate,
                      ns3::Ptr<ns3::UniformRandomVariable> uniform)
 {
     m_drops = std::move(drops);
     std::sort(m_drops.begin(), m_drops.end());
     m_drops.erase(std::unique(m_drops.begin(), m_drops.end()), m_drops.end());
+    m_bursts = bursts;
     m_rate = rate;
     m_uniform = uniform;
 }
@@ -50,7 +52,21 @@ LossModel::DoCorrupt(ns3::Ptr<ns3::Packet> packet)
         ++m_nextDrop;
         return true;
     }
+    if (m_bursts && IsLostInBurst())
+    {
+        return true;
+    }
     return m_rate > 0 && m_uniform->GetValue() < m_rate;
+}
+
+bool
+LossModel::IsLostInBurst()
+{
+    if (m_uniform->GetValue() < (m_isBad ? m_bursts->toGood : m_bursts->toBad))
+    {
+        m_isBad = !m_isBad;
+    }
+    return m_uniform->GetValue() < (m_isBad ? m_bursts->lossInBad : m_bursts->lossInGood);
 }
 
 bool
@@ -91,6 +107,7 @@ LossModel::DoReset()
 {
     m_arrivals = 0;
     m_nextDrop = 0;
+    m_isBad = false;
 }
 
 } // namespace ccperf

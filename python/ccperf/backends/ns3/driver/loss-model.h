@@ -3,10 +3,13 @@
 #ifndef CCPERF_LOSS_MODEL_H
 #define CCPERF_LOSS_MODEL_H
 
+#include "scenario.h"
+
 #include "ns3/error-model.h"
 #include "ns3/random-variable-stream.h"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -14,10 +17,13 @@ namespace ccperf
 {
 
 // Losses at a receiving device: first by a list of arrival numbers (as ns3::ReceiveListErrorModel, which
-// counts from 0), then at random (as ns3::RateErrorModel per packet).
+// counts from 0), then in bursts, then at random
+// (as ns3::RateErrorModel per packet).
 //
-// A listed packet draws nothing. Any other packet draws one uniform number in (0, 1) if the loss rate is
-// above 0, and is lost if the number is below the rate. What was on its way when the link failed is lost
+// A listed packet draws nothing. With bursts any other packet draws two uniform numbers in (0, 1): below
+// the first one's probability the channel changes its state, good at first; below the second one's, that of the
+// state then, the packet is lost. What that leaves draws a number if the loss rate is above 0, and is lost
+// if it is below the rate. What was on its way when the link failed is lost
 // without having arrived: it is neither counted nor drawn for.
 class LossModel : public ns3::ErrorModel
 {
@@ -26,6 +32,7 @@ class LossModel : public ns3::ErrorModel
 
     // `drops`: numbers of the arrivals to lose, in any order.
     void Configure(std::vector<std::uint64_t> drops,
+                   const std::optional<GilbertElliott>& bursts,
                    double rate,
                    ns3::Ptr<ns3::UniformRandomVariable> uniform);
     void SetRate(double rate);
@@ -43,12 +50,15 @@ class LossModel : public ns3::ErrorModel
 
     static bool TakeFrom(Packets& packets, std::uint64_t uid);
 
+    bool IsLostInBurst();
     bool DoCorrupt(ns3::Ptr<ns3::Packet> packet) override;
     void DoReset() override;
 
     std::vector<std::uint64_t> m_drops; // sorted
     std::size_t m_nextDrop{0};
     std::uint64_t m_arrivals{0};
+    std::optional<GilbertElliott> m_bursts;
+    bool m_isBad{false};
     double m_rate{0};
     ns3::Ptr<ns3::UniformRandomVariable> m_uniform;
     Packets m_onItsWay;

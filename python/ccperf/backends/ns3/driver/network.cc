@@ -7,6 +7,7 @@
 #include "marking-disciplines.h"
 #include "switch-routing.h"
 #include "transmit-queues.h"
+#include "varying-channel.h"
 
 #include "ns3/cobalt-queue-disc.h"
 #include "ns3/dynamic-queue-limits.h"
@@ -162,6 +163,7 @@ CreatePort(const Direction& direction,
         device->GetObject<ns3::NetDeviceQueueInterface>()->GetTxQueue(0)->SetQueueLimits(limits);
     }
     port.loss->Configure(direction.drops,
+                         direction.gilbertElliott,
                          direction.loss,
                          LossStream(network, direction.lossStream));
     peer->SetReceiveErrorModel(port.loss);
@@ -211,6 +213,10 @@ CreateLink(const Link& link, Network& network)
     helper.SetChannelAttribute("Delay", ns3::TimeValue(ns3::NanoSeconds(link.delay)));
     const auto devices =
         helper.Install(network.nodes.Get(link.ends[0]), network.nodes.Get(link.ends[1]));
+    if (VaryingChannel::IsNeeded(link))
+    {
+        VaryingChannel::Install(link, devices);
+    }
     for (std::uint32_t side = 0; side < 2; ++side)
     {
         const auto device = [&](std::uint32_t i) {

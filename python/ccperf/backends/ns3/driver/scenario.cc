@@ -87,6 +87,63 @@ ReadAlgorithm(const Json& json)
             ReadList<Algorithm>(json["children"], ReadAlgorithm)};
 }
 
+Distribution
+ReadDistribution(const Json& json)
+{
+    const auto capital = [](std::string name) {
+        name.at(0) = static_cast<char>(std::toupper(name.at(0)));
+        return name;
+    };
+    const auto& [name, parameters] = json.items.at(0);
+    Distribution distribution{capital(name), {}};
+    if (parameters.kind == Json::Kind::NUMBER)
+    {
+        distribution.attributes.emplace_back(distribution.type, parameters.As<double>());
+    }
+    for (const auto& [parameter, value] : parameters.items)
+    {
+        distribution.attributes.emplace_back(capital(parameter), value.As<double>());
+    }
+    return distribution;
+}
+
+std::optional<GilbertElliott>
+ReadGilbertElliott(const Json& json)
+{
+    if (json.IsNull())
+    {
+        return std::nullopt;
+    }
+    return GilbertElliott{Get<double>(json, "to_bad"),
+                          Get<double>(json, "to_good"),
+                          Get<double>(json, "loss_in_good"),
+                          Get<double>(json, "loss_in_bad")};
+}
+
+std::optional<Jitter>
+ReadJitter(const Json& json)
+{
+    if (json.IsNull())
+    {
+        return std::nullopt;
+    }
+    return Jitter{ReadDistribution(json["delay_s"]),
+                  Get<bool>(json, "keeps_order"),
+                  Get<std::int64_t>(json, "stream")};
+}
+
+std::optional<Reordering>
+ReadReordering(const Json& json)
+{
+    if (json.IsNull())
+    {
+        return std::nullopt;
+    }
+    return Reordering{Get<double>(json, "probability"),
+                      ReadDistribution(json["delay_s"]),
+                      Get<std::int64_t>(json, "stream")};
+}
+
 Direction
 ReadDirection(const Json& json)
 {
@@ -103,7 +160,10 @@ ReadDirection(const Json& json)
             ReadOptional<std::int64_t>(json["queue_limits_hold_ns"]),
             Get<double>(json, "loss"),
             Get<std::int64_t>(json, "loss_stream"),
-            ReadValues<std::uint64_t>(json["drops"])};
+            ReadValues<std::uint64_t>(json["drops"]),
+            ReadGilbertElliott(json["gilbert_elliott"]),
+            ReadJitter(json["jitter"]),
+            ReadReordering(json["reordering"])};
 }
 
 Schedule
@@ -156,26 +216,6 @@ ReadPath(const Json& json)
 }
 
 // `{"exponential": {"mean": 1.0, "bound": 0.0}}`, `{"constant": 1.0}`: ns-3's names begin with a capital.
-Distribution
-ReadDistribution(const Json& json)
-{
-    const auto capital = [](std::string name) {
-        name.at(0) = static_cast<char>(std::toupper(name.at(0)));
-        return name;
-    };
-    const auto& [name, parameters] = json.items.at(0);
-    Distribution distribution{capital(name), {}};
-    if (parameters.kind == Json::Kind::NUMBER)
-    {
-        distribution.attributes.emplace_back(distribution.type, parameters.As<double>());
-    }
-    for (const auto& [parameter, value] : parameters.items)
-    {
-        distribution.attributes.emplace_back(capital(parameter), value.As<double>());
-    }
-    return distribution;
-}
-
 Traffic
 ReadTraffic(const Json& json)
 {

@@ -39,6 +39,38 @@ enum class DeviceSelect
     PRIORITY
 };
 
+// What a random number is drawn from: ns-3's `type`RandomVariable with these attributes.
+struct Distribution
+{
+    std::string type;
+    std::vector<std::pair<std::string, double>> attributes;
+};
+
+// Losses in bursts: probabilities of the channel's two states.
+struct GilbertElliott
+{
+    double toBad;
+    double toGood;
+    double lossInGood;
+    double lossInBad;
+};
+
+// A delay for each packet, in seconds.
+struct Jitter
+{
+    Distribution delay;
+    bool keepsOrder;
+    std::int64_t stream;
+};
+
+// A delay for some packets, in seconds.
+struct Reordering
+{
+    double probability;
+    Distribution delay;
+    std::int64_t stream; // of the choice; the delay's is the next one
+};
+
 struct Direction
 {
     std::string name;
@@ -52,6 +84,9 @@ struct Direction
     double loss;
     std::int64_t lossStream;
     std::vector<std::uint64_t> drops;
+    std::optional<GilbertElliott> gilbertElliott;
+    std::optional<Jitter> jitter;
+    std::optional<Reordering> reordering;
 };
 
 // New values of a link from given times on, in columns; empty ones change nothing.
@@ -96,13 +131,6 @@ struct Hop
 {
     std::size_t link;
     std::size_t direction;
-};
-
-// What a random number is drawn from: ns-3's `type`RandomVariable with these attributes.
-struct Distribution
-{
-    std::string type;
-    std::vector<std::pair<std::string, double>> attributes;
 };
 
 struct GreedyTraffic

@@ -29,18 +29,6 @@ DestinationOf(const Flow& flow)
     return {ns3::Ipv4Address(flow.destinationAddress.c_str()), flow.destinationPort};
 }
 
-ns3::Ptr<ns3::RandomVariableStream>
-CreateVariable(const Distribution& distribution)
-{
-    const auto variable = ns3::ObjectFactory("ns3::" + distribution.type + "RandomVariable")
-                              .Create<ns3::RandomVariableStream>();
-    for (const auto& [name, value] : distribution.attributes)
-    {
-        variable->SetAttribute(name, ns3::DoubleValue(value));
-    }
-    return variable;
-}
-
 ns3::Ptr<ns3::Application>
 CreateOnOff(const Flow& flow, const OnOffTraffic& traffic, ns3::TypeId socketFactory)
 {
@@ -83,6 +71,18 @@ struct Creator
 };
 
 } // namespace
+
+ns3::Ptr<ns3::RandomVariableStream>
+CreateVariable(const Distribution& distribution)
+{
+    const auto variable = ns3::ObjectFactory("ns3::" + distribution.type + "RandomVariable")
+                              .Create<ns3::RandomVariableStream>();
+    for (const auto& [name, value] : distribution.attributes)
+    {
+        variable->SetAttribute(name, ns3::DoubleValue(value));
+    }
+    return variable;
+}
 
 ns3::Ptr<ns3::Application>
 CreateSource(const Flow& flow, ns3::TypeId socketFactory)

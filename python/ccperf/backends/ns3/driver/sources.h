@@ -19,6 +19,9 @@ namespace ccperf
 // OnOffApplication, or one of ours. Start and stop are set.
 ns3::Ptr<ns3::Application> CreateSource(const Flow& flow, ns3::TypeId socketFactory);
 
+// What random numbers are drawn from; its stream is not set.
+ns3::Ptr<ns3::RandomVariableStream> CreateVariable(const Distribution& distribution);
+
 // ns-3's own Ping. `end`: of the run.
 ns3::Ptr<ns3::Ping> CreatePing(const PingFlow& ping, std::int64_t end);
 
