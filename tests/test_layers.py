@@ -70,7 +70,7 @@ added_delay      : fields
 workload         : added_delay fields
 scenario         : _native added_delay errors fields toml user_code workload
 topologies       : _native errors scenario
-programs         : _native errors metrics outputs registry scenario topologies traces
+programs         : _native errors flow_monitor outputs registry scenario topologies traces
 published        :
 roles            :
 catalogue        : _native errors programs published registry roles scenario topologies

@@ -20,6 +20,32 @@ SHORT_FABRIC = (
     "large-scale --leafCount=2 --spineCount=2 --serverCount=4 --load=0.6 --randomSeed=3"
     " --FlowLaunchEndTime=0.02 --EndTime=0.1"
 )
+THEIRS = """<?xml version="1.0" ?>
+<FlowMonitor>
+  <FlowStats>
+    <Flow flowId="1" timeFirstTxPacket="+1000000.0ns" timeFirstRxPacket="+1100000.0ns"
+     timeLastTxPacket="+2400000.0ns" timeLastRxPacket="+2500000.0ns" delaySum="+9.0ns"
+     jitterSum="+9.0ns" lastDelay="+9.0ns" txBytes="29432" rxBytes="28000" txPackets="22"
+     rxPackets="21" lostPackets="1" timesForwarded="21" />
+    <Flow flowId="2" timeFirstTxPacket="+1100000.0ns" timeFirstRxPacket="+1200000.0ns"
+     timeLastTxPacket="+2500000.0ns" timeLastRxPacket="+2600000.0ns" delaySum="+9.0ns"
+     jitterSum="+9.0ns" lastDelay="+9.0ns" txBytes="1148" rxBytes="1148" txPackets="22"
+     rxPackets="22" lostPackets="0" timesForwarded="22" />
+    <Flow flowId="3" timeFirstTxPacket="+1000000.0ns" timeFirstRxPacket="+0.0ns"
+     timeLastTxPacket="+2400000.0ns" timeLastRxPacket="+0.0ns" delaySum="+0.0ns"
+     jitterSum="+0.0ns" lastDelay="+0.0ns" txBytes="2904" rxBytes="0" txPackets="2"
+     rxPackets="0" lostPackets="2" timesForwarded="0" />
+  </FlowStats>
+  <Ipv4FlowClassifier>
+    <Flow flowId="1" sourceAddress="10.0.0.1" destinationAddress="10.0.0.2" protocol="6"
+     sourcePort="49153" destinationPort="1000" />
+    <Flow flowId="2" sourceAddress="10.0.0.2" destinationAddress="10.0.0.1" protocol="6"
+     sourcePort="1000" destinationPort="49153" />
+    <Flow flowId="3" sourceAddress="10.0.0.1" destinationAddress="10.0.0.2" protocol="6"
+     sourcePort="49154" destinationPort="1001" />
+  </Ipv4FlowClassifier>
+</FlowMonitor>
+"""
 SHORT_TRACK = "queue-track --endTime=0.05 --simEndTime=0.06 --randomSeed=3"
 
 
@@ -154,7 +180,7 @@ def test_large_scale_is_a_leaf_spine_with_five_delays() -> None:
     assert {link["rate"] for link in links[32:]} == {"40Gbps"}
     port = {"MaxSize": "250p", "Threshold": "70us"}
     assert all(link["reverse"]["qdisc"]["attributes"] == port for link in links)
-    assert links[0]["forward"]["qdisc"]["type"] == "FifoQueueDisc"
+    assert links[0]["forward"]["qdisc"]["type"] == "FqCoDelQueueDisc"
     (flows,) = scenario["workloads"]
     assert flows["arrivals"]["capacity"] == "1280Gbps"  # the leaves' uplinks
     assert flows["added_delay"]["delays"] == ["1us", "20us", "50us", "80us", "160us"]
@@ -191,6 +217,59 @@ def test_large_scale_prints_the_parser_s_lines(
         "Unfinished Flow",
     ]
     assert lines[-1] == "Unfinished Flow: 0"
+
+
+def test_the_parser_finds_in_the_file_what_the_program_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = execute(f"{SHORT_FABRIC} --ID=mine", capsys).splitlines()
+    name = "Large_Scale_mine_2X2_ECNSharp_DcTcp_0.6.xml"
+    parsed = execute(f"python examples/rtt-variations/fct_parser.py {name}", capsys).splitlines()
+    flows = [line for line in parsed if re.fullmatch(r"Flow \d+: \d+ B, FCT \d\.\d{6}", line)]
+    assert f"Total Flow: {len(flows)}" in parsed
+    # The parser leaves out flows of one packet.
+    assert 0 <= int(printed[4].split()[-1]) - len(flows) <= 2
+    means = [[float(line.split()[-1]) for line in lines[:4]] for lines in (printed, parsed[-7:])]
+    assert means[1] == pytest.approx(means[0], rel=0.02, nan_ok=True)
+
+
+def test_the_parser_reads_files_of_ns_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # A flow of data, its acknowledgements, and one that never arrived.
+    (tmp_path / "theirs.xml").write_text(THEIRS)
+    for words in ("python2 fct_parser.py *.xml", "./fct_parser.py theirs.xml"):
+        out = execute(words, capsys).splitlines()
+        assert out == [
+            "Flow 1: 29432 B, FCT 0.001500",
+            "AVG FCT: 0.001500",
+            "AVG Large flow FCT: nan",
+            "AVG Small flow FCT: 0.001500",
+            "AVG Small flow 99 FCT: 0.001500",
+            "Total Flow: 1",
+            "Total TX: 22",
+            "Total RX: 21",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(None, "is not there"), ("<FlowMonitor", "not XML"), ("<Other/>", "root is <Other>")],
+)
+def test_the_parser_names_a_file_that_is_none(
+    text: str | None,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if text:
+        (tmp_path / "x.xml").write_text(text)
+    assert invoke(["exec", "--", "fct_parser.py", "x.xml"]) in (1, 2)
+    assert says in capsys.readouterr().err
 
 
 def test_what_the_end_cuts_off_is_no_completion(

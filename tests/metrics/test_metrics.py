@@ -51,7 +51,7 @@ def test_the_scopes_have_the_published_tables_metrics() -> None:
     scopes: dict[str, int] = {}
     for metric in METRICS.values():
         scopes[metric.scope] = scopes.get(metric.scope, 0) + 1
-    assert scopes == {"flow": 22, "link": 4, "network": 9, "class": 13}
+    assert scopes == {"flow": 22, "link": 7, "network": 9, "class": 13}
 
 
 # Closed forms.
@@ -248,7 +248,7 @@ def test_states_before_the_first_value_are_left_out_of_the_mean() -> None:
 
 def test_a_link_without_queue_discipline_has_no_queue_metrics() -> None:
     dumbbell = Dumbbell(points=4, qdisc=False, link_samples={"tx_bytes": counter(60_000, 4)})
-    assert link(dumbbell) == {"mean_sending_rate_l1": 16}
+    assert link(dumbbell) == {"mean_sending_rate_l1": 16, "mean_utilization_l1": 100}
 
 
 def test_only_the_flows_bottlenecks_have_link_metrics() -> None:

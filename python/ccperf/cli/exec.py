@@ -38,11 +38,17 @@ def command(
 
     TcpPrrRecovery in a published line means the recovery of the published tables, PrrRfc6937. Of
     ns-3's examples tcp-variants-comparison, tcp-validation and queue-discs-benchmark run; of
-    ns3-ecn-sharp queue-track and mq, which print and write what the originals do.
+    ns3-ecn-sharp large-scale, queue-track, mq and fct_parser.py, which print and write what the
+    originals do.
     """
     from ccperf import programs
     from ccperf.store import experiment_name
 
+    patterns = programs.fct_parser.asked_for(words)
+    if patterns is not None:
+        say("\n".join(programs.fct_parser.parse(patterns)))
+        note("what the end of a run cut off cannot be told from the rest in such a file")
+        return
     running = running or Running()
     running.declare_sources()
     try:

@@ -47,3 +47,33 @@ def mean_qdisc_length_l2(links: LinkSeries) -> Floats:
 def total_qdisc_drops_l2(links: LinkSeries) -> Floats:
     """Packets that the queue discipline dropped in the whole run, for whatever reason."""
     return np.where(links.has_qdisc, links.counter("qdisc_dropped"), np.nan)
+
+
+@metric(
+    "link",
+    unit="packets",
+    better=None,
+    formula="count of packets marked by the queue discipline",
+    kind="count",
+    over_flows="sum",
+    sampled=False,
+)
+def total_qdisc_marks_l2(links: LinkSeries) -> Floats:
+    """Packets that the queue discipline marked CE in the whole run, for whatever reason."""
+    return np.where(links.has_qdisc, links.counter("qdisc_marked"), np.nan)
+
+
+@metric("link", unit="us", better="lower", formula="mean over k of sojourn(t_k) [us]")
+def mean_sojourn_l2(links: LinkSeries) -> Floats:
+    """Mean sojourn time in the queue discipline, to the nanosecond.
+
+    sojourn(t_k) is that of the packet taken from the queue last, those then dropped by the
+    discipline included.
+    """
+    return 1e3 * mean(links.sojourn)
+
+
+@metric("link", unit="%", better="higher", formula="mean over k of utilization(t_k)")
+def mean_utilization_l1(links: LinkSeries) -> Floats:
+    """Mean of the bytes on the wire over what the configured rate allows, PPP headers included."""
+    return mean(links.utilization)

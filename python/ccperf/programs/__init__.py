@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ccperf.programs.ecn_sharp import PROGRAMS
+from ccperf.programs.ecn_sharp import PROGRAMS, fct_parser
 from ccperf.programs.ns3_examples import EXAMPLES
 from ccperf.programs.program import HelpRequested, ProgramRun, program_words
 from ccperf.programs.published.build import build
@@ -22,6 +22,7 @@ __all__ = [
     "DumbbellRun",
     "HelpRequested",
     "ProgramRun",
+    "fct_parser",
     "parse",
     "scenario",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ccperf.topologies.dumbbell import Access, Bottleneck, DumbbellFlow, dumbbell
-from ccperf.topologies.fabric import Fabric, FabricLink, SwitchPort
+from ccperf.topologies.fabric import Fabric, FabricLink, SwitchPort, fair_host_port
 from ccperf.topologies.fat_tree import fat_tree
 from ccperf.topologies.leaf_spine import leaf_spine
 from ccperf.topologies.parking_lot import parking_lot
@@ -37,6 +37,7 @@ __all__ = [
     "FabricLink",
     "SwitchPort",
     "dumbbell",
+    "fair_host_port",
     "fat_tree",
     "leaf_spine",
     "parking_lot",

@@ -39,6 +39,17 @@ class SwitchPort:
 HOST_PORT = SwitchPort({"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}})
 
 
+def fair_host_port(ce_threshold: str = "200us", device_queue: str = "1p") -> SwitchPort:
+    """A host that queues its flows fairly and marks what waits for longer than `ce_threshold`.
+
+    As Linux does it with ``fq_codel ce_threshold``. ns-3's TCP, unlike Linux's, puts its whole
+    window into the queue of its host: without marks there, a flow that is alone fills it until it
+    overflows, and those of the same host wait behind it.
+    """
+    marks = {"UseEcn": True, "CeThreshold": ce_threshold, "MaxSize": "10000p"}
+    return SwitchPort({"type": "FqCoDelQueueDisc", "attributes": marks}, device_queue)
+
+
 @dataclass(frozen=True)
 class Fabric:
     """A network without its traffic: nodes and links in order of creation."""

@@ -61,7 +61,7 @@ class LeafSpine(DataCentreExperiment):
     stop_time = "600ms"
 
     def build(self, setup: Setup) -> Scenario:
-        from ccperf.topologies import FabricLink, SwitchPort, leaf_spine
+        from ccperf.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
 
         leaves, spines = setup["leaves"], setup["spines"]
         link = FabricLink(RATE, LINK_DELAY)
@@ -72,6 +72,7 @@ class LeafSpine(DataCentreExperiment):
             host_link_of=link,
             fabric_link_of=link,
             port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
+            host_port=fair_host_port(),
         )
         racks = [
             [host for host in network.hosts if host.startswith(f"h_{leaf}_")]

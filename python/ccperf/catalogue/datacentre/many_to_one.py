@@ -54,12 +54,13 @@ def build(
     setup: Setup, label: str, variation: float, at: schemes.Thresholds | None = None
 ) -> Scenario:
     """Flows of a workload at a load of the receiver's link, in the number that is asked for."""
-    from ccperf.topologies import FabricLink, SwitchPort, star
+    from ccperf.topologies import FabricLink, SwitchPort, fair_host_port, star
 
     fabric = star(
         SENDERS + 1,
         FabricLink(RATE, LINK_DELAY),
         port=SwitchPort(schemes.discipline(setup.cc, at or thresholds(variation))),
+        host_port=fair_host_port(),
     )
     *senders, receiver = fabric.hosts
     bottleneck = {**fabric.links[-1], "name": "bottleneck"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.errors import UsageError
 from ccperf.programs.ecn_sharp import summary, transport
 from ccperf.programs.ecn_sharp.marking import Marking
-from ccperf.programs.program import Defaults, Option, Program, Report, Values, rate, time
+from ccperf.programs.program import Defaults, File, Option, Program, Report, Values, rate, time
 
 if TYPE_CHECKING:
     from ccperf.result import Result
@@ -88,7 +88,7 @@ def fabric(
     values: Values, defaults: Defaults, rng_run: int, port: SwitchPort, **workload: Any
 ) -> Scenario:
     """The fabric with its flows, over such ports; `workload` are further fields of the flows'."""
-    from ccperf.topologies import FabricLink, SwitchPort, leaf_spine
+    from ccperf.topologies import FabricLink, fair_host_port, leaf_spine
 
     _check(values)
     leaves, spines, parallel = (values[n] for n in ("leafCount", "spineCount", "linkCount"))
@@ -102,9 +102,7 @@ def fabric(
         host_link_of=FabricLink(rate(values["leafServerCapacity"] * _GBPS), latency),
         fabric_link_of=FabricLink(rate(up), latency),
         port=port,
-        host_port=SwitchPort(
-            {"type": "FifoQueueDisc", "attributes": {"MaxSize": "100000p"}}, DEVICE_QUEUE
-        ),
+        host_port=fair_host_port(device_queue=DEVICE_QUEUE),
     )
     racks = [
         [host for host in network.hosts if host.startswith(f"h_{leaf}_")] for leaf in range(leaves)
@@ -132,7 +130,7 @@ def fabric(
         routing={"type": "ecmp"},
         stacks=[transport.stack("dc", values, defaults)],
         workloads=[flows],
-        recording={"flows": "none", "links": "none"},
+        recording={"flows": "none", "links": "none", "flow_monitor": True},
     )
 
 
@@ -146,11 +144,11 @@ def notes(values: Values) -> list[str]:
     return [*transport.notes(values), *MARKING.notes(values)]
 
 
-def name(values: Values, prefix: str = "Large_Scale") -> str:
-    """The name of the flow monitor's file."""
+def files(values: Values, prefix: str = "Large_Scale") -> list[File]:
+    """The file that the program leaves behind."""
     size = f"{values['leafCount']}X{values['spineCount']}"
     words = (prefix, values["ID"], size, values["AQM"], values["transportProt"])
-    return f"{'_'.join(words)}_{values['load']:g}.xml"
+    return [summary.flow_monitor(f"{'_'.join(words)}_{values['load']:g}.xml")]
 
 
 def _check(values: Values) -> None:
@@ -168,9 +166,8 @@ PROGRAM = Program(
     "large-scale",
     OPTIONS,
     build,
-    files="the flow monitor's XML",
     paths=PATHS,
     spellings=SPELLINGS,
     notes=notes,
-    report=Report(lines),
+    report=Report(lines, files),
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.errors import UsageError
 from ccperf.programs.ecn_sharp import summary, transport
 from ccperf.programs.ecn_sharp.marking import Marking
-from ccperf.programs.program import Defaults, Option, Program, Report, Values, time
+from ccperf.programs.program import Defaults, File, Option, Program, Report, Values, time
 
 if TYPE_CHECKING:
     from ccperf.result import Result
@@ -116,6 +116,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
             "flows": LONG,
             "links": [bottleneck["name"]],
             "completions": True,
+            "flow_monitor": True,
         },
     )
 
@@ -139,6 +140,11 @@ def notes(values: Values) -> list[str]:
     return [*transport.notes(values), *MARKING.notes(values)]
 
 
+def files(values: Values) -> list[File]:
+    """The file that the program leaves behind."""
+    return [summary.flow_monitor(f"MQ_{values['AQM']}_{values['id']}_Flow_Monitor.xml")]
+
+
 PROGRAM = Program(
     "mq",
     OPTIONS,
@@ -150,6 +156,5 @@ PROGRAM = Program(
     ),
     spellings={"ID": "id", "EndTime": "endTime"},
     notes=notes,
-    report=Report(lines),
-    files="the flow monitor's XML",
+    report=Report(lines, files),
 )

@@ -118,6 +118,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
             "interval": "1ms",
             "flows": "none",
             "links": ["bottleneck"],
+            "flow_monitor": True,
             "queues": {"links": ["bottleneck_reverse"], "interval": SAMPLES},
         },
     )
@@ -135,15 +136,14 @@ def notes(values: Values) -> list[str]:
 
 def files(values: Values) -> list[File]:
     """The files that the program leaves behind."""
-    name = f"Queue_Track_{values['AQM']}_{values['id']}_Queue"
-    return [gnuplot.queue(name)]
+    name = f"Queue_Track_{values['AQM']}_{values['id']}"
+    return [gnuplot.queue(f"{name}_Queue"), summary.flow_monitor(f"{name}_Flow_Monitor.xml")]
 
 
 PROGRAM = Program(
     "queue-track",
     OPTIONS,
     build,
-    files="the flow monitor's XML",
     paths=(
         (r"links.*MaxSize", "--bufferSize"),
         (r"workloads\[0\]\.arrivals\.load", "--load"),

@@ -1,4 +1,4 @@
-"""The summary lines of ``fct_parser.py``, for all programs: completion times by size, in seconds.
+"""What all programs leave behind: the summary lines of ``fct_parser.py``, and the monitor's XML.
 
 Only finished transfers are in the means; how many are not is the last line. The parser counts what
 the end of a run cuts off as finished.
@@ -6,38 +6,49 @@ the end of a run cuts off as finished.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from ccperf.outputs import Kind
+from ccperf.programs.program import File
+
 if TYPE_CHECKING:
-    from ccperf.metrics.series import Floats
+    from pathlib import Path
+
     from ccperf.result import Result
+
+_XML = Kind("flow monitor's file of ccperf", (b"<?xml",), (b"ccperf",))
 
 
 def lines(result: Result) -> list[str]:
-    """The lines of a run."""
-    from ccperf.metrics.transfers import classes
+    """The lines of a run whose scenario asks for completions and for the flow monitor."""
+    from ccperf.programs.ecn_sharp import fct_parser
 
-    found = classes(result.recording)
-    times = {name: transfers.completion_times for name, transfers in found.items()}
+    table, monitor = result.recording.completions, result.recording.flow_monitor
+    assert table is not None
+    assert monitor is not None
+    flows, ended, sizes = (table.array(name) for name in ("flow", "finished", "size_bytes"))
+    has_ended = set(flows[(ended == 1) & (sizes > 0)].tolist())
+    columns = ("flow", "direction", "first_tx_ns", "last_rx_ns", "tx_bytes")
+    rows = zip(*(monitor.array(name).tolist() for name in columns), strict=True)
+    completions = [
+        fct_parser.Completion(size, (last - first) / 1e9)
+        for flow, direction, first, last, size in rows
+        if direction == 0 and flow in has_ended
+    ]
+    transfers = int((sizes > 0).sum())
     return [
-        f"AVG FCT: {_mean(times.get('all')):.6f}",
-        f"AVG Large flow FCT: {_mean(times.get('large')):.6f}",
-        f"AVG Small flow FCT: {_mean(times.get('small')):.6f}",
-        f"AVG Small flow 99 FCT: {_99th(times.get('small')):.6f}",
-        f"Total Flow: {found['all'].count if found else 0}",
-        f"Unfinished Flow: {found['all'].unfinished if found else 0}",
+        *fct_parser.named(fct_parser.means(completions)),
+        f"Total Flow: {transfers}",
+        f"Unfinished Flow: {transfers - len(completions)}",
     ]
 
 
-def _mean(milliseconds: Floats | None) -> float:
-    if milliseconds is None or not len(milliseconds):
-        return math.nan
-    return float(milliseconds.mean()) / 1e3
+def flow_monitor(name: str) -> File:
+    """The monitor's file of this name."""
 
+    def write(result: Result, path: Path) -> None:
+        from ccperf import flow_monitor
 
-def _99th(milliseconds: Floats | None) -> float:
-    """The parser's percentile: the value at rank floor(0.99 n), from 0."""
-    if milliseconds is None or not len(milliseconds):
-        return math.nan
-    return float(sorted(milliseconds)[int(0.99 * len(milliseconds))]) / 1e3
+        flow_monitor.write(result.scenario, result.recording, path)
+
+    return File(name, _XML, write)
