@@ -90,7 +90,7 @@ figures          : errors metrics outputs
 verify           : _native backends campaign catalogue errors interruption metrics outputs programs
                    published registry scenario topologies traces
 site             : _native catalogue errors evidence figures metrics outputs published
-                   reproduce roles store verify
+                   registry reproduce roles store verify
 api              : backends campaign catalogue errors outputs user_code
 include          :
 data             :

@@ -58,9 +58,9 @@ def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
     assert first.runs == 2
     assert first.unchanged == first.removed == 0
     static = len(list((folder / "static").iterdir()))
-    # Overviews with their index; the page of both seeds with its picture, its series, what it says
-    # as data, and the other seed's series.
-    assert first.written == static + 5 + 6
+    # Overviews with their index, the experiment's page and the algorithm's with their data; the
+    # page of both seeds with its picture, its series, what it says as data, the other's series.
+    assert first.written == static + 4 + 2 + 2 + 6
     before = times(folder)
     second = site.build([small], folder)
     assert (second.written, second.removed) == (0, 0)
@@ -87,7 +87,14 @@ def test_a_new_run_rewrites_only_what_mentions_it(small: Path, tmp_path: Path) -
         path.relative_to(folder).as_posix() for path in before if after[path] != before[path]
     }
     page = f"runs/{run(1).id}"
-    assert changed == {"index.html", "index.js", "experiments/aqm.html", f"{page}/index.html"}
+    assert changed == {
+        "index.html",
+        "index.js",
+        "algorithms/TcpNewReno.html",
+        "experiments/aqm.html",
+        "experiments/aqm.js",
+        f"{page}/index.html",
+    }
     new = {path.relative_to(folder).as_posix() for path in after.keys() - before.keys()}
     assert new == {f"{page}/{added.id}.js"}
 

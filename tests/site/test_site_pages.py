@@ -63,7 +63,8 @@ def test_every_link_leads_somewhere(folder: Path) -> None:
     files = {path.resolve() for path in folder.rglob("*") if path.is_file()}
     unlinked = {path.name for path in files - reached}
     # Scripts load data: a page's own, and what searches look through.
-    assert unlinked <= {".ccperf-site", "index.js", "run.js", "scenario.js"}
+    own = {page.with_suffix(".js").name for page in anchors}
+    assert unlinked <= {".ccperf-site", "run.js", "scenario.js"} | own
 
 
 def test_nothing_is_loaded_from_elsewhere(folder: Path) -> None:
@@ -113,20 +114,24 @@ def test_text_of_users_is_text(folder: Path, database: Path) -> None:
         assert "<script>alert('x')</script>" in root.text
 
 
-def test_the_index_lists_every_run_by_its_experiment(folder: Path, database: Path) -> None:
+def test_every_experiment_lists_its_runs(folder: Path, database: Path) -> None:
     with Store(database, "r") as store:
         rows = store.runs()
-    index = parse(folder / "index.html")
-    sections = {
-        section.attributes["aria-labelledby"]: section for section in index.named("section")
-    }
-    assert list(sections) == ["ecn", "aqm", "scalability", "own"]
-    for name, section in sections.items():
-        wanted = {row.id for row in rows if (row.experiment or "own") == name}
+    names = {row.experiment for row in rows if row.experiment}
+    pages = {name: folder / "experiments" / f"{name}.html" for name in names}
+    assert set(pages.values()) == set((folder / "experiments").glob("*.html"))
+    pages |= {None: folder / "index.html"}
+    for name, page in pages.items():
+        wanted = {row.id for row in rows if (row.experiment or None) == name}
+        (table,) = [
+            table
+            for table in parse(page).named("table")
+            if "runs" in table.attributes.get("class", "")
+        ]
         linked = {
-            link.attributes["href"].split("/")[1]
-            for link in section.named("a")
-            if link.attributes["href"].startswith("runs/")
+            link.attributes["href"].split("/")[-2]
+            for link in table.named("a")
+            if link.attributes["href"].endswith("/index.html")
         }
         assert linked == wanted
 
@@ -141,12 +146,15 @@ def test_runs_are_listed_by_the_size_of_their_parameters(folder: Path) -> None:
 
 def test_only_the_published_run_bears_the_mark(folder: Path, published: Path) -> None:
     rows = [
-        row for row in parse(folder / "index.html").named("tr") if "data-search" in row.attributes
+        row
+        for page in (folder / "experiments").glob("*.html")
+        for row in parse(page).named("tr")
+        if "data-search" in row.attributes
     ]
     marked = [row for row in rows if row.attributes.get("class") == "published"]
     links = [[link.attributes["href"] for link in row.named("a")] for row in marked]
     assert links == [
-        [f"runs/{published.parent.name}/index.html", "https://ccperf.net/experiments/aqm"]
+        [f"../runs/{published.parent.name}/index.html", "https://ccperf.net/experiments/aqm"]
     ]
     assert "run #5" in " ".join(parse(published).text.split())
 

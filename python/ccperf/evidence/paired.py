@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ccperf.evidence import student
-from ccperf.evidence.summary import CONFIDENCE, Summary, summarise
+from ccperf.evidence.summary import CONFIDENCE, Summary, deviation, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +83,7 @@ def _relative(base: Sequence[float], other: Sequence[float], confidence: float) 
         return Ratio(ratio - 1, None)
     if min(base) == max(base) and min(other) == max(other):
         return Ratio(ratio - 1, 0.0)
-    spread = stdev([b - ratio * a for a, b in zip(base, other, strict=True)])
+    spread = deviation([b - ratio * a for a, b in zip(base, other, strict=True)])
     scale = student.quantile(confidence, len(base) - 1) / math.sqrt(len(base))
     return Ratio(ratio - 1, scale * spread / abs(mean))
 

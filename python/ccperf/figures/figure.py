@@ -45,6 +45,8 @@ class Axis:
     unit: str = ""
     lower: float | None = None
     upper: float | None = None
+    #: Names of the values 0, 1, ...: what is shown are words, or numbers at equal distances.
+    labels: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

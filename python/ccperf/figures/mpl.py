@@ -167,6 +167,8 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
     axes.set_ylim(limits(panel.y, y_low, y_high))
     axes.xaxis.set_major_locator(MaxNLocator(6 if figure.side_by_side else 8, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    if panel.x.labels:
+        axes.set_xticks(range(len(panel.x.labels)), labels=panel.x.labels)
 
 
 def _draw_line(axes: Axes, line: Line) -> None:

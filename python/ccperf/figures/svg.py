@@ -285,8 +285,11 @@ class _Scale:
         sharing = figure.panels if stacked == (axis == "x") else (panel,)
         bounds = [data_limits(each, axis) for each in sharing]
         low, high = min(low for low, _ in bounds), max(high for _, high in bounds)
-        self.low, self.high = limits(panel.x if axis == "x" else panel.y, low, high)
-        self.ticks = ticks(self.low, self.high, most)
+        shown = panel.x if axis == "x" else panel.y
+        self.low, self.high = limits(shown, low, high)
+        self.ticks = [(float(at), escape(label)) for at, label in enumerate(shown.labels)]
+        if not shown.labels:
+            self.ticks = ticks(self.low, self.high, most)
 
     @property
     def widest(self) -> float:

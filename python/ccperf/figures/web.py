@@ -100,7 +100,8 @@ def _looks() -> Iterator[tuple[str, str]]:
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    return {"label": axis.label, "unit": axis.unit, "lower": axis.lower, "upper": axis.upper}
+    ends = {"lower": axis.lower, "upper": axis.upper}
+    return {"label": axis.label, "unit": axis.unit, **ends, "labels": list(axis.labels)}
 
 
 def _series(series: Series) -> dict[str, Any]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
 from ccperf.evidence import cells
 from ccperf.site.inventory import inventory
 from ccperf.site.output import Output
+from ccperf.site.scores import Scores
 from ccperf.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from ccperf.site.inventory import Group
 
 
 #: The page that a site begins with.
@@ -69,10 +72,15 @@ def build(
         target.write(f"static/{asset.name}", asset.read_bytes())
     for name, content in pages.generated():
         target.write(name, content)
+    scores = Scores(found)
     for group in found.groups:
         if group.name:
-            target.write(*pages.experiment_page(group))
-    overview = dict(pages.overview_pages(found))
+            for name, content in pages.experiment_pages(group, _scenario(group)):
+                target.write(name, content)
+    for algorithm in found.algorithms:
+        for name, content in pages.algorithm_pages(algorithm, found, scores):
+            target.write(name, content)
+    overview = dict(pages.overview_pages(found, scores))
     # Last, so that a site which has one is whole.
     index = overview.pop(INDEX)
     for name, content in overview.items():
@@ -80,3 +88,10 @@ def build(
     target.write(INDEX, index)
     target.finish()
     return Built(Path(output) / INDEX, found.runs, target.written, target.unchanged, target.removed)
+
+
+def _scenario(group: Group) -> dict[str, Any]:
+    """Return the scenario of an experiment's first page."""
+    page = group.pages[0]
+    with Store(page.record.database, "r") as store:
+        return store.scenario(page.id)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
 from ccperf.catalogue import REGISTRY
+from ccperf.site.naming import slug
 from ccperf.site.ordering import order_key, sort_text
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Page:
     @property
     def folder(self) -> str:
         """Where its files are, from the site's root."""
-        return f"runs/{self.id}"
+        return f"runs/{slug(self.id)}"
 
     @property
     def href(self) -> str:
@@ -143,7 +144,7 @@ class Group:
     @property
     def href(self) -> str:
         """The experiment's page, from the site's root."""
-        return f"experiments/{self.name}.html" if self.name else "index.html#own"
+        return f"experiments/{slug(self.name)}.html" if self.name else "index.html#own"
 
     @cached_property
     def parameters(self) -> list[str]:

@@ -10,17 +10,24 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ccperf import __version__
-from ccperf.figures import web
+from ccperf import __version__, registry
+from ccperf.figures import svg, web
 from ccperf.metrics import CLASSES, METRICS, SAMPLING
+from ccperf.site import experiment_data, topology
+from ccperf.site.differences import differences
 from ccperf.site.drawing import script
+from ccperf.site.naming import slug
+from ccperf.site.scores import sentence
+from ccperf.site.tables import number, spread
 from ccperf.site.views import HEADLINES, PageView, metric_views
+from ccperf.verify import fidelity as fidelity_of
 from ccperf.verify import page as fidelity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ccperf.site.inventory import Group, Inventory
+    from ccperf.site.scores import Scores
     from ccperf.site.views import RunView
 
 #: A sign and a sentence for each direction.
@@ -38,9 +45,23 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "static/colours.css", web.colours()
 
 
-def overview_pages(inventory: Inventory) -> Iterator[tuple[str, str]]:
-    """Yield `(file name, content)` of the pages that are not of runs or experiments."""
-    yield _page("index.html", "index.html", inventory=inventory, row=PageView)
+def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, str]]:
+    """Yield `(file name, content)` of the pages that are of no experiment, algorithm or run."""
+    sentences = []
+    if scores.baselines:
+        base = scores.baselines[0]
+        found = scores.findings(base)
+        said = ((name, sentence(found, base, name, 3)) for name in scores.algorithms)
+        sentences = [(name, text) for name, text in said if text]
+    yield _page(
+        "index.html",
+        "index.html",
+        inventory=inventory,
+        row=PageView,
+        scores=scores,
+        sentences=sentences,
+        has_seeds=any(len(page.seeds) > 1 for page in inventory.pages),
+    )
     yield _page(
         "metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING, classes=CLASSES
     )
@@ -48,9 +69,81 @@ def overview_pages(inventory: Inventory) -> Iterator[tuple[str, str]]:
     yield "index.js", script("index", _index(inventory))
 
 
-def experiment_page(group: Group) -> tuple[str, str]:
-    """Return `(file name, content)` of an experiment's page."""
-    return _page("experiment.html", group.href, group=group, row=PageView)
+def experiment_pages(group: Group, scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield an experiment's page with its data and its picture; `scenario` is that of a run."""
+    picture = experiment_data.picture(group)
+    data = experiment_data.experiment_data(group)
+    stem = group.href.removesuffix(".html")
+    if picture is not None:
+        yield f"{stem}.svg", svg.draw(picture)
+    yield f"{stem}.js", script(f"experiment {stem.rpartition('/')[2]}", data)
+    yield _page(
+        "experiment.html",
+        group.href,
+        group=group,
+        row=PageView,
+        picture=picture,
+        drawing=topology.draw(scenario),
+        drawn_at=group.pages[0].point_text,
+    )
+
+
+def algorithm_pages(name: str, inventory: Inventory, scores: Scores) -> Iterator[tuple[str, str]]:
+    """Yield an algorithm's page and its data."""
+    groups = [group for group in inventory.groups if group.name and name in group.algorithms]
+    bases = [base for base in scores.baselines if base != name]
+    against = {base: differences(scores, base, name, groups) for base in bases}
+    stem = f"algorithms/{slug(name)}"
+    known = registry.algorithms("cc").get(name)
+    spec = None
+    if known is not None:
+        spec = {**known, "linux": ", ".join(known["linux"])}
+    yield (
+        f"{stem}.js",
+        script(
+            f"against {name}",
+            [
+                [
+                    base,
+                    [
+                        [
+                            f"../{group.href}",
+                            [
+                                [cell.text, cell.kind, cell.order, cell.title]
+                                for cell in table[group.name].values()
+                            ],
+                        ]
+                        for group in groups
+                    ],
+                ]
+                for base, table in against.items()
+            ],
+        ),
+    )
+    yield _page(
+        "algorithm.html",
+        f"{stem}.html",
+        name=name,
+        spec=spec,
+        baselines=bases,
+        table=against[bases[0]] if bases else {},
+        sentences={base: sentence(scores.findings(base), base, name, 6) for base in bases},
+        criteria=scores.criteria,
+        groups=groups,
+        scores=scores,
+        pages={
+            group.name: [page for page in group.pages if page.algorithm == name] for group in groups
+        },
+        validation=_validation(name),
+    )
+
+
+@cache
+def _validation(name: str) -> str:
+    if name in registry.algorithms("cc"):
+        status = fidelity_of.status("cc", name)
+        return f"{status[0].upper()}{status[1:]}."
+    return "It is of one's own: nothing but its author's tests says that it does what it is to do."
 
 
 def run_page(view: RunView) -> str:
@@ -65,6 +158,9 @@ def _index(inventory: Inventory) -> dict[str, Any]:
         for group in inventory.groups
         if group.name
     ]
+    places += [
+        [f"algorithms/{slug(name)}.html", name, "algorithm", ""] for name in inventory.algorithms
+    ]
     places += [[f"metrics.html#{name}", name, "metric", ""] for name in METRICS]
     return {
         "places": places,
@@ -78,9 +174,9 @@ def _index(inventory: Inventory) -> dict[str, Any]:
     }
 
 
-def _page(template: str, name: str, **values: Any) -> tuple[str, str]:
-    root = "../" * name.count("/")
-    return name, _environment().get_template(template).render(root=root, **values)
+def _page(template: str, file: str, **values: Any) -> tuple[str, str]:
+    root = "../" * file.count("/")
+    return file, _environment().get_template(template).render(root=root, **values)
 
 
 @cache
@@ -96,7 +192,13 @@ def _environment() -> Environment:
     environment.filters["code"] = _code
     environment.filters["breakable"] = _breakable
     environment.globals.update(
-        version=__version__, headlines=HEADLINES, metrics=METRICS, better=_BETTER
+        version=__version__,
+        headlines=HEADLINES,
+        metrics=METRICS,
+        better=_BETTER,
+        slug=slug,
+        fixed=number,
+        shown_spread=spread,
     )
     return environment
 

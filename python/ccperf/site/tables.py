@@ -88,6 +88,12 @@ def decimals(metric: Metric, values: Iterable[float]) -> int:
     return min(6, max(2, 2 - math.floor(math.log10(largest))))
 
 
+def spread(half_width: float | None, places: int) -> str:
+    """Return half of an interval as printed; empty without one, or where it prints as nothing."""
+    text = number(half_width, places) if half_width else ""
+    return text if text.strip("0.,") else ""
+
+
 def number(value: float, places: int) -> str:
     """Return a number with a real minus sign and thousands apart; never -0.00."""
     text = f"{value:,.{places}f}"

@@ -14,6 +14,7 @@ from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import published_command, reproduce
 from ccperf.site import tables
 from ccperf.site.drawing import DATA_FILE
+from ccperf.site.naming import slug
 from ccperf.site.ordering import quantity
 
 if TYPE_CHECKING:
@@ -177,12 +178,10 @@ def interval(page: Page, name: str) -> Interval:
         return Interval(tables.MISSING, "", "", "no samples")
     summary = summarise(values)
     places = 0 if metric.kind == "count" and len(values) == 1 else 2
-    spread = ""
     full = repr(summary.mean)
     if summary.half_width is not None:
         full += f" ± {summary.half_width!r}, {summary.n} seeds"
-        if summary.half_width:
-            spread = tables.number(summary.half_width, places)
+    spread = tables.spread(summary.half_width, places)
     return Interval(tables.number(summary.mean, places), spread, f"{summary.mean:.6g}", full)
 
 
@@ -201,6 +200,7 @@ class RunView:
 
     def __init__(self, result: Result, page: Page, group: Group, drawn: Drawn | None) -> None:
         self.page = page
+        self._group = group
         self.row = PageView(page, group)
         self.axes = group.beside(page)
         self.picture = drawn
@@ -253,7 +253,7 @@ class RunView:
             SeedRow(
                 seed,
                 cell.runs[seed],
-                DATA_FILE if cell.runs[seed] == self.id else f"{cell.runs[seed]}.js",
+                DATA_FILE if cell.runs[seed] == self.id else f"{slug(cell.runs[seed])}.js",
                 [_headline(each.metric, cell.metrics[seed]) for each in HEADLINES],
             )
             for seed in self.page.seeds
@@ -270,6 +270,11 @@ class RunView:
             (name, value, known[name].doc if name in known else meanings.get(name, ""))
             for name, value in self._parameters.items()
         ]
+
+    @property
+    def group_href(self) -> str:
+        """The experiment's page, from the site's root."""
+        return self._group.href
 
     @property
     def json(self) -> str:

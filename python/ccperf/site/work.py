@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.figures import packed
 from ccperf.site import drawing
+from ccperf.site.naming import slug
 from ccperf.site.pages import run_page
 from ccperf.site.views import RunView
 from ccperf.store import Store
@@ -71,7 +72,7 @@ def page_files(group: Group, page: Page) -> Files:
             series = drawing.series_of(other)
             if series is not None:
                 small = drawing.data(other, series, packed.SMALL)
-                files.append((f"{other.id}.js", small))
+                files.append((f"{slug(other.id)}.js", small))
     view = RunView(first, page, group, drawn)
     files.append(("scenario.js", drawing.script("scenario", view.scenario)))
     files.append(("result.json", view.json))

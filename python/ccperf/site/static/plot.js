@@ -245,7 +245,9 @@ globalThis.ccperf ??= {};
       const bottom = top + height;
       box.toX = (value) => left + (value - domain[0]) / (domain[1] - domain[0]) * width;
       box.toY = (value) => bottom - (value - y[0]) / (y[1] - y[0]) * height;
-      const across = ticks(domain[0], domain[1], Math.max(2, Math.min(8, Math.floor(width / 70))));
+      const across = panel.x.labels?.length
+        ? panel.x.labels.map((label, i) => [i, label]).filter(([i]) => i >= domain[0] && i <= domain[1])
+        : ticks(domain[0], domain[1], Math.max(2, Math.min(8, Math.floor(width / 60))));
       const longest = 7.2 * Math.max(...across.map(([, text]) => text.length));
       const apart = across.length > 1 ? box.toX(across[1][0]) - box.toX(across[0][0]) : Infinity;
       const every = Math.max(1, Math.ceil((longest + 8) / apart));
@@ -309,6 +311,11 @@ globalThis.ccperf ??= {};
             down.unshift(`${x} ${box.toY(series.y[i] - half).toFixed(1)}`);
           }
           if (up.length) inside.append(make("path", { class: `band ${look}`, d: `M${[...up, ...down].join("L")}z` }));
+        }
+        if (series.shape === "outline") {
+          const corners = Array.from(series.x, (x, i) => `${box.toX(x).toFixed(1)} ${box.toY(series.y[i]).toFixed(1)}`);
+          inside.append(make("path", { class: `outline ${look}`, d: `M${corners.join("L")}z` }));
+          continue;
         }
         const d = path(series, box);
         if (!d) continue;
@@ -390,7 +397,7 @@ globalThis.ccperf ??= {};
       const found = [];
       const near = (box.domain[1] - box.domain[0]) / box.width * 4;
       for (const series of box.panel.series) {
-        if (!this.isShown(series) || series.shape === "points" || !series.x.length) continue;
+        if (!this.isShown(series) || series.shape === "points" || series.shape === "outline" || !series.x.length) continue;
         let i = search(series.x, cursor);
         if (series.shape === "ecdf") i = Math.max(0, search(series.x, cursor + 1e-12) - 1);
         else if (series.shape !== "step" && i > 0 && (i === series.x.length || cursor - series.x[i - 1] < series.x[i] - cursor)) i--;
@@ -417,13 +424,14 @@ globalThis.ccperf ??= {};
       } else {
         if (cursor === null || cursor < box.domain[0] || cursor > box.domain[1]) return;
         const values = this.valuesAt(box, cursor);
-        head = `${box.panel.x.label} ${ccperf.format(cursor, box.panel.x.unit)}`;
+        const name = box.panel.x.labels?.[Math.round(cursor)];
+        head = `${box.panel.x.label} ${name ?? ccperf.format(cursor, box.panel.x.unit)}`;
         for (const { series, y, half } of values.slice(0, 12)) {
           const unit = series.shape === "ticks" ? "" : box.panel.y.unit;
           rows.push([this.classOf(series), this.nameOf(series), ccperf.format(y, unit) + (half ? ` ± ${ccperf.format(half, unit)}` : "")]);
         }
         if (values.length > 12) rows.push(["", `and ${values.length - 12} more`, ""]);
-        if (!values.length && !box.panel.series.some((series) => series.shape !== "points")) return;
+        if (!values.length && box.panel.series.every((series) => ["points", "outline"].includes(series.shape))) return;
       }
       this.readout.replaceChildren(html("strong", { textContent: head }),
         ...rows.map(([look, name, value]) => html("span", { className: "row" },
@@ -458,7 +466,9 @@ globalThis.ccperf ??= {};
         this.active = index;
         const box = this.boxes[index];
         this.nearest = this.nearestPoint(box, x, y);
-        this.link.point(box.panel.series.every((series) => series.shape === "points") ? null : valueAt(box, x), this);
+        const plane = box.panel.series.every((series) => ["points", "outline"].includes(series.shape));
+        const value = valueAt(box, x);
+        this.link.point(plane ? null : box.panel.x.labels?.length ? Math.round(value) : value, this);
       });
       this.area.addEventListener("pointerleave", () => { this.nearest = null; if (!start) this.link.point(null, this); });
       this.area.addEventListener("pointerdown", (event) => {
@@ -493,7 +503,7 @@ globalThis.ccperf ??= {};
     onKey(event) {
       const box = this.boxes[this.active] ?? this.boxes[0];
       const [low, high] = box.domain;
-      const step = (high - low) / (event.shiftKey ? 10 : 100);
+      const step = box.panel.x.labels?.length ? 1 : (high - low) / (event.shiftKey ? 10 : 100);
       const from = this.link.cursor ?? low;
       const moves = {
         ArrowRight: Math.min(high, from + step), ArrowLeft: Math.max(low, from - step), Home: low, End: high,

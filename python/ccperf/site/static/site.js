@@ -20,7 +20,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.append(...head.childNodes);
+    if (head.querySelector("a")) {
+      // A link stays one; the button stands beside it.
+      button.className = "beside-link";
+      button.setAttribute("aria-label", `Sort by ${head.textContent.trim()}`);
+    } else {
+      button.append(...head.childNodes);
+    }
     head.append(button);
     button.addEventListener("click", () => {
       const ascending = head.getAttribute("aria-sort") !== "ascending";

@@ -1,0 +1,289 @@
+"""The score matrix: what each algorithm reaches in each experiment, by several criteria.
+
+A score is the mean of a metric over the points of an experiment, each point counting once. Its
+interval comes from the seeds: each seed gives one such mean. There is no number for all criteria
+together: which of them matters is the reader's business.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ccperf.evidence.compare import compare
+from ccperf.evidence.summary import summarise
+from ccperf.metrics import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ccperf.evidence.cells import Cell
+    from ccperf.evidence.compare import Row
+    from ccperf.evidence.summary import Summary
+    from ccperf.site.inventory import Group, Inventory
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One way to look at an algorithm."""
+
+    name: str
+    title: str
+    metric: str
+    #: What more of it, and less of it, is called.
+    more: str
+    less: str
+
+    @property
+    def unit(self) -> str:
+        """The metric's unit; empty for ratios."""
+        unit = METRICS[self.metric].unit
+        return "" if unit == "1" else unit
+
+    @property
+    def higher_is_better(self) -> bool:
+        """In which direction it is good."""
+        return METRICS[self.metric].better == "higher"
+
+
+CRITERIA = (
+    Criterion(
+        "utilisation",
+        "Utilisation",
+        "mean_agg_utilization_bw_l4",
+        "higher utilisation",
+        "lower utilisation",
+    ),
+    Criterion(
+        "delay",
+        "Queueing delay",
+        "mean_est_qdelay_l4",
+        "more queueing delay",
+        "less queueing delay",
+    ),
+    Criterion(
+        "fairness",
+        "Fairness",
+        "mean_jains_fairness_throughput_l4",
+        "a fairer share",
+        "a less fair share",
+    ),
+    Criterion("loss", "Loss", "total_qdisc_drops_l2", "more drops", "fewer drops"),
+    Criterion(
+        "convergence",
+        "Convergence",
+        "cov_throughput_l4",
+        "less steady throughput",
+        "steadier throughput",
+    ),
+    Criterion(
+        "completion", "Completion time", "mean_fct_l4", "longer completions", "shorter completions"
+    ),
+)
+
+#: Algorithms that others are compared with where there are too many to compare all pairs.
+_USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
+_ALL_PAIRS = 6
+
+
+@dataclass(frozen=True)
+class Score:
+    """One cell of the matrix."""
+
+    summary: Summary
+    #: How good it is among the algorithms there: 0 the worst, 9 the best; None where all are alike.
+    rank: int | None
+    #: Points that it is the mean of, and all that the algorithm has there.
+    points: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What stands out: one algorithm against the baseline, by one criterion."""
+
+    algorithm: str
+    criterion: Criterion
+    #: Whether it has more of it.
+    is_more: bool
+    is_better: bool
+    experiments: tuple[str, ...]
+    #: Experiments in which the two were compared by it.
+    of: int
+
+
+class Scores:
+    """The matrix of an inventory, and the differences behind it."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self.groups = tuple(group for group in inventory.groups if group.name)
+        self.algorithms = inventory.algorithms
+        self._cells = {group.name: _comparable(group) for group in self.groups}
+        self._scores = {
+            (group.name, criterion.name): _column(self._cells[group.name], criterion.metric)
+            for group in self.groups
+            for criterion in CRITERIA
+        }
+        self._rows: dict[str, tuple[Row, ...]] = {}
+
+    def get(self, group: str, criterion: str, algorithm: str) -> Score | None:
+        """Return a cell of the matrix; None without a value."""
+        return self._scores[group, criterion].get(algorithm)
+
+    def groups_with(self, criterion: Criterion) -> list[Group]:
+        """Return the experiments that have a value of a criterion."""
+        return [group for group in self.groups if self._scores[group.name, criterion.name]]
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        """Return those criteria that there are values of."""
+        return [criterion for criterion in CRITERIA if self.groups_with(criterion)]
+
+    @cached_property
+    def baselines(self) -> list[str]:
+        """The algorithms that others can be compared with, the usual ones first."""
+        usual = [name for name in _USUAL if name in self.algorithms]
+        if len(self.algorithms) > _ALL_PAIRS:
+            return usual or self.algorithms[:_ALL_PAIRS]
+        return [*usual, *(name for name in self.algorithms if name not in usual)]
+
+    def against(self, base: str) -> tuple[Row, ...]:
+        """Return how every other algorithm differs from `base`, a row an experiment and metric."""
+        if base not in self._rows:
+            names = [base, *(name for name in self.algorithms if name != base)]
+            sides: dict[str, list[Cell]] = {name: [] for name in names}
+            for cells in self._cells.values():
+                for algorithm, members in cells.items():
+                    sides[algorithm] += members
+            found = compare(sides, [criterion.metric for criterion in CRITERIA])
+            self._rows[base] = found.rows
+        return self._rows[base]
+
+    def findings(self, base: str) -> list[Finding]:
+        """Return what the runs show of each algorithm against `base`; differences by chance not."""
+        rows = self.against(base)
+        found = []
+        for algorithm in self.algorithms:
+            if algorithm == base:
+                continue
+            for criterion in CRITERIA:
+                of = [r for r in rows if r.side == algorithm and r.metric == criterion.metric]
+                shown = [row for row in of if row.verdict == "significant"]
+                for is_more in (True, False):
+                    there = [row for row in shown if (row.difference.mean > 0) == is_more]
+                    if there:
+                        found.append(
+                            Finding(
+                                algorithm,
+                                criterion,
+                                is_more,
+                                is_more == criterion.higher_is_better,
+                                tuple(row.experiment for row in there),
+                                len(of),
+                            )
+                        )
+        return found
+
+
+def _comparable(group: Group) -> dict[str, list[Cell]]:
+    """Return each algorithm's cells on the backend and engine that most cells were made with."""
+    made = Counter((page.cell.backend, page.cell.engine) for page in group.pages)
+    # Of several that are as frequent, one that does not depend on the order.
+    backend, engine = max(made, key=lambda key: (made[key], key))
+    found: dict[str, list[Cell]] = {}
+    for page in group.pages:
+        if (page.cell.backend, page.cell.engine) == (backend, engine):
+            found.setdefault(page.algorithm, []).append(page.cell)
+    return found
+
+
+def _column(cells: Mapping[str, Sequence[Cell]], metric: str) -> dict[str, Score]:
+    """Return the score of each algorithm in one experiment, over the points that all have."""
+    having = {
+        name: {cell.point: cell for cell in members if _seeds(cell, metric)}
+        for name, members in cells.items()
+    }
+    having = {name: points for name, points in having.items() if points}
+    if not having:
+        return {}
+    common = set.intersection(*(set(points) for points in having.values()))
+    summaries = {
+        name: _over([points[point] for point in points if point in common or not common], metric)
+        for name, points in having.items()
+    }
+    best, worst = _ends(summaries.values(), METRICS[metric].better == "higher")
+    return {
+        name: Score(
+            summary,
+            None if best == worst else round(9 * (summary.mean - worst) / (best - worst)),
+            len(common) or len(having[name]),
+            len(having[name]),
+        )
+        for name, summary in summaries.items()
+    }
+
+
+def _ends(summaries: Iterable[Summary], higher: bool) -> tuple[float, float]:
+    """Return the best and the worst mean; the same where they print alike."""
+    means = [summary.mean for summary in summaries]
+    low, high = min(means), max(means)
+    if high - low <= 1e-3 * max(abs(low), abs(high)):
+        return low, low
+    return (high, low) if higher else (low, high)
+
+
+def _seeds(cell: Cell, metric: str) -> set[int]:
+    return {seed for seed, found in cell.metrics.items() if metric in found}
+
+
+def _over(cells: Sequence[Cell], metric: str) -> Summary:
+    """Return the mean over cells, with its interval from the seeds that all of them have."""
+    seeds = set.intersection(*(_seeds(cell, metric) for cell in cells))
+    if not seeds:
+        each = [summarise([m[metric] for m in c.metrics.values() if metric in m]) for c in cells]
+        return summarise([sum(one.mean for one in each) / len(each)])
+    return summarise(
+        [sum(cell.metrics[seed][metric] for cell in cells) / len(cells) for seed in sorted(seeds)]
+    )
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What is said of an algorithm: the words before and behind its name."""
+
+    before: str
+    name: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.before}{self.name}{self.after}"
+
+
+def sentence(findings: Sequence[Finding], base: str, algorithm: str, most: int) -> Sentence | None:
+    """Say how an algorithm differs from the baseline, `most` things each; None if in nothing."""
+    own = [finding for finding in findings if finding.algorithm == algorithm]
+    if not own:
+        return None
+    parts = []
+    for better in (True, False):
+        chosen = sorted(
+            (finding for finding in own if finding.is_better == better),
+            key=lambda finding: -len(finding.experiments),
+        )
+        words = [
+            f"{finding.criterion.more if finding.is_more else finding.criterion.less} "
+            f"in {len(finding.experiments)} of {finding.of} experiment{'s' * (finding.of != 1)}"
+            for finding in chosen[:most]
+        ]
+        parts.append(_listed(words))
+    good, bad = parts
+    said = f"{good}, but {bad}" if good and bad else good or bad
+    return Sentence(f"Against {base}, ", algorithm, f" has {said}.")
+
+
+def _listed(words: Sequence[str]) -> str:
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,230 @@
+"use strict";
+
+// An experiment's page: a metric against a parameter, the plane of throughput and delay, a map of
+// two parameters, and the runs of a point over each other.
+{
+  const host = document.getElementById("experiment");
+  const SVG_ELLIPSE = 48;
+
+  // The ellipse of one standard deviation around points that scatter: half of an elliptic normal
+  // distribution's mass lies within 1.18 of them.
+  const ellipse = (points) => {
+    const n = points.length;
+    const [mx, my] = [0, 1].map((axis) => points.reduce((sum, point) => sum + point[axis], 0) / n);
+    const moment = (a, b) => points.reduce((sum, p) => sum + (p[a] - (a ? my : mx)) * (p[b] - (b ? my : mx)), 0) / (n - 1);
+    const [xx, yy, xy] = [moment(0, 0), moment(1, 1), moment(0, 1)];
+    const middle = (xx + yy) / 2, apart = Math.hypot((xx - yy) / 2, xy);
+    const [major, minor] = [Math.sqrt(middle + apart), Math.sqrt(Math.max(0, middle - apart))];
+    const turn = Math.atan2(2 * xy, xx - yy) / 2;
+    const x = [], y = [];
+    for (let i = 0; i < SVG_ELLIPSE; i++) {
+      const angle = 2 * Math.PI * i / SVG_ELLIPSE;
+      const [p, q] = [major * Math.cos(angle), minor * Math.sin(angle)];
+      x.push(mx + p * Math.cos(turn) - q * Math.sin(turn));
+      y.push(my + p * Math.sin(turn) + q * Math.cos(turn));
+    }
+    return { x, y };
+  };
+
+  const select = (label, options, value) => {
+    const made = document.createElement("select");
+    made.append(...options.map(([key, text]) => new Option(text, key)));
+    made.value = value;
+    const outer = Object.assign(document.createElement("label"), { textContent: `${label} ` });
+    outer.append(made);
+    return [outer, made];
+  };
+
+  const start = async () => {
+    const data = await ccperf.load(host.dataset.file, `experiment ${host.dataset.file.slice(0, -3)}`);
+    const { parameters, algorithms, metrics, pages } = data;
+    const wanted = new URLSearchParams(location.hash.slice(1));
+    const choices = document.getElementById("choices");
+    const metricNames = metrics.map(([name]) => name);
+    const [metricLabel, metric] = select("Metric", metrics.map(([name, unit]) => [name, unit === "1" ? name : `${name} [${unit}]`]),
+      metricNames.includes(wanted.get("metric")) ? wanted.get("metric") : data.first);
+    choices.append(metricLabel);
+    const longest = parameters.reduce((best, p, i) => (p.values.length > parameters[best].values.length ? i : best), 0);
+    const named = parameters.findIndex(({ name }) => name === wanted.get("over"));
+    const [axisLabel, axis] = select("over", parameters.map(({ name }, i) => [String(i), name]), String(named >= 0 ? named : longest));
+    if (parameters.length) choices.append(axisLabel);
+    const at = parameters.map(({ name, values, first }, i) => {
+      const given = values.indexOf(wanted.get(name));
+      const [label, made] = select(`${name} =`, values.map((value, v) => [String(v), value]), String(given >= 0 ? given : first));
+      made.dataset.parameter = String(i);
+      if (values.length > 1) choices.append(label);
+      return made;
+    });
+    // Runs of another engine, backend or length are no neighbours: the most frequent are shown.
+    const kinds = new Map();
+    for (const page of pages) kinds.set(page.made, (kinds.get(page.made) ?? 0) + 1);
+    const byCount = [...kinds.entries()].sort((a, b) => b[1] - a[1]).map(([made]) => made);
+    const [madeLabel, made] = select("made by", byCount.map((one) => [one, one]), byCount[0]);
+    if (byCount.length > 1) choices.append(madeLabel);
+
+    const plots = new Map();
+    const show = (id, figure) => {
+      if (plots.has(figure.name)) { plots.get(figure.name).update(figure); return; }
+      const box = document.createElement("figure");
+      const area = document.createElement("div");
+      const caption = document.createElement("figcaption");
+      box.id = `figure-${figure.name}`;
+      caption.append(Object.assign(document.createElement("strong"), { textContent: `${figure.title}. ` }), figure.caption);
+      box.append(area, caption);
+      document.getElementById(id).append(box);
+      plots.set(figure.name, new ccperf.Plot(area, figure));
+    };
+
+    const ours = () => pages.filter((page) => page.made === made.value);
+    const atPoint = () => ours().filter((page) => at.every((choice, i) => page.at[i] === Number(choice.value) || page.at[i] < 0));
+
+    const sweep = () => {
+      const m = metricNames.indexOf(metric.value);
+      const [name, unit] = metrics[m];
+      const over = Number(axis.value);
+      const parameter = parameters[over];
+      const members = ours().filter((page) => at.every((choice, i) => i === over || page.at[i] === Number(choice.value)));
+      const series = [], subjects = [];
+      let least = 0;
+      algorithms.forEach((algorithm, a) => {
+        const points = members.filter((page) => page.algorithm === a && page.metrics[m]).sort((p, q) => p.at[over] - q.at[over]);
+        if (!points.length) return;
+        const y = points.map((page) => page.metrics[m][0]);
+        least = Math.min(least, ...y);
+        series.push({
+          x: points.map((page) => page.at[over]), y, half: points.map((page) => page.metrics[m][1] ?? 0),
+          shape: "line", role: "subject", subject: subjects.length,
+        });
+        subjects.push({ name: algorithm, run: "" });
+      });
+      show("sweeps", {
+        name: "sweep", title: `${name} over ${parameter.name}`, beside: false, subjects, roles: [],
+        caption: "One line an algorithm; bands are 95 % intervals over the seeds, where there are several and they differ.",
+        alt: `${name} over ${parameter.name}, one line for each of ${subjects.length} algorithms.`,
+        panels: [{
+          x: { label: parameter.name, unit: "", lower: -0.15, upper: parameter.values.length - 0.85, labels: parameter.values },
+          y: { label: name, unit: unit === "1" ? "" : unit, lower: least < 0 ? null : 0, upper: null }, series, lines: [],
+        }],
+      });
+    };
+
+    const plane = () => {
+      const series = [], subjects = [];
+      for (const page of atPoint()) {
+        if (!page.plane.length) continue;
+        const subject = subjects.length;
+        const look = { role: "subject", subject };
+        subjects.push({ name: algorithms[page.algorithm], run: "" });
+        const centre = [0, 1].map((axisOf) => page.plane.reduce((sum, point) => sum + point[axisOf], 0) / page.plane.length);
+        if (page.plane.length > 2) {
+          series.push({ ...ellipse(page.plane), shape: "outline", ...look });
+          series.push({ x: page.plane.map(([x]) => x), y: page.plane.map(([, y]) => y), shape: "points", small: true, ...look });
+        }
+        series.push({ x: [centre[0]], y: [centre[1]], shape: "points", ...look });
+      }
+      show("sweeps", {
+        name: "plane", title: "Throughput and delay at this point", beside: false, subjects, roles: [],
+        caption: "Mean of all flows' throughput against mean sRTT: up and left is better. Small: seeds; the ellipse is one standard deviation around them, from three seeds on.",
+        alt: `Scatter plot of aggregate throughput in Mbps against mean smoothed RTT in ms for ${subjects.length} algorithms.`,
+        panels: [{
+          x: { label: "Mean sRTT", unit: "ms", lower: null, upper: null },
+          y: { label: "Throughput of all flows", unit: "Mbps", lower: 0, upper: null }, series, lines: [],
+        }],
+      });
+    };
+
+    // Two parameters and one algorithm: a table whose cells are darker where it is better.
+    const [whoLabel, who] = select("Algorithm", algorithms.map((name, i) => [String(i), name]), "0");
+    const heat = () => {
+      const box = document.getElementById("heat");
+      const wide = parameters.map((p, i) => i).filter((i) => parameters[i].values.length > 1);
+      if (wide.length < 2) { box.replaceChildren(); return; }
+      const m = metricNames.indexOf(metric.value);
+      const [name, unit, better] = metrics[m];
+      const [rows, columns] = [wide.find((i) => i !== Number(axis.value)), wide.includes(Number(axis.value)) ? Number(axis.value) : wide[1]];
+      const found = new Map();
+      for (const page of ours()) {
+        if (page.algorithm !== Number(who.value) || !page.metrics[m]) continue;
+        if (!at.every((choice, i) => i === rows || i === columns || page.at[i] === Number(choice.value))) continue;
+        found.set(`${page.at[rows]} ${page.at[columns]}`, page);
+      }
+      const values = [...found.values()].map((page) => page.metrics[m][0]);
+      const [low, high] = [Math.min(...values), Math.max(...values)];
+      const table = document.createElement("table");
+      table.className = "heat";
+      table.createCaption().textContent = `${name}${unit === "1" ? "" : ` [${unit}]`}: darker is ${better ? "better" : "more"}`;
+      const head = table.createTHead().insertRow();
+      const th = (text, scope) => {
+        const cell = Object.assign(document.createElement("th"), { scope, textContent: text });
+        return cell;
+      };
+      head.append(th(`${parameters[rows].name} \\ ${parameters[columns].name}`, "col"), ...parameters[columns].values.map((value) => th(value, "col")));
+      const body = table.createTBody();
+      parameters[rows].values.forEach((value, r) => {
+        const line = body.insertRow();
+        line.append(th(value, "row"));
+        parameters[columns].values.forEach((_, c) => {
+          const cell = line.insertCell();
+          const page = found.get(`${r} ${c}`);
+          cell.className = "number";
+          if (!page) { cell.textContent = "–"; return; }
+          const [mean, half] = page.metrics[m];
+          const share = high > low ? (mean - low) / (high - low) : 0;
+          cell.className = `number q${Math.round(9 * (better === "lower" ? 1 - share : share))}`;
+          const link = Object.assign(document.createElement("a"), { href: `../runs/${page.id}/index.html`, textContent: ccperf.format(mean) });
+          cell.append(link);
+          if (half) cell.append(Object.assign(document.createElement("small"), { textContent: `±${ccperf.format(half)}` }));
+        });
+      });
+      const scroll = Object.assign(document.createElement("div"), { className: "scroll", tabIndex: 0 });
+      scroll.setAttribute("role", "region");
+      scroll.setAttribute("aria-label", "Map of two parameters");
+      scroll.append(table);
+      const controls = Object.assign(document.createElement("div"), { className: "controls" });
+      controls.append(whoLabel);
+      const focused = document.activeElement === who;
+      box.replaceChildren(Object.assign(document.createElement("h3"), { textContent: "Two parameters" }), controls, scroll);
+      if (focused) who.focus();
+    };
+    who.addEventListener("change", heat);
+
+    // Runs are loaded only when they are asked for.
+    const details = document.getElementById("series");
+    let drawn = 0;
+    const overlay = async () => {
+      if (!details.open) return;
+      const turn = ++drawn;
+      const runs = await Promise.all(atPoint().map(async (page) => ({
+        ...ccperf.unpack(await ccperf.load(`../runs/${page.id}/run.js`, page.id)), name: algorithms[page.algorithm],
+      })).map((promise) => promise.catch(() => null)));
+      if (turn !== drawn) return;
+      const there = runs.filter(Boolean);
+      if (!there.length) { document.getElementById("overlaid").textContent = "There is no run at this point."; return; }
+      for (const figure of ccperf.figuresOf(there)) if (figure.name !== "operating_point") show("overlaid", figure);
+    };
+    details.addEventListener("toggle", overlay);
+
+    const draw = () => {
+      at.forEach((choice, i) => { choice.disabled = false; choice.closest("label")?.classList.toggle("over", i === Number(axis.value)); });
+      if (metrics.length && parameters.length) { sweep(); heat(); }
+      plane();
+      overlay();
+    };
+    choices.addEventListener("change", () => {
+      const chosen = new URLSearchParams({ metric: metric.value });
+      if (parameters.length) chosen.set("over", parameters[Number(axis.value)].name);
+      at.forEach((choice, i) => { if (parameters[i].values.length > 1) chosen.set(parameters[i].name, parameters[i].values[Number(choice.value)]); });
+      history.replaceState(null, "", `#${chosen}`);
+      draw();
+    });
+    host.hidden = false;
+    draw();
+    ccperf.experiment = { data, plots };
+  };
+
+  const picture = () => {
+    const text = document.querySelector("main noscript")?.textContent;
+    if (text) host.after(...new DOMParser().parseFromString(text, "text/html").body.children);
+  };
+  start().catch(picture);
+}

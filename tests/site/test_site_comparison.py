@@ -1,0 +1,305 @@
+"""The pages that compare: the score matrix, an experiment's figures, an algorithm's differences."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from site_browser import Browser, executable
+from site_html import parse
+
+from ccperf import backends, catalogue, site
+from ccperf.evidence import cells, compare
+from ccperf.result import Result
+from ccperf.site.inventory import inventory
+from ccperf.site.scores import CRITERIA, Scores, sentence
+from ccperf.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+ALGORITHMS = ("TcpCubic", "TcpNewReno", "TcpVegas")
+#: Names that a stranger's database may have.
+HOSTILE = '"><img src=x onerror=alert(1)>/../../x'
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two experiments, three algorithms, three seeds; and one with names that want to be code."""
+    engine = backends.get("native")
+    path = tmp_path_factory.mktemp("comparison") / "runs.db"
+    with Store(path) as store:
+        for name, grid in (
+            (
+                "aqm",
+                [{"k": k, "qdisc": q} for k in "12" for q in ("FifoQueueDisc", "CoDelQueueDisc")],
+            ),
+            ("competition", [{"against": "TcpCubic"}]),
+        ):
+            experiment = catalogue.get(name)
+            for cc in ALGORITHMS:
+                for point in grid:
+                    for seed in (1, 2, 3):
+                        setup = experiment.setup(cc, seed=seed, stop_time="2s", **point)
+                        scenario = experiment.scenario(cc, seed=seed, stop_time="2s", **point)
+                        store.add(
+                            Result.of(
+                                scenario,
+                                engine.simulate(scenario),
+                                engine,
+                                experiment=name,
+                                parameters=setup.labels,
+                            )
+                        )
+        scenario = catalogue.get("aqm").scenario("TcpBbr", stop_time="1s", k="1")
+        store.add(
+            Result.of(
+                scenario,
+                engine.simulate(scenario),
+                engine,
+                experiment="of-a-stranger",
+                parameters={"aut": HOSTILE, "__proto__": HOSTILE, HOSTILE: "1"},
+            )
+        )
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(database: Path) -> Path:
+    site.build([database], database.parent / "site")
+    return database.parent / "site"
+
+
+@pytest.fixture(scope="module")
+def scores(database: Path) -> Scores:
+    return Scores(inventory(cells.read([database]), [database.name]))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    if path is None:
+        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
+    with Browser(path) as browser:
+        browser.size(1280)
+        yield browser
+
+
+def test_a_score_is_the_mean_over_points_and_its_interval_that_over_seeds(
+    scores: Scores, database: Path
+) -> None:
+    criterion = CRITERIA[0]
+    found = [
+        cell
+        for cell in cells.read([database])
+        if cell.point.experiment == "aqm" and cell.algorithm == "TcpCubic"
+    ]
+    by_seed = [
+        sum(cell.metrics[seed][criterion.metric] for cell in found) / len(found)
+        for seed in (1, 2, 3)
+    ]
+    score = scores.get("aqm", criterion.name, "TcpCubic")
+    assert score is not None
+    assert score.points == len(found) == 4
+    assert score.summary.n == 3
+    assert score.summary.mean == pytest.approx(sum(by_seed) / 3)
+
+
+def test_the_best_is_darkest_and_the_worst_is_bare(scores: Scores) -> None:
+    for criterion in CRITERIA:
+        column = [scores.get("aqm", criterion.name, name) for name in ALGORITHMS]
+        known = [score for score in column if score is not None]
+        ranks = {score.rank for score in known}
+        if ranks and ranks != {None}:
+            best = (max if criterion.higher_is_better else min)(
+                known, key=lambda score: score.summary.mean
+            )
+            assert best.rank == 9
+            assert 0 in ranks
+
+
+def test_sentences_speak_of_significant_differences_only(scores: Scores) -> None:
+    rows = scores.against("TcpNewReno")
+    for algorithm in ALGORITHMS:
+        said = sentence(scores.findings("TcpNewReno"), "TcpNewReno", algorithm, 9)
+        significant = [
+            row for row in rows if row.side == algorithm and row.verdict == "significant"
+        ]
+        assert bool(said) == bool(significant)
+        if said:
+            counts = [int(count) for count in re.findall(r"in (\d+) of \d+ experiment", str(said))]
+            assert sum(counts) == len(significant)
+
+
+def test_the_front_page_has_a_cell_for_every_algorithm_and_experiment(
+    folder: Path, scores: Scores
+) -> None:
+    root = parse(folder / "index.html")
+    sections = [s for s in root.named("section") if s.attributes.get("class") == "score"]
+    assert [s.attributes["data-title"] for s in sections] == [c.title for c in scores.criteria]
+    for section, criterion in zip(sections, scores.criteria, strict=True):
+        rows = section.named("tbody")[0].named("tr")
+        assert [row.named("th")[0].text for row in rows] == scores.algorithms
+        for row in rows:
+            assert len(row.named("td")) == len(scores.groups_with(criterion))
+        assert f"metrics.html#{criterion.metric}" in {
+            link.attributes["href"] for link in section.named("a")
+        }
+
+
+def test_an_algorithm_s_differences_are_those_of_the_comparison(
+    folder: Path, database: Path
+) -> None:
+    found = cells.by_algorithm(
+        [cell for cell in cells.read([database]) if cell.algorithm in ALGORITHMS],
+        ["TcpNewReno", "TcpCubic", "TcpVegas"],
+    )
+    compared = compare.compare(found, [criterion.metric for criterion in CRITERIA])
+    root = parse(folder / "algorithms" / "TcpVegas.html")
+    (table,) = [t for t in root.named("table") if "differences" in t.attributes["class"]]
+    heads = [head.text for head in table.named("thead")[0].named("th")][1:]
+    (row,) = [r for r in table.named("tbody")[0].named("tr") if "Active queue" in r.text]
+    shown = dict(zip(heads, row.named("td"), strict=True))
+    for criterion in CRITERIA:
+        if criterion.title not in shown:
+            continue
+        (wanted,) = [
+            each
+            for each in compared.rows
+            if each.side == "TcpVegas"
+            and each.metric == criterion.metric
+            and each.experiment == "aqm"
+        ]
+        if wanted.relative is not None:
+            percent = f"{100 * wanted.relative.value:,.1f}".replace("-", "−").lstrip("−")
+            assert percent in shown[criterion.title].text
+
+
+@pytest.mark.browser
+def test_the_matrix_has_a_tab_for_each_criterion_and_is_sorted_by_choice(
+    browser: Browser, folder: Path
+) -> None:
+    browser.open(folder / "index.html")
+    visible = "[...document.querySelectorAll('section.score')].filter((s) => !s.hidden)"
+    assert browser.evaluate(f"{visible}.length") == 1
+    browser.evaluate("document.querySelectorAll('.tabs button')[1].click()")
+    assert browser.evaluate(f"{visible}[0].dataset.title") == "Queueing delay"
+    assert browser.evaluate("location.hash") == "#score-delay"
+    browser.evaluate(f"{visible}[0].querySelectorAll('th button')[1].click()")
+    orders = browser.evaluate(
+        f"[...{visible}[0].querySelectorAll('tbody tr')].map((r) => r.cells[1].dataset.order)"
+    )
+    values = [float(order) for order in orders if order]
+    assert values == sorted(values)
+    browser.open(folder / "none")
+    browser.open(folder / "index.html", "#score-delay")
+    assert browser.evaluate(f"{visible}[0].dataset.title") == "Queueing delay"
+
+
+@pytest.mark.browser
+def test_an_experiment_draws_a_metric_against_a_parameter_with_intervals(
+    browser: Browser, folder: Path, database: Path
+) -> None:
+    browser.open(folder / "experiments" / "aqm.html")
+    browser.wait_for("ccperf.experiment")
+    figure = "ccperf.experiment.plots.get('sweep').figure"
+    assert browser.evaluate(f"{figure}.subjects.map((s) => s.name)") == list(ALGORITHMS)
+    browser.evaluate(
+        """(() => { const choice = document.querySelector("#choices select");
+             choice.value = "mean_srtt_l4";
+             choice.dispatchEvent(new Event("change", { bubbles: true })); })()"""
+    )
+    assert "metric=mean_srtt_l4" in browser.evaluate("location.hash")
+    assert browser.evaluate(f"{figure}.panels[0].y.unit") == "ms"
+    shown = browser.evaluate(f"{figure}.panels[0].series.map((s) => [s.y, s.half])")
+    over = browser.evaluate(f"{figure}.panels[0].x.label")
+    assert over == "k"
+    sides = cells.by_algorithm(cells.read([database]), ALGORITHMS)
+    for (means, halves), name in zip(shown, ALGORITHMS, strict=True):
+        for index, k in enumerate("12"):
+            (cell,) = [
+                cell
+                for cell in sides[name]
+                if dict(cell.point.parameters) == {"k": k, "qdisc": "CoDelQueueDisc"}
+                and cell.point.experiment == "aqm"
+            ]
+            values = [found["mean_srtt_l4"] for found in cell.metrics.values()]
+            assert means[index] == pytest.approx(sum(values) / 3, rel=1e-5)
+            assert (halves[index] > 0) == (max(values) - min(values) > 1e-5)
+
+
+@pytest.mark.browser
+def test_an_experiment_has_a_plane_a_map_and_the_runs_over_each_other(
+    browser: Browser, folder: Path
+) -> None:
+    browser.open(folder / "none")
+    browser.open(folder / "experiments" / "aqm.html", "#qdisc=FifoQueueDisc&k=2")
+    browser.wait_for("ccperf.experiment")
+    plane = "ccperf.experiment.plots.get('plane').figure"
+    assert browser.evaluate(f"{plane}.subjects.length") == 3
+    assert (
+        browser.evaluate(f"{plane}.panels[0].series.filter((s) => s.shape === 'outline').length")
+        == 3
+    )
+    assert browser.evaluate("document.querySelectorAll('table.heat tbody td').length") == 4
+    assert browser.evaluate("document.querySelectorAll('table.heat a').length") == 4
+    browser.evaluate("document.getElementById('series').open = true")
+    browser.wait_for("ccperf.experiment.plots.has('distribution')")
+    assert browser.evaluate("ccperf.experiment.plots.get('time_series').entries") == list(
+        ALGORITHMS
+    )
+    assert browser.problems() == []
+
+
+@pytest.mark.browser
+def test_an_algorithm_is_compared_with_the_baseline_one_chooses(
+    browser: Browser, folder: Path
+) -> None:
+    browser.open(folder / "algorithms" / "TcpVegas.html")
+    cells_of = (
+        "[...document.querySelectorAll('table.differences tbody td')].map((c) => c.textContent)"
+    )
+    before = browser.evaluate(cells_of)
+    browser.evaluate(
+        """(() => { const s = document.querySelector("select[name=base]");
+             s.value = "TcpCubic"; s.dispatchEvent(new Event("change", { bubbles: true })); })()"""
+    )
+    browser.wait_for("document.querySelector('table.differences .base').textContent === 'TcpCubic'")
+    assert browser.evaluate(cells_of) != before
+    shown = "[...document.querySelectorAll('section.against > p')].filter((p) => p.offsetParent)"
+    assert browser.evaluate(f"{shown}.length") == 1
+    assert "Against TcpCubic" in browser.evaluate(f"{shown}[0].textContent")
+    assert browser.problems() == []
+
+
+@pytest.mark.browser
+def test_a_stranger_s_names_are_text_everywhere(browser: Browser, folder: Path) -> None:
+    pages = [page for page in folder.rglob("*.html") if "img src" in page.read_text()]
+    assert {page.parent.name for page in pages} >= {"experiments", "algorithms"}
+    assert not list(folder.parent.rglob("x.html"))
+    for page in pages:
+        browser.open(page)
+        browser.wait_for("document.readyState === 'complete'")
+        if page.parent.name == "experiments":
+            browser.wait_for(
+                "globalThis.ccperf?.experiment || !document.getElementById('experiment')"
+            )
+        assert browser.evaluate("document.querySelectorAll('img[src=x]').length") == 0
+        assert browser.evaluate("Object.prototype.onerror === undefined")
+        # The policy itself: neither inline code nor another place.
+        assert browser.evaluate(
+            """new Promise((done) => {
+                 globalThis.ran = false;
+                 const script = document.createElement("script");
+                 script.textContent = "globalThis.ran = true";
+                 document.body.append(script);
+                 setTimeout(() => done(globalThis.ran === false), 50);
+               })"""
+        )
+    browser.open(folder / "index.html")
+    browser.evaluate("document.querySelector('header .search input').focus()")
+    browser.call("Input.insertText", text="onerror")
+    browser.wait_for("document.querySelectorAll('header .found li').length > 0")
+    assert browser.evaluate("document.querySelectorAll('header .found img').length") == 0
