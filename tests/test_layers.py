@@ -83,7 +83,7 @@ citation         : registry
 evidence         : errors metrics registry result roles store
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
-campaign         : backends interruption result roles scenario store user_code
+campaign         : _native backends errors interruption result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 figures          : errors metrics outputs

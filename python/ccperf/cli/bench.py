@@ -103,14 +103,17 @@ def command(
 
     exit_status = 0
     done: dict[str, Path] = {}
-    for name in algorithms:
-        with Store(targets[name]) as store:
-            report = run_campaign(points[name], store, backend, running, title=label(name))
-            if store.ids():
-                done[name] = targets[name]
-        exit_status = max(exit_status, status(report))
-        if report.interrupted or report.changed:
-            break
+    with running.executor(backend) as executor:
+        for name in algorithms:
+            with Store(targets[name]) as store:
+                report = run_campaign(
+                    points[name], store, backend, running, title=label(name), executor=executor
+                )
+                if store.ids():
+                    done[name] = targets[name]
+            exit_status = max(exit_status, status(report))
+            if report.interrupted or report.changed:
+                break
     ok = exit_status == 0
     index = None
     if done and not no_site and exit_status != interruption.STATUS:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ from ccperf.grid import expand
 if TYPE_CHECKING:
     from ccperf import registry
     from ccperf.backends import Backend
+    from ccperf.campaign import Executor, JobProgress
     from ccperf.catalogue import Experiment
     from ccperf.result import Result
 
@@ -37,6 +39,10 @@ class Running:
     jobs: Annotated[
         int, Parameter(name=["--jobs", "-j"], help="Runs at a time; 0: one a core.")
     ] = 0
+    on: Annotated[
+        str,
+        Parameter(help="Where runs are made: here; dask, or dask://HOST:PORT (docs/cluster.md)."),
+    ] = "here"
     recovery: Annotated[
         str, Parameter(help="Loss recovery of all flows instead of each run's own.")
     ] = ""
@@ -65,6 +71,20 @@ class Running:
         """The backend, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
         self.job_count()
         return open_backend(self.backend)
+
+    @contextmanager
+    def executor(self, backend: Backend) -> Iterator[Callable[[JobProgress], Executor] | None]:
+        """What makes runs, for a campaign; None: this process.
+
+        Raises :class:`~ccperf.errors.UsageError`.
+        """
+        if self.on == "here":
+            yield None
+            return
+        from ccperf.campaign.on_dask import Cluster
+
+        with Cluster(self.on, backend, self.job_count()) as cluster:
+            yield cluster.executor
 
     def job_count(self) -> int | None:
         """As the campaign takes it: None is one a core."""

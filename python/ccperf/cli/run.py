@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,7 +28,7 @@ from ccperf.user_code.names import is_declared
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
-    from ccperf.campaign import CampaignReport, Point
+    from ccperf.campaign import CampaignReport, Executor, JobProgress, Point
     from ccperf.plan import Plan
     from ccperf.result import Result
     from ccperf.store import Store
@@ -98,12 +98,13 @@ def command(
     results: list[tuple[Result, str]] = []
     status = 0
     options = _common_options(running, db, trust)
-    for job in jobs:
-        outcome = job.run(backend, running, db, packets)
-        results += [(result, again + options) for result, again in outcome.results]
-        status = max(status, outcome.status)
-        if outcome.ends_all:
-            break
+    with running.executor(backend) as executor:
+        for job in jobs:
+            outcome = job.run(backend, running, db, packets, executor)
+            results += [(result, again + options) for result, again in outcome.results]
+            status = max(status, outcome.status)
+            if outcome.ends_all:
+                break
     if json:
         print_json([{**result.json(), "command": again} for result, again in results])
     elif len(results) == 1:
@@ -151,6 +152,7 @@ class Job:
         running: Running,
         db: Path | None,
         packets: Path | None,
+        executor: Callable[[JobProgress], Executor] | None = None,
     ) -> Outcome:
         """The results in the order of the points."""
         from ccperf.campaign import simulate
@@ -163,7 +165,7 @@ class Job:
                 result = simulate(self.points[0], backend, packets=packets)
                 store.add(result)
                 return Outcome([(result, self.again[0])])
-            report = run_campaign(self.points, store, backend, running)
+            report = run_campaign(self.points, store, backend, running, executor=executor)
             found = zip(report.of_points, self.points, self.again, strict=True)
             return Outcome(
                 [
@@ -189,13 +191,23 @@ def runs(count: int) -> str:
 
 
 def run_campaign(
-    points: Iterable[Point], store: Store, backend: Backend, running: Running, title: str = ""
+    points: Iterable[Point],
+    store: Store,
+    backend: Backend,
+    running: Running,
+    title: str = "",
+    executor: Callable[[JobProgress], Executor] | None = None,
 ) -> CampaignReport:
     """Run what the store lacks, with a progress bar, and say what became of it."""
     from ccperf import campaign
 
     report = campaign.run(
-        points, store, backend, jobs=running.job_count(), progress=campaign.Bar(title)
+        points,
+        store,
+        backend,
+        jobs=running.job_count(),
+        progress=campaign.Bar(title),
+        executor=executor,
     )
     for alike in report.failures_by_kind():
         more = f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else ""

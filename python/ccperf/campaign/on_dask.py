@@ -1,0 +1,320 @@
+"""Runs on a cluster: Dask distributed, on this machine or wherever its scheduler is.
+
+Jobs travel as plain texts and runs come back packed, several at once where they are short. What a
+worker has finished is stored as soon as it arrives; a worker that dies loses what it was doing,
+which the scheduler gives to another one.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ccperf import __version__, _native, backends
+from ccperf.campaign.executor import JobProgress, Stopped
+from ccperf.campaign.job import Job, perform
+from ccperf.campaign.local import cores
+from ccperf.errors import RunError, UsageError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from distributed import Client
+    from distributed import Future as Task
+    from typing_extensions import Self
+
+    from ccperf.backends import Backend
+    from ccperf.store.packing import PackedRun
+
+#: A task is to take about so long: what a task costs beside its runs, some milliseconds, is then
+#: little, and what a dead worker loses is little, too.
+_TASK_S = 0.5
+_MOST_JOBS = 64
+#: Tasks that are handed out for each core: one runs, the others wait there already.
+_TASKS_A_CORE = 3
+#: How long to wait for a scheduler to answer, and for it to have a worker.
+_PATIENCE_S = 30.0
+_SCHEME = "dask"
+
+
+@dataclass(frozen=True)
+class Software:
+    """What makes runs somewhere: what has to be the same everywhere."""
+
+    ccperf: str
+    engine: str
+    backend: str
+
+    @classmethod
+    def here(cls, backend: str) -> Software:
+        """That of this process; the backend's version says what is missing if it cannot be used."""
+        one = backends.get(backend)
+        missing = one.available()
+        shown = f"{backend} missing: {missing}" if missing else f"{backend} {one.version}"
+        return cls(__version__, _native.ENGINE_HASH, shown)
+
+    def __str__(self) -> str:
+        return f"ccperf {self.ccperf}, engine {self.engine[:12]}, {self.backend}"
+
+
+class Differs(RunError):
+    """A worker has another version than who asks."""
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """How a run ended that has no result, as data that travels."""
+
+    #: None if the error itself does not.
+    pickled: bytes | None
+    message: str
+
+    @classmethod
+    def of(cls, error: Exception) -> _Failed:
+        message = str(error) or type(error).__name__
+        try:
+            pickled = pickle.dumps(error)
+            pickle.loads(pickled)
+        except Exception:
+            return cls(None, message)
+        return cls(pickled, message)
+
+    def error(self) -> BaseException:
+        if self.pickled is None:
+            return RunError(self.message)
+        error = pickle.loads(self.pickled)
+        return error if isinstance(error, BaseException) else RunError(self.message)
+
+
+def _perform(jobs: Sequence[Job], wanted: Software) -> tuple[float, list[PackedRun | _Failed]]:
+    """On a worker: make some runs; the seconds that they took, and what came of each."""
+    here = Software.here(jobs[0].backend)
+    if here != wanted:
+        raise Differs(f"a worker has {here}; this is {wanted}")
+    started = time.perf_counter()
+    outcomes: list[PackedRun | _Failed] = []
+    for job in jobs:
+        try:
+            outcomes.append(perform(job))
+        except Exception as error:
+            outcomes.append(_Failed.of(error))
+    return time.perf_counter() - started, outcomes
+
+
+class Cluster:
+    """A scheduler with workers that can make our runs; a context manager.
+
+    ``dask`` starts one on this machine with `workers` processes (default: one a core);
+    ``dask://HOST:PORT`` names a scheduler.
+    """
+
+    def __init__(self, where: str, backend: Backend, workers: int | None = None) -> None:
+        """Connect, and look at all workers before the first run.
+
+        Raises:
+            UsageError: if Dask is not installed, nobody answers, there are no workers, or one of
+                them has another version or engine.
+        """
+        try:
+            import distributed
+        except ImportError:
+            raise UsageError("--on", "needs Dask: pip install 'ccperf[dask]'") from None
+        # What goes wrong is said by us, once.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        logging.getLogger("tornado").setLevel(logging.CRITICAL)
+        self.where = where
+        self.software = Software.here(backend.name)
+        self._local: Any = None
+        address = _address(where)
+        if address is None:
+            self._local = distributed.LocalCluster(
+                n_workers=workers or cores(),
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
+        try:
+            self.client: Client = distributed.Client(
+                address or self._local, timeout=_PATIENCE_S, set_as_default=False
+            )
+        except (OSError, TimeoutError) as error:
+            raise UsageError("--on", f"no scheduler answers at {address}: {error}") from None
+        try:
+            self._check_workers()
+        except BaseException:
+            self.close()
+            raise
+
+    def _check_workers(self) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=_PATIENCE_S)
+        except TimeoutError:
+            message = f"the scheduler at {self.where} has no workers; start some and repeat this"
+            raise UsageError("--on", message) from None
+        try:
+            found: dict[str, Software] = self.client.run(
+                Software.here, self.software.backend.split()[0]
+            )
+        except Exception as error:
+            raise UsageError(
+                "--on",
+                f"a worker cannot run ccperf ({type(error).__name__}: {error}); install the wheel "
+                f"of ccperf {__version__} where it runs",
+            ) from None
+        others = {at: software for at, software in found.items() if software != self.software}
+        if others:
+            at, software = next(iter(others.items()))
+            raise UsageError(
+                "--on",
+                f"{len(others)} of {len(found)} workers differ, the first of them at {at}: it has "
+                f"{software}; this is {self.software}. Install the same wheel there and start the "
+                "workers again",
+            )
+
+    @property
+    def cores(self) -> int:
+        """How many runs it can make at a time, at present."""
+        threads: dict[str, int] = self.client.nthreads()
+        return max(1, sum(threads.values()))
+
+    def executor(self, progress: JobProgress) -> DaskExecutor:
+        """What makes runs there."""
+        return DaskExecutor(self, progress)
+
+    def close(self) -> None:
+        """Leave; a cluster started here ends."""
+        with suppress(Exception):
+            self.client.close(timeout=1)
+        if self._local is not None:
+            with suppress(Exception):
+                self._local.close(timeout=5)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _address(where: str) -> str | None:
+    """Of the scheduler, in Dask's form; None: one is to be started here."""
+    if where == _SCHEME:
+        return None
+    scheme, separator, place = where.partition("://")
+    host, _, port = place.rpartition(":")
+    if scheme != _SCHEME or not separator or not host or not port.isdigit():
+        raise UsageError("--on", f"`{where}` is not dask or dask://HOST:PORT")
+    return f"tcp://{place}"
+
+
+class DaskExecutor:
+    """Makes runs on a cluster, in tasks of several where they are short."""
+
+    def __init__(self, cluster: Cluster, progress: JobProgress | None = None) -> None:
+        self._cluster = cluster
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._waiting: deque[tuple[Job, Future[PackedRun]]] = deque()
+        self._tasks: dict[str, tuple[Task, list[tuple[Job, Future[PackedRun]]]]] = {}
+        self._stopped = False
+        #: Runs that came back, and the seconds that they took on a worker.
+        self._made = 0
+        self._seconds = 0.0
+
+    def submit(self, job: Job) -> Future[PackedRun]:
+        """Make a run as soon as a worker has room."""
+        future: Future[PackedRun] = Future()
+        with self._lock:
+            self._waiting.append((job, future))
+        self._hand_out()
+        return future
+
+    def _hand_out(self) -> None:
+        """Give workers what they can have."""
+        with self._lock:
+            while self._waiting and not self._stopped:
+                if len(self._tasks) >= _TASKS_A_CORE * self._cluster.cores:
+                    return
+                count = min(self._jobs_a_task(), len(self._waiting))
+                batch = [self._waiting.popleft() for _ in range(count)]
+                jobs = [job for job, _ in batch]
+                task = self._cluster.client.submit(
+                    _perform, jobs, self._cluster.software, pure=False
+                )
+                self._tasks[task.key] = (task, batch)
+                task.add_done_callback(self._collect)
+
+    def _jobs_a_task(self) -> int:
+        """As many as take about half a second, and not more than leaves some for everybody."""
+        if not self._made:
+            return 1
+        fit = round(_TASK_S / max(self._seconds / self._made, 1e-4))
+        share = len(self._waiting) // (2 * self._cluster.cores)
+        return max(1, min(fit, share, _MOST_JOBS))
+
+    def _collect(self, task: Task) -> None:
+        """A task has ended: in a thread of Dask's."""
+        with self._lock:
+            _, batch = self._tasks.pop(task.key, (None, []))
+        try:
+            seconds, outcomes = task.result()
+        except BaseException as error:  # cancelled ones are no Exception
+            self._fail(batch, error)
+        else:
+            with self._lock:
+                self._made += len(outcomes)
+                self._seconds += seconds
+            for (_, future), outcome in zip(batch, outcomes, strict=True):
+                if isinstance(outcome, _Failed):
+                    future.set_exception(outcome.error())
+                else:
+                    future.set_result(outcome)
+        self._hand_out()
+
+    def _fail(self, batch: Sequence[tuple[Job, Future[PackedRun]]], error: BaseException) -> None:
+        if self._stopped:
+            error = Stopped()
+        elif self._cluster.client.status != "running" or "Cancelled" in type(error).__name__:
+            error = RunError(
+                f"the scheduler at {self._cluster.where} went away; what was finished is stored: "
+                "start it again, and the same command makes the rest"
+            )
+            self._abandon(error)
+        elif not isinstance(error, RunError):
+            error = RunError(f"{type(error).__name__}: {error}")
+        for _, future in batch:
+            future.set_exception(error)
+
+    def _abandon(self, error: BaseException) -> None:
+        """Nobody is left to make the runs that wait."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, deque()
+        for _, future in waiting:
+            future.set_exception(error)
+
+    def stop(self) -> None:
+        """Hand out nothing more, and take back what no worker has begun."""
+        with self._lock:
+            self._stopped = True
+            tasks = [task for task, _ in self._tasks.values()]
+        self._abandon(Stopped())
+        with suppress(Exception):
+            self._cluster.client.cancel(tasks)
+
+    def close(self) -> None:
+        """Stop; a worker ends what it has begun, and nobody waits for it."""
+        self.stop()
