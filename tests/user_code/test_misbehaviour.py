@@ -239,3 +239,19 @@ def test_the_campaign_goes_on(tmp_path: Path) -> None:
 def test_memory_is_bounded(tmp_path: Path) -> None:
     name = python_class(tmp_path, "self.all = bytearray(2**60)")
     assert "MemoryError" in fails(name)
+
+
+def test_runs_side_by_side_share_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight at a time have a sixteenth each: half of the machine's memory together."""
+    import ccperf.backends.sandbox as module
+    from ccperf.campaign.local import LocalExecutor
+
+    monkeypatch.setattr(module, "_memory", lambda: 16 * 2**30)
+    monkeypatch.setattr(module, "_runs_at_a_time", 1)
+    once = "self.all = getattr(self, 'all', None) or __import__('numpy').zeros(7 * 10**8, 'B').data"
+    name = python_class(tmp_path, once)
+    get("native").simulate(scenario(name))
+    LocalExecutor(get("native"), 8).close()
+    assert "MemoryError" in fails(name)

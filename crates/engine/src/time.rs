@@ -22,6 +22,9 @@ impl Time {
     /// The nearest nanosecond, ties away from zero, as ns-3 rounds `Seconds(double)`: the product is
     /// formed exactly, in fixed point with 64 fractional binary digits.
     pub fn from_secs_f64(s: f64) -> Time {
+        if s >= Time::MAX.0 as f64 / 1e9 {
+            return Time::MAX;
+        }
         let fraction = (s.fract() * (1u128 << 64) as f64).round() as u128;
         let fixed = ((s.trunc() as u128) << 64) + fraction;
         Time(((fixed * 1_000_000_000 + (1 << 63)) >> 64) as u64)
@@ -165,6 +168,8 @@ mod tests {
         assert_eq!(Time::from_secs_f64(seconds), Time(299_925_798_930));
         assert_eq!(Time::from_secs_f64(1.5e-9), Time(2));
         assert_eq!(Time::from_secs_f64(3.0), Time(3_000_000_000));
+        assert_eq!(Time::from_secs_f64(1e300), Time::MAX);
+        assert_eq!(Time::from_secs_f64(f64::INFINITY), Time::MAX);
     }
 
     /// By 128-bit arithmetic, as the words say it.

@@ -36,6 +36,9 @@ CALL_LIMIT = ("CCPERF_CALL_LIMIT", 10.0)
 START_LIMIT = ("CCPERF_START_LIMIT", 60.0)
 RUN_LIMIT = ("CCPERF_RUN_LIMIT", 3600.0)
 
+#: How many runs may be made at a time; what memory may be used they have in equal parts.
+_runs_at_a_time = 1
+
 #: Functions of an algorithm by their numbers in the monitor's file.
 CALLS = (
     "",
@@ -90,6 +93,12 @@ def simulate(
             raise RunError(watch.report(what[:_SHOWN])) from error
 
 
+def share_memory(runs_at_a_time: int) -> None:
+    """Say how many runs will be made side by side: together they may take half of the memory."""
+    global _runs_at_a_time
+    _runs_at_a_time = max(1, runs_at_a_time)
+
+
 def load(lowered: str, user_code: Mapping[str, str]) -> None:
     """Load the user's algorithms of a scenario in another process, and make their objects.
 
@@ -111,6 +120,7 @@ def _run(
         "lowered": lowered,
         "user_code": dict(user_code),
         "path": [os.getcwd(), *sys.path],
+        "memory": _memory() // 2 // _runs_at_a_time,
         **options,
     }
     (folder / "job.json").write_text(json.dumps(job))
@@ -137,6 +147,11 @@ def _run(
     if status or not (folder / TABLES).is_dir():
         raise RunError(watch.report(_ending(status)))
     return watch
+
+
+def _memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _own_path() -> list[str]:

@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     job = json.loads((folder / "job.json").read_text())
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides
     _end_with_parent()
-    _limit_resources()
+    _limit_resources(job["memory"])
     sys.path[:] = job["path"]
     lowered = job["lowered"]
     random.seed(json.loads(lowered)["seed"])
@@ -76,14 +76,13 @@ def _end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _limit_resources() -> None:
-    """No core dumps, and not all of the machine's memory."""
+def _limit_resources(memory: int) -> None:
+    """No core dumps, and no more than so many bytes of memory."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        resource.setrlimit(resource.RLIMIT_DATA, (memory // 2, memory // 2))
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
 def start(folder: str) -> NoReturn:

@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
+from ccperf.backends import sandbox
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
 from ccperf.interruption import PATIENCE_S
@@ -25,7 +26,9 @@ class LocalExecutor:
         self._backend = backend
         self._progress = progress
         self._stopped = threading.Event()
-        self._threads = ThreadPoolExecutor(jobs or cores(), thread_name_prefix="ccperf-run")
+        jobs = jobs or cores()
+        sandbox.share_memory(jobs)
+        self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="ccperf-run")
         self._futures: list[Future[PackedRun]] = []
 
     def submit(self, job: Job) -> Future[PackedRun]:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ccperf import interruption
 from ccperf.cli.options import Running, under_test, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
-from ccperf.cli.run import run_campaign, status
+from ccperf.cli.run import check, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.grid import seeds
 
@@ -82,8 +82,7 @@ def command(
         for name in algorithms
     }
     points = {name: [p for plan in plans for p in plan.points()] for name, plans in jobs.items()}
-    for point in (p for group in points.values() for p in group):
-        point.scenario.lowered()
+    check([point for group in points.values() for point in group])
     if dry_run:
         for plans in jobs.values():
             for plan in plans:

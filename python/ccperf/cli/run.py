@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,11 +21,22 @@ from ccperf.cli.options import (
     under_test,
     writable_file,
 )
-from ccperf.cli.output import metric_tables, note, overview, print_json, say, warn
+from ccperf.cli.output import (
+    metric_tables,
+    note,
+    overview,
+    print_json,
+    progress_bar,
+    say,
+    warn,
+)
 from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
 from ccperf.user_code.names import is_declared
+
+#: So many points take a moment to check.
+MANY = 100
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
@@ -80,9 +92,7 @@ def command(
         jobs = _from_file(file, running, cc, seed, stop_time, parameters)
     else:
         jobs = _from_catalogue(what, running, cc, seed, stop_time, parameters)
-    for job in jobs:
-        for point in job.points:
-            point.scenario.lowered()
+    check([point for job in jobs for point in job.points])
     if dry_run:
         _print_plan(jobs, json)
         return 0
@@ -176,6 +186,18 @@ class Job:
                 status(report),
                 bool(report.interrupted or report.changed),
             )
+
+
+def check(points: Sequence[Point]) -> None:
+    """Check the meaning of every point, with a bar where they are many.
+
+    Raises :class:`~ccperf.errors.ScenarioError`.
+    """
+    with progress_bar("checking") if len(points) > MANY else nullcontext() as progress:
+        for i, point in enumerate(points):
+            point.scenario.lowered()
+            if progress:
+                progress(i + 1, len(points))
 
 
 def status(report: CampaignReport) -> int:

@@ -107,6 +107,6 @@ impl HyStart {
         } else {
             least_delay.max(self.delay_min)
         };
-        self.round_delay.is_some_and(|least| least > least_delay + threshold)
+        self.round_delay.is_some_and(|least| least > least_delay.saturating_add(threshold))
     }
 }

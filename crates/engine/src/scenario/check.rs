@@ -1,7 +1,7 @@
 //! Checks of meaning.  Goes through the scenario once, puts every value into its canonical form in
 //! place, fills in what was left out, and collects all problems on the way.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::Ipv4Addr;
 
 use super::names::{self, Registry};
@@ -24,6 +24,12 @@ pub(super) const FIRST_DESTINATION_PORT: u16 = 5001;
 const MAX_HOPS: usize = 64;
 /// Six bits (RFC 2474).
 const MAX_DSCP: u8 = 63;
+/// Some 31 years: sums of times stay far from the end of 64 bits.
+const LONGEST: Time = Time::from_secs(1_000_000_000);
+/// Sums of delays over [`MAX_HOPS`] links, there and back, do, too.
+pub(super) const LONGEST_DELAY: Time = Time::from_secs(1_000_000);
+/// 1 Pbps, at which a packet of 1500 bytes takes 12 picoseconds.
+pub(super) const FASTEST: Rate = Rate(1_000_000_000_000_000);
 /// Stream numbers are exact in a double.
 const MAX_STREAM: u64 = 1 << 52;
 /// Classes of flows that are there without being named.
@@ -87,8 +93,9 @@ impl Report {
             .map(|(i, link)| self.link(&format!("links[{i}]"), link, &nodes, stop))
             .collect();
         self.addresses(&mut s.links);
+        let known: HashSet<&str> = s.links.iter().map(|link| link.name.as_str()).collect();
         for (i, change) in s.changes.iter_mut().enumerate() {
-            self.change(&format!("changes[{i}]"), change, &s.links, stop);
+            self.change(&format!("changes[{i}]"), change, &known, &s.links, stop);
         }
         self.routing(s);
         self.failures(s, stop);
@@ -98,6 +105,11 @@ impl Report {
         let mut ways = links.as_ref().map(|links| (Paths::new(s.nodes.len(), &ends), &links[..]));
         if s.flows.is_empty() && s.workloads.is_empty() {
             self.add("flows", "a scenario needs at least one flow, or a workload");
+        }
+        if s.flows.len() > MAX_FLOWS {
+            // Nothing else is said of them, which would take its time.
+            let count = s.flows.len();
+            return self.add("flows", format!("{count} flows are more than {MAX_FLOWS}"));
         }
         self.flows(&mut s.flows, &nodes, ways.as_mut(), stop);
         self.stacks(&mut s.stacks);
@@ -112,15 +124,16 @@ impl Report {
         self.sender_names(&s.flows, &s.pings);
         self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
         self.recording(s);
-        self.memory(s, &transfers, stop);
+        self.memory(s, &transfers, ways.as_mut(), stop);
     }
 
     // Values with units.
 
     pub(super) fn time(&mut self, path: &str, text: &mut String) -> Option<Time> {
         let time = self.keep(path, units::parse_time(text))?;
-        if time == Time::MAX {
-            self.add(path, format!("`{text}` is too large for a time"));
+        if time > LONGEST {
+            let most = units::format_time(LONGEST);
+            self.add(path, format!("`{text}` is too large; the longest time is {most}"));
             return None;
         }
         *text = units::format_time(time);
@@ -133,8 +146,21 @@ impl Report {
             self.add(path, format!("{text} would never send a packet; write a rate above 0"));
             return None;
         }
+        if rate > FASTEST {
+            let most = units::format_rate(FASTEST);
+            self.add(path, format!("`{text}` is too large; the highest rate is {most}"));
+            return None;
+        }
         *text = units::format_rate(rate);
         Some(rate)
+    }
+
+    /// The propagation delay of a link.
+    pub(super) fn delay(&mut self, path: &str, text: &mut String) {
+        if self.time(path, text).is_some_and(|delay| delay > LONGEST_DELAY) {
+            let most = units::format_time(LONGEST_DELAY);
+            self.add(path, format!("`{text}` is too large; the longest delay of a link is {most}"));
+        }
     }
 
     pub(super) fn size(&mut self, path: &str, text: &mut String) -> Option<u64> {
@@ -255,7 +281,7 @@ impl Report {
         stop: Option<Time>,
     ) -> Option<CheckedLink> {
         self.rate(&format!("{path}.rate"), &mut link.rate);
-        self.time(&format!("{path}.delay"), &mut link.delay);
+        self.delay(&format!("{path}.delay"), &mut link.delay);
         let mtu = [
             self.direction(&format!("{path}.forward"), &mut link.forward),
             self.direction(&format!("{path}.reverse"), &mut link.reverse),
@@ -391,7 +417,14 @@ impl Report {
         Some(a / 4 * 4)
     }
 
-    fn change(&mut self, path: &str, change: &mut Change, links: &[Link], stop: Option<Time>) {
+    fn change(
+        &mut self,
+        path: &str,
+        change: &mut Change,
+        known: &HashSet<&str>,
+        links: &[Link],
+        stop: Option<Time>,
+    ) {
         let time = self.time(&format!("{path}.time"), &mut change.time);
         if let (Some(time), Some(stop)) = (time, stop)
             && time >= stop
@@ -402,7 +435,7 @@ impl Report {
                 format!("{time} is not before stop_time ({stop}): the change would never happen"),
             );
         }
-        if !links.iter().any(|link| link.name == change.link) {
+        if !known.contains(change.link.as_str()) {
             let hint = names::hint(&change.link, links.iter().map(|link| link.name.as_str()));
             self.add(format!("{path}.link"), format!("there is no link `{}`; {hint}", change.link));
         }
@@ -410,7 +443,7 @@ impl Report {
             self.rate(&format!("{path}.rate"), rate);
         }
         if let Some(delay) = &mut change.delay {
-            self.time(&format!("{path}.delay"), delay);
+            self.delay(&format!("{path}.delay"), delay);
             if change.direction != DirectionName::Both {
                 self.add(
                     format!("{path}.direction"),
@@ -435,9 +468,6 @@ impl Report {
         mut ways: Option<&mut Ways<'_>>,
         stop: Option<Time>,
     ) {
-        if flows.len() > MAX_FLOWS {
-            self.add("flows", format!("{} flows are more than {MAX_FLOWS}", flows.len()));
-        }
         for (i, flow) in flows.iter_mut().enumerate() {
             flow.name.get_or_insert_with(|| format!("flow_{}", i + 1));
         }
@@ -480,9 +510,10 @@ impl Report {
             let name = flow.name.as_deref().unwrap_or_default();
             self.name(&format!("flows[{i}].name"), name, i, &mut index);
         }
+        let of_flows: HashSet<String> = index.keys().cloned().collect();
         for (i, ping) in pings.iter().enumerate() {
             let name = ping.name.as_deref().unwrap_or_default();
-            if flows.iter().any(|flow| flow.name.as_deref() == Some(name)) {
+            if of_flows.contains(name) {
                 self.add(format!("pings[{i}].name"), format!("`{name}` is the name of a flow"));
             } else {
                 self.name(&format!("pings[{i}].name"), name, i, &mut index);
@@ -601,6 +632,7 @@ impl Report {
         }
         let mut used: BTreeSet<_> = used.into_keys().collect();
         let mut next = HashMap::new();
+        let mut full = HashSet::new();
         for (i, flow) in flows.iter_mut().enumerate() {
             let missing = [
                 ("source_port", &flow.source, &mut flow.source_port, FIRST_SOURCE_PORT),
@@ -617,8 +649,10 @@ impl Report {
                 }
                 let candidate = next.entry((node.clone(), first)).or_insert(first..=u16::MAX);
                 *port = candidate.find(|&port| used.insert((node.clone(), port)));
-                if port.is_none() {
-                    self.add(format!("flows[{i}].{field}"), format!("`{node}` has no port left"));
+                if port.is_none() && full.insert((node.clone(), field)) {
+                    let message =
+                        format!("`{node}` has no port left, for this flow and those after it");
+                    self.add(format!("flows[{i}].{field}"), message);
                 }
             }
         }

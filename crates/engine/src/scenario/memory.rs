@@ -1,15 +1,25 @@
-//! A bound on what a recording holds: its tables are kept in memory until the run ends.
+//! A bound on what a run keeps in memory: the tables of its recording, and the packets under way.
 
-use super::check::Report;
+use std::collections::HashMap;
+
+use super::check::{Report, Ways};
 use super::recording;
 use super::spec::{Ping, Scenario};
+use super::traffic::{Traffic, traffic};
+use crate::lowered::Transport;
 use crate::recording::TABLES;
 use crate::time::Time;
 use crate::units;
 
-/// All tables together, in bytes.  A table that grows is copied on the way, so that a run needs
-/// about twice as much.
-const MAX_TABLES: u64 = 4_000_000_000;
+/// All together, in bytes.  A table that grows is copied on the way, so that a run needs about twice
+/// as much.
+const MOST: u64 = 4_000_000_000;
+/// Rows of `changes` for a data segment, its ACK included, as measured: between a half and two.
+const CHANGES: u64 = 2;
+/// The name in a row of `changes`, which is a text.
+const NAME: u64 = 40;
+/// A packet, and what its sender keeps of it until it is acknowledged.
+const PACKET: u64 = 64 + 96;
 
 /// Bytes in a row of a table: its columns hold 8 each.
 fn row(table: &str) -> u64 {
@@ -17,47 +27,125 @@ fn row(table: &str) -> u64 {
     8 * spec.map_or(0, |spec| spec.columns.len()) as u64
 }
 
+/// Something that takes memory, the field that is to blame, and what to do about it.
+struct Cost {
+    bytes: u64,
+    path: String,
+    what: &'static str,
+    mend: &'static str,
+}
+
 impl Report {
-    /// Checks what the tables that grow with time take until `stop`.  (How often state changes,
-    /// nobody knows before.)  `transfers`: how many each workload has.
-    pub(super) fn memory(&mut self, s: &Scenario, transfers: &[usize], stop: Option<Time>) {
+    /// Checks what a run can take until `stop`; the scenario has no other problem.  `transfers`: how
+    /// many each workload has.
+    pub(super) fn memory(
+        &mut self,
+        s: &Scenario,
+        transfers: &[usize],
+        ways: Option<&mut Ways<'_>>,
+        stop: Option<Time>,
+    ) {
         let Some(stop) = stop else { return };
-        let mut costs = Vec::new();
-        let asked = &s.recording;
-        let all = recording::Flows::new(s, transfers.iter().copied());
-        let flows = row("flow_samples") * all.selected(&asked.flows).len() as u64;
-        let links = row("link_samples") * recording::ports(&asked.links, &s.links).len() as u64;
-        if let Some(rows) = rows(&asked.interval, stop) {
-            costs.push((rows.saturating_mul(flows + links), "recording.interval".to_owned()));
+        let mut costs = samples(s, transfers, stop);
+        if let (Some(ways), 0) = (ways, self.count()) {
+            let traffic = traffic(s, ways, stop);
+            costs.extend(changes(s, transfers, &traffic));
+            costs.extend(packets(s, &traffic));
         }
-        if let Some(queues) = &asked.queues
-            && let Some(rows) = rows(&queues.interval, stop)
-        {
-            let ports = recording::ports(&queues.links, &s.links).len() as u64;
-            let bytes = rows.saturating_mul(row("queue_samples") * ports);
-            costs.push((bytes, "recording.queues.interval".to_owned()));
-        }
-        for (i, ping) in s.pings.iter().enumerate() {
-            if let Some(rows) = active(ping, stop).and_then(|time| rows(&ping.interval, time)) {
-                costs.push((rows.saturating_mul(row("pings")), format!("pings[{i}].interval")));
-            }
-        }
-        let all = costs.iter().fold(0u64, |sum, (bytes, _)| sum.saturating_add(*bytes));
+        let all = costs.iter().fold(0u64, |sum, cost| sum.saturating_add(cost.bytes));
         // The first of equals.
-        let most = costs.into_iter().rev().max_by_key(|(bytes, _)| *bytes);
-        if let Some((bytes, path)) = most
-            && all > MAX_TABLES
+        let most = costs.into_iter().rev().max_by_key(|cost| cost.bytes);
+        if let Some(Cost { bytes, path, what, mend }) = most
+            && all > MOST
         {
-            let (bytes, all, most) = (gigabytes(bytes), gigabytes(all), gigabytes(MAX_TABLES));
+            let (bytes, all, most) = (gigabytes(bytes), gigabytes(all), gigabytes(MOST));
             self.add(
                 path,
                 format!(
-                    "makes {bytes} of a recording of {all}, more than the {most} that are kept in \
-                     memory; write a longer interval"
+                    "makes {bytes} of {what}, all together {all}, more than the {most} that a run may \
+                     keep in memory; {mend}"
                 ),
             );
         }
     }
+}
+
+/// The tables that grow with time.
+fn samples(s: &Scenario, transfers: &[usize], stop: Time) -> Vec<Cost> {
+    let mut costs = Vec::new();
+    let mut add = |bytes, path: String| {
+        costs.push(Cost { bytes, path, what: "samples", mend: "write a longer interval" });
+    };
+    let asked = &s.recording;
+    let all = recording::Flows::new(s, transfers.iter().copied());
+    let flows = row("flow_samples") * all.selected(&asked.flows).len() as u64;
+    let links = row("link_samples") * recording::ports(&asked.links, &s.links).len() as u64;
+    if let Some(rows) = rows(&asked.interval, stop) {
+        add(rows.saturating_mul(flows + links), "recording.interval".to_owned());
+    }
+    if let Some(queues) = &asked.queues
+        && let Some(rows) = rows(&queues.interval, stop)
+    {
+        let ports = recording::ports(&queues.links, &s.links).len() as u64;
+        let bytes = rows.saturating_mul(row("queue_samples") * ports);
+        add(bytes, "recording.queues.interval".to_owned());
+    }
+    for (i, ping) in s.pings.iter().enumerate() {
+        if let Some(rows) = active(ping, stop).and_then(|time| rows(&ping.interval, time)) {
+            add(rows.saturating_mul(row("pings")), format!("pings[{i}].interval"));
+        }
+    }
+    costs
+}
+
+/// Every change of a sender's state; flows that share a bottleneck share its packets.
+fn changes(s: &Scenario, transfers: &[usize], traffic: &Traffic) -> Option<Cost> {
+    let all = recording::Flows::new(s, transfers.iter().copied());
+    let followed = all.followed(&s.recording.changes);
+    let mut through: HashMap<usize, u64> = HashMap::new();
+    for sending in &traffic.flows {
+        if followed.binary_search(&(sending.flow as u32)).is_ok() {
+            let sum = through.entry(sending.bottleneck).or_default();
+            *sum = sum.saturating_add(sending.packets);
+        }
+    }
+    let packets = through
+        .iter()
+        .map(|(port, sum)| *sum.min(&traffic.sent[port]))
+        .fold(0, u64::saturating_add);
+    (packets > 0).then(|| Cost {
+        bytes: packets.saturating_mul(CHANGES * (row("changes") + NAME)),
+        path: "recording.changes".to_owned(),
+        what: "changes",
+        mend: "follow fewer flows, or stop earlier",
+    })
+}
+
+/// Packets under way: no more than sockets send ahead, and than links hold.
+fn packets(s: &Scenario, traffic: &Traffic) -> Option<Cost> {
+    let sum = |counts: &mut dyn Iterator<Item = u64>| counts.fold(0, u64::saturating_add);
+    let windows = if s.workloads.is_empty() {
+        sum(&mut traffic.flows.iter().map(|sending| sending.window))
+    } else {
+        u64::MAX
+    };
+    let held = sum(&mut traffic.held.values().copied());
+    let cost = |count: u64, path: String, mend| {
+        Some(Cost { bytes: count.saturating_mul(PACKET), path, what: "packets under way", mend })
+    };
+    if windows <= held {
+        let widest = traffic.flows.iter().max_by_key(|sending| sending.window)?;
+        let path = format!("flows[{}]", widest.flow);
+        return match s.flows[widest.flow].transport {
+            Transport::Tcp => {
+                let mend = "make it smaller, or the receiver's buffer";
+                cost(windows, format!("{path}.tcp.SndBufSize"), mend)
+            }
+            Transport::Udp => cost(windows, path, "lower the rate of its first link"),
+        };
+    }
+    let (port, _) = traffic.held.iter().max_by_key(|&(port, held)| (*held, usize::MAX - port))?;
+    cost(held, format!("links[{}]", port / 2), "shorten its queues, or lower its rate or delay")
 }
 
 /// How many rows a table gets in `time`; none if the interval is wrong, which has been said.
@@ -75,4 +163,115 @@ fn active(ping: &Ping, end: Time) -> Option<Time> {
 
 fn gigabytes(bytes: u64) -> String {
     format!("{:.1} GB", bytes as f64 / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::scenario::Canonical;
+
+    /// One flow over 1 Gbps, for 60 s.
+    fn scenario() -> Value {
+        json!({
+            "stop_time": "60s", "nodes": ["a", "r", "b"],
+            "links": [
+                {"name": "in", "ends": ["a", "r"], "rate": "100Gbps", "delay": "1ms"},
+                {"name": "out", "ends": ["r", "b"], "rate": "1Gbps", "delay": "1ms"},
+            ],
+            "flows": [{"source": "a", "destination": "b", "cc": {"type": "newreno"},
+                       "tcp": {"SegmentSize": "1448", "SndBufSize": "9000000", "RcvBufSize": "9000000"}}],
+        })
+    }
+
+    fn refused(change: impl FnOnce(&mut Value)) -> Option<String> {
+        let mut scenario = scenario();
+        change(&mut scenario);
+        let error = Canonical::from_json(&scenario.to_string()).err()?;
+        assert_eq!(error.0.len(), 1, "{error}");
+        Some(error.to_string())
+    }
+
+    #[test]
+    fn changes_count_by_the_packets_of_the_bottleneck() {
+        assert_eq!(refused(|s| s["recording"] = json!({"changes": true})), None);
+        let longer = |s: &mut Value| {
+            s["recording"] = json!({"changes": true});
+            s["stop_time"] = json!("600s");
+        };
+        let said = refused(longer).unwrap();
+        assert!(said.starts_with("recording.changes: makes 7.2 GB of changes"), "{said}");
+        assert!(said.ends_with("follow fewer flows, or stop earlier"), "{said}");
+        // Of a flow that ends by itself there are no more than its bytes make.
+        let finite = |s: &mut Value| {
+            longer(s);
+            s["flows"][0]["application"] = json!({"type": "Greedy", "bytes": "100MB"});
+        };
+        assert_eq!(refused(finite), None);
+        let stopped = |s: &mut Value| {
+            longer(s);
+            s["flows"][0]["stop"] = json!("10s");
+        };
+        assert_eq!(refused(stopped), None);
+        // A window is sent once a round trip.
+        let slow = |s: &mut Value| {
+            longer(s);
+            s["flows"][0]["tcp"]["SndBufSize"] = json!("40000");
+        };
+        assert_eq!(refused(slow), None);
+    }
+
+    #[test]
+    fn flows_that_share_a_bottleneck_share_its_packets() {
+        let many = |s: &mut Value| {
+            s["recording"] = json!({"changes": true});
+            s["flows"] = std::iter::repeat_n(s["flows"][0].clone(), 100).collect();
+        };
+        assert_eq!(refused(many), None);
+    }
+
+    #[test]
+    fn a_change_of_rate_counts() {
+        let faster = |s: &mut Value| {
+            s["recording"] = json!({"changes": true});
+            s["changes"] = json!([{"time": "1s", "link": "out", "rate": "90Gbps"}]);
+        };
+        assert!(refused(faster).unwrap().starts_with("recording.changes: makes"));
+    }
+
+    #[test]
+    fn packets_under_way_count_by_what_both_sockets_and_links_let_through() {
+        let far = |s: &mut Value| s["links"][0]["delay"] = json!("60s");
+        assert_eq!(refused(far), None, "a buffer of 9 MB holds the sender back");
+        let greedy = |s: &mut Value| {
+            s["flows"][0]["tcp"] = json!({"SegmentSize": "1448", "SndBufSize": "1000000000", "RcvBufSize": "1000000000"});
+        };
+        assert_eq!(refused(greedy), None, "the links hold little");
+        let both = |s: &mut Value| {
+            greedy(s);
+            s["flows"] = std::iter::repeat_n(s["flows"][0].clone(), 80).collect();
+            s["links"][0]["delay"] = json!("60s");
+            s["links"][1]["rate"] = json!("10Gbps");
+        };
+        let said = refused(both).unwrap();
+        assert!(said.starts_with("flows[79].tcp.SndBufSize: makes"), "{said}");
+        assert!(said.contains("of packets under way"), "{said}");
+        // Nothing holds a datagram back but the links.
+        let datagrams = |s: &mut Value| {
+            s["flows"] = json!([{"source": "a", "destination": "b", "transport": "UDP",
+                "application": {"type": "CBR", "rate": "50Gbps", "write": "1000B"}}]);
+            s["links"][0]["delay"] = json!("60s");
+        };
+        let said = refused(datagrams).unwrap();
+        assert!(said.starts_with("flows[0]: makes"), "{said}");
+        assert!(said.ends_with("lower the rate of its first link"), "{said}");
+        let queues = |s: &mut Value| {
+            datagrams(s);
+            s["stop_time"] = json!("600s");
+            s["links"][0]["delay"] = json!("10s");
+        };
+        let said = refused(queues).unwrap();
+        assert!(said.starts_with("links[0]: makes"), "{said}");
+        assert!(said.ends_with("shorten its queues, or lower its rate or delay"), "{said}");
+    }
 }

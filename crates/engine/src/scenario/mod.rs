@@ -23,6 +23,7 @@ mod schedule;
 mod spec;
 mod streams;
 mod texts;
+mod traffic;
 mod transport;
 mod workload;
 

@@ -1,8 +1,8 @@
 //! Checks of the schedules of links.
 
-use super::check::Report;
+use super::check::{FASTEST, LONGEST_DELAY, Report};
 use super::spec::{DirectionName, Link, Schedule};
-use crate::time::Time;
+use crate::time::{Rate, Time};
 use crate::units;
 
 impl Report {
@@ -28,11 +28,17 @@ impl Report {
                     "0 would never send a packet; write a rate above 0, in bit/s",
                 );
             }
+            if let Some(i) = rates.iter().position(|&rate| Rate(rate) > FASTEST) {
+                let message =
+                    format!("{} is too large; the highest rate is {}", rates[i], FASTEST.0);
+                self.add(format!("{path}[{i}]"), message);
+            }
         }
         if let Some(delays) = delays_ns {
             self.rows(&format!("{path}.delays_ns"), delays.len(), rows);
-            if let Some(i) = delays.iter().position(|&delay| delay >= Time::MAX.0) {
-                let message = format!("{} ns are longer than any run", delays[i]);
+            if let Some(i) = delays.iter().position(|&delay| Time(delay) > LONGEST_DELAY) {
+                let most = LONGEST_DELAY.0;
+                let message = format!("{} is too large; the longest delay is {most} ns", delays[i]);
                 self.add(format!("{path}.delays_ns[{i}]"), message);
             }
             if schedule.direction != DirectionName::Both {
@@ -108,6 +114,14 @@ mod tests {
             (json!({"times_ns": [0, 5], "rates_bps": [1, 0]}), "rates_bps[1]: 0 would never"),
             (json!({"times_ns": [0, 5, 5], "losses": [0, 0, 0]}), "times_ns[2]: 5 does not come"),
             (json!({"times_ns": [0, 1_000_000_000], "losses": [0, 0]}), "times_ns[1]: 1000000000"),
+            (
+                json!({"times_ns": [0], "rates_bps": [u64::MAX]}),
+                "rates_bps[0]: 18446744073709551615",
+            ),
+            (
+                json!({"times_ns": [0], "delays_ns": [1u64 << 60]}),
+                "delays_ns[0]: 1152921504606846976",
+            ),
             (json!({"times_ns": [0], "losses": [1.5]}), "losses[0]: 1.5 is not a probability"),
             (
                 json!({"times_ns": [0], "delays_ns": [1], "direction": "forward"}),
