@@ -59,6 +59,10 @@ def stem(result: Result) -> str:
     algorithms = dict.fromkeys(
         flow["cc"]["type"] for flow in result.scenario.canonical()["flows"] if "cc" in flow
     )
+    # Queue disciplines under test are no flow's algorithm.
+    aut = result.parameters.get("aut")
+    if aut and not any(name.endswith(str(aut)) for name in algorithms):
+        algorithms = {str(aut): None, **algorithms}
     words = [
         result.experiment or result.scenario.label or "scenario",
         *algorithms,

@@ -34,6 +34,9 @@ def command(
         str, Parameter(help="Draw --metric against this parameter, with intervals over seeds.")
     ] = "",
     metric: Annotated[str, Parameter(help="The metrics of --sweep, e.g. mean_srtt_l4.")] = "",
+    base: Annotated[
+        str, Parameter(help="Of --sweep: over the values of this algorithm, paired by seed.")
+    ] = "",
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
     output: Folder = Path(),
 ) -> None:
@@ -46,7 +49,7 @@ def command(
     from ccperf import figures
     from ccperf.evidence import cells
 
-    names = _known("--figure", "figure", figure, figures.FIGURES) or list(figures.FIGURES)
+    names = _known("--figure", "figure", figure, [*figures.FIGURES, *figures.OF_RECORDINGS])
     formats = _known("--format", "format", format, figures.FORMATS)
     writable_folder(output)
     if runs and (experiment or cc or at or seed or sweep):
@@ -58,19 +61,21 @@ def command(
         if not (experiment or cc or at or seed or sweep):
             raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
         if sweep:
-            drawn = _sweeps(chosen, sweep, metric)
+            drawn = _sweeps(chosen, sweep, metric, base)
             _save(drawn, formats, output)
             return
         results = load_runs(_ids(chosen, seed), databases(db))
     if overlay:
-        drawn = _overlays(results, names)
+        alike = [figures.drawable(each.scenario, each.recording) for each in results]
+        common = [name for name in alike[0] if all(name in other for other in alike)]
+        drawn = _overlays(results, names or common)
     else:
         from ccperf.outputs import stem
 
         drawn = {
             f"{stem(result)}_{name}": figures.describe(name, result.scenario, result.recording)
             for result in results
-            for name in names
+            for name in names or figures.drawable(result.scenario, result.recording)
         }
     _save(drawn, formats, output)
 
@@ -137,15 +142,19 @@ def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figu
     }
 
 
-def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str) -> dict[str, Figure]:
+def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str, base: str) -> dict[str, Figure]:
     """One figure for each metric and each combination of the other parameters."""
+    from dataclasses import replace
+
     from ccperf import figures
     from ccperf.cli.compare import metrics_named
-    from ccperf.evidence.summary import summarise
+    from ccperf.evidence import cells
     from ccperf.metrics import named
     from ccperf.outputs import file_name
 
     metrics = metrics_named(metric) or ["mean_agg_throughput_l4"]
+    if base:
+        base = cells.known_as(base, {cell.algorithm for cell in chosen}, "--base")
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in chosen:
         point = dict(cell.point.parameters)
@@ -159,19 +168,49 @@ def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str) -> dict[str, Fi
         for place, members in groups.items():
             lines: dict[str, list[tuple[float, float, float | None]]] = {}
             for cell in members:
-                values = [found[name] for found in cell.metrics.values() if name in found]
-                if values:
-                    summary = summarise(values)
+                found = _against(cell, members, name, base) if base else _mean(cell, name)
+                if found:
                     x = _number(parameter, dict(cell.point.parameters)[parameter])[0]
-                    lines.setdefault(cell.algorithm, []).append(
-                        (x, summary.mean, summary.half_width)
-                    )
+                    lines.setdefault(cell.algorithm, []).append((x, *found))
             definition = named(name)
+            if definition and base:
+                definition = replace(definition, name=f"{name}_over_{base}", unit="1")
             if lines and definition:
                 unit = _number(parameter, dict(members[0].point.parameters)[parameter])[1]
                 figure = figures.sweep(definition, figures.Axis(parameter, unit), lines)
                 drawn[file_name([*place, figure.name])] = figure
     return drawn
+
+
+def _mean(cell: Cell, metric: str) -> tuple[float, float | None] | None:
+    """Mean over the seeds, and the half width of its interval."""
+    from ccperf.evidence.summary import summarise
+
+    values = [found[metric] for found in cell.metrics.values() if metric in found]
+    if not values:
+        return None
+    summary = summarise(values)
+    return summary.mean, summary.half_width
+
+
+def _against(
+    cell: Cell, members: Sequence[Cell], metric: str, base: str
+) -> tuple[float, float | None] | None:
+    """Mean over that of the base at the same point, and the half width of the ratio's interval."""
+    from ccperf.evidence.paired import difference
+
+    of_base = next((c for c in members if c.algorithm == base and c.point == cell.point), None)
+    if of_base is None:
+        return None
+    pairs = [
+        (of_base.metrics[seed][metric], found[metric])
+        for seed, found in cell.metrics.items()
+        if metric in found and metric in of_base.metrics.get(seed, {})
+    ]
+    if not pairs:
+        return None
+    ratio = difference([a for a, _ in pairs], [b for _, b in pairs]).relative
+    return (1 + ratio.value, ratio.half_width) if ratio else None
 
 
 def _number(parameter: str, text: str) -> tuple[float, str]:

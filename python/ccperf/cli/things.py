@@ -89,9 +89,11 @@ def metrics() -> list[Thing]:
 
 
 def figures() -> list[Thing]:
-    from ccperf.figures import FIGURES
+    from ccperf.figures import FIGURES, OF_RECORDINGS
 
-    return [Thing(name, figure.title) for name, figure in FIGURES.items()]
+    titles = {name: kind.title for name, kind in FIGURES.items()}
+    titles |= {name: kind.title for name, kind in OF_RECORDINGS.items()}
+    return [Thing(name, title) for name, title in titles.items()]
 
 
 def backends() -> list[Thing]:

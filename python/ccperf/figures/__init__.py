@@ -24,6 +24,7 @@ from ccperf.figures.figure import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.figures.overlay import overlay
 from ccperf.figures.registry import FIGURES, FigureKind
 from ccperf.figures.sweep import sweep
+from ccperf.figures.transfers import OF_RECORDINGS
 from ccperf.metrics import FlowSeries
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FIGURES",
     "FORMATS",
+    "OF_RECORDINGS",
     "Axis",
     "Figure",
     "FigureKind",
@@ -44,6 +46,7 @@ __all__ = [
     "Subject",
     "describe",
     "describe_all",
+    "drawable",
     "overlay",
     "save",
     "sweep",
@@ -66,10 +69,31 @@ def describe_all(
     scenario: Scenario, recording: Recording, names: Sequence[str] = ()
 ) -> list[Figure]:
     """Describe several figures of a run, by default every one; raises as `describe` does."""
-    names = names or list(FIGURES)
+    names = names or drawable(scenario, recording)
     for name in names:
-        if name not in FIGURES:
-            raise UsageError("figure", unknown("figure", name, FIGURES))
+        if name not in FIGURES and name not in OF_RECORDINGS:
+            raise UsageError("figure", unknown("figure", name, [*FIGURES, *OF_RECORDINGS]))
+    described = {}
+    for name in set(names) & OF_RECORDINGS.keys():
+        figure = OF_RECORDINGS[name].describe(recording)
+        if figure is None:
+            missing = OF_RECORDINGS[name].needs
+            raise UsageError("figure", f"`{name}` shows {missing}, and this run has none")
+        described[name] = figure
+    of_flows = [name for name in names if name in FIGURES]
+    if of_flows:
+        described |= zip(of_flows, _of_flows(scenario, recording, of_flows), strict=True)
+    return [described[name] for name in names]
+
+
+def drawable(scenario: Scenario, recording: Recording) -> list[str]:
+    """Return the figures that a run has something for; those of flows if it has nothing at all."""
+    flows = FlowSeries(scenario, recording)
+    others = [name for name, kind in OF_RECORDINGS.items() if kind.describe(recording)]
+    return [*(FIGURES if flows.names and flows.time.size else ()), *others] or list(FIGURES)
+
+
+def _of_flows(scenario: Scenario, recording: Recording, names: Sequence[str]) -> list[Figure]:
     flows = FlowSeries(scenario, recording)
     if not flows.names:
         raise UsageError("figure", f"`{names[0]}` shows samples of flows, and this run has none")

@@ -33,13 +33,7 @@ TCP = {
 TRANSPORT = Parameter(
     "transport", "cc", ("TcpDctcp",), "TcpDctcp", "Congestion control of all flows, with ECN."
 )
-WINDOW = Parameter(
-    "window",
-    "count",
-    (2,),
-    2,
-    "Initial window in segments; the paper's simulator sends 2 at first, whatever it is set to.",
-)
+WINDOW = Parameter("window", "count", (10,), 10, "Initial window, in segments.")
 SIZES = {"web_search": "WebSearch", "data_mining": "DataMining"}
 WORKLOAD = Parameter(
     "workload",

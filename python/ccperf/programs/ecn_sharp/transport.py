@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 #: Payload of a segment, in bytes.
 SEGMENT = 1400
-#: In segments. The originals say 10, but let at most two segments leave for an ACK: what they send
-#: at first is 2, then 4, then 8.
-INITIAL_WINDOW = 2
 #: The programs' words; the name of a congestion control does as well.
 _TRANSPORTS: Mapping[str, str] = {"DcTcp": "TcpDctcp", "Tcp": "TcpNewReno"}
 #: The files that the programs come with, by the end of their names.
@@ -27,7 +24,9 @@ _SIZES: Mapping[str, str] = {
 }
 
 
-def stack(name: str, values: Values, defaults: Defaults, **own: Any) -> dict[str, Any]:
+def stack(
+    name: str, values: Values, defaults: Defaults, initial_window: int = 10, **own: Any
+) -> dict[str, Any]:
     """A way to speak TCP as the programs set it: no delayed ACKs, no SACK, ECN, timers of
     milliseconds, buffers that never limit."""
     return {
@@ -37,7 +36,7 @@ def stack(name: str, values: Values, defaults: Defaults, **own: Any) -> dict[str
         "tcp": defaults.tcp(
             **{
                 "SegmentSize": SEGMENT,
-                "InitialCwnd": defaults.given("TcpSocket", "InitialCwnd", INITIAL_WINDOW),
+                "InitialCwnd": defaults.given("TcpSocket", "InitialCwnd", initial_window),
                 "DelAckCount": 1,
                 "ConnTimeout": "5ms",
                 "ConnCount": 6,

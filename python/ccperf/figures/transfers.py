@@ -1,0 +1,114 @@
+"""Figures of what is recorded beside samples of flows: completion times, queues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ccperf.figures.figure import Axis, Figure, Floats, Panel, Series, Subject
+from ccperf.metrics.transfers import classes
+
+if TYPE_CHECKING:
+    from ccperf.recording import Recording
+
+Describe: TypeAlias = "Callable[[Recording], Figure | None]"
+
+
+@dataclass(frozen=True)
+class RecordingFigure:
+    """A kind of figure that needs no samples of flows: `describe` gives none without `needs`."""
+
+    title: str
+    needs: str
+    describe: Describe
+
+
+#: The classes by size, and what they are called.
+_SIZES = {"small": "< 100 kB", "medium": "0.1 to 10 MB", "large": "> 10 MB"}
+#: More samples than these are drawn as the largest of several.
+_POINTS = 2000
+
+
+def completion_times(recording: Recording) -> Figure | None:
+    """Empirical distribution functions of the completion times of transfers, by size.
+
+    A point (v, p) says that the share p of the transfers had ended within v; what had not ended
+    when the run did keeps a curve below 1.  A panel for each class of sizes.
+    """
+    found = {name: each for name, each in classes(recording).items() if name in _SIZES}
+    panels = tuple(
+        Panel(
+            Axis(_SIZES[name], "ms", lower=0),
+            Axis("Share of transfers", lower=0, upper=1.02),
+            (Series(*_shares(each.completion_times, each.count), "ecdf", "subject"),),
+        )
+        for name, each in found.items()
+        if len(each.completion_times)
+    )
+    if not panels:
+        return None
+    return Figure(
+        name="completion_times",
+        title="Completion times",
+        alt="Empirical cumulative distribution functions of the completion times of transfers in "
+        f"ms, a panel for each class of sizes: {', '.join(found)}.",
+        panels=panels,
+        subjects=(Subject("transfers"),),
+        side_by_side=True,
+    )
+
+
+def queue_samples(recording: Recording) -> Figure | None:
+    """Packets in each queue that is sampled on a grid of its own, over time.
+
+    Of more than 2,000 samples each point is the largest of as many as it takes.
+    """
+    table = recording.queue_samples
+    if table is None or not table.rows:
+        return None
+    links = recording.links.strings("name")
+    which = table.array("link")
+    shown = np.unique(which)
+    series = []
+    for index, link in enumerate(shown):
+        rows = which == link
+        time, packets = table.array("time_ns")[rows] / 1e6, table.array("qdisc_packets")[rows]
+        series.append(Series(*_largest(time, packets), "line", "subject", index))
+    names = tuple(Subject(links[link]) for link in shown)
+    return Figure(
+        name="queue_samples",
+        title="Queues sampled closely",
+        alt=f"Packets in the queue of {', '.join(each.name for each in names)} over time in ms.",
+        panels=(
+            Panel(Axis("Time", "ms", lower=0), Axis("Queue", "packets", lower=0), tuple(series)),
+        ),
+        subjects=names,
+    )
+
+
+def _shares(times: Floats, count: int) -> tuple[Floats, Floats]:
+    ordered = np.sort(times)
+    shares = np.arange(1, ordered.size + 1) / count
+    return np.concatenate([ordered[:1], ordered]), np.concatenate([[0.0], shares])
+
+
+def _largest(time: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """At most 2,000 points: of samples that follow each other the time of the first and the
+    largest value."""
+    together = -(-len(values) // _POINTS)
+    starts = np.arange(0, len(values), together)
+    return time[starts], np.maximum.reduceat(values.astype(float), starts)
+
+
+#: Every such figure by name.
+OF_RECORDINGS: dict[str, RecordingFigure] = {
+    "completion_times": RecordingFigure(
+        "Completion times", "transfers whose ends are recorded", completion_times
+    ),
+    "queue_samples": RecordingFigure(
+        "Queues sampled closely", "samples of queues (recording.queues)", queue_samples
+    ),
+}
