@@ -222,7 +222,11 @@ def test_what_a_seed_changes_is_said(experiment: Experiment) -> None:
     def has_chance(point: dict[str, Any]) -> bool:
         one, other = (experiment.scenario("TcpNewReno", seed=seed, **point) for seed in (1, 2))
         draws = any(
-            direction.loss or any(schedule.losses or () for schedule in link.schedules)
+            direction.loss
+            or direction.gilbert_elliott
+            or direction.jitter
+            or direction.reordering
+            or any(schedule.losses or () for schedule in link.schedules)
             for link in one.links
             for direction in (link.forward, link.reverse)
         )

@@ -8,6 +8,7 @@ from ccperf.catalogue.aqm import Aqm
 from ccperf.catalogue.buffer_sizing import BufferSizing
 from ccperf.catalogue.bursty_loss import BurstyLoss
 from ccperf.catalogue.competition import Competition
+from ccperf.catalogue.cross_traffic import CrossTraffic
 from ccperf.catalogue.datacentre import DATACENTRE
 from ccperf.catalogue.ecn import Ecn
 from ccperf.catalogue.experiment import Experiment, Setup
@@ -18,6 +19,7 @@ from ccperf.catalogue.many_flows import ManyFlows
 from ccperf.catalogue.n_against_one import NAgainstOne
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.parking_lot import ParkingLot
+from ccperf.catalogue.policer import Policer
 from ccperf.catalogue.published import PublishedExperiment, published_scenarios
 from ccperf.catalogue.random_walk import RandomWalk
 from ccperf.catalogue.reordering import Reordering
@@ -54,10 +56,12 @@ REGISTRY: dict[str, Experiment] = {
         NAgainstOne(),
         ShortAgainstLong(),
         ParkingLot(),
+        CrossTraffic(),
         BufferSizing(),
         BurstyLoss(),
         Reordering(),
         Jitter(),
+        Policer(),
         ApplicationLimited(),
         ManyFlows(),
         Incast(),

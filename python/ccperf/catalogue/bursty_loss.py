@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf import _native
 from ccperf.catalogue import impairments
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter, Value
@@ -14,49 +13,37 @@ if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Setup
     from ccperf.scenario import Scenario
 
-#: A packet's chance to be lost in the bad state.
-BAD = 0.5
-
 
 class BurstyLoss(Experiment):
     name = "bursty_loss"
     title = "Bursty loss"
     group = "Impairments"
     description = (
-        "One flow over a link with a good and a bad state, as Gilbert and Elliott model radio "
-        "channels (E. O. Elliott, 1963), in time: both states last exponentially long; in the bad "
-        "one every other packet is lost, in the good one none. The same mean loss in longer bursts "
-        "is fewer signals; a good algorithm loses less throughput by it, and gets out of a burst "
-        "without a timeout."
+        "One flow over a link that is good or bad, packet by packet, as E. N. Gilbert (1960) and "
+        "E. O. Elliott (1963) model channels: bad for `burst` packets on average, which are lost. "
+        "The same mean loss in longer bursts is fewer signals; a good algorithm loses less "
+        "throughput by it, and gets out of a burst without a timeout."
     )
     parameters = (
         Parameter(
             "loss", "probability", (0.005, 0.02), 0.02, "Mean share of packets that are lost."
         ),
-        Parameter(
-            "burst", "time", ("5ms", "20ms", "100ms"), "20ms", "Mean length of the bad state."
-        ),
+        Parameter("burst", "number", (1, 5, 20), 5, "Mean number of packets lost in a row."),
     )
-    seeded = "when the link is bad, and which packets are lost then"
+    seeded = "which packets are lost"
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002
-        if not 0 < float(values["loss"]) < BAD:
-            raise UsageError("loss", f"`{values['loss']}` must be above 0 and below {BAD}")
+        loss, burst = float(values["loss"]), float(values["burst"])
+        if burst < 1:
+            raise UsageError("burst", f"`{values['burst']}` must be at least 1")
+        if not 0 < loss / (1 - loss) <= burst if loss < 1 else True:
+            message = f"`{values['loss']}` must be above 0, and below {burst / (1 + burst):.3g}"
+            raise UsageError("loss", f"{message} for bursts of {values['burst']}")
         return values
 
     def build(self, setup: Setup) -> Scenario:
-        rng, stop = impairments.numbers(setup), impairments.length(setup)
-        share = setup["loss"] / BAD
-        bad = _native.parse_time(setup["burst"])
-        means = (bad * (1 - share) / share, bad)
-        times: list[int] = []
-        losses: list[float] = []
-        time = 0.0
-        while True:
-            time += max(1.0, rng.expovariate(1 / means[len(times) % 2]))
-            if time >= stop:
-                break
-            losses.append(0.0 if len(times) % 2 else BAD)
-            times.append(int(time))
-        schedule = {"times_ns": times, "losses": losses, "direction": "forward"}
-        return impairments.one_flow(setup, self.name, schedule)
+        to_good = 1 / setup["burst"]
+        # The share of the bad state is to_bad / (to_bad + to_good).
+        to_bad = to_good * setup["loss"] / (1 - setup["loss"])
+        bursts = {"to_bad": to_bad, "to_good": to_good}
+        return impairments.one_flow(setup, self.name, gilbert_elliott=bursts)
