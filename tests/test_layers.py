@@ -64,6 +64,7 @@ traces           : errors
 algorithms       :
 user_code        : _native algorithms errors
 registry         : _native user_code
+chance           : registry
 recording        : _native
 fields           : user_code
 added_delay      : fields
@@ -80,10 +81,10 @@ metrics          : errors
 backends         : _native algorithms errors recording user_code
 result           : _native metrics user_code
 citation         : registry
-evidence         : errors metrics registry result roles store
+evidence         : chance errors metrics registry result roles store
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
-campaign         : _native backends errors interruption result roles scenario store user_code
+campaign         : _native backends chance errors interruption result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 figures          : errors metrics outputs

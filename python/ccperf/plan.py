@@ -71,12 +71,19 @@ class Plan:
         for cc in self.cc:
             yield from expand(experiment, cc, grid=self.grid(), seeds=seeds, **self.settings)
 
+    def left_out(self, points: int) -> int:
+        """How many repetitions are not among so many points: another seed changes nothing there."""
+        everything = len(self.cc) * sum(1 for _ in self.grid()) * len(self.seeds or (None,))
+        return everything - points
+
     def commands(self, backend: str) -> Iterator[str]:
         """The command that makes each point again, in the order of :meth:`points`."""
+        from ccperf.campaign import seeds_at
+
         experiment = catalogue.get(self.experiment)
         for cc in self.cc:
             for point in self.grid():
-                for seed in self.seeds or [SEED]:
+                for seed in seeds_at(experiment, cc, point, self.seeds or [SEED], **self.settings):
                     yield experiment.reproduce(cc, backend, seed=seed, **self.settings, **point)
 
 

@@ -265,17 +265,28 @@ def test_parameters_are_options_in_both_spellings(ccperf: Any, option: str) -> N
 
 
 def test_seeds_and_several_algorithms(ccperf: Any) -> None:
-    runs = ccperf(
-        *["run", "aqm", "--cc", "TcpNewReno,cubic", "--k", "1", "--qdisc", "fifo"],
-        *["--stop-time", "1s", "--seed", "1..2", "--json"],
-    ).json
-    assert [(r["parameters"]["aut"], r["scenario"]["seed"]) for r in runs] == [
-        ("TcpNewReno", 1),
-        ("TcpNewReno", 2),
+    """CUBIC draws nothing, so that another seed is not worth a run; BBR does."""
+    outcome = ccperf(
+        *["run", "aqm", "--cc", "bbr,cubic", "--k", "1", "--qdisc", "fifo"],
+        *["--stop-time", "1s", "--seed", "1..3", "--json"],
+    )
+    assert [(r["parameters"]["aut"], r["scenario"]["seed"]) for r in outcome.json] == [
+        ("TcpBbr", 1),
+        ("TcpBbr", 2),
+        ("TcpBbr", 3),
         ("TcpCubic", 1),
-        ("TcpCubic", 2),
     ]
-    assert sorted(os.listdir()) == ["benchmark_TcpCubic.db", "benchmark_TcpNewReno.db"]
+    assert "2 runs not repeated: another seed changes nothing there" in outcome.err
+    assert sorted(os.listdir()) == ["benchmark_TcpBbr.db", "benchmark_TcpCubic.db"]
+    compared = ccperf("compare", "bbr", "cubic", "--metric", "mean_throughput_l4", "--json").json
+    assert [row["seeds"] for row in compared["rows"]] == [3]
+
+
+def test_algorithms_that_draw_nothing_differ_exactly(ccperf: Any) -> None:
+    line = ["run", "aqm", "--cc", "newreno,cubic", "--k", "1", "--qdisc", "fifo"]
+    ccperf(*line, "--stop-time", "1s", "--seed", "1..3")
+    compared = ccperf("compare", "newreno", "cubic", "--metric", "mean_cwnd_l4", "--json").json
+    assert [row["verdict"] for row in compared["rows"]] == ["exact"]
 
 
 def test_every_command_of_a_dry_run_makes_its_run(ccperf: Any) -> None:
@@ -317,7 +328,7 @@ def test_a_mistake_in_a_file_has_its_line(ccperf: Any) -> None:
 
 def test_a_plan(ccperf: Any) -> None:
     Path("plan.toml").write_text(
-        'experiment = "aqm"\ncc = ["newreno"]\nseed = "1..2"\nstop_time = "1s"\n'
+        'experiment = "aqm"\ncc = ["bbr"]\nseed = "1..2"\nstop_time = "1s"\n'
         '[parameters]\nk = [1, 2]\nqdisc = "codel"\n'
     )
     runs = ccperf("run", "plan.toml", "--json").json

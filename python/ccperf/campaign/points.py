@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ccperf.chance import draws
 from ccperf.result import title
 from ccperf.user_code.names import label
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ccperf.catalogue import Experiment
     from ccperf.scenario import Scenario
@@ -34,6 +35,23 @@ class Point:
         return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
 
 
+def seeds_at(
+    experiment: Experiment,
+    cc: str,
+    parameters: Mapping[str, Any],
+    seeds: Sequence[int | None],
+    **settings: Any,
+) -> Sequence[int | None]:
+    """Those of `seeds` that are worth a run at a point: where nothing is drawn, the first one."""
+    if len(seeds) < 2:
+        return seeds
+    one, other = (
+        experiment.scenario(cc, **{**parameters, **settings, "seed": seed}) for seed in seeds[:2]
+    )
+    same = one.model_copy(update={"seed": other.seed}).hash == other.hash
+    return seeds[:1] if same and not draws(one.canonical()) else seeds
+
+
 def expand(
     experiment: Experiment,
     cc: str,
@@ -42,7 +60,8 @@ def expand(
     seeds: Iterable[int | None] = (None,),
     **settings: Any,
 ) -> Iterator[Point]:
-    """Yield the points of `experiment` for the algorithm under test `cc`, each with every seed.
+    """Yield the points of `experiment` for the algorithm under test `cc`, each with every seed
+    that changes something there (see :func:`seeds_at`).
 
     `grid` is the experiment's own by default; seed None stands for the experiment's own.
     `settings` (recovery, stop_time) hold for all.  Raises `UsageError` for a wrong value.
@@ -50,7 +69,7 @@ def expand(
     seeds = list(seeds)
     length = {name: settings[name] for name in ("stop_time",) if name in settings}
     for parameters in experiment.product({}, **length) if grid is None else grid:
-        for seed in seeds:
+        for seed in seeds_at(experiment, cc, parameters, seeds, **settings):
             chosen = {**parameters, **settings, **({} if seed is None else {"seed": seed})}
             labels = experiment.setup(cc, **chosen).labels
             yield Point(experiment.scenario(cc, **chosen), experiment.name, labels)

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from ccperf import interruption
 from ccperf.cli.options import Running, under_test, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
-from ccperf.cli.run import check, run_campaign, status
+from ccperf.cli.run import check, note_left_out, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.grid import seeds
 
@@ -83,6 +83,7 @@ def command(
     }
     points = {name: [p for plan in plans for p in plan.points()] for name, plans in jobs.items()}
     check([point for group in points.values() for point in group])
+    note_left_out(plan for plans in jobs.values() for plan in plans)
     if dry_run:
         for plans in jobs.values():
             for plan in plans:

@@ -283,8 +283,15 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def note_left_out(plans: Iterable[Plan]) -> None:
+    """Say how many repetitions are not made because they would come out the same."""
+    if count := sum(plan.left_out(sum(1 for _ in plan.points())) for plan in plans if plan.seeds):
+        note(f"{runs(count)} not repeated: another seed changes nothing there (docs/evidence.md)")
+
+
 def plan_jobs(plan: Plan, backend: str) -> list[Job]:
     """One job an algorithm, since each has a database of its own."""
+    note_left_out([plan])
     from dataclasses import replace
 
     from ccperf.user_code.names import short

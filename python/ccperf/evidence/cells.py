@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import registry, roles
+from ccperf.chance import draws
 from ccperf.errors import UsageError
 from ccperf.result import canonical_json
 from ccperf.store import Store
@@ -49,6 +50,8 @@ class Record:
     stop_time: str
     #: One value a metric.
     metrics: Mapping[str, float]
+    #: Whether the run draws random numbers.
+    draws: bool = True
 
 
 @dataclass
@@ -67,10 +70,21 @@ class Cell:
     records: dict[int, Record] = field(default_factory=dict, repr=False)
 
     @property
+    def is_constant(self) -> bool:
+        """Whether its one run draws nothing, and so stands for every seed."""
+        return len(self.records) == 1 and not any(record.draws for record in self.records.values())
+
+    @property
     def is_deterministic(self) -> bool:
-        """Whether several seeds gave the same metrics: a seed changes nothing here."""
+        """Whether a seed changes nothing here: nothing is drawn, or several gave the same."""
         first, *others = self.metrics.values()
-        return bool(others) and all(metrics == first for metrics in others)
+        return self.is_constant or (bool(others) and all(metrics == first for metrics in others))
+
+    def at(self, seed: int) -> Mapping[str, float] | None:
+        """The metrics with this seed; None if there is no such run."""
+        if self.is_constant:
+            return next(iter(self.metrics.values()))
+        return self.metrics.get(seed)
 
 
 def read(databases: Iterable[str | Path]) -> list[Cell]:
@@ -99,13 +113,14 @@ def gather(records: Iterable[Record]) -> list[Cell]:
 def _records(path: Path) -> Iterator[Record]:
     with Store(path, "r") as store:
         metrics = store.reduced_metrics()
-        known: dict[str, tuple[str, str]] = {}
+        known: dict[str, tuple[str, str, bool]] = {}
         for row in store.runs():
             if row.id not in known:
                 scenario = store.scenario(row.id)
                 settings = settings_of(scenario, algorithm(row))
-                known[row.id] = settings, str(scenario["stop_time"])
-            yield Record(row, path, *known[row.id], metrics.get(row.id, {}))
+                known[row.id] = settings, str(scenario["stop_time"]), draws(scenario)
+            settings, stop_time, is_drawn = known[row.id]
+            yield Record(row, path, settings, stop_time, metrics.get(row.id, {}), is_drawn)
 
 
 def algorithm(row: RunRow) -> str:

@@ -93,7 +93,7 @@ def compare(
         absent = []
         for key, cell in keyed[base].items():
             other = keyed[name].get(key)
-            seeds = [seed for seed in cell.metrics if other and seed in other.metrics]
+            seeds = _common_seeds(cell, other) if other else []
             if other is None or not seeds:
                 absent.append(_text(cell, over_databases))
                 continue
@@ -113,6 +113,15 @@ def compare(
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
     )
+
+
+def _common_seeds(one: Cell, other: Cell) -> list[int]:
+    """Those that both have; what draws nothing stands for any."""
+    if one.is_constant and other.is_constant:
+        return list(one.metrics)
+    both = dict.fromkeys((*one.metrics, *other.metrics))
+    varying = [cell for cell in (one, other) if not cell.is_constant]
+    return [seed for seed in both if all(seed in cell.metrics for cell in varying)]
 
 
 def _by_key(cells: Iterable[Cell], over_databases: bool) -> dict[Hashable, Cell]:
@@ -139,11 +148,8 @@ def _rows(
         point = (*point, ("algorithm", base.algorithm))
     rows = []
     for metric in metrics:
-        pairs = [
-            (base.metrics[seed][metric], other.metrics[seed][metric])
-            for seed in seeds
-            if metric in base.metrics[seed] and metric in other.metrics[seed]
-        ]
+        values = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
+        pairs = [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
         if not pairs:
             continue
         result = difference([a for a, _ in pairs], [b for _, b in pairs])
@@ -161,14 +167,14 @@ def _rows(
                 relative=result.relative,
                 p=result.p,
                 effect=result.effect,
-                verdict=_verdict(result),
+                verdict=_verdict(result, base.is_constant and other.is_constant),
             )
         )
     return rows
 
 
-def _verdict(result: Difference) -> Verdict:
-    if result.difference.n == 1:
+def _verdict(result: Difference, is_constant: bool) -> Verdict:
+    if result.difference.n == 1 and not is_constant:
         return "one seed"
     if result.p is None:
         return "exact" if result.difference.mean else "same"
