@@ -264,6 +264,26 @@ class Failure(Model):
     up: Time | None = None
 
 
+class Fault(Model):
+    """A switch loses packets that come to it, after what their links lose: a share, or all.
+
+    With a `loss` of 1 it is a black hole, for what begins at one of `sources` and is for one of
+    `destinations`: by source, by destination or by pair.
+    """
+
+    node: str
+    #: The probability for each packet that it hits.
+    loss: Probability = 1.0
+    #: None: whoever sends, or receives.
+    sources: tuple[str, ...] | None = None
+    destinations: tuple[str, ...] | None = None
+    start: Time = "0s"
+    #: None: for ever.
+    stop: Time | None = None
+    #: Number of its random stream; None: one of its own.
+    stream: Count | None = None
+
+
 class Flow(Model):
     """What goes from one host to another, and the application on top of it."""
 
@@ -405,6 +425,8 @@ class Scenario(Model):
     #: links), ``ecmp`` (by a hash of the flow, attribute `Seed`) or ``random`` (for each packet).
     routing: Annotated[Algorithm, BeforeValidator(algorithm_by_name)] = Algorithm(type="static")
     failures: tuple[Failure, ...] = ()
+    #: What switches lose; the first one that takes a packet has it.
+    faults: tuple[Fault, ...] = ()
     flows: tuple[Flow, ...] = ()
     #: Named once; a flow names one as `stack` in place of its `cc`, `recovery`, types of service
     #: and `tcp`, which then are the stack's.
@@ -418,8 +440,9 @@ class Scenario(Model):
         fields: dict[str, Any] = plain(self)
         if self.routing == Algorithm(type="static"):
             fields.pop("routing", None)
-        if not self.failures:
-            fields.pop("failures", None)
+        for name in ("failures", "faults"):
+            if not getattr(self, name):
+                fields.pop(name, None)
         return fields
 
     @model_validator(mode="wrap")

@@ -36,6 +36,9 @@ pub struct Lowered {
     /// In order of time.
     #[serde(default)]
     pub failures: Vec<Failure>,
+    /// What switches lose of the packets that come to them; the first one that takes a packet has it.
+    #[serde(default)]
+    pub faults: Vec<Fault>,
     /// In creation order.
     pub flows: Vec<Flow>,
     /// Whose transfers are flows like those above, numbered behind them, workload by workload, and named
@@ -226,6 +229,23 @@ pub struct Failure {
     pub time_ns: u64,
     pub down: Vec<usize>,
     pub up: Vec<usize>,
+}
+
+/// A switch that loses packets, at the receiving end of each link to it, after what the link loses.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    pub node: usize,
+    /// The probability for each packet that it hits; 1: all, and no number is drawn.
+    pub loss: f64,
+    /// It hits what begins at one of these nodes and is for one of those; `None`: all do.
+    pub sources: Option<Vec<usize>>,
+    pub destinations: Option<Vec<usize>>,
+    pub start_ns: u64,
+    /// Zero: for ever.
+    pub stop_ns: u64,
+    /// Stream number of its draws.
+    pub stream: u64,
 }
 
 /// A scheduled change of a link.  Rates change per direction, the delay for both at once.

@@ -26,7 +26,9 @@ use common::{Common, NO_ROUTE};
 use lanes::Flight;
 
 pub use forwarding::{Forwarding, Origin};
-pub use port::{DelayVariation, Device, DeviceFifo, Loss, Port, Several, Single, Transmitter};
+pub use port::{
+    DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
+};
 
 /// All links, and all packets on them.
 #[derive(Debug)]
@@ -170,13 +172,13 @@ impl Network {
         let common = &mut self.common;
         let Flight { id, port: index, .. } = common.lanes.arrive(lane, &mut common.events)?;
         let port = &mut self.ports[index as usize];
-        if let Some(reason) = port.loss.takes(id, &mut self.loss_streams) {
+        let (packets, now) = (&common.packets, common.events.now().time);
+        if let Some(reason) = port.loss.takes(id, packets, now, &mut self.loss_streams) {
             common.record(index, PacketEvent::Drop, id, reason);
             common.packets.remove(id);
             return None;
         }
         common.record(index, PacketEvent::Rx, id, "");
-        let now = common.events.now().time;
         let Place::Row(row) = port.leads_to else {
             common.packets.report_received(id, now);
             return Some(id);

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ccperf.topologies.dumbbell import Access, Bottleneck, DumbbellFlow, dumbbell
 from ccperf.topologies.fabric import Fabric, FabricLink, SwitchPort, fair_host_port
 from ccperf.topologies.fat_tree import fat_tree
-from ccperf.topologies.leaf_spine import leaf_spine
+from ccperf.topologies.leaf_spine import SlowLinks, leaf_spine
 from ccperf.topologies.parking_lot import parking_lot
 from ccperf.topologies.star import star
 
@@ -35,6 +35,7 @@ __all__ = [
     "DumbbellFlow",
     "Fabric",
     "FabricLink",
+    "SlowLinks",
     "SwitchPort",
     "dumbbell",
     "fair_host_port",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ccperf.errors import ScenarioError
+from ccperf.errors import ScenarioError, unknown
 from ccperf.scenario import Scenario
 
 
@@ -64,6 +65,44 @@ class Fabric:
         """Hosts, then switches."""
         return self.hosts + self.switches
 
+    def failure(self, what: str, down: str, up: str | None = None) -> dict[str, str | None]:
+        """A failure in the fabric's own words: ``leaf0-spine1`` is a link, ``spine1`` a switch.
+
+        Signs between letters and digits do not matter, nor does the order of a link's ends. A host
+        is its name; its link is ``h_0_1-leaf0``.
+
+        Raises:
+            ScenarioError: for what there is not.
+        """
+        kind, name = self._find(what)
+        return {kind: name, "down": down, "up": up}
+
+    def node(self, what: str) -> str:
+        """The name of a host or switch in the fabric's own words: ``spine0``.
+
+        Raises:
+            ScenarioError: for what there is not.
+        """
+        kind, name = self._find(what)
+        if kind == "link":
+            raise ScenarioError([("node", f"`{what}` is a link; name a host or a switch")])
+        return name
+
+    def _find(self, what: str) -> tuple[str, str]:
+        # A host's link has the name of the host, which comes first.
+        known = {_letters(node): ("node", node) for node in self.nodes}
+        for link in self.links:
+            first, second = (_letters(end) for end in link["ends"])
+            is_plain = link["name"] in (link["ends"][0], "_".join(link["ends"]))
+            number = "" if is_plain else link["name"].rpartition("_")[2]
+            known.setdefault(f"{first}{second}{number}", ("link", link["name"]))
+            known.setdefault(f"{second}{first}{number}", ("link", link["name"]))
+        found = known.get(_letters(what))
+        if found is None:
+            names = [*self.switches, *(link["name"] for link in self.links)]
+            raise ScenarioError([("failures", unknown("link or switch", what, names))])
+        return found
+
     def scenario(self, flows: Sequence[Mapping[str, Any]], **settings: Any) -> Scenario:
         """The fabric with `flows` over it; `settings` are further fields of the scenario.
 
@@ -72,6 +111,10 @@ class Fabric:
         """
         fields = {"nodes": self.nodes, "links": self.links, "flows": flows, **settings}
         return Scenario.model_validate(fields)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def host_link(host: str, switch: str, link: FabricLink, at: Mapping[str, SwitchPort]) -> Any:

@@ -145,4 +145,28 @@ def failures() -> Iterator[Case]:
     yield _case("failures/fat-tree", _fat_tree(), failures=both, pings=pings, flows=100)
 
 
-GROUPS: tuple[Callable[[], Iterator[Case]], ...] = (switches, failures)
+def faults() -> Iterator[Case]:
+    """Switches that lose packets: at random, by source, destination and pair, for a while."""
+    share = {"node": "spine_0", "loss": 0.02}
+    source = {"node": "leaf_0", "sources": ["h_0_1"], "start": "2ms", "stop": "6ms"}
+    destination = {"node": "spine_1", "destinations": ["h_1_0", "h_1_1"]}
+    pair = {"node": "spine_2", "sources": ["h_0_0"], "destinations": ["h_2_0", "h_3_1"]}
+    half = {**pair, "loss": 0.5, "stream": 7}
+    for name, given in {
+        "random": [share],
+        "source": [source],
+        "destination": [destination],
+        "pair": [pair],
+        "several": [share, half, {**share, "loss": 0.3, "start": "4ms"}, source],
+    }.items():
+        yield _case(f"faults/{name}", _leaf_spine(), flows=100, faults=given)
+    failing = [{"link": "leaf_0_spine_1", "down": "1500us", "up": "6ms"}]
+    both = {"faults": [share, destination], "failures": failing}
+    yield _case("faults/failures", _leaf_spine(_RED), "TcpDctcp", flows=100, **both)
+    yield _case("faults/random-routing", _leaf_spine(), routing="random", flows=60, faults=[share])
+    pings = [{"source": "h_0_0_0", "destination": "h_2_1_1", "interval": "300us"}]
+    core = {"node": "core_0", "loss": 0.1}
+    yield _case("faults/datagrams", _fat_tree(), flows=60, datagrams=20, pings=pings, faults=[core])
+
+
+GROUPS: tuple[Callable[[], Iterator[Case]], ...] = (switches, failures, faults)

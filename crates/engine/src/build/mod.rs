@@ -3,6 +3,7 @@
 mod capture;
 mod connection;
 mod datagrams;
+mod faults;
 mod flow_keys;
 mod forwarding;
 mod port;
@@ -93,6 +94,7 @@ pub fn network(
         pair[0].leads_to = forwarding.place(link.ends[1]);
         pair[1].leads_to = forwarding.place(link.ends[0]);
     }
+    faults::add(scenario, &mut ports, &mut loss_streams);
     let mut network = Network::new(ports, loss_streams, forwarding, keys, trace);
     for (flow, [link, direction], delay) in added_delays(scenario) {
         network.add_delay(flow, (2 * link + direction) as u32, delay);

@@ -99,6 +99,7 @@ impl Report {
         }
         self.routing(s);
         self.failures(s, stop);
+        self.faults(&mut s.faults, &nodes, stop);
         // With a link missing, nobody knows what is unreachable.
         let links: Option<Vec<CheckedLink>> = links.into_iter().collect();
         let ends: Vec<_> = links.iter().flatten().map(|link| link.ends).collect();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::distribution::Times;
 use super::names::{self, Registry};
 use super::spec::{self, Scenario};
-use super::{attributes, failures, ideal, recording, streams};
+use super::{attributes, failures, faults, ideal, recording, streams};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{
     self, Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
@@ -42,6 +42,7 @@ pub fn lower(s: &Scenario) -> Lowered {
         changes: s.changes.iter().map(|c| change(c, &link_index)).collect(),
         routing: routing(s),
         failures: failures::lower(s, ns),
+        faults: faults::lower(s, &nodes),
         flows,
         workloads: Vec::new(),
         stacks: Vec::new(),

@@ -11,6 +11,7 @@ mod check;
 mod children;
 mod distribution;
 mod failures;
+mod faults;
 mod ideal;
 mod impairments;
 mod lower;

@@ -30,6 +30,8 @@ pub struct Scenario {
     pub routing: Algorithm,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<Failure>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     #[serde(default)]
     pub flows: Vec<Flow>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -212,6 +214,30 @@ pub struct Failure {
     /// `None`: for ever.
     #[serde(default)]
     pub up: Option<String>,
+}
+
+/// A switch loses packets that come to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    pub node: String,
+    /// The probability; 1: a black hole.
+    #[serde(default = "certain")]
+    pub loss: f64,
+    /// Only what these nodes send; `None`: of all.
+    #[serde(default)]
+    pub sources: Option<Vec<String>>,
+    /// Only what is for these.
+    #[serde(default)]
+    pub destinations: Option<Vec<String>>,
+    #[serde(default = "zero_time")]
+    pub start: String,
+    /// `None`: for ever.
+    #[serde(default)]
+    pub stop: Option<String>,
+    /// Of its random numbers; `None`: one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
+use super::Fault;
 use super::gilbert_elliott::GilbertElliott;
 use crate::lowered;
 use crate::network::common::LINK_DOWN;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, PacketPool};
 use crate::rng::RngStream;
+use crate::time::Time;
 
 const LINK_LOSS: &str = "Link loss";
 
@@ -33,6 +35,8 @@ struct Losses {
     doomed: Vec<PacketId>,
     /// Packets lost because of failures.
     failed: u64,
+    /// Of the node at the other end.
+    faults: Vec<Fault>,
 }
 
 impl Loss {
@@ -54,8 +58,15 @@ impl Loss {
             lost: 0,
             doomed: Vec::new(),
             failed: 0,
+            faults: Vec::new(),
         };
         Loss { is_lossy, losses: Box::new(losses) }
+    }
+
+    /// The node at the other end has another fault.
+    pub fn add_fault(&mut self, fault: Fault) {
+        self.losses.faults.push(fault);
+        self.is_lossy = true;
     }
 
     pub fn set_rate(&mut self, rate: f64) {
@@ -86,13 +97,25 @@ impl Loss {
 
     /// Why the packet that arrives now is lost, if it is.
     #[inline]
-    pub fn takes(&mut self, id: PacketId, streams: &mut [RngStream]) -> Option<&'static str> {
-        if self.is_lossy { self.losses.take(id, streams) } else { None }
+    pub fn takes(
+        &mut self,
+        id: PacketId,
+        packets: &PacketPool,
+        now: Time,
+        streams: &mut [RngStream],
+    ) -> Option<&'static str> {
+        if self.is_lossy { self.losses.take(id, packets, now, streams) } else { None }
     }
 }
 
 impl Losses {
-    fn take(&mut self, id: PacketId, streams: &mut [RngStream]) -> Option<&'static str> {
+    fn take(
+        &mut self,
+        id: PacketId,
+        packets: &PacketPool,
+        now: Time,
+        streams: &mut [RngStream],
+    ) -> Option<&'static str> {
         if let Some(i) = self.doomed.iter().position(|&doomed| doomed == id) {
             self.doomed.swap_remove(i);
             self.failed += 1;
@@ -109,7 +132,13 @@ impl Losses {
         let is_lost = is_listed
             || self.bursts.as_mut().is_some_and(|bursts| bursts.takes(stream))
             || self.rate > 0.0 && stream.unit() < self.rate;
-        self.lost += u64::from(is_lost);
-        is_lost.then_some(LINK_LOSS)
+        let mut faults = self.faults.iter();
+        let reason = if is_lost {
+            Some(LINK_LOSS)
+        } else {
+            faults.find_map(|fault| fault.takes(&packets[id], now, streams))
+        };
+        self.lost += u64::from(reason.is_some());
+        reason
     }
 }

@@ -5,6 +5,7 @@ mod byte_limits;
 mod delay_variation;
 mod device_fifo;
 mod dynamic_queue_limits;
+mod faults;
 mod feeder;
 mod flow_control;
 mod gilbert_elliott;
@@ -21,6 +22,7 @@ use crate::time::Time;
 
 pub use delay_variation::DelayVariation;
 pub use device_fifo::DeviceFifo;
+pub use faults::Fault;
 pub use loss::Loss;
 pub use several::Several;
 pub use single::Single;

@@ -7,6 +7,13 @@
 namespace ccperf
 {
 
+namespace
+{
+
+constexpr const char* LINK_LOSS = "Link loss";
+
+} // namespace
+
 NS_OBJECT_ENSURE_REGISTERED(LossModel);
 
 ns3::TypeId
@@ -37,26 +44,49 @@ LossModel::SetRate(double rate)
     m_rate = rate;
 }
 
+void
+LossModel::AddFault(Judge judge)
+{
+    m_faults.push_back(std::move(judge));
+}
+
 bool
 LossModel::DoCorrupt(ns3::Ptr<ns3::Packet> packet)
 {
+    m_lastReason = ReasonToLose(packet);
+    return m_lastReason != nullptr;
+}
+
+const char*
+LossModel::ReasonToLose(ns3::Ptr<const ns3::Packet> packet)
+{
     TakeFrom(m_onItsWay, packet->GetUid());
-    m_isLastLostByFailure = TakeFrom(m_doomed, packet->GetUid());
-    if (m_isLastLostByFailure)
+    if (TakeFrom(m_doomed, packet->GetUid()))
     {
-        return true;
+        return LINK_DOWN;
     }
     const std::uint64_t number = m_arrivals++;
     if (m_nextDrop < m_drops.size() && m_drops[m_nextDrop] == number)
     {
         ++m_nextDrop;
-        return true;
+        return LINK_LOSS;
     }
     if (m_bursts && IsLostInBurst())
     {
-        return true;
+        return LINK_LOSS;
     }
-    return m_rate > 0 && m_uniform->GetValue() < m_rate;
+    if (m_rate > 0 && m_uniform->GetValue() < m_rate)
+    {
+        return LINK_LOSS;
+    }
+    for (const Judge& judge : m_faults)
+    {
+        if (const char* reason = judge(packet))
+        {
+            return reason;
+        }
+    }
+    return nullptr;
 }
 
 bool
@@ -96,10 +126,16 @@ LossModel::LoseWhatIsOnItsWay()
     m_doomed = m_onItsWay; // with those that were doomed before
 }
 
+const char*
+LossModel::LastReason() const
+{
+    return m_lastReason;
+}
+
 bool
 LossModel::IsLastLostByFailure() const
 {
-    return m_isLastLostByFailure;
+    return m_lastReason == LINK_DOWN;
 }
 
 void

@@ -9,12 +9,16 @@
 #include "ns3/random-variable-stream.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <vector>
 
 namespace ccperf
 {
+
+// Why what was queued or on the wire when a link failed is lost.
+inline constexpr const char* LINK_DOWN = "Link down";
 
 // Losses at a receiving device: first by a list of arrival numbers (as ns3::ReceiveListErrorModel, which
 // counts from 0), then in bursts, then at random
@@ -37,11 +41,16 @@ class LossModel : public ns3::ErrorModel
                    ns3::Ptr<ns3::UniformRandomVariable> uniform);
     void SetRate(double rate);
 
+    // Why a packet that the link has not lost is lost by the node that it has come to; null: it is not.
+    using Judge = std::function<const char*(ns3::Ptr<const ns3::Packet>)>;
+    void AddFault(Judge judge);
+
     // The link fails: what has been sent and has not arrived is lost.
     void LoseWhatIsOnItsWay();
     // To be told of every packet, if the link may fail.
     void OnSent(ns3::Ptr<const ns3::Packet> packet);
-    // Whether it was that which lost the last packet.
+    // Why the last packet was lost, and whether that was a failure.
+    const char* LastReason() const;
     bool IsLastLostByFailure() const;
 
   private:
@@ -51,6 +60,7 @@ class LossModel : public ns3::ErrorModel
     static bool TakeFrom(Packets& packets, std::uint64_t uid);
 
     bool IsLostInBurst();
+    const char* ReasonToLose(ns3::Ptr<const ns3::Packet> packet);
     bool DoCorrupt(ns3::Ptr<ns3::Packet> packet) override;
     void DoReset() override;
 
@@ -63,7 +73,8 @@ class LossModel : public ns3::ErrorModel
     ns3::Ptr<ns3::UniformRandomVariable> m_uniform;
     Packets m_onItsWay;
     Packets m_doomed; // of these, those that do not arrive
-    bool m_isLastLostByFailure{false};
+    std::vector<Judge> m_faults;
+    const char* m_lastReason{nullptr};
 };
 
 } // namespace ccperf

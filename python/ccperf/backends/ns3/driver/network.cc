@@ -4,6 +4,7 @@
 
 #include "attributes.h"
 #include "failures.h"
+#include "faults.h"
 #include "marking-disciplines.h"
 #include "switch-routing.h"
 #include "transmit-queues.h"
@@ -366,6 +367,7 @@ BuildNetwork(const Scenario& scenario, Network& network)
         }
     }
     ScheduleFailures(scenario, network);
+    InstallFaults(scenario, network);
 }
 
 } // namespace ccperf

@@ -21,7 +21,6 @@ constexpr std::array<std::string_view, 8> FLAGS = {"FIN", "SYN", "RST", "PSH", "
 constexpr std::array<std::string_view, 4> ECN = {"NotECT", "ECT1", "ECT0", "CE"};
 constexpr std::uint8_t ACK = 1 << 4;
 
-constexpr const char* LINK_DOWN = "Link down";
 constexpr std::size_t BUFFER_BYTES = 1 << 20;
 
 void
@@ -96,8 +95,7 @@ PacketTrace::ConnectPort(const Port& port)
     port.peer->TraceConnectWithoutContext(
         "PhyRxDrop",
         PacketCallback([this, index, loss = ns3::PeekPointer(port.loss)](auto packet) {
-            const bool isFailure = loss->IsLastLostByFailure();
-            Write(index, "drop", Parse(packet, PPP_BYTES), isFailure ? LINK_DOWN : "Link loss");
+            Write(index, "drop", Parse(packet, PPP_BYTES), loss->LastReason());
         }));
 
     if (port.qdisc)

@@ -206,6 +206,28 @@ ReadFailure(const Json& json)
             ReadValues<std::size_t>(json["up"])};
 }
 
+std::optional<std::vector<std::size_t>>
+ReadNodes(const Json& json)
+{
+    if (json.IsNull())
+    {
+        return {};
+    }
+    return ReadValues<std::size_t>(json);
+}
+
+Fault
+ReadFault(const Json& json)
+{
+    return {Get<std::size_t>(json, "node"),
+            Get<double>(json, "loss"),
+            ReadNodes(json["sources"]),
+            ReadNodes(json["destinations"]),
+            Get<std::int64_t>(json, "start_ns"),
+            Get<std::int64_t>(json, "stop_ns"),
+            Get<std::int64_t>(json, "stream")};
+}
+
 std::vector<Hop>
 ReadPath(const Json& json)
 {
@@ -395,6 +417,7 @@ ReadScenario(const std::string& path)
             ReadList<Change>(json["changes"], ReadChange),
             ReadAlgorithm(json["routing"]),
             ReadList<Failure>(json["failures"], ReadFailure),
+            ReadList<Fault>(json["faults"], ReadFault),
             ReadFlows(json),
             ReadList<Workload>(json["workloads"], ReadWorkload),
             ReadList<PingFlow>(json["pings"], ReadPing)};

@@ -126,6 +126,18 @@ struct Failure
     std::vector<std::size_t> up;
 };
 
+// A switch that loses packets that come to it: those between some nodes, or all.
+struct Fault
+{
+    std::size_t node;
+    double loss;
+    std::optional<std::vector<std::size_t>> sources;
+    std::optional<std::vector<std::size_t>> destinations;
+    std::int64_t start;
+    std::int64_t stop; // 0: never
+    std::int64_t stream;
+};
+
 // Link and direction: 0 forward, 1 reverse.
 struct Hop
 {
@@ -243,6 +255,7 @@ struct Scenario
     std::vector<Change> changes;
     Algorithm routing; // how nodes choose among ways of equal length
     std::vector<Failure> failures;
+    std::vector<Fault> faults;
     std::vector<Flow> flows;
     std::vector<Workload> workloads;
     std::vector<PingFlow> pings;

@@ -1,0 +1,51 @@
+//! Switches that lose packets.
+
+use std::sync::Arc;
+
+use crate::lowered::{self, Lowered};
+use crate::network::{Fault, Port};
+use crate::rng::RngStream;
+use crate::time::Time;
+
+/// Gives the ports of the links into each faulty switch its faults, which draw from one stream each.
+pub fn add(scenario: &Lowered, ports: &mut [Port], streams: &mut Vec<RngStream>) {
+    for fault in &scenario.faults {
+        streams.push(RngStream::fixed(scenario.seed, fault.stream));
+        let of_port = Fault {
+            start: Time(fault.start_ns),
+            stop: if fault.stop_ns > 0 { Time(fault.stop_ns) } else { Time::MAX },
+            loss: fault.loss,
+            stream: streams.len() - 1,
+            hit: hit(scenario, fault),
+        };
+        for (link, pair) in scenario.links.iter().zip(ports.chunks_exact_mut(2)) {
+            // Forward leads to the second end.
+            for (port, end) in pair.iter_mut().zip([link.ends[1], link.ends[0]]) {
+                if end == fault.node {
+                    port.loss.add_fault(of_port.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Of each flow, transfer and ping, whether its packets are hit, there and back; `None`: all are.
+fn hit(scenario: &Lowered, fault: &lowered::Fault) -> Option<Arc<[[bool; 2]]>> {
+    if fault.sources.is_none() && fault.destinations.is_none() {
+        return None;
+    }
+    let among = |nodes: &Option<Vec<usize>>| {
+        let mut is_among = vec![nodes.is_none(); scenario.nodes.len()];
+        nodes.iter().flatten().for_each(|&node| is_among[node] = true);
+        is_among
+    };
+    let (sources, destinations) = (among(&fault.sources), among(&fault.destinations));
+    let flows = scenario.flows.iter().map(|flow| (flow.source, flow.destination));
+    let pairs = scenario.workloads.iter().flat_map(|workload| &workload.pair);
+    let pairs = pairs.map(|&pair| &scenario.pairs[pair as usize]);
+    let transfers = pairs.map(|pair| (pair.source, pair.destination));
+    let pings = scenario.pings.iter().map(|ping| (ping.source, ping.destination));
+    let ways = flows.chain(transfers).chain(pings);
+    let both = ways.map(|(a, b)| [(a, b), (b, a)].map(|(a, b)| sources[a] && destinations[b]));
+    Some(both.collect())
+}
