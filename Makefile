@@ -12,13 +12,16 @@ CCA ?= TcpNewReno
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
+WASM := python/ccperf/data/engine.wasm
+WASM_TARGET := wasm32-unknown-unknown
+
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-python test-rust lint format fingerprints mutants curves docs perf verify record coverage wheel lock clean
+.PHONY: help setup bench test test-python test-rust lint format fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-setup: $(VENV)/.native ## .venv with ccperf in it, built from this checkout
+setup: $(VENV)/.native $(WASM) ## .venv with ccperf in it, built from this checkout
 
 bench: setup ## every experiment of the catalogue for $(CCA), then the site
 	$(BIN)/ccperf bench $(CCA)
@@ -71,7 +74,9 @@ record: setup ## the whole comparison with ns-3 and its coverage, for the page o
 coverage: setup ## how much of the TCP and queue code the ns-3 comparison reaches
 	$(BIN)/python tools/coverage.py
 
-wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
+wasm: $(WASM) ## the engine for browsers, which pages of the site simulate with
+
+wheel: $(VENV)/.python $(WASM) ## dist/ccperf-*.whl, which installs without cargo
 	@$(GET_PROFDATA)
 	$(BIN)/maturin build --release --locked --out dist $(PGO)
 
@@ -87,7 +92,7 @@ lock: $(VENV)/.tools ## resolve requirements.lock and Cargo.lock again
 	cargo update
 
 clean:
-	rm -rf $(VENV) dist target python/ccperf/_native*.so
+	rm -rf $(VENV) dist target python/ccperf/_native*.so $(WASM)
 
 # Every file: `cargo fmt` does not see the modules that a macro declares.
 RUSTFMT = git ls-files -z '*.rs' | xargs -0 rustfmt --edition 2024
@@ -122,6 +127,20 @@ $(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet >/dev/null \
 	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
 	@touch $@
+
+# A part of the package, which is whole without it: an empty file stands for none. The site then has no
+# simulation in its pages, and says so.
+$(WASM): $(RUST_SOURCES) | $(VENV)/.tools
+	@[ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ] \
+	  || rustup target add $(WASM_TARGET) >/dev/null 2>&1 || true
+	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ]; then \
+	  echo "Building the engine for browsers"; \
+	  cargo build --profile wasm --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
+	    && cp target/$(WASM_TARGET)/wasm/ccperf_wasm.wasm $@; \
+	else \
+	  echo "No target $(WASM_TARGET) for this Rust, and rustup does not get it: pages will not simulate"; \
+	  : > $@; \
+	fi
 
 # Guided by a profile the engine is about a sixth faster, and takes three times as long to build.
 # That needs a tool of the Rust toolchain, which rustup adds; without it the build is the plain one.

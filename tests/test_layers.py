@@ -84,6 +84,7 @@ citation         : registry
 evidence         : chance errors metrics registry result roles store
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
+what_if          : _native errors grid scenario topologies
 campaign         : _native backends chance errors interruption result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
@@ -91,13 +92,13 @@ figures          : errors metrics outputs
 verify           : _native backends campaign catalogue errors interruption metrics outputs programs
                    published registry scenario topologies traces
 site             : _native catalogue errors evidence figures metrics outputs published
-                   registry reproduce roles store verify
+                   registry reproduce roles store verify what_if
 api              : backends campaign catalogue errors outputs user_code
 include          :
 data             :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures
                    grid interruption metrics outputs plan programs registry reproduce roles scenario
-                   site store toml topologies user_code verify
+                   site store toml topologies user_code verify what_if
 __main__         : cli
 """
 

@@ -6,6 +6,7 @@ more for table headers and keys; a value that this misses gets the line of what 
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -38,14 +39,16 @@ class Document:
 
     @classmethod
     def read(cls, path: Path) -> Document:
-        """Read and parse a file.
+        """Read and parse a file, of JSON if its name ends so.
 
         Raises:
-            ScenarioError: if it is no TOML, with the line.
+            ScenarioError: if it is no TOML, with the line, or no JSON.
             OSError: if it cannot be read.
         """
         try:
             text = path.read_bytes().decode()
+            if path.suffix == ".json":
+                return cls(path.name, _object(path, text), {})
             return cls(path.name, tomllib.loads(text), dict(_lines(text)))
         except UnicodeDecodeError as error:
             problem = Problem("", f"not UTF-8 at byte {error.start}", path.name)
@@ -73,6 +76,18 @@ class Document:
         except ScenarioError as error:
             problems = [p._replace(place=self.place(p.path)) for p in error.problems]
             raise ScenarioError(problems) from None
+
+
+def _object(path: Path, text: str) -> dict[str, Any]:
+    """A scenario as JSON, alone or within a run as pages and `--json` have it."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ScenarioError([Problem("", str(error), path.name)]) from None
+    inner = data.get("scenario", data) if isinstance(data, dict) else None
+    if not isinstance(inner, dict):
+        raise ScenarioError([Problem("", "is not an object with a scenario's fields", path.name)])
+    return inner
 
 
 def _lines(text: str) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -161,6 +161,18 @@ impl Recorder {
         *last = values;
     }
 
+    /// The totals as they stand, and all samples until now.
+    pub(crate) fn so_far(&self, scenario: &Lowered, network: &Network, hosts: &Hosts) -> Recording {
+        Recording {
+            tables: vec![
+                flows(scenario, hosts),
+                links(scenario, network),
+                self.flow_samples.clone().into_table(),
+                self.link_samples.clone().into_table(),
+            ],
+        }
+    }
+
     pub(crate) fn finish(self, scenario: &Lowered, network: &Network, hosts: &Hosts) -> Recording {
         let mut tables = vec![
             flows(scenario, hosts),

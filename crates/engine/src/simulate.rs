@@ -137,6 +137,11 @@ impl Simulation {
         Ok(self.recorder.finish(&self.scenario, &self.network, &self.hosts))
     }
 
+    /// What has been recorded until now, without ending: totals of flows and links, their samples.
+    pub fn so_far(&self) -> Recording {
+        self.recorder.so_far(&self.scenario, &self.network, &self.hosts)
+    }
+
     pub fn now(&self) -> Time {
         self.network.now()
     }

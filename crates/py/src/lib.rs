@@ -18,7 +18,7 @@ mod _native {
     #[pymodule_export]
     use super::registry::{registry, resolve};
     #[pymodule_export]
-    use super::scenario::{canonical, lower};
+    use super::scenario::{canonical, lower, settings, what_if};
     #[pymodule_export]
     use super::simulation::{Simulation, schema};
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! Scenarios: JSON in, JSON out. Other threads run Python meanwhile.
 
+use ccperf_engine::scenario::what_if::Settings;
 use ccperf_engine::scenario::{Canonical, ScenarioError};
 use pyo3::PyErr;
 use pyo3::prelude::*;
@@ -21,6 +22,20 @@ pub fn lower(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
         Ok(serde_json::to_string(&lowered).expect("plain data"))
     };
     py.detach(lower).map_err(to_python)
+}
+
+#[pyfunction]
+pub fn settings(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    py.detach(|| Ok(Canonical::from_json(scenario_json)?.settings().to_json())).map_err(to_python)
+}
+
+#[pyfunction]
+pub fn what_if(py: Python<'_>, scenario_json: &str, settings_json: &str) -> PyResult<String> {
+    let changed = || {
+        let settings = Settings::from_json(settings_json)?;
+        Ok(Canonical::from_json(scenario_json)?.what_if(&settings)?.to_json())
+    };
+    py.detach(changed).map_err(to_python)
 }
 
 fn to_python(error: ScenarioError) -> PyErr {

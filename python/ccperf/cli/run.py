@@ -43,11 +43,15 @@ if TYPE_CHECKING:
     from ccperf.campaign import CampaignReport, Executor, JobProgress, Point
     from ccperf.plan import Plan
     from ccperf.result import Result
+    from ccperf.scenario import Scenario
     from ccperf.store import Store
 
 
 def command(
-    what: Annotated[str, Parameter(help="An experiment, or a TOML file: a plan or a scenario.")],
+    what: Annotated[
+        str,
+        Parameter(help="An experiment, `dumbbell`, or a TOML or JSON file: a plan or a scenario."),
+    ],
     /,
     *,
     cc: Annotated[
@@ -59,6 +63,13 @@ def command(
     ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
     stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
+    what_if: Annotated[
+        str,
+        Parameter(
+            help="Other settings, all else as it is: cc, flows, rate, rtt, buffer, qdisc, seed, "
+            "stop_time; e.g. rtt=100ms,cc=cubic+bbr."
+        ),
+    ] = "",
     running: Running | None = None,
     db: Annotated[
         Path | None,
@@ -87,11 +98,20 @@ def command(
     running = running or Running()
     running.declare_sources()
     file = Path(what)
-    is_file = file.suffix == ".toml" or file.is_file()
+    is_file = file.suffix in (".toml", ".json") or file.is_file()
     if is_file:
         jobs = _from_file(file, running, cc, seed, stop_time, parameters)
+    elif what == "dumbbell":
+        from ccperf.what_if import playground
+
+        _no_options(
+            "is a setting of the dumbbell: write it into --what-if", cc, stop_time, parameters
+        )
+        jobs = [_scenario_job(what, playground(), running, seed)]
     else:
         jobs = _from_catalogue(what, running, cc, seed, stop_time, parameters)
+    if what_if:
+        jobs = [job.what_if(what_if) for job in jobs]
     check([point for job in jobs for point in job.points])
     if dry_run:
         _print_plan(jobs, json)
@@ -155,6 +175,19 @@ class Job:
     default_db: Path
     #: The command that makes a point again, by its position.
     again: Sequence[str]
+
+    def what_if(self, written: str) -> Job:
+        """The same with other settings: no points of an experiment any more."""
+        from ccperf.campaign import Point
+        from ccperf.what_if import parse, text, what_if
+
+        settings = parse(written)
+        option = f" --what-if {shlex.quote(text(settings))}"
+        return Job(
+            [Point(what_if(point.scenario, settings)) for point in self.points],
+            DEFAULT_DB,
+            [again + option for again in self.again],
+        )
 
     def run(
         self,
@@ -312,11 +345,10 @@ def _from_file(
     from dataclasses import replace
 
     from ccperf import plan as plans
+    from ccperf.scenario import Scenario
     from ccperf.toml import Document
 
-    for option, value in {"cc": cc, "stop-time": stop_time, **parameters}.items():
-        if value:
-            raise UsageError(f"--{option.replace('_', '-')}", f"belongs into {path}, not here")
+    _no_options(f"belongs into {path}, not here", cc, stop_time, parameters)
     try:
         document = Document.read(path)
     except OSError as error:
@@ -328,31 +360,33 @@ def _from_file(
         if running.recovery:
             plan = replace(plan, recovery=running.recovery_name())
         return plan_jobs(plan, running.backend)
-    return [_scenario_job(path, running, seeds(seed, "--seed") if seed else None)]
-
-
-def _scenario_job(path: Path, running: Running, numbers: Sequence[int] | None) -> Job:
-    from ccperf.campaign import Point
-    from ccperf.scenario import Scenario
-
     scenario = Scenario.from_toml(path)
     if not scenario.label:
         scenario = scenario.model_copy(update={"label": path.stem})
+    return [_scenario_job(str(path), scenario, running, seed)]
+
+
+def _no_options(message: str, cc: str, stop_time: str, parameters: dict[str, str]) -> None:
+    for option, value in {"cc": cc, "stop-time": stop_time, **parameters}.items():
+        if value:
+            raise UsageError(f"--{option.replace('_', '-')}", message)
+
+
+def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) -> Job:
+    from ccperf.campaign import Point
+
     if running.recovery:
         recovery = resolve("recovery", "--recovery", running.recovery)
         flows = tuple(f.model_copy(update={"recovery": recovery}) for f in scenario.flows)
         scenario = scenario.model_copy(update={"flows": flows})
-    scenarios = [
-        scenario.model_copy(update={"seed": number}) for number in numbers or [scenario.seed]
-    ]
+    numbers = seeds(seed, "--seed") if seed else [scenario.seed]
+    scenarios = [scenario.model_copy(update={"seed": number}) for number in numbers]
     options = f" --backend {running.backend}" if running.backend != "native" else ""
     options += f" --recovery {running.recovery}" if running.recovery else ""
     return Job(
         points=[Point(one) for one in scenarios],
         default_db=DEFAULT_DB,
-        again=[
-            f"ccperf run {shlex.quote(str(path))} --seed {one.seed}{options}" for one in scenarios
-        ],
+        again=[f"ccperf run {shlex.quote(name)} --seed {one.seed}{options}" for one in scenarios],
     )
 
 

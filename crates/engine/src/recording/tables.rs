@@ -28,7 +28,7 @@ macro_rules! tables {
 
         $(
             $(#[doc = $about])+
-            #[derive(Debug, Default)]
+            #[derive(Clone, Debug, Default)]
             pub(crate) struct $name {
                 $($(#[doc = $doc])+ pub(crate) $column: tables!(@vec $kind),)*
             }

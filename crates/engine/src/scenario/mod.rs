@@ -26,6 +26,7 @@ mod streams;
 mod texts;
 mod traffic;
 mod transport;
+pub mod what_if;
 mod workload;
 
 use std::fmt;

@@ -1,0 +1,60 @@
+"""``ccperf run ... --what-if``: the command that a page gives for what it simulates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ccperf import what_if
+from ccperf.cli.app import invoke
+from ccperf.scenario import Scenario
+from ccperf.store import Store
+
+SHORT = ["--what-if", "stop_time=500ms,cc=bbr,rtt=30ms"]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_dumbbell_to_play_with_runs_and_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["run", "dumbbell", *SHORT, "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    assert run["command"] == f"ccperf run dumbbell --seed 42 {' '.join(SHORT)}"
+    wanted = what_if.what_if(what_if.playground(), what_if.parse(SHORT[1]))
+    assert Scenario.model_validate(run["scenario"]).hash == wanted.hash
+    assert Path("ccperf.db").exists()
+
+
+def test_a_point_of_an_experiment_with_other_settings_is_no_point_of_it() -> None:
+    assert invoke(["run", "aqm", "--k", "1,2", "--qdisc", "codel", *SHORT]) == 0
+    with Store(Path("ccperf.db"), "r") as store:
+        assert [run.experiment for run in store.runs()] == [None, None]
+    assert not Path("benchmark_TcpNewReno.db").exists()
+
+
+def test_a_scenario_of_json_runs_under_its_own_command(capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = what_if.playground().canonical()
+    Path("result.json").write_text(json.dumps({"scenario": scenario}))
+    assert invoke(["run", "result.json", *SHORT, "--seed", "3", "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    assert run["command"] == f"ccperf run result.json --seed 3 {' '.join(SHORT)}"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["run", "dumbbell", "--what-if", "rtt=1ms"], "--what-if rtt: 1ms is too short"),
+        (["run", "dumbbell", "--what-if", "speed=1"], "--what-if: unknown setting `speed`"),
+        (["run", "dumbbell", "--cc", "bbr"], "is a setting of the dumbbell"),
+    ],
+)
+def test_a_setting_that_cannot_be_ends_before_anything_runs(
+    capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    assert invoke(words) == 2
+    assert says in capsys.readouterr().err
+    assert list(Path().iterdir()) == []
