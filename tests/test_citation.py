@@ -92,3 +92,30 @@ def test_the_citation_file_is_of_this_version() -> None:
     assert f"version: {__version__}\n" in text
     for field in ("cff-version: 1.2.0", "message: ", "title: ", "authors:"):
         assert field in text
+
+
+def test_experiments_that_follow_a_paper_cite_it() -> None:
+    scenario = catalogue.get("testbed").scenario("ECNSharp", flows=20)
+    engine = backends.get("native")
+    parameters = {"aut": "ECNSharpQueueDisc", "load": "0.5"}
+    run = Result.of(
+        scenario,
+        engine.simulate(scenario),
+        engine,
+        experiment="testbed",
+        parameters=parameters,
+    )
+    made = cite(run)
+    assert "testbed after~" in made.paragraph
+    assert "20 TCP flows used TcpDctcp" in made.paragraph
+    for key in ("ecnsharp", "RFC8257"):
+        assert key in made.paragraph
+        assert bibliography()[key] in made.bibtex
+
+
+@pytest.mark.parametrize("words", [["testbed"], ["qdisc", "ECNSharp"], ["leaf_spine"]])
+def test_show_has_the_papers(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["show", *words]) == 0
+    shown = capsys.readouterr().out
+    assert bibliography()["ecnsharp"] in shown
+    assert (bibliography()["hermes"] in shown) == (words == ["leaf_spine"])

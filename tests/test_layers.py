@@ -91,7 +91,7 @@ reproduce        : catalogue errors roles user_code
 figures          : errors metrics outputs
 verify           : _native backends campaign catalogue errors interruption metrics outputs programs
                    published registry scenario topologies traces
-site             : _native catalogue errors evidence figures metrics outputs published
+site             : _native catalogue citation errors evidence figures metrics outputs published
                    registry reproduce roles store verify what_if
 api              : backends campaign catalogue errors outputs user_code
 include          :

@@ -41,6 +41,18 @@ _SOURCES = {
     "DwrrQueueDisc": "drr",
     "WfqQueueDisc": "scfq",
 }
+#: Entries of experiments that follow a paper's.
+_EXPERIMENTS = {
+    "testbed": ("ecnsharp",),
+    "rtt_variation": ("ecnsharp",),
+    "leaf_spine": ("ecnsharp", "hermes"),
+    "query_burst": ("ecnsharp",),
+    "query_completion": ("ecnsharp",),
+    "ecn_sharp_sensitivity": ("ecnsharp",),
+    "dwrr": ("ecnsharp",),
+}
+#: So many bottlenecks are described one by one.
+_FEW = 4
 
 
 @dataclass(frozen=True)
@@ -73,18 +85,28 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
     ]
     if result.experiment:
         point = ", ".join(f"{_latex(k)} = {_latex(str(v))}" for k, v in result.parameters.items())
-        sentences.append(f"The experiment is {_latex(result.experiment)} ({point}).")
+        papers = of_experiment(result.experiment)
+        used.update(dict.fromkeys(papers))
+        after = rf" after~\cite{{{','.join(papers)}}}" if papers else ""
+        sentences.append(f"The experiment is {_latex(result.experiment)}{after} ({point}).")
     flows = [flow for flow in scenario["flows"] if "cc" in flow]
+    # Of each transfer of a workload it is that of the stack.
+    stacks = {stack["name"]: stack for stack in scenario.get("stacks", ())}
+    count = result.recording.flows.rows - len(scenario["flows"]) + len(flows)
+    flows += [stacks[workload["stack"]] for workload in scenario.get("workloads", ())]
     algorithms = _together(named("cc", name) for name in _counted(f["cc"]["type"] for f in flows))
     recoveries = _together(
         named("recovery", name) for name in _counted(f["recovery"] for f in flows)
     )
     sentences.append(
-        f"{len(flows)} TCP flow{'s' * (len(flows) != 1)} used {algorithms}, with loss recovery"
+        f"{count} TCP flow{'s' * (count != 1)} used {algorithms}, with loss recovery"
         f" {recoveries}, for {_latex(scenario['stop_time'])}."
     )
     bottlenecks = sorted(set(result.recording.flows.strings("bottleneck")))
-    sentences += [_bottleneck(scenario, name, named) for name in bottlenecks]
+    if len(bottlenecks) <= _FEW:
+        sentences += [_bottleneck(scenario, name, named) for name in bottlenecks]
+    else:
+        sentences.append(_ports(scenario, named))
     sentences.append(_seeds(sorted(seeds) or [made.seed]))
     sentences.append(
         rf"Run \texttt{{{result.id}}} of the scenario with SHA-256"
@@ -95,6 +117,11 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         *(bibliography()[key] for key in used if key in bibliography()),
     ]
     return Citation(" ".join(sentences), "\n\n".join(bibtex))
+
+
+def of_experiment(name: str) -> tuple[str, ...]:
+    """Return the keys of the papers whose experiment this is."""
+    return _EXPERIMENTS.get(name, ())
 
 
 def entries(kind: Kind, name: str) -> list[str]:
@@ -136,6 +163,15 @@ def _bottleneck(scenario: Mapping[str, Any], direction: str, named: Any) -> str:
     settings = ", ".join(f"{_latex(k)} = {_latex(v)}" for k, v in qdisc["attributes"].items())
     return f"{text}, with {named('qdisc', qdisc['type'])}" + (
         f" ({settings})." if settings else "."
+    )
+
+
+def _ports(scenario: Mapping[str, Any], named: Any) -> str:
+    sides = [link[side] for link in scenario["links"] for side in ("forward", "reverse")]
+    names = _counted(side["qdisc"]["type"] for side in sides if side["qdisc"])
+    return (
+        f"The network has {len(scenario['links'])} links; their ports have"
+        f" {_together(named('qdisc', name) for name in names)}."
     )
 
 

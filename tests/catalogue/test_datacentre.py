@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,9 @@ from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.metrics import compute
 from ccperf.recording import Recording
+
+#: A discipline of one's own, which marks above a threshold.
+MINE = Path(__file__).parents[2] / "examples" / "python" / "myqdisc.py"
 
 every_experiment = pytest.mark.parametrize("experiment", DATACENTRE.values(), ids=lambda e: e.name)
 
@@ -145,3 +149,33 @@ def test_short_flows_are_faster_with_ecn_sharp_than_with_tcn_in_the_classes() ->
     ]
     assert means[0] < 0.8 * means[1]
     assert means[2] < 0.8 * means[3]
+
+
+def test_bench_compares_the_schemes_with_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = f"bench --datacentre ECNSharp,TCN,{MINE}:MyQueue --experiments query_burst --no-site"
+    assert invoke([*shlex.split(line), "--stop-time", "30ms"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    (head,) = [row for row in rows if row[:1] == ["where"]]
+    assert head[3:] == ["ECNSharpQueueDisc", "TcnQueueDisc", "myqdisc.py:MyQueue"]
+    assert {"mean_fct_l4", "small.p99_fct_l4"} <= {word for row in rows for word in row}
+    assert (tmp_path / "datacentre.db").exists()
+
+
+def test_bench_leaves_out_what_a_scheme_cannot_do(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["bench", "--datacentre", "TCN,ECNSharp", "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("testbed --qdisc TcnQueueDisc" in line for line in lines)
+    assert any("ecn_sharp_sensitivity --qdisc ECNSharpQueueDisc" in line for line in lines)
+    assert not any("ecn_sharp_sensitivity --qdisc TcnQueueDisc" in line for line in lines)
+
+
+def test_the_two_catalogues_are_not_mixed_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["bench", "--datacentre", "TCN", "--experiments", "aqm"]) == 2
+    assert "congestion control" in capsys.readouterr().err
+    assert invoke(["bench", "TcpNewReno", "--experiments", "testbed"]) == 2
+    assert "--datacentre" in capsys.readouterr().err
+    assert invoke(["run", "testbed", "--cc", "TcpCubic"]) == 2
+    assert "--qdisc" in capsys.readouterr().err

@@ -129,6 +129,10 @@ class Experiment(ABC):
         """
         return resolved(self.kind, name)
 
+    def takes(self, name: str) -> bool:  # noqa: ARG002
+        """Whether an algorithm of this kind can be tested here, given its canonical name."""
+        return True
+
     @property
     def published(self) -> tuple[Published, ...]:
         """The points whose result tables are published."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,19 @@ from ccperf.cli.output import command_line, note, print_json, say
 from ccperf.cli.run import check, note_left_out, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.grid import seeds
+
+#: What `--datacentre` compares the schemes in.
+COMPARED = (
+    "mean_fct_l4",
+    "small.mean_fct_l4",
+    "small.p99_fct_l4",
+    "large.mean_fct_l4",
+    "total_unfinished_l4",
+    "mean_sojourn_l2",
+    "mean_utilization_l1",
+    "total_qdisc_drops_l2",
+    "total_qdisc_marks_l2",
+)
 
 
 def command(
@@ -66,7 +80,8 @@ def command(
             raise UsageError("--experiments", f"{experiment.name} is one on {what}")
     chosen = chosen or list(there.values())
     option = "qdisc" if datacentre else "cc"
-    algorithms = under_test(chosen[0], names, option)
+    # What one experiment takes, they all know.
+    algorithms = under_test(next(iter(there.values())), names, option)
     numbers = seeds(seed, "--seed") if seed else None
     jobs = {
         name: [
@@ -78,6 +93,7 @@ def command(
                 stop_time=stop_time or None,
             )
             for experiment in chosen
+            if experiment.takes(name)
         ]
         for name in algorithms
     }
@@ -134,5 +150,19 @@ def command(
             say(f"{label(name)}: {done.get(name, 'no run finished, nothing stored')}")
         if index:
             say(f"site: {index}")
+        if datacentre and len(done) > 1:
+            _compare(algorithms, done)
     note(f"again: {command_line()}")
     return exit_status
+
+
+def _compare(schemes: Sequence[str], databases: Mapping[str, Path]) -> None:
+    """Completion times of marking schemes over those of the first, over all points."""
+    from ccperf.cli.comparison import print_comparison
+    from ccperf.evidence import cells
+    from ccperf.evidence.compare import compare
+    from ccperf.user_code.names import label
+
+    found = cells.read(dict.fromkeys(databases.values()))
+    sides = cells.by_algorithm(found, [label(name) for name in schemes])
+    print_comparison(compare(sides, COMPARED), "text", None, failed=False)

@@ -83,6 +83,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
 
 def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     from ccperf import catalogue
+    from ccperf.citation import bibliography, of_experiment
 
     experiment = catalogue.get(name)
     facts = {
@@ -106,6 +107,7 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         ],
         "tests": experiment.kind,
         "command": experiment.reproduce(experiment.usual[0]),
+        "papers": [bibliography()[key] for key in of_experiment(name)],
         "roles": list(experiment.roles),
         "seeded": experiment.seeded,
         "published_command": experiment.command("TcpNewReno")
@@ -116,6 +118,7 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         [p.name, p.unit, ", ".join(map(str, p.grid)), str(p.default), p.doc]
         for p in experiment.parameters
     ]
+    papers = [bibliography()[key] for key in of_experiment(name)]
     published = [
         f"  {parameters_text(page.parameters)}: {page.url} (#{page.number})"
         for page in experiment.published
@@ -129,11 +132,13 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             seeded,
             *(["Published points:\n" + "\n".join(published)] if published else []),
             f"Run it: ccperf run {name} --{experiment.kind} {experiment.usual[0]}",
+            *(["To cite:\n\n" + "\n\n".join(papers)] if papers else []),
         ]
     )
 
 
 def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
+    from ccperf.citation import bibliography, entries
     from ccperf.user_code import names
     from ccperf.verify import fidelity
 
@@ -157,7 +162,10 @@ def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
     ]
     if rows:
         parts.append(table(["ns-3 attribute", "Linux", "values", "default", "what"], rows))
-    return {**spec, "validation": status}, "\n\n".join(parts)
+    papers = [bibliography()[key] for key in entries(kind, canonical) if key in bibliography()]
+    if papers:
+        parts.append("To cite:\n\n" + "\n\n".join(papers))
+    return {**spec, "validation": status, "papers": papers}, "\n\n".join(parts)
 
 
 def default_text(param: Mapping[str, Any]) -> str:

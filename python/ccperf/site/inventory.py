@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
-from ccperf.catalogue import REGISTRY
+from ccperf.catalogue import EXPERIMENTS
+from ccperf.citation import bibliography, of_experiment
 from ccperf.site.naming import slug
 from ccperf.site.ordering import order_key, sort_text
 
@@ -79,7 +80,7 @@ class Page:
     @property
     def described(self) -> Experiment | None:
         """The catalogue's description of its experiment."""
-        return REGISTRY.get(self.experiment)
+        return EXPERIMENTS.get(self.experiment)
 
     @property
     def title(self) -> str:
@@ -132,7 +133,12 @@ class Group:
     @property
     def described(self) -> Experiment | None:
         """The catalogue's description."""
-        return REGISTRY.get(self.name)
+        return EXPERIMENTS.get(self.name)
+
+    @property
+    def papers(self) -> list[str]:
+        """BibTeX of the papers whose experiment it is."""
+        return [bibliography()[key] for key in of_experiment(self.name)]
 
     @property
     def title(self) -> str:
@@ -245,7 +251,7 @@ def inventory(cells: Iterable[Cell], databases: Sequence[str]) -> Inventory:
     for alike in by_id.values():
         for page in alike:
             page.also = [other for other in alike if other is not page]
-    names = [*REGISTRY, *sorted({page.experiment for page in pages} - {*REGISTRY, ""}), ""]
+    names = [*EXPERIMENTS, *sorted({page.experiment for page in pages} - {*EXPERIMENTS, ""}), ""]
     grouped: dict[str, list[Page]] = {name: [] for name in names}
     for page in pages:
         grouped[page.experiment].append(page)

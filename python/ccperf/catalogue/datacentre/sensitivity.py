@@ -34,7 +34,7 @@ class Sensitivity(DataCentreExperiment):
         Parameter(
             "target", "time", ("6us", "10us", "20us", "85us"), "85us", "What counts as standing."
         ),
-        WORKLOAD,
+        replace(WORKLOAD, grid=("web_search",)),
         replace(LOAD, grid=(0.5,)),
         FLOWS,
         TRANSPORT,
@@ -43,9 +43,13 @@ class Sensitivity(DataCentreExperiment):
     seeded = "when flows begin, their ends, sizes and base RTTs"
     stop_time = "200s"
 
-    def resolve(self, name: str) -> str:
+    def takes(self, name: str) -> bool:
         """ECN#, which alone has these parameters."""
-        if (scheme := super().resolve(name)) not in self.usual:
+        return name in self.usual
+
+    def resolve(self, name: str) -> str:
+        """ECN#."""
+        if not self.takes(scheme := super().resolve(name)):
             raise UsageError(self.kind, f"`{name}` has no such parameters; this is on ECNSharp")
         return scheme
 
