@@ -70,7 +70,7 @@ fields           : user_code
 added_delay      : fields
 workload         : added_delay fields
 scenario         : _native added_delay errors fields toml user_code workload
-topologies       : _native errors scenario
+topologies       : _native errors scenario toml user_code
 programs         : _native errors flow_monitor outputs registry scenario topologies traces
 published        :
 roles            :

@@ -2,8 +2,8 @@
 
 These classes check the shape of what is given (types, unknown fields) and make it pleasant to
 write by hand: an algorithm may be a name, an attribute a number. What the values mean is checked by
-the engine when :meth:`Scenario.canonical` or :meth:`Scenario.lowered` is called, and when the
-scenario is simulated. ``docs/design/contract.md`` describes the fields.
+the engine when a scenario is made, so that one that is there can be simulated.
+``docs/design/contract.md`` describes the fields.
 
 >>> s = Scenario(
 ...     stop_time="1s",
@@ -17,9 +17,11 @@ scenario is simulated. ``docs/design/contract.md`` describes the fields.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
@@ -58,6 +60,10 @@ from ccperf.workload import ARRIVALS, PAIRS, SIZES, Stack, Workload
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
     from typing_extensions import Self
+
+
+class ScenarioWarning(UserWarning):
+    """Something in a scenario that is allowed and probably not meant."""
 
 
 class Greedy(Model):
@@ -411,8 +417,10 @@ class Scenario(Model):
     The order of nodes, links, changes and flows is the order of creation, and with it that of
     events at the same nanosecond.
 
+    Warns of what is probably not meant (:class:`ScenarioWarning`).
+
     Raises:
-        ScenarioError: with the path of each field whose shape is wrong.
+        ScenarioError: with the path of each field that is wrong.
     """
 
     label: str = ""
@@ -447,11 +455,31 @@ class Scenario(Model):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _own_errors(cls, data: Any, handler: ModelWrapValidatorHandler[Scenario]) -> Scenario:
+    def _own_errors(
+        cls, data: Any, handler: ModelWrapValidatorHandler[Scenario], info: ValidationInfo
+    ) -> Scenario:
+        if isinstance(data, Scenario):
+            return handler(data)
+        problems: list[Problem] = []
         try:
-            return handler(_with_stacks(data))
+            scenario = handler(data := _with_stacks(data))
         except ValidationError as error:
-            raise ScenarioError(_problem(details) for details in error.errors()) from None
+            problems = [_problem(details) for details in error.errors()]
+            try:
+                # Fields that are not known hide nothing: what else is wrong is said, too.
+                scenario = handler(_without(data, error.errors()))
+            except (ValidationError, LookupError, TypeError):
+                raise ScenarioError(problems) from None
+        if not (info.context or {}).get("checked") and not names.are_stored():
+            try:
+                scenario.canonical()
+            except ScenarioError as error:
+                problems += error.problems
+        if problems:
+            raise ScenarioError(problems)
+        for text in _surprises(scenario):
+            warnings.warn(text, ScenarioWarning, stacklevel=3)
+        return scenario
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Scenario:
@@ -471,7 +499,6 @@ class Scenario(Model):
             # Relative paths in a file start where the file is.
             context = {"folder": Path(path).absolute().parent}
             scenario = cls.model_validate(document.data, context=context)
-            scenario.canonical()
             scenario._check_user_code()
         return scenario
 
@@ -551,6 +578,41 @@ class Scenario(Model):
         del data["label"]
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _surprises(scenario: Scenario) -> list[str]:
+    """What is allowed and probably not meant."""
+    links = {link.name: link for link in scenario.links}
+    found = []
+    for i, change in enumerate(scenario.changes):
+        link = links.get(change.link)
+        if link is None or change.rate is None or "direction" in change.model_fields_set:
+            continue
+        ways = [way.rate or link.rate for way in (link.forward, link.reverse)]
+        if ways[0] != ways[1]:
+            found.append(
+                f"changes[{i}]: gives both directions of `{link.name}` {change.rate}, which are "
+                f"{ways[0]} forward and {ways[1]} reverse; write direction = "
+                '"forward", "reverse" or "both"'
+            )
+    return found
+
+
+def _without(data: Any, errors: Iterable[ErrorDetails]) -> Any:
+    """The scenario without the fields that are not known, if nothing else is wrong.
+
+    Raises LookupError otherwise.
+    """
+    data = copy.deepcopy(data)
+    for details in errors:
+        if details["type"] != "extra_forbidden":
+            raise LookupError
+        *way, last = (step for step in details["loc"])
+        place = data
+        for step in way:
+            place = place[step]
+        del place[last]
+    return data
 
 
 def _with_stacks(data: Any) -> Any:

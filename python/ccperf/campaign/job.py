@@ -55,7 +55,7 @@ def perform(
     """
     from ccperf.scenario import Scenario
 
-    scenario = Scenario.model_validate_json(job.scenario)
+    scenario = Scenario.model_validate_json(job.scenario, context={"checked": True})
     backend = backend or backends.get(job.backend)
     start = time.perf_counter()
     recording = backend.simulate(scenario, progress=progress, user_code=job.user_code)

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from contextvars import copy_context
 
@@ -54,9 +55,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def invoke(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status."""
-    from ccperf.cli.output import called_with, note
+    from ccperf.cli.output import called_with
 
     called_with(arguments)
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return _invoke(arguments)
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    from ccperf.cli.output import warn
+
+    warn(str(message))
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    from ccperf.cli.output import note
+
     try:
         # What a command declares (--ns3-source) holds for that command only.
         status = copy_context().run(

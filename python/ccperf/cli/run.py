@@ -345,8 +345,8 @@ def _from_file(
     from dataclasses import replace
 
     from ccperf import plan as plans
-    from ccperf.scenario import Scenario
     from ccperf.toml import Document
+    from ccperf.topologies import written
 
     _no_options(f"belongs into {path}, not here", cc, stop_time, parameters)
     try:
@@ -360,7 +360,7 @@ def _from_file(
         if running.recovery:
             plan = replace(plan, recovery=running.recovery_name())
         return plan_jobs(plan, running.backend)
-    scenario = Scenario.from_toml(path)
+    scenario = written.read(path)
     if not scenario.label:
         scenario = scenario.model_copy(update={"label": path.stem})
     return [_scenario_job(str(path), scenario, running, seed)]

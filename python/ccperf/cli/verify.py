@@ -218,13 +218,13 @@ def _read(path: Path, recovery: str | None) -> Scenario:
     import json
 
     from ccperf.scenario import Scenario
+    from ccperf.topologies import written
 
     try:
         if path.suffix == ".json":
             scenario = Scenario.model_validate(json.loads(path.read_text(encoding="utf-8")))
-            scenario.canonical()
         else:
-            scenario = Scenario.from_toml(path)
+            scenario = written.read(path)
     except OSError as error:
         raise UsageError("--scenario", f"`{path}` cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:

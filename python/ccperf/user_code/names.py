@@ -54,6 +54,11 @@ def as_stored() -> Iterator[None]:
         _as_stored.reset(token)
 
 
+def are_stored() -> bool:
+    """Whether this is inside of :func:`as_stored`."""
+    return _as_stored.get()
+
+
 def resolve(name: str, folder: Path | None = None) -> str:
     """The name with an absolute path if it has one; relative paths are below `folder`."""
     place, colon, cls = split(name)

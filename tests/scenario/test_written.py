@@ -1,0 +1,161 @@
+"""Networks in ten lines, and scenarios that are checked when they are made."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.errors import ScenarioError
+from ccperf.scenario import Scenario, ScenarioWarning
+from ccperf.topologies import parking_lot, star, written
+from ccperf.topologies.shorthand import dumbbell
+
+DUMBBELL = """
+stop_time = "300ms"
+[dumbbell]
+rate = "16Mbps"
+qlen = "20p"
+rtts = ["15ms", "30ms"]
+cc = ["cubic", "bbr"]
+"""
+PARKING_LOT = """
+stop_time = "300ms"
+[parking_lot]
+rate = "16Mbps"
+rtt = "30ms"
+qlen = "20p"
+hops = 3
+cc = "cubic"
+"""
+STAR = """
+stop_time = "10ms"
+[star]
+hosts = 9
+link = { rate = "1Gbps", delay = "5us" }
+[[flows]]
+source = "h_0"
+destination = "h_8"
+cc = "dctcp"
+"""
+LEAF_SPINE = """
+stop_time = "5ms"
+routing = "ecmp"
+[leaf_spine]
+leaves = 2
+spines = 2
+servers = 2
+[[workloads]]
+name = "web"
+stack = "dc"
+sizes = "WebSearch"
+arrivals = { type = "Poisson", load = 0.5 }
+[[stacks]]
+name = "dc"
+cc = "dctcp"
+"""
+
+
+def read(folder: Path, text: str) -> Scenario:
+    path = folder / "mine.toml"
+    path.write_text(text)
+    return written.read(path)
+
+
+@pytest.mark.parametrize("text", [DUMBBELL, PARKING_LOT, STAR, LEAF_SPINE])
+def test_networks_in_ten_lines_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    read(tmp_path, text)
+    assert invoke(["run", "mine.toml"]) == 0
+
+
+def test_they_are_what_python_makes_of_the_same(tmp_path: Path) -> None:
+    common: dict[str, Any] = {"stop_time": "300ms", "rate": "16Mbps", "qlen": "20p"}
+    flows = {"rtts": ["15ms", "30ms"], "cc": ["cubic", "bbr"]}
+    assert read(tmp_path, DUMBBELL) == dumbbell(**common, **flows)
+    assert read(tmp_path, PARKING_LOT) == parking_lot(**common, rtt="30ms", hops=3, cc="cubic")
+    assert read(tmp_path, STAR).nodes == star(9).nodes
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (DUMBBELL.replace("qlen", "qlenn"), "mine.toml:5: dumbbell.qlenn: unknown setting"),
+        (DUMBBELL.replace('qlen = "20p"\n', ""), "mine.toml:3: dumbbell: lacks `qlen`"),
+        (DUMBBELL + '[[flows]]\nsource = "a"\n', "flows: unknown field beside [dumbbell]"),
+        (DUMBBELL + STAR.partition("\n")[2].partition("\n")[2], "star: a file has one network"),
+        (STAR.replace("rate", "rat"), "star.link.rat: unknown field"),
+        (STAR.replace("hosts = 9", "hosts = 1"), "hosts: 1 makes no network"),
+        (LEAF_SPINE.replace("spines = 2", "spins = 2"), "did you mean `spines`?"),
+    ],
+)
+def test_mistakes_name_the_setting(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(ScenarioError) as error:
+        read(tmp_path, text)
+    assert says in str(error.value)
+
+
+def plain(**changes: Any) -> dict[str, Any]:
+    link = {"name": "wire", "ends": ["a", "b"], "rate": "20Mbps", "delay": "5ms"}
+    flow = {"source": "a", "destination": "b", "cc": "cubic"}
+    return {"stop_time": "2s", "nodes": ["a", "b"], "links": [link], "flows": [flow], **changes}
+
+
+def test_a_scenario_that_makes_no_sense_cannot_be_made() -> None:
+    link = {"name": "wire", "ends": ["a", "b"], "rate": "20mbps", "delay": "5"}
+    flow = {"source": "a", "destination": "c", "cc": "cubicc"}
+    with pytest.raises(ScenarioError) as error:
+        Scenario(**plain(stop_time="2", links=[link], flows=[flow]))
+    paths = {problem.path for problem in error.value.problems}
+    wrong = {"stop_time", "links[0].rate", "links[0].delay", "flows[0].cc.type"}
+    assert wrong <= paths
+    assert "flows[0].destination" in paths
+
+
+def test_misspelt_fields_do_not_hide_what_else_is_wrong() -> None:
+    link = {"name": "wire", "ends": ["a", "b"], "rate": "20mbps", "delay": "5ms", "los": 0.1}
+    with pytest.raises(ScenarioError) as error:
+        Scenario(**plain(links=[link], lable="x"))
+    assert {problem.path for problem in error.value.problems} == {
+        "lable",
+        "links[0].los",
+        "links[0].rate",
+    }
+
+
+def test_a_change_of_both_directions_that_differ_is_warned_about() -> None:
+    link = {**plain()["links"][0], "reverse": {"rate": "1Mbps"}}
+    change = {"time": "1s", "link": "wire", "rate": "5Mbps"}
+    with pytest.warns(ScenarioWarning, match=r"both directions of `wire` 5Mbps.*20Mbps forward"):
+        Scenario(**plain(links=[link], changes=[change]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for harmless in (
+            plain(links=[link], changes=[{**change, "direction": "both"}]),
+            plain(links=[link], changes=[{"time": "1s", "link": "wire", "loss": 0.1}]),
+            plain(changes=[change]),
+        ):
+            made = Scenario(**harmless)
+            Scenario.model_validate_json(made.model_dump_json())
+
+
+def test_the_command_line_says_it_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text(
+        'stop_time = "2s"\nnodes = ["a", "b"]\n'
+        '[[links]]\nname = "wire"\nends = ["a", "b"]\nrate = "20Mbps"\ndelay = "5ms"\n'
+        'reverse = { rate = "1Mbps" }\n'
+        '[[changes]]\ntime = "1s"\nlink = "wire"\nrate = "5Mbps"\n'
+        '[[flows]]\nsource = "a"\ndestination = "b"\ncc = "cubic"\n'
+    )
+    assert invoke(["run", "s.toml", "-n"]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith("warning: changes[0]: gives both directions of `wire` 5Mbps")
+    assert len(err.splitlines()) == 1
