@@ -68,8 +68,9 @@ chance           : registry
 recording        : _native
 fields           : user_code
 added_delay      : fields
+profiles         : errors
 workload         : added_delay fields
-scenario         : _native added_delay errors fields toml user_code workload
+scenario         : _native added_delay errors fields profiles toml user_code workload
 topologies       : _native errors scenario toml user_code
 programs         : _native errors flow_monitor outputs registry scenario topologies traces
 published        :

@@ -32,6 +32,7 @@ _SOURCES = {
     "CobaltQueueDisc": "cobalt",
     "FqCobaltQueueDisc": "cobalt",
     "RedQueueDisc": "red",
+    "TcpDctcpReno": "ecnsharp",
     "ECNSharpQueueDisc": "ecnsharp",
     "MarkingCoDelQueueDisc": "ecnsharp",
     "MarkingPieQueueDisc": "ecnsharp",

@@ -37,7 +37,7 @@ from pydantic import (
     model_validator,
 )
 
-from ccperf import _native
+from ccperf import _native, profiles
 from ccperf.added_delay import ADDED_DELAYS, AddedDelay
 from ccperf.errors import Problem, ScenarioError, suggestion, unknown
 from ccperf.fields import Algorithm as Algorithm
@@ -322,6 +322,9 @@ class Flow(Model):
     #: like tell classes apart. (ns-3's sockets with a type of service send data without ECT.)
     dscp: CodePoint = 0
     return_dscp: CodePoint = 0
+    #: PIAS: after so many bytes each the code point of what the source sends is one higher than
+    #: `dscp`. Ascending; for transfers that end.
+    pias: tuple[Size, ...] = ()
     #: Propagation that packets of the source have on their first link beyond its delay: RTT
     #: variation, and never a queue. A time, or drawn from a stream of the flow's own. None: none.
     added_delay: AddedDelay | None = None
@@ -436,8 +439,8 @@ class Scenario(Model):
     #: What switches lose; the first one that takes a packet has it.
     faults: tuple[Fault, ...] = ()
     flows: tuple[Flow, ...] = ()
-    #: Named once; a flow names one as `stack` in place of its `cc`, `recovery`, types of service
-    #: and `tcp`, which then are the stack's.
+    #: Named once, perhaps of a `profile` (`ccperf.profiles`); a flow names one as `stack` in place
+    #: of its `cc`, `recovery`, types of service and `tcp`, which then are the stack's.
     stacks: tuple[Stack, ...] = ()
     workloads: tuple[Workload, ...] = ()
     pings: tuple[Ping, ...] = ()
@@ -462,7 +465,7 @@ class Scenario(Model):
             return handler(data)
         problems: list[Problem] = []
         try:
-            scenario = handler(data := _with_stacks(data))
+            scenario = handler(data := _with_stacks(_with_profiles(data)))
         except ValidationError as error:
             problems = [_problem(details) for details in error.errors()]
             try:
@@ -613,6 +616,14 @@ def _without(data: Any, errors: Iterable[ErrorDetails]) -> Any:
             place = place[step]
         del place[last]
     return data
+
+
+def _with_profiles(data: Any) -> Any:
+    """The scenario with the profiles that stacks name written into the stacks."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("stacks"), list | tuple):
+        return data
+    stacks = [profiles.applied(stack, f"stacks[{i}]") for i, stack in enumerate(data["stacks"])]
+    return {**data, "stacks": stacks}
 
 
 def _with_stacks(data: Any) -> Any:

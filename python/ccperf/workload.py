@@ -39,6 +39,7 @@ class Stack(Model):
     return_tos: TypeOfService = 0
     dscp: CodePoint = 0
     return_dscp: CodePoint = 0
+    pias: tuple[Size, ...] = ()
     tcp: Attributes = Field(default_factory=dict)
 
 

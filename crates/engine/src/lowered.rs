@@ -321,6 +321,10 @@ pub struct Flow {
     /// Propagation of the flow's packets beyond the delay of the first link of their way.
     #[serde(default)]
     pub added_delay_ns: u64,
+    /// PIAS: after so many bytes of the flow each its packets have a code point that is one higher than
+    /// `dscp`; ascending.
+    #[serde(default)]
+    pub pias: Vec<u32>,
     /// Socket attributes that were given, under ns-3's names (`TcpSocket`, `TcpSocketBase`,
     /// `TcpSocketState`), in ns-3's spelling.
     pub socket: BTreeMap<String, String>,
@@ -337,6 +341,8 @@ pub struct Stack {
     pub return_tos: u8,
     pub dscp: u8,
     pub return_dscp: u8,
+    #[serde(default)]
+    pub pias: Vec<u32>,
     pub socket: BTreeMap<String, String>,
 }
 

@@ -17,7 +17,7 @@ mod port;
 use crate::event::EventQueue;
 use crate::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
-use crate::qdisc::FlowKey;
+use crate::qdisc::FlowKeys;
 use crate::rng::RngStream;
 use crate::routing::{Next, Place};
 use crate::time::Time;
@@ -47,7 +47,7 @@ impl Network {
         ports: Vec<Port>,
         loss_streams: Vec<RngStream>,
         forwarding: Forwarding,
-        flow_keys: Vec<[FlowKey; 2]>,
+        flow_keys: FlowKeys,
         trace: Option<PacketTrace>,
     ) -> Self {
         let common = Common::new(flow_keys, trace);

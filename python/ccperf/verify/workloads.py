@@ -29,13 +29,14 @@ def _case(
     *,
     stop: str = "30ms",
     loss: float = 0.0,
+    group: str = "workload",
     **stack: Any,
 ) -> Case:
     links = [{**link, "forward": {**link["forward"], "loss": loss}} for link in fabric.links]
     return Case(
         Fabric(fabric.hosts, fabric.switches, tuple(links)).scenario(
             [],
-            label=f"workload/{name}",
+            label=f"{group}/{name}",
             stop_time=stop,
             stacks=[{"name": "stack", "cc": "TcpDctcp", "tcp": _TCP, **stack}],
             workloads=[
@@ -65,6 +66,8 @@ def workloads() -> Iterator[Case]:
         workload = {"arrivals": {**_POISSON, "load": 0.02}, "sizes": "Facebook"}
         listed = {"arrivals": _TWICE, "pairs": {"type": "Listed", "pairs": [["h_0", "h_1"]]}}
         yield _case(f"lossy-{lifetime}", losing, [workload, listed], tcp=tcp, loss=0.03)
+    for qdisc, switch in (("RED", marking), ("losing", losing)):
+        yield _case(f"dctcp-reno-{qdisc}", switch, [{"arrivals": _POISSON}], cc="TcpDctcpReno")
     fabric = leaf_spine(2, 2, 3, host_link_of=link, fabric_link_of=link, port=_RED)
     racks = [[h for h in fabric.hosts if h.startswith(f"h_{i}_")] for i in range(2)]
     apart = {"arrivals": {**_POISSON, "capacity": "1Gbps"}, "apart": racks}
@@ -72,4 +75,34 @@ def workloads() -> Iterator[Case]:
     yield _case("leaf-spine-AllToAll", fabric, [{"arrivals": _TWICE, "pairs": "AllToAll"}])
 
 
-GROUPS: Sequence[Callable[[], Iterable[Case]]] = (workloads,)
+def pias() -> Iterator[Case]:
+    """Code points that rise with the bytes of a flow, under schedulers of classes."""
+    link = FabricLink("1Gbps", "20us")
+    tcn = {"type": "TcnQueueDisc", "attributes": {"Threshold": "100us", "MaxSize": "60p"}}
+    schedulers: dict[str, tuple[str, dict[str, str]]] = {
+        "SP": ("StrictPriority", {"Priorities": "3 2 1 0"}),
+        "DWRR": ("Dwrr", {"Quanta": "6000 3000 1500 1500"}),
+        "WFQ": ("Wfq", {"Weights": "4 2 1 1"}),
+    }
+    thresholds = ["2kB", "20kB", "100kB"]
+    for name, (kind, attributes) in schedulers.items():
+        qdisc = {"type": f"{kind}QueueDisc", "attributes": attributes, "children": [tcn]}
+        fabric = star(6, link, port=SwitchPort(qdisc))
+        arrivals = {"arrivals": {**_POISSON, "load": 0.7}}
+        yield _case(f"{name}", fabric, [arrivals], group="pias", pias=thresholds)
+        # ACKs come back in a class of their own; losses, so that segments are sent again.
+        both: dict[str, Any] = {
+            "dscp": 1,
+            "return_dscp": 3,
+            "pias": thresholds[:2],
+            "cc": "TcpNewReno",
+        }
+        yield _case(f"{name}-classes", fabric, [arrivals], group="pias", loss=0.01, **both)
+    bands = SwitchPort({"type": "PfifoFastQueueDisc", "attributes": {"MaxSize": "60p"}})
+    many = [f"{4 + 4 * i}kB" for i in range(10)]
+    yield _case(
+        "bands", star(6, link, port=bands), [{"arrivals": _POISSON}], group="pias", pias=many
+    )
+
+
+GROUPS: Sequence[Callable[[], Iterable[Case]]] = (workloads, pias)

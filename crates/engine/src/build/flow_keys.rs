@@ -6,7 +6,7 @@ use crate::capture::{PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP};
 use crate::error::Error;
 use crate::lowered::{Flow, Lowered, Ping, Transport};
 use crate::packet::priority;
-use crate::qdisc::FlowKey;
+use crate::qdisc::{FlowKey, FlowKeys};
 
 /// The IP protocol number of a flow, part of what flow queueing hashes.
 pub fn protocol(flow: &Flow) -> u8 {
@@ -16,14 +16,40 @@ pub fn protocol(flow: &Flow) -> u8 {
     }
 }
 
-pub fn of_flow(flow: &Flow) -> Result<[FlowKey; 2], Error> {
+/// Of all flows, transfers and pings.
+pub fn of_all(scenario: &Lowered) -> Result<FlowKeys, Error> {
+    let mut demotions: Vec<Vec<u32>> = Vec::new();
+    let mut number = |thresholds: &Vec<u32>| -> u16 {
+        if thresholds.is_empty() {
+            return 0;
+        }
+        let known = demotions.iter().position(|known| known == thresholds);
+        let known = known.unwrap_or_else(|| {
+            demotions.push(thresholds.clone());
+            demotions.len() - 1
+        });
+        known as u16 + 1
+    };
+    let of_flows: Vec<u16> = scenario.flows.iter().map(|flow| number(&flow.pias)).collect();
+    let of_stacks: Vec<u16> = scenario.stacks.iter().map(|stack| number(&stack.pias)).collect();
+    let keys = scenario.flows.iter().zip(&of_flows).map(|(flow, &n)| of_flow(flow, n));
+    let keys = keys.chain(of_transfers(scenario, &of_stacks));
+    let keys = keys.chain(scenario.pings.iter().map(of_ping));
+    Ok(FlowKeys { keys: keys.collect::<Result<_, _>>()?, demotions })
+}
+
+fn of_flow(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
     let addresses = [&*flow.source_address, &*flow.destination_address];
     let services = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)].map(Service::new);
-    keys(addresses, [flow.source_port, flow.destination_port], protocol(flow), services)
+    let ports = [flow.source_port, flow.destination_port];
+    keys(addresses, ports, protocol(flow), services, demotion)
 }
 
 /// Of the transfers of all workloads.
-pub fn of_transfers(scenario: &Lowered) -> impl Iterator<Item = Result<[FlowKey; 2], Error>> {
+fn of_transfers(
+    scenario: &Lowered,
+    demotions: &[u16],
+) -> impl Iterator<Item = Result<[FlowKey; 2], Error>> {
     scenario.workloads.iter().flat_map(|workload| {
         let stack = &scenario.stacks[workload.stack];
         let ports = workload.source_port.iter().zip(&workload.destination_port);
@@ -32,17 +58,19 @@ pub fn of_transfers(scenario: &Lowered) -> impl Iterator<Item = Result<[FlowKey;
             let addresses = [&*pair.source_address, &*pair.destination_address];
             let services = [(stack.tos, stack.dscp), (stack.return_tos, stack.return_dscp)];
             let services = services.map(Service::new);
-            keys(addresses, [source, destination], PROTOCOL_TCP, services)
+            let demotion = demotions[workload.stack];
+            keys(addresses, [source, destination], PROTOCOL_TCP, services, demotion)
         })
     })
 }
 
-pub fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {
+fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {
     keys(
         [&ping.source_address, &ping.destination_address],
         [0, 0],
         PROTOCOL_ICMP,
         [Service::default(); 2],
+        0,
     )
 }
 
@@ -66,6 +94,7 @@ fn keys(
     ports: [u16; 2],
     protocol: u8,
     services: [Service; 2],
+    demotion: u16,
 ) -> Result<[FlowKey; 2], Error> {
     let address = |text: &str| {
         let parsed = text.parse::<Ipv4Addr>();
@@ -80,6 +109,7 @@ fn keys(
         dscp: services[0].byte >> 2,
         priority: priority(services[0].byte),
         is_marked: services[0].is_marked,
+        demotion,
     };
     let backward = FlowKey {
         source: forward.destination,
@@ -89,6 +119,7 @@ fn keys(
         dscp: services[1].byte >> 2,
         priority: priority(services[1].byte),
         is_marked: services[1].is_marked,
+        demotion: 0,
         ..forward
     };
     Ok([forward, backward])

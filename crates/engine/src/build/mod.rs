@@ -85,11 +85,8 @@ pub fn network(
             ports.push(port::build(direction, number, delay, scenario.seed, user, loss_stream)?);
         }
     }
-    let keys = scenario.flows.iter().map(flow_keys::of_flow);
-    let keys = keys.chain(flow_keys::of_transfers(scenario));
-    let keys = keys.chain(scenario.pings.iter().map(flow_keys::of_ping));
-    let keys = keys.collect::<Result<Vec<_>, _>>()?;
-    let forwarding = forwarding::build(scenario, &keys)?;
+    let keys = flow_keys::of_all(scenario)?;
+    let forwarding = forwarding::build(scenario, &keys.keys)?;
     for (link, pair) in scenario.links.iter().zip(ports.chunks_exact_mut(2)) {
         pair[0].leads_to = forwarding.place(link.ends[1]);
         pair[1].leads_to = forwarding.place(link.ends[0]);

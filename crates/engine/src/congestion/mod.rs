@@ -41,6 +41,7 @@ registry! {
     linux_reno,
     cubic,
     dctcp,
+    dctcp_reno,
     vegas,
     bbr,
     veno,

@@ -5,7 +5,7 @@ use super::lanes::Lanes;
 use crate::event::{Event, EventQueue};
 use crate::flow_monitor::LostIn;
 use crate::packet::{PacketId, PacketPool};
-use crate::qdisc::FlowKey;
+use crate::qdisc::FlowKeys;
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::Reason;
@@ -25,13 +25,13 @@ pub struct Common {
     pub lanes: Lanes,
     pub added_delays: AddedDelays,
     /// What the packets of each flow are classified by, there and back.
-    pub flow_keys: Vec<[FlowKey; 2]>,
+    pub flow_keys: FlowKeys,
     pub trace: Option<PacketTrace>,
     pub timers: QdiscTimers,
 }
 
 impl Common {
-    pub fn new(flow_keys: Vec<[FlowKey; 2]>, trace: Option<PacketTrace>) -> Self {
+    pub fn new(flow_keys: FlowKeys, trace: Option<PacketTrace>) -> Self {
         Common {
             events: EventQueue::default(),
             packets: PacketPool::default(),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    AnyQdisc, BuildContext, Children, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState, SPECS,
-    build, find,
+    AnyQdisc, BuildContext, Children, FlowKey, FlowKeys, Nesting, Qdisc, QdiscContext, QdiscState,
+    SPECS, build, find,
 };
 use crate::attributes::Attributes;
 use crate::packet::{Ecn, Options, Packet, PacketId, PacketPool};
@@ -20,7 +20,7 @@ pub struct Bench {
     pub arrivals: u32,
     /// The packets that left in runs that timers asked for, with the time.
     pub sent: Vec<(Time, Packet)>,
-    flow_keys: Vec<[FlowKey; 2]>,
+    flow_keys: FlowKeys,
     timers: Vec<(Time, u32)>,
 }
 
@@ -42,6 +42,7 @@ impl Bench {
             dscp: i as u8,
             priority: i as u8,
             is_marked: true,
+            demotion: 0,
         };
         let mut bench = Bench {
             qdisc: build(ns3, &mut cx).unwrap(),
@@ -50,7 +51,10 @@ impl Bench {
             now: Time::ZERO,
             arrivals: 0,
             sent: Vec::new(),
-            flow_keys: (0..16u32).map(|i| [flow(i), flow(i)]).collect(),
+            flow_keys: FlowKeys {
+                keys: (0..16u32).map(|i| [flow(i), flow(i)]).collect(),
+                demotions: Vec::new(),
+            },
             timers: Vec::new(),
         };
         bench.call(|q, cx| q.attach(cx));

@@ -2,7 +2,7 @@
 //! trace.
 
 use crate::flow_monitor::LostIn;
-use crate::packet::{Ecn, Packet, PacketId, PacketPool};
+use crate::packet::{Ecn, Packet, PacketId, PacketPool, priority};
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::{Reason, Verdict};
@@ -31,19 +31,53 @@ pub struct FlowKey {
     /// The host marks all packets of the flow in this direction, also those that a socket sends
     /// without its type of service.
     pub is_marked: bool,
+    /// Which of [`FlowKeys::demotions`] its packets are subject to, from 1; 0: none.
+    pub demotion: u16,
+}
+
+/// What the packets of all flows are classified by.
+#[derive(Clone, Debug, Default)]
+pub struct FlowKeys {
+    /// By flow, there and back.
+    pub keys: Vec<[FlowKey; 2]>,
+    /// PIAS: after so many bytes of the flow each a packet's code point is one higher.
+    pub demotions: Vec<Vec<u32>>,
+}
+
+impl FlowKeys {
+    pub fn of(&self, packet: &Packet) -> &FlowKey {
+        &self.keys[packet.flow as usize][usize::from(packet.backward)]
+    }
+
+    /// The DSCP of a packet.
+    pub fn dscp(&self, packet: &Packet) -> u8 {
+        let key = self.of(packet);
+        match key.demotion {
+            0 if key.has_service(packet) => key.dscp,
+            0 => 0,
+            demotion => key.dscp + self.level(demotion, packet),
+        }
+    }
+
+    /// The priority of a packet.
+    pub fn priority(&self, packet: &Packet) -> u8 {
+        let key = self.of(packet);
+        match key.demotion {
+            0 if key.has_service(packet) => key.priority,
+            0 => 0,
+            _ => priority(self.dscp(packet) << 2),
+        }
+    }
+
+    /// How many of the thresholds the bytes in front of the packet's own have reached.
+    fn level(&self, demotion: u16, packet: &Packet) -> u8 {
+        let before = packet.seq.0.saturating_sub(1); // the SYN has the first number
+        let thresholds = &self.demotions[usize::from(demotion) - 1];
+        thresholds.iter().take_while(|&&threshold| threshold <= before).count() as u8
+    }
 }
 
 impl FlowKey {
-    /// The DSCP of a packet of the flow.
-    pub fn dscp_of(&self, packet: &Packet) -> u8 {
-        if self.has_service(packet) { self.dscp } else { 0 }
-    }
-
-    /// The priority of a packet of the flow.
-    pub fn priority_of(&self, packet: &Packet) -> u8 {
-        if self.has_service(packet) { self.priority } else { 0 }
-    }
-
     fn has_service(&self, packet: &Packet) -> bool {
         self.is_marked || packet.options.has_service()
     }
@@ -89,7 +123,7 @@ pub struct QdiscContext<'a> {
     pub packets: &'a mut PacketPool,
     pub state: &'a mut QdiscState,
     /// Indexed by flow; forward direction first, then backward.
-    pub flow_keys: &'a [[FlowKey; 2]],
+    pub flow_keys: &'a FlowKeys,
     pub rate: Rate,
     pub port: u32,
     pub trace: Option<&'a mut PacketTrace>,
@@ -178,17 +212,17 @@ impl QdiscContext<'_> {
     /// Addresses and ports of the packet.
     pub fn flow_key(&self, id: PacketId) -> FlowKey {
         let packet = &self.packets[id];
-        self.flow_keys[packet.flow as usize][usize::from(packet.backward)]
+        *self.flow_keys.of(packet)
     }
 
     /// What the packet's type of service asks for.
     pub fn priority(&self, id: PacketId) -> u8 {
-        self.flow_key(id).priority_of(&self.packets[id])
+        self.flow_keys.priority(&self.packets[id])
     }
 
     /// The packet's differentiated services code point (RFC 2474).
     pub fn dscp(&self, id: PacketId) -> u8 {
-        self.flow_key(id).dscp_of(&self.packets[id])
+        self.flow_keys.dscp(&self.packets[id])
     }
 
     /// Calls a child discipline: what it drops and marks is counted as a child's decision.

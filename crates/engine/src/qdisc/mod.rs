@@ -18,7 +18,7 @@ mod tests;
 use std::fmt;
 
 use classes::Classes;
-pub use context::{Counts, FlowKey, Nesting, QdiscContext, QdiscState};
+pub use context::{Counts, FlowKey, FlowKeys, Nesting, QdiscContext, QdiscState};
 pub use discipline::{Children, Contradiction, Discipline};
 pub(crate) use flow_queue::flow_hash;
 pub use packet_fifo::PacketFifo;

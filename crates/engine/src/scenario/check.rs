@@ -23,7 +23,7 @@ pub(super) const FIRST_DESTINATION_PORT: u16 = 5001;
 /// The initial time to live: the 64th router discards the packet.
 const MAX_HOPS: usize = 64;
 /// Six bits (RFC 2474).
-const MAX_DSCP: u8 = 63;
+pub(super) const MAX_DSCP: u8 = 63;
 /// Some 31 years: sums of times stay far from the end of 64 bits.
 const LONGEST: Time = Time::from_secs(1_000_000_000);
 /// Sums of delays over [`MAX_HOPS`] links, there and back, do, too.
@@ -488,6 +488,8 @@ impl Report {
             }
             self.code_point(&format!("{path}.dscp"), flow.dscp, flow.tos);
             self.code_point(&format!("{path}.return_dscp"), flow.return_dscp, flow.return_tos);
+            self.pias(&path, &mut flow.pias, [flow.dscp, flow.tos]);
+            self.demotes_what_ends(&path, flow);
             if let Some(added) = &mut flow.added_delay {
                 self.added_delay(&format!("{path}.added_delay"), added);
             }

@@ -261,6 +261,7 @@ fn flow(
         dscp: flow.dscp,
         return_dscp: flow.return_dscp,
         added_delay_ns,
+        pias: flow.pias.iter().map(|text| small_bytes(text)).collect(),
         socket: base_units(&SOCKET, &flow.tcp),
         name,
     }

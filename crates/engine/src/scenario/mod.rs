@@ -17,6 +17,7 @@ mod impairments;
 mod lower;
 mod memory;
 pub mod names;
+mod pias;
 mod ping;
 mod recording;
 mod routing;

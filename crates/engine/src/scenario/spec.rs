@@ -302,6 +302,9 @@ pub struct Flow {
     pub dscp: u8,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub return_dscp: u8,
+    /// PIAS: after so many bytes each the code point is one higher; empty: it stays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pias: Vec<String>,
     /// Propagation that the flow's packets have beyond the delay of their first link; `None`: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added_delay: Option<AddedDelay>,

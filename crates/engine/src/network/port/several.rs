@@ -193,8 +193,8 @@ impl Several {
 
     fn queue_of(&self, id: PacketId, common: &Common) -> usize {
         let packet = &common.packets[id];
-        let key = &common.flow_keys[packet.flow as usize][usize::from(packet.backward)];
-        let priority = key.priority_of(packet);
+        let key = common.flow_keys.of(packet);
+        let priority = common.flow_keys.priority(packet);
         self.select(key, priority)
     }
 

@@ -31,6 +31,7 @@ impl Report {
             self.types_of_service(&path, [stack.tos, stack.return_tos]);
             self.code_point(&format!("{path}.dscp"), stack.dscp, stack.tos);
             self.code_point(&format!("{path}.return_dscp"), stack.return_dscp, stack.return_tos);
+            self.pias(&path, &mut stack.pias, [stack.dscp, stack.tos]);
         }
     }
 

@@ -74,6 +74,7 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
         return_tos: stack.return_tos,
         dscp: stack.dscp,
         return_dscp: stack.return_dscp,
+        pias: stack.pias.iter().map(|text| lower::small_bytes(text)).collect(),
         socket: lower::base_units(&SOCKET, &stack.tcp),
     });
     lowered.recording = lower::recorded(s, &workloads);

@@ -24,6 +24,8 @@ pub struct Stack {
     pub dscp: u8,
     #[serde(default)]
     pub return_dscp: u8,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pias: Vec<String>,
     #[serde(default, deserialize_with = "attributes")]
     pub tcp: BTreeMap<String, String>,
 }

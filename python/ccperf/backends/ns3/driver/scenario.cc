@@ -292,6 +292,7 @@ ReadFlow(const Json& json)
             ReadOptional<std::int64_t>(json["ideal_ns"]),
             Get<std::uint8_t>(json, "dscp"),
             Get<std::uint8_t>(json, "return_dscp"),
+            ReadValues<std::uint32_t>(json["pias"]),
             Get<std::int64_t>(json, "added_delay_ns"),
             ReadAttributes(json["socket"])};
 }
@@ -363,6 +364,7 @@ AppendTransfers(const Json& json, const Json& scenario, std::vector<Flow>& flows
                          .ideal = ideals.at(i),
                          .dscp = Get<std::uint8_t>(stack, "dscp"),
                          .returnDscp = Get<std::uint8_t>(stack, "return_dscp"),
+                         .pias = ReadValues<std::uint32_t>(stack["pias"]),
                          .addedDelay = added.empty() ? 0 : added.at(i),
                          .socket = ReadAttributes(stack["socket"])});
     }

@@ -201,6 +201,7 @@ struct Flow
     std::optional<std::int64_t> ideal; // ns
     std::uint8_t dscp;      // which the hosts write into all packets; 0: none
     std::uint8_t returnDscp;
+    std::vector<std::uint32_t> pias; // bytes after each of which the source's DSCP is one higher
     std::int64_t addedDelay; // propagation of its packets beyond their first link's
     Attributes socket;
 };
