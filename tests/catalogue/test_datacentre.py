@@ -179,3 +179,38 @@ def test_the_two_catalogues_are_not_mixed_up(capsys: pytest.CaptureFixture[str])
     assert "--datacentre" in capsys.readouterr().err
     assert invoke(["run", "testbed", "--cc", "TcpCubic"]) == 2
     assert "--qdisc" in capsys.readouterr().err
+
+
+def test_short_flows_get_slower_as_load_rises() -> None:
+    means = []
+    for load in (0.2, 0.5, 0.8):
+        scenario = catalogue.get("testbed").scenario("ECNSharp", load=load, seed=1)
+        recording = backends.get("native").simulate(scenario)
+        means.append(compute(scenario, recording).classes["small"]["mean_fct_l4"])
+    assert means == sorted(means)
+
+
+def test_hardly_a_flow_waits_for_its_timer_where_nothing_is_lost() -> None:
+    """Those that do had a window below a segment, for which ns-3's TcpDctcp has no floor."""
+    recording = simulated("testbed", "ECNSharp", load=0.7, seed=1)
+    assert drops(recording) == 0
+    assert recording.flows.array("rtos").sum() <= 0.01 * recording.flows.rows
+
+
+def test_what_the_schemes_cost_and_gain_is_as_in_the_paper() -> None:
+    """Over three seeds at a load of 0.9: RED-average slows large flows down, ECN# does not, and
+    short flows gain with both."""
+    ratios: dict[str, list[list[float]]] = {"ECNSharp": [], "RED-average": []}
+    for seed in (1, 2, 3):
+        found = {}
+        for scheme in ("RED-tail", *ratios):
+            scenario = catalogue.get("testbed").scenario(scheme, load=0.9, seed=seed)
+            classes = compute(scenario, backends.get("native").simulate(scenario)).classes
+            found[scheme] = [classes[name]["mean_fct_l4"] for name in ("small", "large")]
+        for scheme, all_of in ratios.items():
+            all_of.append([a / b for a, b in zip(found[scheme], found["RED-tail"], strict=True)])
+    means = {scheme: np.mean(all_of, axis=0) for scheme, all_of in ratios.items()}
+    assert means["ECNSharp"][0] < 0.95
+    assert means["RED-average"][0] < means["ECNSharp"][0]
+    assert means["ECNSharp"][1] == pytest.approx(1, abs=0.05)
+    assert means["RED-average"][1] > 1.03

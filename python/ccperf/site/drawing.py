@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
-from ccperf.figures import FIGURES, packed, svg
+from ccperf.figures import FIGURES, OF_RECORDINGS, packed, svg
 from ccperf.figures.timelines import TIMELINES, describe
 from ccperf.metrics import FlowSeries
 
@@ -44,6 +44,17 @@ def picture(flows: FlowSeries) -> tuple[Drawn, str]:
     kind = FIGURES[PICTURE]
     drawn = Drawn(figure.title, kind.caption, figure.alt, PICTURE_FILE)
     return drawn, svg.draw(figure, svg.SMALL)
+
+
+def others(result: Result) -> list[tuple[Drawn, str]]:
+    """Return pictures of what is recorded beside samples of flows, each with its SVG."""
+    found = []
+    for name, kind in OF_RECORDINGS.items():
+        if (figure := kind.describe(result.recording)) is not None:
+            caption = " ".join((kind.describe.__doc__ or "").split())
+            drawn = Drawn(figure.title, caption, figure.alt, f"{name}.svg")
+            found.append((drawn, svg.draw(figure, svg.SMALL)))
+    return found
 
 
 def data(result: Result, flows: FlowSeries, room: Room) -> str:

@@ -198,12 +198,20 @@ class SeedRow:
 class RunView:
     """The page of runs: the tables of the one that it shows first, and all its seeds."""
 
-    def __init__(self, result: Result, page: Page, group: Group, drawn: Drawn | None) -> None:
+    def __init__(
+        self,
+        result: Result,
+        page: Page,
+        group: Group,
+        drawn: Drawn | None,
+        others: Sequence[Drawn] = (),
+    ) -> None:
         self.page = page
         self._group = group
         self.row = PageView(page, group)
         self.axes = group.beside(page)
         self.picture = drawn
+        self.others = others
         self.id = result.id
         self.database = page.record.database.name
         self.provenance = result.provenance

@@ -73,7 +73,9 @@ def page_files(group: Group, page: Page) -> Files:
             if series is not None:
                 small = drawing.data(other, series, packed.SMALL)
                 files.append((f"{slug(other.id)}.js", small))
-    view = RunView(first, page, group, drawn)
+    others = drawing.others(first)
+    files += [(other.file, picture) for other, picture in others]
+    view = RunView(first, page, group, drawn, [other for other, _ in others])
     files.append(("scenario.js", drawing.script("scenario", view.scenario)))
     files.append(("result.json", view.json))
     files.append(("index.html", run_page(view)))
