@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ccperf import recording, registry
+from ccperf.catalogue import EXPERIMENTS
+from ccperf.catalogue.sets import SETS
 from ccperf.cli.show import default_text, values_text
 from ccperf.verify import fidelity, page
 
@@ -25,7 +27,46 @@ def documents() -> dict[Path, str]:
         DOCS / "algorithms.md": algorithms(),
         DOCS / "fidelity.md": fidelity_page(),
         DOCS / "design" / "contract.md": contract(),
+        DOCS / "sets.md": named_sets(),
     }
+
+
+def named_sets() -> str:
+    """The sets that follow texts, section by section, and what we leave out of them."""
+    parts = [
+        "# Sets that follow a text",
+        wrapped(
+            "`ccperf bench --set NAME ALGORITHM` runs the points of the catalogue that answer "
+            "what a text on the evaluation of congestion control asks, by section. Where "
+            "a text gives no numbers, they are the catalogue's. What it asks and we do not do is "
+            "said below each table. Points that sections share run once. (Made by `make docs`.)"
+        ),
+    ]
+    for chosen in SETS.values():
+        rows = [
+            [
+                entry.section,
+                entry.asks,
+                f"`{entry.experiment}`",
+                "; ".join(
+                    f"{name} {', '.join(map(str, values))}"
+                    for name, values in entry.parameters.items()
+                )
+                or "whole grid",
+                sum(1 for _ in EXPERIMENTS[entry.experiment].product(entry.parameters)),
+            ]
+            for entry in chosen.entries
+        ]
+        head = ["section", "what it asks", "experiment", "values", "points"]
+        gaps = [[gap.section, gap.asks, gap.why] for gap in chosen.gaps]
+        parts += [
+            f"## [{chosen.title}]({chosen.url})",
+            f"```sh\nccperf bench --set {chosen.name} cubic\n```",
+            table(head, rows),
+            "What it asks and we do not do:",
+            table(["section", "what it asks", "why not"], gaps),
+        ]
+    return "\n\n".join(parts) + "\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ccperf.catalogue.parameter import Value
     from ccperf.toml import Document
 
-_KEYS = ("experiment", "cc", "qdisc", "seed", "recovery", "stop_time", "parameters")
+_KEYS = ("experiment", "cc", "qdisc", "seed", "recovery", "stop_time", "jitter", "parameters")
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Plan:
     #: None: the experiment's own.
     recovery: str | None = None
     stop_time: str | None = None
+    jitter: str | None = None
 
     @property
     def settings(self) -> dict[str, str]:
@@ -117,6 +118,7 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         seeds=_seeds(data["seed"]) if "seed" in data else None,
         recovery=_text("recovery", data["recovery"]) if "recovery" in data else None,
         stop_time=_text("stop_time", data["stop_time"]) if "stop_time" in data else None,
+        jitter=_text("jitter", data["jitter"]) if "jitter" in data else None,
     )
     for _ in plan.commands("native"):
         pass  # every value is checked before anything runs

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
 from ccperf.catalogue import EXPERIMENTS, Experiment, PublishedExperiment
+from ccperf.catalogue.experiment import JITTER
 from ccperf.errors import CcperfError
 from ccperf.user_code.names import as_stored
 
@@ -32,7 +33,7 @@ def published_command(result: Result) -> str | None:
     if (found := _point(result)) is None:
         return None
     experiment, cc, given = found
-    if not isinstance(experiment, PublishedExperiment):
+    if not isinstance(experiment, PublishedExperiment) or JITTER in given:
         return None
     with as_stored():
         return experiment.exec_command(cc, result.provenance.backend, **given)

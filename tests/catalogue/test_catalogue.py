@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ccperf import catalogue, programs
+from ccperf import _native, catalogue, programs
 from ccperf.catalogue import REGISTRY, Experiment, PublishedExperiment, published_scenarios
 from ccperf.errors import UsageError
 from ccperf.published import published
@@ -235,3 +235,35 @@ def test_what_a_seed_changes_is_said(experiment: Experiment) -> None:
 
     words = {each.name: each.words for each in experiment.parameters if each.words}
     assert any(map(has_chance, experiment.product(words))) == bool(experiment.seeded)
+
+
+def _starts(name: str, **given: Any) -> list[int]:
+    scenario = REGISTRY[name].scenario("TcpNewReno", **given)
+    return [_native.parse_time(flow.start) for flow in scenario.flows]
+
+
+def test_jitter_is_drawn_from_the_seed_and_nothing_if_not_asked_for() -> None:
+    published = "steady_state_synchronous_fairness"
+    assert _starts(published, k=3) == [0, 0, 0]
+    drawn = _starts(published, k=3, jitter="10ms")
+    assert len(set(drawn)) == 3
+    assert all(0 <= start <= 10_000_000 for start in drawn)
+    assert (
+        _starts(published, k=3, jitter="10ms")
+        == drawn
+        != _starts(published, k=3, jitter="10ms", seed=7)
+    )
+
+
+def test_jitter_replaces_that_of_experiments_of_our_own() -> None:
+    assert _starts("parking_lot", jitter="0s") == [0] * 4
+    assert max(_starts("parking_lot", jitter="1ms")) <= 1_000_000 < max(_starts("parking_lot"))
+
+
+def test_a_point_with_jitter_is_another_point_and_says_how_to_make_it() -> None:
+    experiment = REGISTRY["aqm"]
+    assert experiment.setup("cubic", jitter="0.01s").labels["jitter"] == "10ms"
+    assert "jitter" not in experiment.setup("cubic").labels
+    assert "--jitter 10ms" in experiment.reproduce("cubic", jitter="10ms")
+    with pytest.raises(UsageError, match="jitter"):
+        experiment.scenario("cubic", jitter="10")

@@ -37,6 +37,7 @@ class BufferSizing(Experiment):
         ),
         Parameter("k", "count", (1, 16), 1, "Number of flows."),
     )
+    draws_starts = True
     seeded = shared.SEEDED_STARTS
 
     def build(self, setup: Setup) -> Scenario:

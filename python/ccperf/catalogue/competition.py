@@ -49,6 +49,7 @@ class Competition(Experiment):
             "Size of the queue, in bandwidth-delay products of 40 ms.",
         ),
     )
+    draws_starts = True
     seeded = shared.SEEDED_STARTS
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002

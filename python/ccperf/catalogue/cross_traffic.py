@@ -42,6 +42,7 @@ class CrossTraffic(Experiment):
             words=("none", "tcp"),
         ),
     )
+    draws_starts = True
     seeded = "when the datagrams come, and when flows start, within one round trip"
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ccperf.roles import Role
     from ccperf.scenario import Scenario
 
+#: What jitter is called among the labels of a point.
+JITTER = "jitter"
 RECOVERY = "PrrRfc6937"
 SEED = 42
 STOP_TIME = "15s"
@@ -34,6 +37,9 @@ class Setup:
     seed: int = SEED
     recovery: str = RECOVERY
     stop_time: str = STOP_TIME
+    #: Within which time flows start later than they would, drawn from the seed; None: as the
+    #: experiment has it.
+    jitter: str | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.parameters[name]
@@ -42,6 +48,8 @@ class Setup:
     def labels(self) -> dict[str, str]:
         """What the point is called in databases and published command lines."""
         point = {roles.LABELS[roles.UNDER_TEST]: self.cc, **self.parameters}
+        if self.jitter is not None:
+            point[JITTER] = self.jitter
         return {name: str(value) for name, value in point.items()}
 
     def __str__(self) -> str:
@@ -67,6 +75,9 @@ class Experiment(ABC):
     #: The loss recovery of its flows, and the length of a run.
     recovery: ClassVar[str] = RECOVERY
     stop_time: ClassVar[str] = STOP_TIME
+    #: Whether :func:`~ccperf.catalogue.shared.starts` draws when flows start, jitter included;
+    #: otherwise flows start as written, and jitter is added.
+    draws_starts: ClassVar[bool] = False
     #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
     seeded: ClassVar[str] = ""
 
@@ -85,7 +96,8 @@ class Experiment(ABC):
 
         Args:
             cc: the algorithm under test.
-            given: parameters, their defaults if not given; ``seed``, ``recovery``, ``stop_time``.
+            given: parameters, their defaults if not given; ``seed``, ``recovery``, ``stop_time``,
+                ``jitter``.
 
         Raises:
             UsageError: names the argument that is wrong, or the point that makes no sense.
@@ -93,6 +105,8 @@ class Experiment(ABC):
         setup = self.setup(cc, **given)
         try:
             scenario = self.build(setup)
+            if setup.jitter is not None and not self.draws_starts:
+                scenario = _started_later(scenario, setup)
             scenario.lowered()
         except ScenarioError as error:
             raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None
@@ -105,6 +119,7 @@ class Experiment(ABC):
         seed: int = SEED,
         recovery: str | None = None,
         stop_time: str | None = None,
+        jitter: str | None = None,
         **parameters: object,
     ) -> Setup:
         """The point that is meant; parameters not given have their defaults.
@@ -119,6 +134,7 @@ class Experiment(ABC):
             seed=seed,
             recovery=resolved("recovery", recovery or self.recovery),
             stop_time=length,
+            jitter=None if jitter is None else _time("jitter", jitter),
         )
 
     def resolve(self, name: str) -> str:
@@ -209,6 +225,8 @@ class Experiment(ABC):
             options["recovery"] = setup.recovery
         if setup.stop_time != _length(self.stop_time):
             options["stop-time"] = setup.stop_time
+        if setup.jitter is not None:
+            options["jitter"] = setup.jitter
         if backend != "native":
             options["backend"] = backend
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
@@ -221,6 +239,26 @@ def resolved(kind: registry.Kind, name: str) -> str:
         return registry.resolve(kind, name)
     except ValueError as error:
         raise UsageError(kind, str(error)) from None
+
+
+def _started_later(scenario: Scenario, setup: Setup) -> Scenario:
+    """Each flow up to the jitter later, drawn from the seed alone; its end stays where it is."""
+    rng = random.Random(f"{setup.seed}/jitter")
+    longest = _native.parse_time(setup.jitter or "0s")
+    latest = _native.parse_time(setup.stop_time) - 1
+    flows = [
+        flow.model_copy(update={"start": _native.format_time(min(start, latest))})
+        for flow in scenario.flows
+        for start in [_native.parse_time(flow.start) + rng.randint(0, longest)]
+    ]
+    return scenario.model_copy(update={"flows": tuple(flows)})
+
+
+def _time(name: str, text: str) -> str:
+    try:
+        return _native.format_time(_native.parse_time(text))
+    except (TypeError, ValueError) as error:
+        raise UsageError(name, str(error)) from None
 
 
 def _length(stop_time: str) -> str:

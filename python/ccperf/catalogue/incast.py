@@ -32,6 +32,7 @@ class Incast(Experiment):
         Parameter("n", "count", (8, 32, 128), 32, "Number of hosts that answer."),
         Parameter("size", "size", ("20kB", "200kB"), "20kB", "Bytes of each answer."),
     )
+    draws_starts = True
     seeded = "when each host begins to answer, within 20 us"
 
     def build(self, setup: Setup) -> Scenario:

@@ -34,6 +34,7 @@ class ManyFlows(Experiment):
             "Queue discipline of the bottleneck, of one bandwidth-delay product.",
         ),
     )
+    draws_starts = True
     seeded = "when the flows start, within one second"
 
     def build(self, setup: Setup) -> Scenario:

@@ -34,6 +34,7 @@ class NAgainstOne(Experiment):
             "against", "cc", ("TcpNewReno", "TcpCubic"), "TcpCubic", "The algorithm of the others."
         ),
     )
+    draws_starts = True
     seeded = shared.SEEDED_STARTS
 
     def build(self, setup: Setup) -> Scenario:

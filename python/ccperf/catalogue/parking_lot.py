@@ -29,6 +29,7 @@ class ParkingLot(Experiment):
         Parameter("n", "count", (2, 3, 5), 3, "Number of bottlenecks."),
         Parameter("buffer", "number", (1.0,), 1.0, "Each queue, in bandwidth-delay products."),
     )
+    draws_starts = True
     seeded = shared.SEEDED_STARTS
 
     def build(self, setup: Setup) -> Scenario:

@@ -24,13 +24,16 @@ def buffer(rate: str, rtt: str, bdp: float = 1.0) -> str:
 
 
 def starts(setup: Setup, count: int, spread: str) -> list[str]:
-    """When flows start: drawn from the seed, evenly between 0 and `spread`, whoever is under test.
+    """When flows start: drawn from the seed, evenly between 0 and the jitter,
+    `spread` unless another is asked for, whoever is under test.
 
     Flows that start at once meet in the same nanosecond at every link, which nothing outside of a
     simulator does; so one round trip is enough to make seeds differ.
     """
     rng = random.Random(f"{setup.seed}/starts")
-    latest = min(_native.parse_time(spread), _native.parse_time(setup.stop_time) - 1)
+    latest = min(
+        _native.parse_time(setup.jitter or spread), _native.parse_time(setup.stop_time) - 1
+    )
     return [_native.format_time(rng.randint(0, latest)) for _ in range(count)]
 
 

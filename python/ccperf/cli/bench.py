@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -13,7 +13,11 @@ from ccperf.cli.options import Running, under_test, writable_file, writable_fold
 from ccperf.cli.output import command_line, note, print_json, say
 from ccperf.cli.run import check, note_left_out, run_campaign, status
 from ccperf.errors import UsageError
-from ccperf.grid import seeds
+from ccperf.grid import expand, seeds
+from ccperf.roles import AGAINST, LABELS
+
+if TYPE_CHECKING:
+    from ccperf.catalogue import Experiment
 
 #: What `--datacentre` compares the schemes in.
 COMPARED = (
@@ -39,8 +43,21 @@ def command(
         bool, Parameter(help="They are queue disciplines: the experiments on data centres.")
     ] = False,
     experiments: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
+    named_set: Annotated[
+        str,
+        Parameter(
+            name="--set",
+            help="What a text asks for: rfc9743, rfc7928 or tcpeval (docs/sets.md).",
+        ),
+    ] = "",
+    against: Annotated[
+        str, Parameter(help="Opponents, e.g. cubic,bbr, in the experiments that have one.")
+    ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
     stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
+    jitter: Annotated[
+        str, Parameter(help="Time within which flows start, drawn from the seed, e.g. 10ms.")
+    ] = "",
     running: Running | None = None,
     db: Annotated[
         Path | None,
@@ -63,10 +80,12 @@ def command(
     disciplines, or RED-tail, RED-average and TCN-average, and are compared with the first.
 
     Examples: `ccperf bench TcpNewReno,cubic`, `ccperf bench ./mycca.py:MyCca --experiments ecn`,
+    `ccperf bench --set rfc9743 cubic`,
     `ccperf bench --datacentre ECNSharp,TCN,RedQueueDisc --seed 1..10`,
     `ccperf bench --datacentre RED-tail,./myqueue.py:Mine --experiments testbed`.
     """
     from ccperf import catalogue
+    from ccperf.catalogue import sets
     from ccperf.plan import Plan
     from ccperf.user_code.names import label, short
 
@@ -78,7 +97,14 @@ def command(
         if experiment.name not in there:
             what = "congestion control" if datacentre else "queue disciplines: --datacentre"
             raise UsageError("--experiments", f"{experiment.name} is one on {what}")
-    chosen = chosen or list(there.values())
+    if named_set and (chosen or datacentre):
+        raise UsageError("--set", "has experiments of its own; leave the other option out")
+    wanted: list[tuple[Experiment, Mapping[str, Sequence[object]]]] = [
+        (catalogue.get(entry.experiment), entry.parameters)
+        for entry in (sets.get(named_set).entries if named_set else ())
+    ] or [(experiment, {}) for experiment in chosen or there.values()]
+    if against:
+        wanted = _met(wanted, against)
     option = "qdisc" if datacentre else "cc"
     # What one experiment takes, they all know.
     algorithms = under_test(next(iter(there.values())), names, option)
@@ -88,11 +114,13 @@ def command(
             Plan(
                 experiment.name,
                 [name],
+                parameters=parameters,
                 seeds=numbers,
                 recovery=running.recovery_name(),
                 stop_time=stop_time or None,
+                jitter=jitter or None,
             )
-            for experiment in chosen
+            for experiment, parameters in wanted
             if experiment.takes(name)
         ]
         for name in algorithms
@@ -166,3 +194,16 @@ def _compare(schemes: Sequence[str], databases: Mapping[str, Path]) -> None:
     found = cells.read(dict.fromkeys(databases.values()))
     sides = cells.by_algorithm(found, [label(name) for name in schemes])
     print_comparison(compare(sides, COMPARED), "text", None, failed=False)
+
+
+def _met(
+    wanted: Sequence[tuple[Experiment, Mapping[str, Sequence[object]]]], against: str
+) -> list[tuple[Experiment, Mapping[str, Sequence[object]]]]:
+    """The same with these opponents, where there is one."""
+    opponents = {LABELS[AGAINST]: expand("--against", against)}
+    if not any(AGAINST in experiment.roles for experiment, _ in wanted):
+        raise UsageError("--against", "none of the experiments has an opponent")
+    return [
+        (experiment, {**parameters, **opponents} if AGAINST in experiment.roles else parameters)
+        for experiment, parameters in wanted
+    ]

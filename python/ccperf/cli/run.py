@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +63,9 @@ def command(
     ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
     stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
+    jitter: Annotated[
+        str, Parameter(help="Time within which flows start, drawn from the seed, e.g. 10ms.")
+    ] = "",
     what_if: Annotated[
         str,
         Parameter(
@@ -99,17 +102,16 @@ def command(
     running.declare_sources()
     file = Path(what)
     is_file = file.suffix in (".toml", ".json") or file.is_file()
+    given = {"cc": cc, "stop-time": stop_time, "jitter": jitter, **parameters}
     if is_file:
-        jobs = _from_file(file, running, cc, seed, stop_time, parameters)
+        jobs = _from_file(file, running, seed, given)
     elif what == "dumbbell":
         from ccperf.what_if import playground
 
-        _no_options(
-            "is a setting of the dumbbell: write it into --what-if", cc, stop_time, parameters
-        )
+        _no_options("is a setting of the dumbbell: write it into --what-if", given)
         jobs = [_scenario_job(what, playground(), running, seed)]
     else:
-        jobs = _from_catalogue(what, running, cc, seed, stop_time, parameters)
+        jobs = _from_catalogue(what, running, cc, seed, stop_time, jitter, parameters)
     if what_if:
         jobs = [job.what_if(what_if) for job in jobs]
     check([point for job in jobs for point in job.points])
@@ -285,7 +287,13 @@ def run_campaign(
 
 
 def _from_catalogue(
-    name: str, running: Running, cc: str, seed: str, stop_time: str, parameters: dict[str, str]
+    name: str,
+    running: Running,
+    cc: str,
+    seed: str,
+    stop_time: str,
+    jitter: str,
+    parameters: dict[str, str],
 ) -> list[Job]:
     from ccperf import catalogue
     from ccperf.plan import Plan
@@ -303,6 +311,7 @@ def _from_catalogue(
         seeds=seeds(seed, "--seed") if seed else None,
         recovery=running.recovery_name(),
         stop_time=stop_time or None,
+        jitter=jitter or None,
     )
     try:
         return plan_jobs(plan, running.backend)
@@ -339,16 +348,14 @@ def plan_jobs(plan: Plan, backend: str) -> list[Job]:
     ]
 
 
-def _from_file(
-    path: Path, running: Running, cc: str, seed: str, stop_time: str, parameters: dict[str, str]
-) -> list[Job]:
+def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]) -> list[Job]:
     from dataclasses import replace
 
     from ccperf import plan as plans
     from ccperf.toml import Document
     from ccperf.topologies import written
 
-    _no_options(f"belongs into {path}, not here", cc, stop_time, parameters)
+    _no_options(f"belongs into {path}, not here", given)
     try:
         document = Document.read(path)
     except OSError as error:
@@ -366,8 +373,8 @@ def _from_file(
     return [_scenario_job(str(path), scenario, running, seed)]
 
 
-def _no_options(message: str, cc: str, stop_time: str, parameters: dict[str, str]) -> None:
-    for option, value in {"cc": cc, "stop-time": stop_time, **parameters}.items():
+def _no_options(message: str, given: Mapping[str, str]) -> None:
+    for option, value in given.items():
         if value:
             raise UsageError(f"--{option.replace('_', '-')}", message)
 
