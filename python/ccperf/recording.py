@@ -11,6 +11,7 @@ import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 import arro3.core as arrow
@@ -64,7 +65,8 @@ class Table(Mapping[str, ColumnData]):
     """Equal-length columns by name; each a read-only NumPy array or a list of strings.
 
     Implements the Arrow PyCapsule stream interface, so `polars.DataFrame(table)` and
-    `pyarrow.table(table)` work and share the numeric columns' memory.
+    `pyarrow.table(table)` work and share the numeric columns' memory. Take `to_pandas()` and
+    `to_polars()`: `pandas.DataFrame(table)` and `polars.from_arrow(table)` make other things of it.
     """
 
     def __init__(self, name: str, columns: Mapping[str, npt.ArrayLike | Sequence[str]]) -> None:
@@ -144,6 +146,14 @@ class Table(Mapping[str, ColumnData]):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Export through the Arrow PyCapsule interface."""
         return self.arrow().__arrow_c_stream__(requested_schema)
+
+    def to_polars(self) -> Any:
+        """Return a `polars.DataFrame`, sharing the numeric columns' memory; polars is needed."""
+        return import_module("polars").DataFrame(self)
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame`; pandas is needed."""
+        return import_module("pandas").DataFrame(dict(self.items()))
 
     @classmethod
     def from_arrow(cls, name: str, stream: Any) -> Table:

@@ -86,6 +86,7 @@ class Bar:
             TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[note]}"),
             console=Console(file=sys.stderr),
+            disable=not sys.stderr.isatty(),
         )
         self._title = title
         self._lock = threading.Lock()

@@ -13,6 +13,7 @@ from contextvars import copy_context
 import cyclopts
 
 from ccperf import __version__, interruption
+from ccperf.cli.examples import epilogue
 from ccperf.errors import CcperfError
 
 app = cyclopts.App(
@@ -39,9 +40,16 @@ COMMANDS = {
     "verify": "Compare with the published tables, or with real ns-3 packet by packet.",
     "diff": "Tell where two runs differ.",
     "doctor": "Say what is installed and which backends are usable.",
+    "completion": "Print what bash, zsh or fish need to complete commands.",
 }
 for _order, (_name, _help) in enumerate(COMMANDS.items()):
-    app.command(f"ccperf.cli.{_name}:command", name=_name, help=_help, sort_key=_order)
+    app.command(
+        f"ccperf.cli.{_name}:command",
+        name=_name,
+        help=_help,
+        help_epilogue=epilogue(_name),
+        sort_key=_order,
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

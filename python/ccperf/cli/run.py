@@ -35,6 +35,8 @@ from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
 from ccperf.user_code.names import is_declared
 
+#: The largest that 32 bits hold.
+_STUCK_WINDOW = 2**32 - 1
 #: So many points take a moment to check.
 MANY = 100
 
@@ -142,6 +144,10 @@ def command(
     elif len(results) == 1:
         result, again = results[0]
         say(metric_tables(result))
+        if any(result.recording.flow_samples.array("cwnd_bytes") >= _STUCK_WINDOW):
+            note(
+                "a window of 2^32 - 1 B is ns-3's doing, not a mistake here: docs/what-ns3-does.md"
+            )
         note(f"run {result.id}")
         note(f"again: {again}")
     elif results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,34 +26,42 @@ def command(
     cc: Annotated[str, Parameter(help="Only runs with a flow of this algorithm.")] = "",
     json: Json = False,
 ) -> None:
-    """List the runs in a database."""
+    """List the runs in a database; where several look alike, what differs in their scenarios."""
+    from ccperf.cli.alike import settings
     from ccperf.cli.options import databases, resolve
     from ccperf.store import Store
     from ccperf.user_code.names import label
 
-    rows = []
-    for path in databases(db):
-        with Store(path, "r") as store:
-            rows += store.runs(
+    rows: list[RunRow] = []
+    with ExitStack() as stack:
+        homes: dict[str, Store] = {}
+        for path in databases(db):
+            store = stack.enter_context(Store(path, "r"))
+            found = store.runs(
                 experiment=experiment or None,
                 cc=label(resolve("cc", "--cc", cc)) if cc else None,
             )
+            rows += found
+            homes.update(dict.fromkeys((row.id for row in found), store))
+        differ = settings(rows, lambda row: homes[row.id].scenario(row.id))
     if json:
         print_json([row_json(row) for row in rows])
         return
+    head = ["differs in"] if any(differ) else []
     say(
         table(
-            ["run", "experiment", "parameters", "seed", "backend", "finished"],
+            ["run", "experiment", "parameters", *head, "seed", "backend", "finished"],
             [
                 [
                     row.id,
                     row.experiment or row.label or "",
                     parameters_text(row.parameters),
+                    *([text] if head else []),
                     str(row.seed),
                     row.backend,
                     row.finished_at,
                 ]
-                for row in rows
+                for row, text in zip(rows, differ, strict=True)
             ],
         )
     )

@@ -14,7 +14,14 @@ from ccperf.cli.options import LATEST, Json
 from ccperf.cli.output import metric_tables, parameters_text, print_json, say, table
 from ccperf.errors import UsageError, unknown
 
-KINDS = ("experiment", "cc", "qdisc", "recovery", "metric", "run")
+#: What is explained by what `list` says of it, and the kind that `list` calls it.
+LISTED = {
+    "topology": "topologies",
+    "workload": "workloads",
+    "figure": "figures",
+    "backend": "backends",
+}
+KINDS = ("experiment", "cc", "qdisc", "recovery", "metric", "run", *LISTED)
 
 
 def command(
@@ -35,6 +42,7 @@ def command(
             "qdisc": _algorithm,
             "recovery": _algorithm,
             "metric": _metric,
+            **dict.fromkeys(LISTED, _listed),
         }[kind](kind, name)
         if kind != "run"
         else _run(name, db)
@@ -220,6 +228,19 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     )
     head = f"{name} [{metric.unit}]: one value a {metric.scope}, layer {metric.layer}; {better}"
     return facts, f"{head}\n\n{metric.definition}"
+
+
+def _listed(kind: str, name: str) -> tuple[dict[str, Any], str]:
+    from ccperf.cli.things import KINDS as LISTS
+
+    entries = {thing.name: thing for thing in LISTS[LISTED[kind]]()}
+    if name not in entries:
+        raise UsageError(kind, unknown(kind, name, entries))
+    thing = entries[name]
+    lines = [f"{fact}: {value}" for fact, value in thing.facts.items()]
+    return {"name": name, **thing.facts, "summary": thing.summary}, "\n".join(
+        [name, _wrapped(thing.summary), *lines]
+    )
 
 
 def _run(name: str, db: Path | None) -> tuple[dict[str, Any], str]:

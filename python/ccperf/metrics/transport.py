@@ -67,7 +67,10 @@ def cov_in_flight_l4(flows: FlowSeries) -> Floats:
 
 @metric("flow", unit="segments", better=None, formula="mean over k of cwnd(t_k)")
 def mean_cwnd_l4(flows: FlowSeries) -> Floats:
-    """Mean congestion window: bytes over the segment size; 0 before the connection."""
+    """Mean congestion window: bytes over the segment size; 0 before the connection.
+
+    ns-3's TcpBbr lets the window stand at 2^32 - 1 B, and so do we: see docs/what-ns3-does.md.
+    """
     return mean(flows.cwnd)
 
 

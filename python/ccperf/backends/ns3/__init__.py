@@ -52,19 +52,21 @@ class Ns3Aborted(RunError):
     that was asked for holds what happened until then.
     """
 
-    def __init__(self, text: str) -> None:
-        """`text` is what ns-3 printed on standard error."""
+    def __init__(self, text: str, done: float | None = None) -> None:
+        """`text` is what ns-3 printed on standard error; `done` the part of the run, if known."""
         found = _ABORT.search(text)
         self.text = text.strip()
         self.condition: str | None = found["condition"] if found else None
         self.message: str | None = found["message"] if found else None
         self.location: str | None = f"{Path(found['file']).name}:{found['line']}" if found else None
         self.time_s: float | None = float(found["seconds"]) if found and found["seconds"] else None
+        self.done = done
         super().__init__(f"ns-3 aborted: {self._summary()}")
 
     def _summary(self) -> str:
         if self.location is None:
-            return self.text or "it printed nothing"
+            where = "" if self.done is None else f" after {100 * self.done:.0f} % of the run"
+            return self.text or f"abort() was called{where}, and nothing printed"
         what = " ".join(filter(None, (self.condition, self.message and f"({self.message})")))
         when = "" if self.time_s is None else f" at {self.time_s:.9g} s"
         return f"{what or 'no condition given'}, {self.location}{when}"
@@ -161,9 +163,17 @@ class Ns3:
             if packets is not None:
                 command += ["--packets", str(packets)]
             with (Path(scratch) / "output").open("w+b") as output:
-                status = _run(command, output, progress, self.cpu_limit_s)
+                done = 0.0
+
+                def advance(part: float) -> None:
+                    nonlocal done
+                    done = part
+                    if progress:
+                        progress(part)
+
+                status = _run(command, output, advance, self.cpu_limit_s)
                 output.seek(0)
-                _report(status, output.read().decode(errors="replace"))
+                _report(status, output.read().decode(errors="replace"), done)
             return read_tables(tables)
 
 
@@ -252,12 +262,12 @@ def _run(
                 process.wait()
 
 
-def _report(status: int, output: str) -> None:
+def _report(status: int, output: str, done: float | None = None) -> None:
     """Raise what the driver's exit status means; pass on what user code printed."""
     if status == 0:
         sys.stderr.write(output)
     elif status == -signal.SIGABRT:
-        raise Ns3Aborted(output)
+        raise Ns3Aborted(output, done)
     elif status == _STATUS_REFUSED:
         raise RunError(f"ns-3's driver cannot run this: {output.strip()}")
     elif status == -signal.SIGXCPU:

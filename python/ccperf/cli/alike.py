@@ -1,0 +1,69 @@
+"""What tells runs apart that look alike in a list."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ccperf.cli.diff import scenario_differences
+
+if TYPE_CHECKING:
+    from ccperf.store import RunRow
+
+#: More fields than that are not listed.
+_SHOWN = 4
+
+
+def settings(rows: Sequence[RunRow], scenario: Callable[[RunRow], Mapping[str, Any]]) -> list[str]:
+    """For each run the fields in which it differs from others with its point, seed and backend.
+
+    Empty where no other looks like it. `scenario` gives the stored one of a run.
+    """
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        point = (row.experiment, row.label, repr(row.parameters), row.seed, row.backend)
+        groups[point].append(i)
+    texts = [""] * len(rows)
+    for members in groups.values():
+        if len({rows[i].id for i in members}) < 2:
+            continue
+        described = [_described(rows[i], scenario(rows[i])) for i in members]
+        names = dict.fromkeys(
+            _plain(path)
+            for other in described[1:]
+            for path, _, _ in scenario_differences(described[0], other)
+        )
+        for i, fields in zip(members, described, strict=True):
+            found = {_plain(path): value for path, value in _leaves(fields)}
+            words = [f"{_short(name)}={found[name]}" for name in names if name in found]
+            more = f" +{len(words) - _SHOWN}" if len(words) > _SHOWN else ""
+            texts[i] = " ".join(words[:_SHOWN]) + more
+    return texts
+
+
+def _described(row: RunRow, scenario: Mapping[str, Any]) -> dict[str, Any]:
+    made = row.provenance
+    fields = {name: value for name, value in scenario.items() if name != "label"}
+    return {**fields, "engine": made.engine_hash[:8], "code": dict(made.user_code)}
+
+
+def _leaves(fields: Any, path: str = "") -> list[tuple[str, Any]]:
+    """Each value with its path, as `scenario_differences` writes it."""
+    if isinstance(fields, Mapping):
+        inner = ((f"{path}.{key}" if path else str(key), value) for key, value in fields.items())
+    elif isinstance(fields, list) and fields:
+        inner = ((f"{path}[{i}]", value) for i, value in enumerate(fields))
+    else:
+        return [(path, fields)]
+    return [leaf for name, value in inner for leaf in _leaves(value, name)]
+
+
+def _plain(path: str) -> str:
+    """`flows.recovery` of `flows[3].recovery`: what all flows have is said once."""
+    return re.sub(r"\[\d+\]", "", path)
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2]

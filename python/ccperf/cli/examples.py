@@ -1,0 +1,58 @@
+"""Examples at the end of each command's `--help`."""
+
+from __future__ import annotations
+
+EXAMPLES = {
+    "bench": (
+        "ccperf bench cubic",
+        "ccperf bench ./mycca.py:MyCca,cubic --experiments ecn,aqm --seed 1..10",
+    ),
+    "run": (
+        "ccperf run aqm --cc cubic --k 1,5 --qdisc codel",
+        "ccperf run competition --cc ./mycca.py:MyCca --against cubic --seed 1..10",
+        "ccperf run two_hops.toml --packets packets.csv",
+    ),
+    "exec": (
+        'ccperf exec -- "ns3-dev-ccperf-static-dumbbell-default --bw=16Mbps --qlen=20p '
+        '--rtts=15ms --algs=TcpCubic"',
+        "ccperf exec -- tcp-variants-comparison --transport_prot=TcpBbr --duration=6",
+    ),
+    "list": ("ccperf list", "ccperf list cc", "ccperf list metrics --json"),
+    "show": (
+        "ccperf show aqm",
+        "ccperf show cc cubic",
+        "ccperf show metric mean_srtt_l4",
+        "ccperf show latest",
+    ),
+    "runs": ("ccperf runs", "ccperf runs --experiment aqm --cc cubic"),
+    "compare": (
+        "ccperf compare cubic bbr",
+        "ccperf compare --experiment aqm --metric mean_srtt_l4 --each --format latex",
+        "ccperf compare base.db new.db --fail-on 'mean_srtt_l4>5%'",
+    ),
+    "plot": (
+        "ccperf plot latest --figure time_series --format pdf,svg",
+        "ccperf plot --experiment aqm --cc cubic,bbr --at k=1 --overlay",
+        "ccperf plot --experiment aqm --sweep k --metric mean_srtt_l4",
+    ),
+    "site": ("ccperf site build", "ccperf site build --db a.db b.db -o public"),
+    "export": ("ccperf export --format tidy", "ccperf export latest --format pcapng -o captures"),
+    "cite": ("ccperf cite latest",),
+    "verify": (
+        "ccperf verify seeds",
+        "ccperf verify ns3 --pattern 'loss/*'",
+        "ccperf verify ns3 --scenario mine.toml",
+    ),
+    "diff": ("ccperf diff 1f3a 8e12",),
+    "doctor": ("ccperf doctor", "ccperf doctor --db ccperf.db"),
+    "completion": (
+        'eval "$(ccperf completion bash)"           # in ~/.bashrc; zsh likewise',
+        "ccperf completion fish | source",
+    ),
+}
+
+
+def epilogue(command: str) -> str:
+    """The examples of a command as help shows them."""
+    lines = "\n".join(f"    {line}" for line in EXAMPLES[command])
+    return f"Examples:\n\n{lines}"

@@ -1,0 +1,137 @@
+"""What helps to find one's way: examples, completion, what differs, what surprises."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ccperf.recording
+from ccperf.backends.ns3 import Ns3Aborted
+from ccperf.cli.app import COMMANDS, app, invoke
+from ccperf.cli.examples import EXAMPLES
+from ccperf.cli.things import KINDS
+from user_scenarios import ROOT
+
+AQM = ["run", "aqm", "--cc", "cubic", "--k", "1", "--qdisc", "codel"]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert invoke([command, "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for example in EXAMPLES[command]:
+        assert " ".join(example.split())[:60] in shown
+
+
+@pytest.mark.parametrize(
+    "example", [example for several in EXAMPLES.values() for example in several]
+)
+def test_examples_are_commands_with_options_that_there_are(example: str) -> None:
+    import shlex
+
+    words = shlex.split(example.partition("#")[0].replace('"$(', "").replace(')"', ""))
+    words = words[words.index("ccperf") + 1 :]
+    words = words[: words.index("|")] if "|" in words else words
+    if words[0] not in ("exec", "run"):
+        app.parse_args(words, exit_on_error=False, print_error=False)
+    assert words[0] in COMMANDS
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("ru", {"run", "runs"}), ("export --for", {"--format"}), ("export --format pc", {"pcapng"})],
+)
+def test_bash_completes(
+    capsys: pytest.CaptureFixture[str], words: str, completed: set[str]
+) -> None:
+    assert invoke(["completion", "bash"]) == 0
+    Path("completion").write_text(capsys.readouterr().out)
+    count = len(words.split())
+    script = (
+        f"source ./completion; COMP_WORDS=(ccperf {words}); COMP_CWORD={count}; _ccperf; "
+        'echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == completed
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_scripts_too(capsys: pytest.CaptureFixture[str], shell: str) -> None:
+    assert invoke(["completion", shell]) == 0
+    script = capsys.readouterr().out
+    assert "ccperf" in script
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+def test_what_is_listed_can_be_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """The tutorial said so of topologies, figures and backends."""
+    kinds = {"topology": "topologies", "workload": "workloads", "figure": "figures"}
+    for kind, several in {**kinds, "backend": "backends"}.items():
+        for thing in KINDS[several]():
+            assert invoke(["show", kind, thing.name]) == 0
+            assert capsys.readouterr().out.startswith(thing.name)
+    assert invoke(["show", "topology", "dumbell"]) == 2
+    assert "did you mean `dumbbell`?" in capsys.readouterr().err
+
+
+def test_runs_that_look_alike_are_told_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    for options in (["60ms"], ["70ms"], ["70ms", "--recovery", "TcpPrrRecovery"]):
+        assert invoke([*AQM, "--stop-time", *options, "--db", "x.db"]) == 0
+    other = [word.replace("codel", "fifo") for word in AQM]
+    assert invoke([*other, "--stop-time", "60ms", "--db", "x.db"]) == 0
+    capsys.readouterr()
+    assert invoke(["runs", "--db", "x.db"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert "differs in" in head
+    assert [re.findall(r"(?:stop_time|recovery)=\w+", line) for line in lines] == [
+        ["stop_time=60ms", "recovery=PrrRfc6937"],
+        ["stop_time=70ms", "recovery=PrrRfc6937"],
+        ["stop_time=70ms", "recovery=TcpPrrRecovery"],
+        [],
+    ]
+
+
+def test_seeds_that_change_nothing_are_said_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke([*AQM, "--stop-time", "60ms", "--seed", "1..3"]) == 0
+    assert "another seed changes nothing there" in capsys.readouterr().err
+
+
+def test_tables_become_data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, Any] = {}
+    module = types.SimpleNamespace(DataFrame=lambda table: made.setdefault("table", table))
+    monkeypatch.setattr(ccperf.recording, "import_module", lambda _: module)
+    table = ccperf.run("aqm", cc="cubic", k=1, stop_time="60ms").recording.flows
+    assert table.to_pandas() == dict(table.items())
+    made.clear()
+    assert table.to_polars() is table
+
+
+def test_an_abort_without_a_word_says_when() -> None:
+    error = Ns3Aborted("", 0.25)
+    assert (
+        str(error) == "ns-3 aborted: abort() was called after 25 % of the run, and nothing printed"
+    )
+
+
+def test_the_page_on_ns3_names_what_ends_it() -> None:
+    page = (ROOT / "docs" / "what-ns3-does.md").read_text("utf-8")
+    for word in ("4,294,967,295", "third band", "TbfQueueDisc", "stays closed", "no SYN", "no ECT"):
+        assert word in page
+
+
+def test_no_bar_is_drawn_into_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke([*AQM, "--stop-time", "60ms"]) == 0
+    assert "━" not in capsys.readouterr().err

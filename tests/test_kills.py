@@ -1,0 +1,23 @@
+"""A few of the kills of `tools/kills.py`; two hundred of them take some minutes."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+
+import pytest
+
+from user_scenarios import ROOT
+
+
+@pytest.mark.slow
+def test_nothing_finished_is_lost_and_nothing_half_looks_whole() -> None:
+    pytest.importorskip("jinja2")
+    spec = importlib.util.spec_from_file_location("kills", ROOT / "tools" / "kills.py")
+    assert spec
+    assert spec.loader
+    kills = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(kills)
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"again: .venv/bin/python tools/kills.py --kills 6 --seed {seed}")
+    kills.kill(6, seed)
