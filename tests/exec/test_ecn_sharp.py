@@ -188,6 +188,32 @@ def test_large_scale_is_a_leaf_spine_with_five_delays() -> None:
     assert scenario["routing"]["type"] == "ecmp"
 
 
+def test_large_scale_pias_demotes_flows_into_classes_of_strict_priority() -> None:
+    scenario = canonical("large-scale-pias --randomSeed=1 --load=0.6 --AQM=TCN --TCNThreshold=70")
+    (stack,) = scenario["stacks"]
+    assert stack["pias"] == ["140kB", "280kB", "420kB"]
+    port = scenario["links"][0]["reverse"]["qdisc"]
+    assert (port["type"], port["attributes"]) == (
+        "StrictPriorityQueueDisc",
+        {"Priorities": "10 8 6 0"},
+    )
+    (inner,) = port["children"]
+    assert inner == {"type": "TcnQueueDisc", "attributes": {"MaxSize": "250p", "Threshold": "70us"}}
+
+
+def test_what_flows_send_first_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = SHORT_FABRIC.partition(" ")[2].replace("0.6", "0.8")
+    small = [
+        float(execute(f"{program} {options}", capsys).splitlines()[2].split()[-1])
+        for program in ("large-scale", "large-scale-pias")
+    ]
+    assert small[1] < small[0]
+    assert (tmp_path / "Large_Scale_PIAS_undefined_2X2_ECNSharp_DcTcp_0.8.xml").exists()
+
+
 def test_the_readme_s_misspelt_options_are_read_with_a_note() -> None:
     line = (
         "large-scale --randomSeed=233 --load=0.6 --AQM=ECNSharp --ECNShaprInterval=70"

@@ -9,12 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.programs.ecn_sharp.large_scale import PROGRAM as LARGE_SCALE
+from ccperf.programs.ecn_sharp.large_scale_pias import PROGRAM as LARGE_SCALE_PIAS
 from ccperf.programs.ecn_sharp.mq import PROGRAM as MQ
 from ccperf.programs.ecn_sharp.queue_track import PROGRAM as QUEUE_TRACK
 
 if TYPE_CHECKING:
     from ccperf.programs.program import Program
 
-PROGRAMS: dict[str, Program] = {program.name: program for program in (LARGE_SCALE, QUEUE_TRACK, MQ)}
+PROGRAMS: dict[str, Program] = {
+    program.name: program for program in (LARGE_SCALE, LARGE_SCALE_PIAS, QUEUE_TRACK, MQ)
+}
 
 __all__ = ["PROGRAMS"]

@@ -7,6 +7,7 @@ balancers and middleboxes, or do not.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
@@ -85,9 +86,13 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
 
 
 def fabric(
-    values: Values, defaults: Defaults, rng_run: int, port: SwitchPort, **workload: Any
+    values: Values,
+    defaults: Defaults,
+    rng_run: int,
+    port: SwitchPort,
+    stack: Mapping[str, Any] | None = None,
 ) -> Scenario:
-    """The fabric with its flows, over such ports; `workload` are further fields of the flows'."""
+    """The fabric with its flows, over such ports; `stack` has further fields of the flows'."""
     from ccperf.topologies import FabricLink, fair_host_port, leaf_spine
 
     _check(values)
@@ -121,14 +126,13 @@ def fabric(
             "start": time(values["StartTime"]),
             "until": time(values["FlowLaunchEndTime"]),
         },
-        **workload,
     }
     return network.scenario(
         [],
         stop_time=time(values["EndTime"]),
         seed=transport.seed(values, rng_run),
         routing={"type": "ecmp"},
-        stacks=[transport.stack("dc", values, defaults)],
+        stacks=[{**transport.stack("dc", values, defaults), **(stack or {})}],
         workloads=[flows],
         recording={"flows": "none", "links": "none", "flow_monitor": True},
     )
