@@ -70,7 +70,10 @@ fields           : user_code
 added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
-scenario         : _native added_delay errors fields profiles toml user_code workload
+metrics          : errors
+figures          : errors metrics outputs
+notebook         : errors figures
+scenario         : _native added_delay errors fields notebook profiles toml user_code workload
 topologies       : _native errors scenario toml user_code
 programs         : _native errors flow_monitor outputs registry scenario topologies traces
 published        :
@@ -78,23 +81,21 @@ roles            :
 catalogue        : _native errors programs published registry roles scenario topologies
                    traces user_code
 flow_monitor     : errors
-metrics          : errors
 backends         : _native algorithms errors recording user_code
-result           : _native metrics user_code
+result           : _native errors figures metrics notebook user_code
 citation         : registry
-evidence         : chance errors metrics registry result roles store
+evidence         : chance errors figures metrics notebook registry result roles store
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
 what_if          : _native errors grid scenario topologies
 campaign         : _native backends chance errors interruption result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
-figures          : errors metrics outputs
 verify           : _native backends campaign catalogue errors interruption metrics outputs programs
                    published registry scenario topologies traces
 site             : _native catalogue citation errors evidence figures metrics outputs published
-                   registry reproduce roles store verify what_if
-api              : backends campaign catalogue errors outputs user_code
+                   registry reproduce result roles store verify what_if
+api              : backends campaign catalogue errors notebook outputs user_code
 include          :
 data             :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import backends, campaign, catalogue, outputs
+from ccperf import backends, campaign, catalogue, notebook, outputs
 from ccperf.user_code import names
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def run(
         seed, recovery, stop_time: instead of the experiment's own.
         backend: ``"native"`` or ``"ns3"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
-        progress: called with the part that is done, from 0 to 1.
+        progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
         parameters: of the experiment, e.g. ``k=5``; the published point's values if not given.
 
     Raises:
@@ -86,4 +86,8 @@ def _simulate(
     trace = Path(packets) if packets is not None else None
     if trace:
         outputs.may_write(trace, outputs.packets(trace), "packets")
-    return campaign.simulate(point, made_by, progress, packets=trace)
+    bar = None if progress else notebook.progress()
+    result = campaign.simulate(point, made_by, progress or bar, packets=trace)
+    if bar:
+        bar(1.0)
+    return result

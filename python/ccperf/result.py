@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ccperf.backends import Backend
     from ccperf.metrics import MetricTables
+    from ccperf.notebook import Plot
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
 
@@ -135,17 +136,61 @@ class Result:
     def __repr__(self) -> str:
         return f"<Result {self.id}: {self.title}, {self.recording.flows.rows} flows>"
 
+    def plot(self, name: str = "time_series") -> Plot:
+        """Return a figure of the run, e.g. `time_series`, `queue`; a notebook shows it.
+
+        Raises what `ccperf.figures.describe` does.
+        """
+        from ccperf.figures import describe
+        from ccperf.notebook import Plot
+
+        return Plot(describe(name, self.scenario, self.recording))
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """Return the metrics as a data frame of pandas, one row a value; or a recording's table.
+
+        Raises `UsageError` without pandas, KeyError for a table that there is not.
+        """
+        return self._frame(table, "pandas")
+
+    def to_polars(self, table: str | None = None) -> Any:
+        """Return what `to_pandas` does as a data frame of polars."""
+        return self._frame(table, "polars")
+
+    def _frame(self, table: str | None, library: str) -> Any:
+        from ccperf.notebook import frame
+
+        if table is not None:
+            if table not in self.recording.tables:
+                there = ", ".join(self.recording.tables)
+                raise KeyError(f"no table `{table}`; this recording has {there}")
+            return frame(dict(self.recording.tables[table]), library)
+        values = [
+            (scope, subject, name, value, METRICS[name].unit)
+            for scope, columns in self.metrics.by_scope.items()
+            for subject, metrics in columns.items()
+            for name, value in metrics.items()
+        ]
+        names = ("scope", "subject", "metric", "value", "unit")
+        return frame({n: [row[i] for row in values] for i, n in enumerate(names)}, library)
+
     def _repr_html_(self) -> str:
-        """Show the metric tables, one column a flow or link, with units and definitions."""
+        """Show a figure and the metric tables, one column a flow or link, with definitions."""
+        from ccperf.errors import UsageError
+
         made = self.provenance
         caption = (
             f"run {self.id}, {made.backend} {made.backend_version}, seed {made.seed}, "
             f"scenario {made.scenario_hash[:16]}"
         )
         tables = self.metrics.by_scope.values()
+        try:
+            drawn = self.plot()._repr_html_()
+        except UsageError:  # nothing to draw
+            drawn = ""
         return (
             f"<h4>{html.escape(self.title)}</h4><p><small>{html.escape(caption)}</small></p>"
-            + "".join(map(_metric_table, filter(None, tables)))
+            f"{drawn}" + "".join(map(_metric_table, filter(None, tables)))
         )
 
 

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
     from typing_extensions import Self
 
+    from ccperf.notebook import Drawing
+
 
 class ScenarioWarning(UserWarning):
     """Something in a scenario that is allowed and probably not meant."""
@@ -483,6 +485,46 @@ class Scenario(Model):
         for text in _surprises(scenario):
             warnings.warn(text, ScenarioWarning, stacklevel=3)
         return scenario
+
+    def plot(self) -> Drawing:
+        """Return a drawing of the network, which a notebook shows."""
+        from ccperf.notebook import Drawing
+
+        return Drawing(self.canonical())
+
+    def to_pandas(self) -> Any:
+        """Return the flows as a data frame of pandas; raises `UsageError` without it."""
+        from ccperf.notebook import frame
+
+        return frame(self._flow_columns(), "pandas")
+
+    def to_polars(self) -> Any:
+        """Return the flows as a data frame of polars; raises `UsageError` without it."""
+        from ccperf.notebook import frame
+
+        return frame(self._flow_columns(), "polars")
+
+    def _flow_columns(self) -> dict[str, list[str]]:
+        flows = self.canonical()["flows"]
+        columns = {
+            name: [str(flow.get(name, "")) for flow in flows]
+            for name in ("name", "source", "destination", "start", "stop", "recovery")
+        }
+        columns["cc"] = [flow["cc"]["type"] if "cc" in flow else "" for flow in flows]
+        columns["application"] = [flow["application"]["type"] for flow in flows]
+        return columns
+
+    def _repr_html_(self) -> str:
+        """Show the network and the flows."""
+        from ccperf.notebook import table
+
+        columns = self._flow_columns()
+        rows = list(zip(*columns.values(), strict=True))
+        shown = rows[:20]
+        said = f"{self.label or 'scenario'}: {len(rows)} flows, {self.stop_time}, seed {self.seed}"
+        if len(shown) < len(rows):
+            said += f"; the first {len(shown)}"
+        return self.plot()._repr_html_() + table(list(columns), shown, said)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Scenario:

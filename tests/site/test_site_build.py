@@ -39,16 +39,21 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
+def of_the_site(folder: Path) -> list[Path]:
+    """Every file, without what the build remembers for itself: it has times in it."""
+    return [
+        path
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+        if path.is_file() and path.name != ".ccperf-memory"
+    ]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in of_the_site(folder)}
 
 
 def times(folder: Path) -> dict[Path, int]:
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+    return {path: path.stat().st_mtime_ns for path in of_the_site(folder)}
 
 
 def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
@@ -172,6 +177,44 @@ def test_the_site_is_built_without_matplotlib(small: Path, tmp_path: Path) -> No
         check=True,
     )
     assert run.stdout == "2\n"
+
+
+def test_what_is_there_is_not_made_again(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ccperf.figures import svg
+    from ccperf.site import pages
+
+    folder = tmp_path / "site"
+    site.build([small], folder)
+
+    def made(*_: object) -> str:
+        raise AssertionError("a page was made again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(svg, "draw", made)
+        patch.setattr(pages, "_page", made)
+        built = site.build([small], folder)
+    assert (built.written, built.removed) == (0, 0)
+
+
+@pytest.mark.parametrize("damage", [b"", b"no database", b"SQLite format 3\0" + bytes(200)])
+def test_a_damaged_memory_costs_time_only(small: Path, tmp_path: Path, damage: bytes) -> None:
+    folder = tmp_path / "site"
+    site.build([small], folder)
+    before = contents(folder)
+    (folder / ".ccperf-memory").write_bytes(damage)
+    built = site.build([small], folder)
+    assert (built.written, built.removed) == (0, 0)
+    assert contents(folder) == before
+
+
+def test_a_memory_knows_no_paths(small: Path, tmp_path: Path) -> None:
+    """A site is published as it stands."""
+    site.build([small], tmp_path / "site")
+    for path in (tmp_path / "site").rglob("*"):
+        if path.is_file():
+            assert str(tmp_path).encode() not in path.read_bytes(), path
 
 
 def test_one_run_in_two_databases_has_one_page(small: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
+    from ccperf.notebook import Plot
 
 #: `exact`: seeds change nothing, so the difference holds for this point whatever the seed is.
 Verdict = Literal["significant", "exact", "not significant", "same", "one seed"]
@@ -68,6 +69,35 @@ class Comparison:
     #: How many cells were compared, and in how many of them a seed changes nothing.
     cells: int
     deterministic: int
+
+    def plot(self, metric: str | None = None) -> Plot:
+        """Return the relative differences by one metric with their intervals; a notebook shows it.
+
+        By default the first metric; raises `UsageError` for one that was not compared.
+        """
+        from ccperf.evidence import shown
+        from ccperf.notebook import Plot
+
+        return Plot(shown.figure(self, metric))
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a data frame of pandas; raises `UsageError` without it."""
+        return self._frame("pandas")
+
+    def to_polars(self) -> Any:
+        """Return the rows as a data frame of polars; raises `UsageError` without it."""
+        return self._frame("polars")
+
+    def _frame(self, library: str) -> Any:
+        from ccperf.evidence import shown
+        from ccperf.notebook import frame
+
+        return frame(shown.columns([document(row) for row in self.rows]), library)
+
+    def _repr_html_(self) -> str:
+        from ccperf.evidence import shown
+
+        return shown.html(self)
 
 
 def compare(

@@ -54,8 +54,8 @@ class Room:
 
 
 #: The run that a page shows first, and runs that are laid over it.
-FULL = Room(24_000, 3, 8, 65)
-SMALL = Room(3_900, 2, 4, 9)
+FULL = Room(17_000, 3, 8, 65)
+SMALL = Room(3_000, 2, 4, 9)
 
 
 def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, Any]:

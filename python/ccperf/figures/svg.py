@@ -52,12 +52,14 @@ class Detail:
     columns: int
     #: Points of all series of a panel, about: with many flows each is thinned further.
     points: int
+    #: But never to fewer columns than this.
+    least: int
 
 
 #: Two columns for each pixel on the page.
-FINE = Detail(900, 60_000)
+FINE = Detail(900, 60_000, 40)
 #: For pages that have the series as data, too.
-SMALL = Detail(150, 1_200)
+SMALL = Detail(70, 700, 16)
 #: Parts of the font's size; the widest sans serif that a page may choose (DejaVu Sans, Verdana).
 _WIDTHS = {
     **dict.fromkeys("ijlI|.,:;'![]()ft r", 0.41),
@@ -187,7 +189,7 @@ class _Drawing:
         self, series: Series, panel: Panel, x: _Scale, y: _Scale, width: int, height: int
     ) -> str:
         fair = self.detail.points // (4 * len(panel.series))
-        columns = min(self.detail.columns, max(40, fair))
+        columns = min(self.detail.columns, max(self.detail.least, fair))
         xs, ys = decimate(series.x, series.y, series.shape, columns)
         shown = np.isfinite(xs) & np.isfinite(ys)
         # Where values are missing, the line has a gap.

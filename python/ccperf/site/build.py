@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.errors import UsageError
 from ccperf.evidence import cells
 from ccperf.site.inventory import inventory
+from ccperf.site.memory import Memory
 from ccperf.site.output import Output
 from ccperf.site.scores import Scores
 from ccperf.store import Store
@@ -17,7 +18,7 @@ from ccperf.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ccperf.site.inventory import Group
+    from ccperf.site.inventory import Group, Inventory
 
 
 #: The page that a site begins with.
@@ -48,7 +49,7 @@ def build(
     used, or without jinja2.
     """
     try:
-        from ccperf.site import pages, work
+        from ccperf.site import pages
     except ModuleNotFoundError as error:
         raise UsageError(
             "site", f"{error.name} is not installed: pip install 'ccperf[figures]'"
@@ -58,36 +59,82 @@ def build(
     for path in paths:
         Store(path, "r").close()  # all are databases of ours before anything is written
     target = Output(Path(output))
-    found = inventory(cells.read(paths), [path.name for path in paths])
-    by_page = {page.id: (group, page) for group in found.groups for page in group.pages}
-    jobs = [by_page[page.id] for page in found.pages]
+    with Memory(target.folder) as memory:
+        records = (record for path in paths for record in memory.records(path))
+        found = inventory(cells.gather(records), [path.name for path in paths])
+        _write_runs(found, target, memory, progress)
+        for asset in files("ccperf.site").joinpath("static").iterdir():
+            target.write(f"static/{asset.name}", asset.read_bytes())
+        for name, content in pages.generated():
+            target.write(name, content)
+        _write_overviews(found, target, memory)
+    target.finish()
+    return Built(Path(output) / INDEX, found.runs, target.written, target.unchanged, target.removed)
+
+
+def _write_runs(
+    found: Inventory,
+    target: Output,
+    memory: Memory,
+    progress: Callable[[int, int], None] | None,
+) -> None:
+    """Write the pages of runs that are not there yet as they would be made."""
+    from ccperf.site import work
+
+    group_of = {page.id: group for group in found.groups for page in reversed(group.pages)}
     done = 0
-    for (_, page), made in zip(jobs, work.make(jobs), strict=True):
+    jobs = []
+    for page in found.pages:
+        group = group_of[page.id]
+        first = group.page(page.id)
+        if memory.keeps(f"runs {page.id}", first.made_of(group), target):
+            done += len(page.runs)
+        else:
+            jobs.append((group, first))
+    if progress and done:
+        progress(done, found.runs)
+    for (group, page), made in zip(jobs, work.make(jobs), strict=True):
         for name, content in made:
             target.write(name, content)
+        names = [name for name, _ in made]
+        memory.remember(f"runs {page.id}", page.made_of(group), names, target)
         done += len(page.runs)
         if progress:
             progress(done, found.runs)
-    for asset in files("ccperf.site").joinpath("static").iterdir():
-        target.write(f"static/{asset.name}", asset.read_bytes())
-    for name, content in pages.generated():
-        target.write(name, content)
-    scores = Scores(found)
+
+
+def _write_overviews(found: Inventory, target: Output, memory: Memory) -> None:
+    from ccperf.site import pages
+
+    everything: list[Any] = []
     for group in found.groups:
-        if group.name:
-            for name, content in pages.experiment_pages(group, _scenario(group)):
+        made_of: list[Any] = [
+            group.name,
+            [[page.algorithm, page.point, page.runs, page.stamp] for page in group.pages],
+        ]
+        everything.append(made_of)
+        if group.name and not memory.keeps(f"experiment {group.name}", made_of, target):
+            made = list(pages.experiment_pages(group, _scenario(group)))
+            for name, content in made:
                 target.write(name, content)
+            names = [name for name, _ in made]
+            memory.remember(f"experiment {group.name}", made_of, names, target)
+    made_of = [everything, found.databases]
+    if memory.keeps("overviews", made_of, target):
+        return
+    scores = Scores(found)
+    names = []
     for algorithm in found.algorithms:
         for name, content in pages.algorithm_pages(algorithm, found, scores):
             target.write(name, content)
+            names.append(name)
     overview = dict(pages.overview_pages(found, scores))
     # Last, so that a site which has one is whole.
     index = overview.pop(INDEX)
     for name, content in overview.items():
         target.write(name, content)
     target.write(INDEX, index)
-    target.finish()
-    return Built(Path(output) / INDEX, found.runs, target.written, target.unchanged, target.removed)
+    memory.remember("overviews", made_of, [*names, *overview, INDEX], target)
 
 
 def _scenario(group: Group) -> dict[str, Any]:

@@ -78,6 +78,26 @@ class Page:
         return ", ".join(f"{name} = {value}" for name, value in self.point.items())
 
     @property
+    def stamp(self) -> list[Any]:
+        """What else its row in the overviews shows."""
+        row = self.record.row
+        return [self.cell.backend, self.cell.engine, row.label, str(self.record.database.name)]
+
+    def made_of(self, group: Group) -> list[Any]:
+        """Return all that its page depends on: what has the same is the same page."""
+        return [
+            self.runs,
+            self.stamp,
+            self.algorithm,
+            self.point,
+            [other.experiment + other.point_text for other in self.also],
+            [
+                [axis.name, [[one.text, one.page.href if one.page else ""] for one in axis.values]]
+                for axis in group.beside(self)
+            ],
+        ]
+
+    @property
     def described(self) -> Experiment | None:
         """The catalogue's description of its experiment."""
         return EXPERIMENTS.get(self.experiment)
@@ -186,6 +206,10 @@ class Group:
     @cached_property
     def _by_place(self) -> dict[tuple[Any, ...], Page]:
         return {_place(page, page.algorithm, page.point): page for page in reversed(self.pages)}
+
+    def page(self, run: str) -> Page:
+        """Return the first page that begins with a run."""
+        return next(page for page in self.pages if page.id == run)
 
     def beside(self, page: Page) -> list[Axis]:
         """Return what can be changed from a page: each parameter, then the algorithm."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,13 @@ from ccperf.errors import RunError, UsageError
 from ccperf.outputs import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 #: Marks a folder as one that a site may be written to.
 MARKER = ".ccperf-site"
+#: What a build remembers for the next one.
+MEMORY = ".ccperf-memory"
 _NOTE = "This folder is written by `ccperf site build`; what is not of the site is removed.\n"
 
 
@@ -32,7 +35,8 @@ class Output:
         self.written = 0
         self.unchanged = 0
         self.removed = 0
-        self._files: set[Path] = set()
+        self._files: set[str] = set()
+        self._folders: set[Path] = set()
         with _errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / MARKER).exists():
@@ -48,12 +52,36 @@ class Output:
         Raises ValueError for a name that leads out of the folder.
         """
         path = self.folder / name
-        if not name or path.name == MARKER or ".." in path.parts[len(self.folder.parts) :]:
+        if (
+            not name
+            or path.name in (MARKER, MEMORY)
+            or ".." in path.parts[len(self.folder.parts) :]
+        ):
             raise ValueError(f"`{name}` is no file of a site")
         if not path.is_relative_to(self.folder):
             raise ValueError(f"`{name}` is not in the site's folder")
-        self._files.add(path)
+        self._files.add(str(path))
         return path
+
+    def keep(self, files: Sequence[tuple[str, int, int]]) -> bool:
+        """Keep files as an earlier build has left them; False if one is missing or was touched.
+
+        Of each the name, and its size and time as `stamp` has given them.
+        """
+        if any(self.stamp(name) != (size, time) for name, size, time in files):
+            return False
+        for name, _, _ in files:
+            self.path(name)
+        self.unchanged += len(files)
+        return True
+
+    def stamp(self, name: str) -> tuple[int, int] | None:
+        """Return size and time of a file, by which a change is noticed; None if there is none."""
+        try:
+            status = os.stat(self.folder / name)
+        except OSError:
+            return None
+        return status.st_size, status.st_mtime_ns
 
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file unless it has this content already."""
@@ -63,7 +91,9 @@ class Output:
             if path.is_file() and path.read_bytes() == data:
                 self.unchanged += 1
                 return
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.parent not in self._folders:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._folders.add(path.parent)
             with whole(path) as draft:
                 draft.write_bytes(data)
             self.written += 1
@@ -71,13 +101,19 @@ class Output:
     def finish(self) -> None:
         """Remove what an earlier build wrote and this one did not."""
         with _writing(self.folder):
-            for path in sorted(self.folder.rglob("*"), reverse=True):
-                if path.is_dir() and not path.is_symlink():
-                    if not any(path.iterdir()):
-                        path.rmdir()
-                elif path not in self._files and path.name != MARKER:
-                    path.unlink()
+            for folder, folders, names in os.walk(self.folder, topdown=False):
+                links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+                kept = False
+                for name in (*names, *links):
+                    path = os.path.join(folder, name)
+                    own = folder == str(self.folder) and name.startswith((MARKER, MEMORY))
+                    if path in self._files or own:
+                        kept = True
+                        continue
+                    os.unlink(path)
                     self.removed += 1
+                if not kept and folder != str(self.folder) and not os.listdir(folder):
+                    os.rmdir(folder)
 
 
 @contextmanager

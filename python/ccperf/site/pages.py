@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ccperf import __version__, registry
-from ccperf.figures import svg, web
+from ccperf.figures import svg, topology, web
 from ccperf.metrics import CLASSES, METRICS, SAMPLING
-from ccperf.site import experiment_data, topology
+from ccperf.site import experiment_data
 from ccperf.site.differences import differences
 from ccperf.site.drawing import script
 from ccperf.site.naming import slug

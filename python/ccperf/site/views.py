@@ -286,8 +286,11 @@ class RunView:
 
     @property
     def json(self) -> str:
-        """The run as `exec --json` prints it."""
-        return json.dumps({**self._json, "command": self.command}, separators=(",", ":")) + "\n"
+        """The run as `exec --json` prints it; the scenario only where no command makes it."""
+        said = {**self._json, "command": self.command}
+        if self.command:
+            del said["scenario"]
+        return json.dumps(said, separators=(",", ":")) + "\n"
 
 
 @dataclass(frozen=True)

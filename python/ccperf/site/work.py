@@ -34,8 +34,9 @@ def make(jobs: Sequence[tuple[Group, Page]]) -> Iterator[Files]:
     workers = min(_cores(), len(jobs) // (_WORTH_PROCESSES // 2))
     # A child that is a copy needs nothing of the caller's script; elsewhere one process makes all.
     if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
-        for job in jobs:
-            yield page_files(*job)
+        with Stores() as stores:
+            for job in jobs:
+                yield page_files(*job, stores)
         return
     _jobs.extend(jobs)
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))
@@ -47,18 +48,42 @@ def make(jobs: Sequence[tuple[Group, Page]]) -> Iterator[Files]:
         _jobs.clear()
 
 
+class Stores:
+    """Databases that stay open while pages are made of them: opening takes milliseconds."""
+
+    def __init__(self) -> None:
+        """None is open yet."""
+        self._open: dict[Path, Store] = {}
+
+    def __enter__(self) -> Stores:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for store in self._open.values():
+            store.close()
+        self._open.clear()
+
+    def of(self, database: Path) -> Store:
+        """Return the store of a database."""
+        if database not in self._open:
+            self._open[database] = Store(database, "r")
+        return self._open[database]
+
+
 #: What the children make; they have it of their parent.
 _jobs: list[tuple[Group, Page]] = []
+#: Those of a child, which ends with it.
+_stores = Stores()
 
 
 def _made(index: int) -> Files:
-    return page_files(*_jobs[index])
+    return page_files(*_jobs[index], _stores)
 
 
-def page_files(group: Group, page: Page) -> Files:
+def page_files(group: Group, page: Page, stores: Stores) -> Files:
     """Return the files of a page of runs: itself, its picture, its series, and what it says."""
     shown = page.record
-    first = _result(shown.database, page.id, page)
+    first = _result(stores, shown.database, page.id, page)
     files: Files = []
     flows = drawing.series_of(first)
     drawn = None
@@ -68,7 +93,7 @@ def page_files(group: Group, page: Page) -> Files:
         files.append((drawing.DATA_FILE, drawing.data(first, flows, packed.FULL)))
         for seed in page.seeds[1:]:
             record = page.cell.records[seed]
-            other = _result(record.database, record.row.id, page)
+            other = _result(stores, record.database, record.row.id, page)
             series = drawing.series_of(other)
             if series is not None:
                 small = drawing.data(other, series, packed.SMALL)
@@ -82,9 +107,8 @@ def page_files(group: Group, page: Page) -> Files:
     return [(f"{page.folder}/{name}", content) for name, content in files]
 
 
-def _result(database: Path, run: str, page: Page) -> Result:
-    with Store(database, "r") as store:
-        result = store.load(run)
+def _result(stores: Stores, database: Path, run: str, page: Page) -> Result:
+    result = stores.of(database).load(run)
     row = page.record.row
     return replace(result, experiment=row.experiment, parameters=row.parameters)
 

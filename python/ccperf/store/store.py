@@ -146,6 +146,15 @@ class Store:
         with self._reading():
             return [str(row[0]) for row in self._db.execute("SELECT id FROM run ORDER BY rowid")]
 
+    def points(self) -> dict[str, int]:
+        """Return how many points each run serves, in the order in which the runs finished."""
+        with self._reading():
+            query = (
+                "SELECT run.id, count(*) FROM run JOIN point ON point.run_id = run.id"
+                " GROUP BY run.id ORDER BY run.rowid"
+            )
+            return {str(run): int(count) for run, count in self._db.execute(query)}
+
     def latest(self) -> tuple[str, str] | None:
         """Return when the last run finished (ISO 8601, UTC), and its id; None without runs."""
         with self._reading():
@@ -196,6 +205,8 @@ class Store:
         points has a row for each.
         """
         columns = ", ".join(f"run.{name}" for name in (*checksums.RUN, "checksum"))
+        # Written so that the run is looked up, not looked for.
+        of_run = "run.id = ?1" if run_id is not None else "?1 IS NULL"
         with self._reading():
             rows = self._db.execute(
                 f"""
@@ -204,7 +215,7 @@ class Store:
                            (SELECT DISTINCT cc FROM flow WHERE run_id = run.id AND cc != ''
                             ORDER BY position))
                 FROM run JOIN point ON point.run_id = run.id
-                WHERE (?1 IS NULL OR run.id = ?1)
+                WHERE {of_run}
                   AND (?2 IS NULL OR point.experiment = ?2)
                   AND (?3 IS NULL OR EXISTS (SELECT 1 FROM flow WHERE run_id = run.id AND cc = ?3))
                   AND (?4 IS NULL OR backend = ?4)
@@ -231,24 +242,28 @@ class Store:
                 scopes[scope].setdefault(subject, {})[name] = value
         return tables
 
-    def reduced_metrics(self) -> dict[str, dict[str, float]]:
+    def reduced_metrics(self, run_id: str | None = None) -> dict[str, dict[str, float]]:
         """Return one value a metric for each run: the mean or the sum of its flows' or links'.
 
         Of the classes of transfers, which have flows in common, it is that of `all`; those of
         others have the class before a point, `small.mean_fct_l4`.
         """
         reduced: dict[str, dict[str, float]] = {}
-        for run_id, name, mean, total in self._db.execute(
+        # Written so that one run is looked up, not looked for.
+        of_run = "run_id = ?1" if run_id is not None else "?1 IS NULL"
+        for run, name, mean, total in self._db.execute(
             "SELECT run_id, name, AVG(value), SUM(value) FROM metric"
-            " WHERE scope != 'class' OR subject = 'all' GROUP BY run_id, name"
+            f" WHERE {of_run} AND (scope != 'class' OR subject = 'all') GROUP BY run_id, name",
+            (run_id,),
         ):
             is_sum = name in METRICS and METRICS[name].over_flows == "sum"
-            reduced.setdefault(run_id, {})[name] = total if is_sum else mean
-        for run_id, subject, name, value in self._db.execute(
+            reduced.setdefault(run, {})[name] = total if is_sum else mean
+        for run, subject, name, value in self._db.execute(
             "SELECT run_id, subject, name, value FROM metric"
-            " WHERE scope = 'class' AND subject != 'all'"
+            f" WHERE {of_run} AND scope = 'class' AND subject != 'all'",
+            (run_id,),
         ):
-            reduced.setdefault(run_id, {})[f"{subject}.{name}"] = value
+            reduced.setdefault(run, {})[f"{subject}.{name}"] = value
         return reduced
 
     def scenario(self, run_id: str) -> dict[str, Any]:

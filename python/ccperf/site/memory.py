@@ -1,0 +1,176 @@
+"""What a build remembers for the next one, so that one new run costs seconds, not minutes.
+
+It lies in the site's folder: what is known of each run (runs never change; their id says what they
+are), and of each part of the site from what it was made and which files that gave. A part is made
+again if one of its files is missing or was touched, or if this package is another one. Nothing
+is lost with the file but time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+from array import array
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ccperf import __version__, _native
+from ccperf.evidence.cells import Record, algorithm, settings_of
+from ccperf.metrics import METRICS
+from ccperf.result import Provenance
+from ccperf.site.output import MEMORY
+from ccperf.store import RunRow, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import TracebackType
+
+    from ccperf.site.output import Output
+
+_SCHEMA = """
+CREATE TABLE of (package TEXT NOT NULL);
+CREATE TABLE run (
+    database TEXT NOT NULL, id TEXT NOT NULL, points INTEGER NOT NULL, rows TEXT NOT NULL,
+    metrics BLOB NOT NULL, PRIMARY KEY (database, id)
+) WITHOUT ROWID;
+CREATE TABLE part (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, files TEXT NOT NULL);
+"""
+_NAMES = tuple(METRICS)
+
+
+class Memory:
+    """The memory of a site's folder; a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open it; one that cannot be read, or is of another version of this package, is begun."""
+        self._path = folder / MEMORY
+        try:
+            self._db = self._open()
+        except sqlite3.Error:
+            self._path.unlink(missing_ok=True)
+            self._db = self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path)
+        try:
+            # What is lost in a crash is made again.
+            db.execute("PRAGMA synchronous = OFF")
+            known = db.execute("SELECT name FROM sqlite_master WHERE name = 'of'").fetchone()
+            row = db.execute("SELECT package FROM of").fetchone() if known else None
+            if row is None or row[0] != _package():
+                for (name,) in db.execute(
+                    "SELECT name FROM sqlite_master WHERE type = 'table'"
+                ).fetchall():
+                    db.execute(f'DROP TABLE "{name}"')
+                db.executescript(_SCHEMA)
+                db.execute("INSERT INTO of VALUES (?)", (_package(),))
+                db.commit()
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            self._db.commit()
+        self._db.close()
+
+    def records(self, database: Path) -> Iterator[Record]:
+        """Yield the runs of a database at their points; only what is new is read from it."""
+        key = hashlib.sha256(str(database.resolve()).encode()).hexdigest()[:16]
+        known = {
+            run: (points, rows, metrics)
+            for run, points, rows, metrics in self._db.execute(
+                "SELECT id, points, rows, metrics FROM run WHERE database = ?", (key,)
+            )
+        }
+        with Store(database, "r") as store:
+            there = store.points()
+            for run, points in there.items():
+                if run in known and known[run][0] == points:
+                    _, rows, blob = known[run]
+                    yield from _read(json.loads(rows), blob, database)
+                    continue
+                found = list(_from_store(store, run, database))
+                self._db.execute(
+                    "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?)",
+                    (key, run, points, json.dumps(_written(found)), _blob(found[0].metrics)),
+                )
+                yield from found
+            gone = [(key, run) for run in known if run not in there]
+            self._db.executemany("DELETE FROM run WHERE database = ? AND id = ?", gone)
+
+    def keeps(self, part: str, made_of: Any, target: Output) -> bool:
+        """Whether a part is there as it was made of the same; its files then stay."""
+        row = self._db.execute("SELECT made_of, files FROM part WHERE name = ?", (part,)).fetchone()
+        if row is None or row[0] != _digest(made_of):
+            return False
+        return target.keep([(name, size, time) for name, size, time in json.loads(row[1])])
+
+    def remember(self, part: str, made_of: Any, names: list[str], target: Output) -> None:
+        """Remember the files of a part that was made."""
+        stamps = [[name, *(target.stamp(name) or ())] for name in names]
+        self._db.execute(
+            "INSERT OR REPLACE INTO part VALUES (?, ?, ?)",
+            (part, _digest(made_of), json.dumps(stamps)),
+        )
+
+
+def _from_store(store: Store, run: str, database: Path) -> Iterator[Record]:
+    scenario = store.scenario(run)
+    metrics = store.reduced_metrics(run).get(run, {})
+    for row in store.runs(run_id=run):
+        settings = settings_of(scenario, algorithm(row))
+        yield Record(row, database, settings, str(scenario["stop_time"]), metrics)
+
+
+def _written(records: list[Record]) -> list[Any]:
+    return [
+        [record.settings, record.stop_time, {**asdict(record.row), "cc": list(record.row.cc)}]
+        for record in records
+    ]
+
+
+def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
+    values = array("d", blob)
+    # NaN is no value.
+    metrics = {name: v for name, v in zip(_NAMES, values, strict=True) if v == v}
+    for settings, stop_time, row in written:
+        row["provenance"] = Provenance(**row["provenance"])
+        row["cc"] = tuple(row["cc"])
+        yield Record(RunRow(**row), database, settings, stop_time, metrics)
+
+
+def _blob(metrics: Mapping[str, float]) -> bytes:
+    return array("d", [metrics.get(name, float("nan")) for name in _NAMES]).tobytes()
+
+
+def _digest(made_of: Any) -> str:
+    text = json.dumps(made_of, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _package() -> str:
+    """Return a hash of all that decides what a site looks like."""
+    digest = hashlib.sha256(f"{__version__} {_native.ENGINE_HASH} {_NAMES}".encode())
+    root = Path(str(files("ccperf")))
+    for folder in ("site", "figures", "metrics", "evidence", "catalogue", "verify", "published.py"):
+        place = root / folder
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()

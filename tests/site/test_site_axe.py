@@ -1,0 +1,61 @@
+"""Every kind of page, asked by axe-core what people with assistive technology could not use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from site_browser import Browser, executable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    if path is None:
+        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
+    if not AXE.is_file():
+        pytest.skip("needs axe-core: npm ci --prefix tests/site")
+    with Browser(path) as browser:
+        yield browser
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_axe_finds_no_violations(
+    browser: Browser, folder: Path, published: Path, width: int, scheme: str
+) -> None:
+    browser.size(width)
+    browser.media(prefers_color_scheme=scheme)
+    pages = [
+        folder / "index.html",
+        folder / "experiments" / "aqm.html",
+        folder / "algorithms" / "TcpNewReno.html",
+        folder / "metrics.html",
+        folder / "fidelity.html",
+        published,
+    ]
+    found = {}
+    for page in pages:
+        browser.open(page)
+        if page == published:
+            browser.wait_for("ccperf.page?.plots.size === 5")
+        if page.parent.name == "experiments":
+            browser.wait_for("globalThis.ccperf?.experiment")
+        # By the protocol, which the pages' policy does not bind.
+        browser.evaluate(AXE.read_text(encoding="utf-8") + "; 0")
+        violations = browser.evaluate(
+            """axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+                 violations.map((v) => [v.id, v.help, v.nodes.slice(0, 3).map((n) => n.html)]))"""
+        )
+        if violations:
+            found[page.name] = violations
+    browser.media()
+    assert not found

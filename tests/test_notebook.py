@@ -1,0 +1,163 @@
+"""What notebooks show of results, comparisons and scenarios."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import ccperf
+from ccperf import notebook
+from ccperf.errors import UsageError
+from ccperf.evidence import cells
+from ccperf.evidence.compare import compare
+from ccperf.store import Store
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def result() -> ccperf.Result:
+    return ccperf.run("aqm", cc="TcpCubic", k=2, qdisc="codel", stop_time="1s")
+
+
+@pytest.fixture
+def frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins for pandas and polars, which take columns as those do."""
+    for name in ("pandas", "polars"):
+        library = ModuleType(name)
+        library.DataFrame = lambda columns: columns  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, name, library)
+
+
+def test_a_result_shows_a_figure_and_its_metrics_with_nothing_from_elsewhere(
+    result: ccperf.Result,
+) -> None:
+    shown = result._repr_html_()
+    assert shown.count("<iframe") == 1
+    assert "mean_srtt_l4" in shown
+    assert "src=&quot;http" not in shown
+    assert "https://" not in shown
+    # A frame may run its script and nothing else.
+    assert 'sandbox="allow-scripts"' in shown
+
+
+@pytest.mark.parametrize("name", ["time_series", "window", "queue", "distribution"])
+def test_a_figure_can_be_shown_and_saved(result: ccperf.Result, name: str, tmp_path: Path) -> None:
+    plot = result.plot(name)
+    assert "<iframe" in plot._repr_html_()
+    assert plot._repr_svg_().startswith("<svg")
+    pytest.importorskip("matplotlib")
+    plot.save(tmp_path / "figure.svg")
+    assert (tmp_path / "figure.svg").stat().st_size > 1000
+
+
+def test_names_cannot_leave_a_frame() -> None:
+    from ccperf.figures import Axis, Figure, Panel, Subject
+
+    hostile = '</script><img src=x onerror=alert(1)>"'
+    figure = Figure("x", hostile, hostile, (Panel(Axis(hostile), Axis("y"), ()),), (Subject("a"),))
+    shown = notebook.Plot(figure)._repr_html_()
+    assert "<img src=x" not in shown
+    assert "&lt;/script&gt;&lt;img" not in shown.replace(html_of(hostile), "")
+
+
+def html_of(text: str) -> str:
+    import html
+
+    return html.escape(text, quote=True)
+
+
+def test_metrics_and_tables_become_data_frames(result: ccperf.Result, frames: None) -> None:  # noqa: ARG001
+    for tidy in (result.to_pandas(), result.to_polars()):
+        assert list(tidy) == ["scope", "subject", "metric", "value", "unit"]
+        at = [
+            index
+            for index, (subject, metric) in enumerate(
+                zip(tidy["subject"], tidy["metric"], strict=True)
+            )
+            if (subject, metric) == ("flow_1", "mean_srtt_l4")
+        ]
+        assert [tidy["value"][i] for i in at] == [result.flow_metrics["flow_1"]["mean_srtt_l4"]]
+    samples = result.to_pandas("flow_samples")
+    assert samples["cwnd_bytes"] is result.recording.flow_samples["cwnd_bytes"]
+    with pytest.raises(KeyError, match="flow_samples"):
+        result.to_pandas("nothing")
+
+
+def test_without_the_library_it_is_said_which(
+    result: ccperf.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match="pip install pandas"):
+        result.to_pandas()
+
+
+def test_a_scenario_shows_its_network_and_flows(result: ccperf.Result, frames: None) -> None:  # noqa: ARG001
+    shown = result.scenario._repr_html_()
+    assert "<svg" in shown
+    assert "flow_2" in shown
+    assert "src_1" in shown
+    assert result.scenario.to_pandas()["cc"] == ["TcpCubic", "TcpCubic"]
+
+
+def test_a_comparison_shows_what_differs(tmp_path: Path, frames: None) -> None:  # noqa: ARG001
+    with Store(tmp_path / "runs.db") as store:
+        for cc in ("TcpNewReno", "TcpVegas"):
+            for k in (1, 2):
+                store.add(ccperf.run("aqm", cc=cc, k=k, qdisc="fifo", stop_time="1s"))
+    sides = cells.by_algorithm(cells.read([tmp_path / "runs.db"]), ["TcpNewReno", "TcpVegas"])
+    compared = compare(sides, ["mean_srtt_l4"], each=True)
+    shown = compared._repr_html_()
+    assert "TcpVegas" in shown
+    assert "k=2" in shown
+    figure = compared.plot().figure
+    (series,) = figure.panels[0].series
+    relative = [row.relative.value for row in compared.rows if row.relative]
+    assert series.y.tolist() == pytest.approx([100 * value for value in relative])
+    assert compared.to_pandas()["side"] == ["TcpVegas", "TcpVegas"]
+    with pytest.raises(UsageError, match="mean_srtt_l4"):
+        compared.plot("nothing")
+
+
+def test_a_bar_moves_in_a_notebook_and_there_is_none_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("IPython", "IPython.display"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert notebook.progress() is None
+    shown: list[str] = []
+
+    class Handle:
+        def update(self, text: str) -> None:
+            shown.append(text)
+
+    ipython, display = ModuleType("IPython"), ModuleType("IPython.display")
+    shell: Any = type("Shell", (), {"kernel": None})()
+    ipython.get_ipython = lambda: shell  # type: ignore[attr-defined]
+    display.HTML = str  # type: ignore[attr-defined]
+
+    def first(text: str, **_: Any) -> Handle:
+        shown.append(text)
+        return Handle()
+
+    display.display = first  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    ccperf.run("aqm", cc="TcpCubic", k=1, qdisc="codel", stop_time="1s")
+    assert shown[0].startswith("<progress")
+    assert shown[-1] == ""
+
+
+def test_the_example_notebook_is_executed_and_its_code_still_runs() -> None:
+    written = json.loads((ROOT / "docs" / "notebook.ipynb").read_text())
+    code = [cell for cell in written["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["execution_count"] for cell in code)
+    assert any("text/html" in output.get("data", {}) for c in code for output in c["outputs"])
+    names: dict[str, Any] = {}
+    for cell in code:
+        exec("".join(cell["source"]), names)
