@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from ccperf import interruption
 from ccperf.cli.options import Running, under_test, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
-from ccperf.cli.run import check, note_left_out, run_campaign, status
+from ccperf.cli.run import check, note_estimate, note_left_out, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.grid import expand, seeds
 from ccperf.roles import AGAINST, LABELS
@@ -132,6 +132,7 @@ def command(
         for plans in jobs.values():
             for plan in plans:
                 say("\n".join(plan.commands(running.backend)))
+        note_estimate([p for group in points.values() for p in group], running)
         return 0
     together = db or (Path("datacentre.db") if datacentre else None)
     targets = {name: together or Path(f"benchmark_{short(name)}.db") for name in algorithms}

@@ -16,6 +16,7 @@ from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
     Running,
+    cores,
     packets_file,
     resolve,
     under_test,
@@ -119,6 +120,7 @@ def command(
     check([point for job in jobs for point in job.points])
     if dry_run:
         _print_plan(jobs, json)
+        note_estimate([point for job in jobs for point in job.points], running)
         return 0
     if packets:
         _check_packets(packets, jobs, db, file, running.backend)
@@ -329,6 +331,13 @@ def _from_catalogue(
 
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def note_estimate(points: Sequence[Point], running: Running) -> None:
+    """Say what the runs will cost about."""
+    from ccperf.campaign.estimate import estimate
+
+    note(estimate(points, running.backend).text(running.job_count() or cores()))
 
 
 def note_left_out(plans: Iterable[Plan]) -> None:
