@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
@@ -12,6 +13,7 @@ from ccperf.user_code.names import as_stored
 
 if TYPE_CHECKING:
     from ccperf.result import Result
+    from ccperf.scenario import Scenario
 
 
 def reproduce(result: Result) -> str | None:
@@ -21,16 +23,25 @@ def reproduce(result: Result) -> str | None:
     only given if it means exactly the scenario that ran. Users' algorithms have their labels in it:
     it is to be called where their files are.
     """
-    if (found := _point(result)) is None:
+    return reproduce_point(
+        result.experiment, result.parameters, result.scenario, result.provenance.backend
+    )
+
+
+def reproduce_point(
+    name: str | None, parameters: Mapping[str, Any], scenario: Scenario, backend: str
+) -> str | None:
+    """The same for a point of the experiment `name` that has no result, or not yet."""
+    if (found := _point(name, parameters, scenario)) is None:
         return None
     experiment, cc, given = found
     with as_stored():
-        return experiment.reproduce(cc, result.provenance.backend, **given)
+        return experiment.reproduce(cc, backend, **given)
 
 
 def published_command(result: Result) -> str | None:
     """The ``ccperf exec`` command of a run that a published program could have made, too."""
-    if (found := _point(result)) is None:
+    if (found := _point(result.experiment, result.parameters, result.scenario)) is None:
         return None
     experiment, cc, given = found
     if not isinstance(experiment, PublishedExperiment) or JITTER in given:
@@ -39,15 +50,16 @@ def published_command(result: Result) -> str | None:
         return experiment.exec_command(cc, result.provenance.backend, **given)
 
 
-def _point(result: Result) -> tuple[Experiment, str, dict[str, Any]] | None:
+def _point(
+    name: str | None, parameters: Mapping[str, Any], scenario: Scenario
+) -> tuple[Experiment, str, dict[str, Any]] | None:
     """The experiment, its algorithm under test and the rest of what makes exactly this scenario."""
-    experiment = EXPERIMENTS.get(result.experiment or "")
-    cc = roles.under_test(result.parameters)
+    experiment = EXPERIMENTS.get(name or "")
+    cc = roles.under_test(parameters)
     if experiment is None or cc is None:
         return None
-    scenario = result.scenario
     given = {
-        **roles.parameters(result.parameters),
+        **roles.parameters(parameters),
         "seed": scenario.seed,
         "recovery": [
             *(flow.recovery for flow in scenario.flows),

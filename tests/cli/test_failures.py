@@ -36,6 +36,9 @@ def test_bench_goes_on_with_the_others_and_says_what_was_skipped(
     out, err = capsys.readouterr()
     assert err.count("ZeroDivisionError") == 1
     assert "(and 2 more like it)" in err
+    (again,) = [line for line in err.splitlines() if "again: ccperf run aqm" in line]
+    assert "--cc bad.py:Bad --k 1 --qdisc FifoQueueDisc" in again
+    assert again.endswith("--stop-time 100ms --db benchmark_Bad.db")
     assert "9 runs not begun: the first 3 all failed alike" in err
     assert "bad.py:Bad: no run finished, nothing stored" in out
     assert "TcpCubic: benchmark_TcpCubic.db" in out

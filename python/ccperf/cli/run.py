@@ -265,6 +265,7 @@ def run_campaign(
 ) -> CampaignReport:
     """Run what the store lacks, with a progress bar, and say what became of it."""
     from ccperf import campaign
+    from ccperf.reproduce import reproduce_point
 
     report = campaign.run(
         points,
@@ -277,6 +278,11 @@ def run_campaign(
     for alike in report.failures_by_kind():
         more = f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else ""
         note(f"failed: {alike[0]}{more}")
+        point = alike[0].point
+        if again := reproduce_point(
+            point.experiment, point.parameters, point.scenario, backend.name
+        ):
+            note(f"  again: {again} --db {shlex.quote(str(store.path))}")
     if report.skipped:
         count = len(report.failures)
         note(f"{runs(report.skipped)} not begun: the first {count} all failed alike")
