@@ -33,6 +33,8 @@ pub enum Event {
     Arrival(u32),
     /// Port `n` has sent a packet completely.
     TxComplete(u32),
+    /// The first of the transmissions in lane `n` ends.
+    Transmitted(u32),
     /// The device queue of port `n` may have room again.
     Wake(u32),
     /// A queue discipline's timer: index into the list of those set.
@@ -73,6 +75,7 @@ impl Event {
             Event::CloseReceiver(n) => (11, n),
             Event::Schedule(n) => (12, n),
             Event::Failure(n) => (13, n),
+            Event::Transmitted(n) => (14, n),
         };
         debug_assert!(n < 1 << INDEX_BITS);
         kind << INDEX_BITS | n
@@ -94,7 +97,8 @@ impl Event {
             10 => Event::Application(n),
             11 => Event::CloseReceiver(n),
             12 => Event::Schedule(n),
-            _ => Event::Failure(n),
+            13 => Event::Failure(n),
+            _ => Event::Transmitted(n),
         }
     }
 }
@@ -109,7 +113,7 @@ pub struct Entry {
 
 impl Entry {
     #[inline]
-    fn new(key: Key, event: Event) -> Entry {
+    pub fn new(key: Key, event: Event) -> Entry {
         Entry { time: key.time.0, word: key.number << EVENT_BITS | u64::from(event.pack()) }
     }
 
@@ -148,6 +152,12 @@ const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
 /// How many of the soonest events are kept sorted.
 const SOON: usize = 128;
 
+/// How many of them are looked at one by one for a new event's place.
+const NEAR: usize = 8;
+
+/// From here on events are better kept in rows of their own, if they can.
+const CROWD: usize = 32;
+
 /// Entries by their order: the soonest in a sorted array, the rest in a heap.
 ///
 /// A dumbbell has a dozen pending events, and then all of them are in the array, where taking one costs
@@ -172,37 +182,50 @@ impl Default for Pending {
 }
 
 impl Pending {
-    #[inline]
+    #[inline(always)] // on every hop
     fn push(&mut self, entry: Entry) {
-        if self.len >= SOON || self.rest_first < entry {
+        let len = self.len;
+        if len >= SOON || self.rest_first.time <= entry.time {
             return self.push_late(entry);
         }
-        let mut at = self.len;
-        self.len += 1;
-        // Ties are rare: the times alone first.
-        while at > 0 && self.soon[at].time < entry.time {
+        let near = len.saturating_sub(NEAR);
+        let mut at = len;
+        while at > near && self.soon[at].time < entry.time {
             self.soon[at + 1] = self.soon[at];
             at -= 1;
         }
-        while self.soon[at] < entry {
-            self.soon[at + 1] = self.soon[at];
-            at -= 1;
+        self.len = len + 1;
+        if self.soon[at].time <= entry.time {
+            return self.place_far(at, entry);
         }
         self.soon[at + 1] = entry;
     }
 
-    /// The array is full, or this entry belongs into the heap.
+    /// The place of this entry is some way down from `at`, or near with others at the same time.  What is
+    /// above has made room.
+    #[inline(never)]
+    fn place_far(&mut self, at: usize, entry: Entry) {
+        let place = self.soon[..=at].partition_point(|&later| later > entry);
+        self.soon.copy_within(place..=at, place + 1);
+        self.soon[place] = entry;
+    }
+
+    /// The array is full, or this entry may belong into the heap.
     #[cold]
     fn push_late(&mut self, entry: Entry) {
         if self.rest_first < entry {
             return self.rest.push(Reverse(entry));
         }
-        // The later half of the array moves into the heap.
-        self.rest.extend(self.soon[1..=SOON / 2].iter().map(|&entry| Reverse(entry)));
-        self.soon.copy_within(SOON / 2 + 1.., 1);
-        self.len = SOON / 2;
-        self.note_first();
-        self.push(entry);
+        if self.len >= SOON {
+            // The later half of the array moves into the heap.
+            self.rest.extend(self.soon[1..=SOON / 2].iter().map(|&entry| Reverse(entry)));
+            self.soon.copy_within(SOON / 2 + 1.., 1);
+            self.len = SOON / 2;
+            self.note_first();
+            return self.push_late(entry);
+        }
+        self.len += 1;
+        self.place_far(self.len - 1, entry);
     }
 
     /// The soonest entry; `NEVER` if there is none, or if the array has to be refilled.
@@ -306,13 +329,19 @@ impl EventQueue {
     /// Advances the clock to this event, which is not queued, if it is the next.
     #[inline]
     pub fn skip_to(&mut self, key: Key) -> bool {
-        let Pending { soon, len, rest_first, .. } = &self.pending;
-        let next = if *len > 0 { soon[*len] } else { *rest_first };
+        let Pending { len, rest_first, .. } = self.pending;
+        let next = if len > 0 { self.pending.first() } else { rest_first };
         let is_next = key.time == self.now.time && key < next.key();
         if is_next {
             self.now = key;
         }
         is_next
+    }
+
+    /// Whether finding an event's place takes a search.
+    #[inline]
+    pub fn is_crowded(&self) -> bool {
+        self.pending.len > CROWD
     }
 
     pub fn is_empty(&self) -> bool {

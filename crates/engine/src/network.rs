@@ -134,17 +134,17 @@ impl Network {
     /// The packets of `flow` have `delay` more to go on the wire of `port`, where their way begins.
     pub fn add_delay(&mut self, flow: u32, port: u32, delay: Time) {
         self.common.added_delays.set(flow, port, delay);
-        self.ports[port as usize].transmitter.adds_delays = true;
+        self.ports[port as usize].transmitter.add_delays();
     }
 
     /// From now on what becomes of the packets of the first `flows` flows is counted.
     pub fn monitor_flows(&mut self, flows: usize) {
-        self.common.packets.monitor = Some(Box::new(FlowMonitor::new(flows)));
+        self.common.packets.set_monitor(FlowMonitor::new(flows));
     }
 
     /// What has become of them, at the end of the run.
     pub fn flow_monitor(&self, end: Time) -> Vec<Counts> {
-        self.common.packets.monitor.as_ref().map_or_else(Vec::new, |monitor| monitor.at(end))
+        self.common.packets.monitor().map_or_else(Vec::new, |monitor| monitor.at(end))
     }
 
     /// The queue disciplines have been made.
@@ -170,7 +170,7 @@ impl Network {
     #[inline]
     pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
         let common = &mut self.common;
-        let Flight { id, port: index, .. } = common.lanes.arrive(lane, &mut common.events)?;
+        let Flight { id, port: index } = common.flights.take(lane, &mut common.events)?;
         let port = &mut self.ports[index as usize];
         let (packets, now) = (&common.packets, common.events.now().time);
         if let Some(reason) = port.loss.takes(id, packets, now, &mut self.loss_streams) {
@@ -214,6 +214,14 @@ impl Network {
     /// The transmitter of a port is free again.
     pub fn on_tx_complete(&mut self, port: u32) {
         self.ports[port as usize].on_tx_complete(&mut self.common);
+    }
+
+    /// The first of the transmissions in a lane ends.
+    pub fn on_transmitted(&mut self, lane: u32) {
+        let common = &mut self.common;
+        if let Some(transmission) = common.transmissions.take(lane, &mut common.events) {
+            self.on_tx_complete(transmission.port);
+        }
     }
 
     /// A device looks whether its queue has room, and lets the queue discipline go on.

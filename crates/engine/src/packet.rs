@@ -153,6 +153,8 @@ pub struct Packet {
     pub options: Options,
     /// How many SACK blocks it has.
     pub sacks: u8,
+    /// The one behind it in the [`PacketList`] that it is in.
+    pub next: u32,
 }
 
 // One cache line.
@@ -196,38 +198,48 @@ pub struct Headers<'a> {
 #[derive(Debug, Default)]
 pub struct PacketPool {
     slots: Vec<Packet>,
-    free: Vec<PacketId>,
+    /// The place that was freed last, linked with those before it; none if it is beyond all slots.
+    free: u32,
+    /// Packets are counted or monitored.
+    is_observed: bool,
     /// Of the packets that have some; as long as was needed so far.
     sacks: Vec<SackBlocks>,
     /// The first flow whose packets are counted, and how many each has now.
     watched: u32,
     under_way: Vec<u32>,
     /// What becomes of packets, if somebody wants to know.
-    pub monitor: Option<Box<FlowMonitor>>,
+    monitor: Option<Box<FlowMonitor>>,
 }
 
 impl PacketPool {
     #[inline(always)]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
-        if let Some(count) = self.count_of(packet.flow) {
-            *count += 1;
+        if self.is_observed {
+            self.observe_inserted(packet.flow);
         }
-        match self.free.pop() {
-            Some(id) => {
-                self.slots[id.0 as usize] = packet;
+        let id = PacketId(self.free);
+        match self.slots.get_mut(id.0 as usize) {
+            Some(slot) => {
+                self.free = slot.next;
+                *slot = packet;
                 id
             }
-            None => {
-                let id = PacketId(self.slots.len() as u32);
-                self.slots.push(packet);
-                id
-            }
+            None => self.grow(packet),
         }
+    }
+
+    #[cold]
+    fn grow(&mut self, packet: Packet) -> PacketId {
+        let id = PacketId(self.slots.len() as u32);
+        self.slots.push(packet);
+        self.free = u32::MAX;
+        id
     }
 
     /// Counts the packets of `count` flows from `first` on.
     pub fn watch(&mut self, first: u32, count: usize) {
         (self.watched, self.under_way) = (first, vec![0; count]);
+        self.is_observed |= count > 0;
     }
 
     /// Whether there is a packet of a flow that is watched.
@@ -236,19 +248,44 @@ impl PacketPool {
         count.is_some_and(|&count| count > 0)
     }
 
-    #[inline(always)]
     fn count_of(&mut self, flow: u32) -> Option<&mut u32> {
         self.under_way.get_mut(flow.wrapping_sub(self.watched) as usize)
     }
 
-    pub fn remove(&mut self, id: PacketId) {
+    #[inline(never)]
+    fn observe_inserted(&mut self, flow: u32) {
+        if let Some(count) = self.count_of(flow) {
+            *count += 1;
+        }
+    }
+
+    #[inline(never)]
+    fn observe_removed(&mut self, id: PacketId) {
         if let Some(count) = self.count_of(self.slots[id.0 as usize].flow) {
             *count -= 1;
         }
         if let Some(monitor) = &mut self.monitor {
             monitor.gone(id.0 as usize);
         }
-        self.free.push(id);
+    }
+
+    #[inline(always)]
+    pub fn remove(&mut self, id: PacketId) {
+        if self.is_observed {
+            self.observe_removed(id);
+        }
+        self.slots[id.0 as usize].next = self.free;
+        self.free = id.0;
+    }
+
+    /// From now on what becomes of packets is told to `monitor`.
+    pub fn set_monitor(&mut self, monitor: FlowMonitor) {
+        self.monitor = Some(Box::new(monitor));
+        self.is_observed = true;
+    }
+
+    pub fn monitor(&self) -> Option<&FlowMonitor> {
+        self.monitor.as_deref()
     }
 
     /// A packet that is about to be removed is lost where it is noticed.
@@ -310,12 +347,54 @@ impl PacketPool {
     }
 
     /// Packets alive now.
-    pub fn len(&self) -> usize {
-        self.slots.len() - self.free.len()
+    #[cfg(test)]
+    pub fn alive(&self) -> usize {
+        let next = |&free: &u32| self.slots.get(free as usize).map(|slot| slot.next);
+        let free = std::iter::successors(Some(self.free), next);
+        self.slots.len() + 1 - free.count()
+    }
+}
+
+/// Packets in a row, first in, first out.  They are linked through the pool, so that a list has no memory
+/// of its own; a packet is in one list at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PacketList {
+    /// Valid unless the list is empty.
+    first: u32,
+    last: u32,
+    len: u32,
+}
+
+impl PacketList {
+    #[inline]
+    pub fn push(&mut self, id: PacketId, packets: &mut PacketPool) {
+        if self.len == 0 {
+            self.first = id.0;
+        } else {
+            packets.slots[self.last as usize].next = id.0;
+        }
+        self.last = id.0;
+        self.len += 1;
+    }
+
+    #[inline]
+    pub fn pop(&mut self, packets: &PacketPool) -> Option<PacketId> {
+        let id = self.first()?;
+        self.first = packets[id].next;
+        self.len -= 1;
+        Some(id)
+    }
+
+    pub fn first(&self) -> Option<PacketId> {
+        (self.len > 0).then_some(PacketId(self.first))
+    }
+
+    pub fn len(&self) -> u32 {
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
     }
 }
 
@@ -337,6 +416,23 @@ impl std::ops::IndexMut<PacketId> for PacketPool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_in_one_pool_do_not_mix() {
+        let mut packets = PacketPool::default();
+        let mut lists = [PacketList::default(); 2];
+        for _ in 0..3 {
+            for list in &mut lists {
+                let ids = [(); 2].map(|()| packets.insert(Packet::default()));
+                ids.iter().for_each(|&id| list.push(id, &mut packets));
+                assert_eq!(list.pop(&packets), Some(ids[0]));
+                assert_eq!(list.first(), Some(ids[1]));
+                assert_eq!(list.pop(&packets), Some(ids[1]));
+                assert!(list.pop(&packets).is_none() && list.is_empty());
+                ids.iter().for_each(|&id| packets.remove(id));
+            }
+        }
+    }
 
     /// The table of Linux's tc-prio(8), which ns-3 repeats: types of service in hex and priorities.
     #[test]

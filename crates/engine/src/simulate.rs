@@ -175,6 +175,7 @@ impl Simulation {
                 }
             }
             Event::TxComplete(port) => self.network.on_tx_complete(port),
+            Event::Transmitted(lane) => self.network.on_transmitted(lane),
             Event::Wake(port) => self.network.on_wake(port),
             Event::Socket(index) => {
                 if let Some(flow) = self.hosts.on_socket_timer(index, &mut self.network) {

@@ -1,7 +1,7 @@
 //! What all ports share: the clock, the packets, the wires, the trace.
 
 use super::added_delays::AddedDelays;
-use super::lanes::Lanes;
+use super::lanes::{Flight, Lanes, Transmission};
 use crate::event::{Event, EventQueue};
 use crate::flow_monitor::LostIn;
 use crate::packet::{PacketId, PacketPool};
@@ -22,7 +22,10 @@ pub const NO_ROUTE: &str = "No route";
 pub struct Common {
     pub events: EventQueue,
     pub packets: PacketPool,
-    pub lanes: Lanes,
+    /// Packets on wires.
+    pub flights: Lanes<Flight>,
+    /// Ends of transmissions that somebody waits for.
+    pub transmissions: Lanes<Transmission>,
     pub added_delays: AddedDelays,
     /// What the packets of each flow are classified by, there and back.
     pub flow_keys: FlowKeys,
@@ -35,7 +38,8 @@ impl Common {
         Common {
             events: EventQueue::default(),
             packets: PacketPool::default(),
-            lanes: Lanes::default(),
+            flights: Lanes::default(),
+            transmissions: Lanes::default(),
             added_delays: AddedDelays::default(),
             flow_keys,
             trace,

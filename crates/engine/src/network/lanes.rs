@@ -1,119 +1,172 @@
-//! The packets on all wires.
+//! What waits for the same length of time waits in a row, of which only the head has an event: the
+//! packets on all wires, and the ends of transmissions.
 
 use std::collections::VecDeque;
 
-use crate::event::{Entry, Event, EventQueue};
+use crate::event::{Entry, Event, EventQueue, Key};
 use crate::packet::PacketId;
 use crate::time::Time;
+
+/// What waits in lanes.
+pub trait Waits: Copy {
+    /// The event of the head of a lane.
+    fn event(lane: u32) -> Event;
+}
 
 /// A packet on the wire of `port`.
 #[derive(Clone, Copy, Debug)]
 pub struct Flight {
-    arrival: Entry,
     pub id: PacketId,
     pub port: u32,
 }
 
-/// Packets that take equally long from the start of their transmission to their arrival.
-#[derive(Debug)]
-struct Lane {
-    /// [`ALONE`]: it has one packet, or none.
-    duration: Time,
-    flights: VecDeque<Flight>,
-}
-
-impl Lane {
-    /// Another duration may have it.
-    fn is_free(&self) -> bool {
-        self.flights.is_empty() && self.duration != ALONE
+impl Waits for Flight {
+    fn event(lane: u32) -> Event {
+        Event::Arrival(lane)
     }
 }
 
-/// No packet takes so long.
+/// A transmission of `port`, whose end somebody waits for.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmission {
+    pub port: u32,
+}
+
+impl Waits for Transmission {
+    fn event(lane: u32) -> Event {
+        Event::Transmitted(lane)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting<T> {
+    due: Entry,
+    what: T,
+}
+
+/// What waits equally long.
+#[derive(Debug)]
+struct Lane<T> {
+    /// [`ALONE`]: it has one of them, or none.
+    duration: Time,
+    row: VecDeque<Waiting<T>>,
+}
+
+impl<T> Lane<T> {
+    /// Another duration may have it.
+    fn is_free(&self) -> bool {
+        self.row.is_empty() && self.duration != ALONE
+    }
+}
+
+/// Nothing waits so long.
 const ALONE: Time = Time(u64::MAX);
 
-/// What takes equally long arrives in the order in which it was sent, over whichever link it goes.  So
-/// packets wait in lanes by this time, and only the head of a lane has an event: networks have few
-/// lanes, however many links.
-#[derive(Debug, Default)]
-pub struct Lanes {
-    lanes: Vec<Lane>,
-    /// Those for single packets that have none.
+/// What waits equally long is due in the order in which it came, from whichever port.  So it waits in
+/// lanes by this time, and only the head of a lane has an event: networks have few lanes, however many
+/// links.
+#[derive(Debug)]
+pub struct Lanes<T> {
+    lanes: Vec<Lane<T>>,
+    /// Those for what waits as long as nothing else that have none.
     alone: Vec<u32>,
 }
 
-impl Lanes {
-    /// A packet starts now and arrives after `duration`.  `lane` is where the last one like it went,
-    /// and is set to where this one goes.
+impl<T> Default for Lanes<T> {
+    fn default() -> Self {
+        Lanes { lanes: Vec::new(), alone: Vec::new() }
+    }
+}
+
+impl<T: Waits> Lanes<T> {
+    /// Makes `lane`, where the last one like it went, the lane of this duration.
     #[inline]
-    pub fn start(
-        &mut self,
-        lane: &mut u32,
-        duration: Time,
-        id: PacketId,
-        port: u32,
-        events: &mut EventQueue,
-    ) {
-        let is_right = |known: &Lane| known.duration == duration;
+    fn choose(&mut self, lane: &mut u32, duration: Time) -> &mut Lane<T> {
+        let is_right = |known: &Lane<T>| known.duration == duration;
         if !self.lanes.get(*lane as usize).is_some_and(is_right) {
             *lane = self.find(duration);
         }
-        let place = &mut self.lanes[*lane as usize];
-        let arrival = events.reserve_entry(duration, Event::Arrival(*lane));
-        if place.flights.is_empty() || events.plain {
-            events.insert_entry(arrival);
-        }
-        place.flights.push_back(Flight { arrival, id, port });
-    }
-
-    /// The same for a packet that takes as long as no other, which has a lane to itself.
-    pub fn start_alone(
-        &mut self,
-        duration: Time,
-        id: PacketId,
-        port: u32,
-        events: &mut EventQueue,
-    ) {
-        let lane = self.alone.pop().unwrap_or_else(|| {
-            self.lanes.push(Lane { duration: ALONE, flights: VecDeque::new() });
-            self.lanes.len() as u32 - 1
-        });
-        let arrival = events.reserve_entry(duration, Event::Arrival(lane));
-        events.insert_entry(arrival);
-        self.lanes[lane as usize].flights.push_back(Flight { arrival, id, port });
+        &mut self.lanes[*lane as usize]
     }
 
     /// The lane of this duration.  Empty ones get another, so that there are never more lanes than
-    /// packets have been on their way at once.
+    /// there has been waiting at once.
     #[cold]
     fn find(&mut self, duration: Time) -> u32 {
         let same = self.lanes.iter().position(|lane| lane.duration == duration);
         let lane = same.or_else(|| self.lanes.iter().position(Lane::is_free));
         let lane = lane.unwrap_or_else(|| {
-            self.lanes.push(Lane { duration, flights: VecDeque::new() });
+            self.lanes.push(Lane { duration, row: VecDeque::new() });
             self.lanes.len() - 1
         });
         self.lanes[lane].duration = duration;
         lane as u32
     }
 
-    /// The packets on the wire of `port`.
-    pub fn on_wire(&self, port: u32) -> impl Iterator<Item = PacketId> {
-        let flights = self.lanes.iter().flat_map(|lane| &lane.flights);
-        flights.filter(move |flight| flight.port == port).map(|flight| flight.id)
+    /// Something begins now and is due after `duration`.  `lane` is where the last one like it went,
+    /// and is set to where this one goes.
+    #[inline]
+    pub fn start(&mut self, lane: &mut u32, duration: Time, what: T, events: &mut EventQueue) {
+        let place = self.choose(lane, duration);
+        let due = events.reserve_entry(duration, T::event(*lane));
+        if place.row.is_empty() || events.plain {
+            events.insert_entry(due);
+        }
+        place.row.push_back(Waiting { due, what });
     }
 
-    /// Takes the head of a lane, which arrives now.
+    /// The same for what waits as long as nothing else, which has a lane to itself.
+    pub fn start_alone(&mut self, duration: Time, what: T, events: &mut EventQueue) {
+        let lane = self.alone.pop().unwrap_or_else(|| {
+            self.lanes.push(Lane { duration: ALONE, row: VecDeque::new() });
+            self.lanes.len() as u32 - 1
+        });
+        let due = events.reserve_entry(duration, T::event(lane));
+        events.insert_entry(due);
+        self.lanes[lane as usize].row.push_back(Waiting { due, what });
+    }
+
+    /// As [`Lanes::start`] for what has its key already.  Returns false if something in that lane is due later, so
+    /// that it cannot wait there.
     #[inline]
-    pub fn arrive(&mut self, lane: u32, events: &mut EventQueue) -> Option<Flight> {
-        let Lane { duration, flights } = &mut self.lanes[lane as usize];
-        let flight = flights.pop_front();
-        match flights.front() {
-            Some(next) if !events.plain => events.insert_entry(next.arrival),
+    pub fn join(
+        &mut self,
+        lane: &mut u32,
+        duration: Time,
+        key: Key,
+        what: T,
+        events: &mut EventQueue,
+    ) -> bool {
+        let place = self.choose(lane, duration);
+        let due = Entry::new(key, T::event(*lane));
+        match place.row.back() {
+            None => events.insert_entry(due),
+            Some(last) if last.due > due => return false,
+            Some(_) => {}
+        }
+        place.row.push_back(Waiting { due, what });
+        true
+    }
+
+    /// Takes the head of a lane, which is due now.
+    #[inline]
+    pub fn take(&mut self, lane: u32, events: &mut EventQueue) -> Option<T> {
+        let Lane { duration, row } = &mut self.lanes[lane as usize];
+        let head = row.pop_front();
+        match row.front() {
+            Some(next) if !events.plain => events.insert_entry(next.due),
             None if *duration == ALONE => self.alone.push(lane),
             _ => {}
         }
-        flight
+        head.map(|head| head.what)
+    }
+}
+
+impl Lanes<Flight> {
+    /// The packets on the wire of `port`.
+    pub fn on_wire(&self, port: u32) -> impl Iterator<Item = PacketId> {
+        let flights = self.lanes.iter().flat_map(|lane| &lane.row).map(|waiting| waiting.what);
+        flights.filter(move |flight| flight.port == port).map(|flight| flight.id)
     }
 }
 
@@ -121,11 +174,14 @@ impl Lanes {
 mod tests {
     use super::*;
 
-    fn arrivals(lanes: &mut Lanes, events: &mut EventQueue) -> Vec<(u64, u32)> {
+    fn at(port: u32) -> Flight {
+        Flight { id: PacketId(0), port }
+    }
+
+    fn arrivals(lanes: &mut Lanes<Flight>, events: &mut EventQueue) -> Vec<(u64, u32)> {
         let mut seen = Vec::new();
         while let Some(Event::Arrival(lane)) = events.pop(Time::MAX) {
-            let flight = lanes.arrive(lane, events).expect("its head arrives");
-            assert_eq!(flight.arrival.key(), events.now());
+            let flight = lanes.take(lane, events).expect("its head arrives");
             seen.push((events.now().time.0, flight.port));
         }
         seen
@@ -136,8 +192,7 @@ mod tests {
         let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
         let mut known = [0; 4];
         for (port, duration) in [(0, 50), (1, 20), (2, 50), (3, 20)] {
-            let lane = &mut known[port as usize];
-            lanes.start(lane, Time(duration), PacketId(0), port, &mut events);
+            lanes.start(&mut known[port as usize], Time(duration), at(port), &mut events);
         }
         assert_eq!(known, [0, 1, 0, 1]);
         let order = arrivals(&mut lanes, &mut events);
@@ -149,13 +204,13 @@ mod tests {
         let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
         for round in 0..2 {
             for (port, duration) in [(0, 50), (1, 20), (2, 50)] {
-                lanes.start_alone(Time(duration), PacketId(0), port, &mut events);
+                lanes.start_alone(Time(duration), at(port), &mut events);
             }
             let start = round * 50;
             let order = arrivals(&mut lanes, &mut events);
             assert_eq!(order, [(start + 20, 1), (start + 50, 0), (start + 50, 2)]);
         }
-        lanes.start(&mut 0, Time(50), PacketId(0), 3, &mut events);
+        lanes.start(&mut 0, Time(50), at(3), &mut events);
         assert_eq!(lanes.lanes.len(), 4);
     }
 
@@ -163,11 +218,22 @@ mod tests {
     fn an_empty_lane_gets_another_duration_and_who_knew_it_finds_a_new_one() {
         let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
         let (mut old, mut new) = (0, 0);
-        lanes.start(&mut old, Time(50), PacketId(0), 0, &mut events);
+        lanes.start(&mut old, Time(50), at(0), &mut events);
         arrivals(&mut lanes, &mut events);
-        lanes.start(&mut new, Time(70), PacketId(0), 1, &mut events);
-        lanes.start(&mut old, Time(50), PacketId(0), 0, &mut events);
+        lanes.start(&mut new, Time(70), at(1), &mut events);
+        lanes.start(&mut old, Time(50), at(0), &mut events);
         assert_eq!((old, new, lanes.lanes.len()), (1, 0, 2));
         assert_eq!(arrivals(&mut lanes, &mut events), [(100, 0), (120, 1)]);
+    }
+
+    #[test]
+    fn what_comes_late_joins_only_behind_what_is_due_before() {
+        let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
+        let mut lane = 0;
+        let [first, second, third] = [(); 3].map(|()| events.reserve(Time(50)));
+        for (key, joins) in [(first, true), (third, true), (second, false)] {
+            assert_eq!(lanes.join(&mut lane, Time(50), key, at(0), &mut events), joins);
+        }
+        assert_eq!(arrivals(&mut lanes, &mut events), [(50, 0), (50, 0)]);
     }
 }

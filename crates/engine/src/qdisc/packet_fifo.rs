@@ -1,16 +1,14 @@
 //! The internal queue of disciplines.
 
-use std::collections::VecDeque;
-
 use super::QdiscContext;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, PacketList};
 use crate::units::QueueSize;
 
 /// A first-in first-out list of packets that knows its bytes and reports to the context (ns-3's
 /// `DropTailQueue<QueueDiscItem>`, without the limit).
 #[derive(Clone, Debug, Default)]
 pub struct PacketFifo {
-    ids: VecDeque<PacketId>,
+    list: PacketList,
     bytes: u32,
 }
 
@@ -18,20 +16,20 @@ impl PacketFifo {
     /// Appends a packet, which is thereby enqueued.
     pub fn push(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) {
         self.bytes += cx.packets[id].ip_bytes;
-        self.ids.push_back(id);
+        self.list.push(id, cx.packets);
         cx.enqueued(id);
     }
 
     /// Takes the oldest packet, which is thereby dequeued.
     pub fn pop(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        let id = self.ids.pop_front()?;
+        let id = self.list.pop(cx.packets)?;
         self.bytes -= cx.packets[id].ip_bytes;
         cx.dequeued(id);
         Some(id)
     }
 
     pub fn head(&self) -> Option<PacketId> {
-        self.ids.front().copied()
+        self.list.first()
     }
 
     /// Whether a packet of `ip_bytes` fits under `limit`.
@@ -65,11 +63,11 @@ impl PacketFifo {
     }
 
     pub fn len(&self) -> u32 {
-        self.ids.len() as u32
+        self.list.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.list.is_empty()
     }
 
     pub fn bytes(&self) -> u32 {

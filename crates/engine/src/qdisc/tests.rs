@@ -85,7 +85,7 @@ fn check(ns3: &str, given: &[(&str, &str)], steps: &[Step]) {
         assert_eq!(s.dropped_packets, before + after);
         assert_eq!(s.marked_packets, dropped(Verdict::Mark));
         assert_eq!(arrived_bytes, left_bytes + s.dropped_bytes + u64::from(s.bytes));
-        assert_eq!(bench.packets.len(), s.packets as usize);
+        assert_eq!(bench.packets.alive(), s.packets as usize);
     }
 }
 

@@ -1,9 +1,7 @@
 //! The device's own queue, below the queue discipline.
 
-use std::collections::VecDeque;
-
 use crate::lowered::DeviceQueue;
-use crate::packet::PacketId;
+use crate::packet::{PacketId, PacketList, PacketPool};
 
 /// First in, first out, up to a number of packets or bytes; what does not fit is dropped.
 #[derive(Debug)]
@@ -13,29 +11,30 @@ pub struct DeviceFifo {
     /// The largest packet: a queue without room for one is full.
     mtu: u32,
     bytes: u32,
-    packets: VecDeque<(PacketId, u32)>,
+    list: PacketList,
 }
 
 impl DeviceFifo {
     pub fn new(limit: DeviceQueue, mtu: u32) -> Self {
-        DeviceFifo { packets: VecDeque::new(), bytes: 0, limit, mtu }
+        DeviceFifo { list: PacketList::default(), bytes: 0, limit, mtu }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.list.is_empty()
     }
 
     /// A packet of `bytes`, which fits.
     #[inline]
-    pub fn push(&mut self, id: PacketId, bytes: u32) {
-        self.packets.push_back((id, bytes));
+    pub fn push(&mut self, id: PacketId, bytes: u32, packets: &mut PacketPool) {
+        self.list.push(id, packets);
         self.bytes += bytes;
     }
 
     /// The packet that goes next, and its bytes.
     #[inline]
-    pub fn pop(&mut self) -> Option<(PacketId, u32)> {
-        let (id, bytes) = self.packets.pop_front()?;
+    pub fn pop(&mut self, packets: &PacketPool) -> Option<(PacketId, u32)> {
+        let id = self.list.pop(packets)?;
+        let bytes = packets[id].wire_bytes();
         self.bytes -= bytes;
         Some((id, bytes))
     }
@@ -44,7 +43,7 @@ impl DeviceFifo {
     #[inline]
     pub fn is_full_for(&self, bytes: u32) -> bool {
         match self.limit {
-            DeviceQueue::Packets(limit) => self.packets.len() as u32 >= limit,
+            DeviceQueue::Packets(limit) => self.list.len() >= limit,
             DeviceQueue::Bytes(limit) => self.bytes + bytes > limit,
         }
     }

@@ -142,7 +142,7 @@ impl Port {
             Device::Single(single) => single.flush(&mut self.transmitter, &mut self.loss, common),
             Device::Several(_) => unreachable!("refused when the network was built"),
         }
-        self.loss.doom(common.lanes.on_wire(self.transmitter.port));
+        self.loss.doom(common.flights.on_wire(self.transmitter.port));
     }
 
     /// Of the disciplines, as they are now.

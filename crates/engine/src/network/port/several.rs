@@ -11,7 +11,7 @@ use super::{DeviceFifo, QueueStatistics, Transmitter};
 use crate::event::Event;
 use crate::lowered::DeviceSelect;
 use crate::network::common::{Common, QUEUE_FULL};
-use crate::packet::PacketId;
+use crate::packet::{PacketId, PacketPool};
 use crate::qdisc::{AnyQdisc, Counts, FlowKey, Qdisc, QdiscContext, flow_hash};
 use crate::time::Time;
 use crate::trace::PacketEvent;
@@ -145,7 +145,7 @@ impl Several {
 
     /// The transmitter is free: the next packet.
     pub fn transmit_next(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
-        let Some((queue, id, bytes)) = self.take() else { return };
+        let Some((queue, id, bytes)) = self.take(&common.packets) else { return };
         self.wakes.push_back(queue);
         common.events.schedule(Time::ZERO, Event::Wake(transmitter.port));
         let others_wait = self.queues.iter().any(|queue| !queue.packets.is_empty());
@@ -180,14 +180,14 @@ impl Several {
 
     /// The packet that goes next with its queue and its bytes: in turn with [`DeviceSelect::Flow`], the
     /// most urgent with [`DeviceSelect::Priority`].
-    fn take(&mut self) -> Option<(usize, PacketId, u32)> {
+    fn take(&mut self, packets: &PacketPool) -> Option<(usize, PacketId, u32)> {
         let count = self.queues.len();
         let mut next = (self.turn..self.turn + count).map(|i| i % count);
         let chosen = next.find(|&i| !self.queues[i].packets.is_empty())?;
         if self.select == DeviceSelect::Flow {
             self.turn = (chosen + 1) % count;
         }
-        let (id, bytes) = self.queues[chosen].packets.pop()?;
+        let (id, bytes) = self.queues[chosen].packets.pop(packets)?;
         Some((chosen, id, bytes))
     }
 
@@ -241,10 +241,10 @@ impl Several {
             waiting.stopped = true;
             return self.refuse(id, QUEUE_FULL, transmitter, common);
         }
-        waiting.packets.push(id, bytes);
+        waiting.packets.push(id, bytes, &mut common.packets);
         waiting.stopped |= waiting.packets.is_full();
         if transmitter.is_busy(common.events.now()) {
-            transmitter.await_completion(&mut common.events);
+            transmitter.await_completion(common);
         } else {
             self.transmit_next(transmitter, common);
         }

@@ -151,8 +151,8 @@ impl Single {
         transmitter: &mut Transmitter,
         common: &mut Common,
     ) {
-        self.queue.push(id, bytes);
-        transmitter.await_completion(&mut common.events);
+        self.queue.push(id, bytes, &mut common.packets);
+        transmitter.await_completion(common);
         if self.queue.is_full() {
             self.flow_control.stop(transmitter.port, &mut common.events);
         }
@@ -175,7 +175,7 @@ impl Single {
 
     /// The transmitter is free: the next packet.
     pub fn transmit_next(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
-        let Some((id, bytes)) = self.queue.pop() else { return };
+        let Some((id, bytes)) = self.queue.pop(&common.packets) else { return };
         let wake = self.transmit(id, bytes, transmitter, common);
         common.record(transmitter.port, PacketEvent::Tx, id, "");
         let (port, is_plain) = (transmitter.port, transmitter.is_plain);
@@ -221,7 +221,7 @@ impl Single {
                 lose(id, common);
             }
         }
-        while let Some((id, _)) = self.queue.pop() {
+        while let Some((id, _)) = self.queue.pop(&common.packets) {
             // The device looks whether there is room now, as after every packet that leaves its queue.
             let wake = common.events.reserve(Time::ZERO);
             let is_plain = transmitter.is_plain;

@@ -2,8 +2,9 @@
 //! `PointToPointNetDevice` and `PointToPointChannel`).
 
 use super::DelayVariation;
-use crate::event::{Event, EventQueue, Key};
+use crate::event::{Event, Key};
 use crate::network::common::Common;
+use crate::network::lanes::{Flight, Transmission};
 use crate::packet::PacketId;
 use crate::time::{Rate, Time};
 
@@ -14,6 +15,8 @@ struct Size {
     /// Where they fly.
     lane: u32,
     tx_time: Time,
+    /// Where the ends of their transmissions are waited for.
+    end_lane: u32,
 }
 
 /// What every packet needs fills one cache line, the first.
@@ -32,10 +35,8 @@ pub struct Transmitter {
     pub is_plain: bool,
     /// The end of the present transmission is queued as an event.
     is_completion_queued: bool,
-    /// Some flows that begin here have longer ways than others.
-    pub adds_delays: bool,
-    /// Packets do not all fly equally long: `variation` says how long.
-    is_varied: bool,
+    /// Packets do not all fly equally long: some flows have longer ways, or `variation` says how long.
+    is_uneven: bool,
     pub tx_packets: u64,
     pub tx_bytes: u64,
     rate: Rate,
@@ -48,8 +49,7 @@ impl Transmitter {
             port,
             is_plain: false,
             is_completion_queued: false,
-            adds_delays: false,
-            is_varied: variation.is_some(),
+            is_uneven: variation.is_some(),
             busy_until: Key::default(),
             sizes: [Size::default(); 2],
             delay,
@@ -79,45 +79,73 @@ impl Transmitter {
     /// end has left.  `is_awaited`: others wait for that.
     #[inline]
     pub fn transmit(&mut self, id: PacketId, bytes: u32, is_awaited: bool, common: &mut Common) {
-        let (delay, port, adds_delays) = (self.delay, self.port, self.adds_delays);
-        let is_varied = self.is_varied;
+        let (delay, port, is_uneven) = (self.delay, self.port, self.is_uneven);
         let size = self.size(bytes);
         let tx_time = size.tx_time;
         // ns-3 draws the numbers in this order: end of transmission, arrival.
         let busy_until = common.events.reserve(tx_time);
-        let (mut flight, mut lane) = (tx_time + delay, &mut size.lane);
-        if adds_delays && let Some((added, own)) = common.added_delays.at(port, &common.packets[id])
-        {
-            (flight, lane) = (flight + added, own);
-        }
-        if is_varied {
-            self.start_alone(id, flight, common);
+        if is_uneven {
+            self.start_unevenly(id, bytes, common);
         } else {
-            common.lanes.start(lane, flight, id, port, &mut common.events);
+            let flight = Flight { id, port };
+            common.flights.start(&mut size.lane, tx_time + delay, flight, &mut common.events);
         }
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
         if is_awaited || self.is_plain {
-            self.is_completion_queued = true;
-            common.events.insert(busy_until, Event::TxComplete(port));
+            self.await_completion(common);
         }
     }
 
-    #[cold]
-    fn start_alone(&mut self, id: PacketId, plain: Time, common: &mut Common) {
-        let now = common.now();
-        let flight = self.variation.as_mut().map_or(plain, |by| by.flight(now, plain));
-        common.lanes.start_alone(flight, id, self.port, &mut common.events);
+    /// The packet may fly longer than others.
+    #[inline(never)]
+    fn start_unevenly(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
+        let (delay, port) = (self.delay, self.port);
+        let mut variation = self.variation.take();
+        let size = self.size(bytes);
+        let (mut duration, mut lane) = (size.tx_time + delay, &mut size.lane);
+        if let Some((added, own)) = common.added_delays.at(port, &common.packets[id]) {
+            (duration, lane) = (duration + added, own);
+        }
+        let (flight, events) = (Flight { id, port }, &mut common.events);
+        match &mut variation {
+            Some(by) => {
+                let duration = by.flight(events.now().time, duration);
+                common.flights.start_alone(duration, flight, events);
+            }
+            None => common.flights.start(lane, duration, flight, events),
+        }
+        self.variation = variation;
+    }
+
+    /// Some flows that begin here have longer ways than others.
+    pub fn add_delays(&mut self) {
+        self.is_uneven = true;
     }
 
     /// The end of the present transmission is waited for.
     #[inline]
-    pub fn await_completion(&mut self, events: &mut EventQueue) {
+    pub fn await_completion(&mut self, common: &mut Common) {
         if !self.is_completion_queued {
             self.is_completion_queued = true;
-            events.insert(self.busy_until, Event::TxComplete(self.port));
+            let events = &mut common.events;
+            if !events.is_crowded() || events.plain || !self.joins_lane(common) {
+                common.events.insert(self.busy_until, Event::TxComplete(self.port));
+            }
         }
+    }
+
+    /// Whether the end of a transmission that has just begun is waited for with others.
+    #[inline(never)] // most networks are not that crowded
+    fn joins_lane(&mut self, common: &mut Common) -> bool {
+        let Common { events, transmissions, .. } = common;
+        let left = self.busy_until.time - events.now().time;
+        let Some(size) = self.sizes.iter_mut().find(|size| size.tx_time == left) else {
+            return false;
+        };
+        let transmission = Transmission { port: self.port };
+        transmissions.join(&mut size.end_lane, left, self.busy_until, transmission, events)
     }
 
     /// The end of the present transmission has come, as an event.
@@ -127,14 +155,19 @@ impl Transmitter {
 
     #[inline]
     fn size(&mut self, bytes: u32) -> &mut Size {
-        let [first, second] = self.sizes;
-        if first.bytes == bytes {
+        if self.sizes[0].bytes == bytes {
             return &mut self.sizes[0];
         }
-        if second.bytes == bytes {
-            return &mut self.sizes[1];
+        if self.sizes[1].bytes != bytes {
+            self.learn(bytes);
         }
-        self.sizes = [Size { bytes, lane: 0, tx_time: self.rate.tx_time(bytes) }, first];
-        &mut self.sizes[0]
+        &mut self.sizes[1]
+    }
+
+    /// Makes this the second size; the last one becomes the first.
+    #[inline(never)]
+    fn learn(&mut self, bytes: u32) {
+        let tx_time = self.rate.tx_time(bytes);
+        self.sizes = [self.sizes[1], Size { bytes, tx_time, ..Size::default() }];
     }
 }
