@@ -483,7 +483,7 @@ def test_site_build(ccperf: Any) -> None:
     outcome = ccperf("site", "build", "-o", "pages")
     assert outcome.status == 0
     assert outcome.out.strip() == "pages/index.html"
-    assert run in Path("pages/index.html").read_text()
+    assert run in Path("pages/runs", run, "index.html").read_text()
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])

@@ -125,6 +125,13 @@ def command(
         ]
         for name in algorithms
     }
+    together = db or (Path("datacentre.db") if datacentre else None)
+    targets = {name: together or Path(f"benchmark_{short(name)}.db") for name in algorithms}
+    if not dry_run:  # before the checking of points, which may take a while
+        for target in targets.values():
+            writable_file(target, "--db")
+        if not no_site:
+            writable_folder(output)
     points = {name: [p for plan in plans for p in plan.points()] for name, plans in jobs.items()}
     check([point for group in points.values() for point in group])
     note_left_out(plan for plans in jobs.values() for plan in plans)
@@ -134,12 +141,6 @@ def command(
                 say("\n".join(plan.commands(running.backend)))
         note_estimate([p for group in points.values() for p in group], running)
         return 0
-    together = db or (Path("datacentre.db") if datacentre else None)
-    targets = {name: together or Path(f"benchmark_{short(name)}.db") for name in algorithms}
-    for target in targets.values():
-        writable_file(target, "--db")
-    if not no_site:
-        writable_folder(output)
     backend = running.open_backend()
     for point in (p for group in points.values() for p in group):
         backend.prepare(point.scenario)
