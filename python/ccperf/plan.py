@@ -72,10 +72,10 @@ class Plan:
         for cc in self.cc:
             yield from expand(experiment, cc, grid=self.grid(), seeds=seeds, **self.settings)
 
-    def left_out(self, points: int) -> int:
-        """How many repetitions are not among so many points: another seed changes nothing there."""
-        everything = len(self.cc) * sum(1 for _ in self.grid()) * len(self.seeds or (None,))
-        return everything - points
+    @property
+    def asked(self) -> int:
+        """How many runs would be made if every seed changed something everywhere."""
+        return len(self.cc) * sum(1 for _ in self.grid()) * len(self.seeds or (None,))
 
     def commands(self, backend: str) -> Iterator[str]:
         """The command that makes each point again, in the order of :meth:`points`."""

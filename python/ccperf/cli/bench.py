@@ -134,7 +134,8 @@ def command(
             writable_folder(output)
     points = {name: [p for plan in plans for p in plan.points()] for name, plans in jobs.items()}
     check([point for group in points.values() for point in group])
-    note_left_out(plan for plans in jobs.values() for plan in plans)
+    asked = sum(plan.asked for plans in jobs.values() for plan in plans)
+    note_left_out(asked, sum(map(len, points.values())))
     if dry_run:
         for plans in jobs.values():
             for plan in plans:

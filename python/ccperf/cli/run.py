@@ -346,20 +346,19 @@ def note_estimate(points: Sequence[Point], running: Running) -> None:
     note(estimate(points, running.backend).text(running.job_count() or cores()))
 
 
-def note_left_out(plans: Iterable[Plan]) -> None:
+def note_left_out(asked: int, made: int) -> None:
     """Say how many repetitions are not made because they would come out the same."""
-    if count := sum(plan.left_out(sum(1 for _ in plan.points())) for plan in plans if plan.seeds):
+    if count := asked - made:
         note(f"{runs(count)} not repeated: another seed changes nothing there (docs/evidence.md)")
 
 
 def plan_jobs(plan: Plan, backend: str) -> list[Job]:
     """One job an algorithm, since each has a database of its own."""
-    note_left_out([plan])
     from dataclasses import replace
 
     from ccperf.user_code.names import short
 
-    return [
+    jobs = [
         Job(
             points=list(replace(plan, cc=[cc]).points()),
             default_db=Path(f"benchmark_{short(cc)}.db"),
@@ -367,6 +366,8 @@ def plan_jobs(plan: Plan, backend: str) -> list[Job]:
         )
         for cc in plan.cc
     ]
+    note_left_out(plan.asked, sum(len(job.points) for job in jobs))
+    return jobs
 
 
 def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]) -> list[Job]:
