@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from ccperf.scenario import Scenario
-from ccperf.topologies import Bottleneck, DumbbellFlow, dumbbell, leaf_spine
+from ccperf.topologies import Access, Bottleneck, DumbbellFlow, dumbbell, leaf_spine
 from ccperf.topologies.fabric import Fabric, SwitchPort
 
 _LINK_BPS = 10_000_000_000
@@ -114,7 +114,8 @@ GROWTH = (
 def one_flow() -> Scenario:
     """The same kind of traffic without a network: as many packet-hops as fit into a second."""
     flow = DumbbellFlow("TcpDctcp", "80us", tcp=_TCP)
-    return dumbbell(Bottleneck("10Gbps", "250p"), [flow], stop_time="1s")
+    access = Access(rate="40Gbps", delay="10us")
+    return dumbbell(Bottleneck("10Gbps", "250p"), [flow], access, stop_time="1s")
 
 
 def measured(scenario: Scenario) -> dict[str, Any]:

@@ -38,6 +38,7 @@ _SOURCES = {
     "MarkingPieQueueDisc": "ecnsharp",
     "StrictPriorityQueueDisc": "ecnsharp",
     "TcnQueueDisc": "tcn",
+    "SharedBufferQueueDisc": "dynamicthresholds",
     "StepRedQueueDisc": "dctcp",
     "DwrrQueueDisc": "drr",
     "WfqQueueDisc": "scfq",

@@ -238,7 +238,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let spec = qdisc::SPECS.iter().find(|spec| spec.ns3 == class).ok_or("unknown qdisc")?;
     let attributes = Attributes::new(spec, &given);
-    let mut cx = BuildContext { attributes, mtu, stream, run, children: Vec::new() };
+    let mut cx = BuildContext {
+        attributes,
+        mtu,
+        stream,
+        run,
+        children: Vec::new(),
+        pool: Default::default(),
+    };
     let flows = (0..flow_keys.len()).map(|i| format!("flow_{i}")).collect();
     let out = Box::new(WithoutHeader(false));
     let mut replay = Replay {

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ccperf.topologies import star
+from ccperf.topologies.fabric import FabricLink, SwitchPort
+from ccperf.topologies.leaf_spine import leaf_spine
 from ccperf.verify.case import Case
 from ccperf.verify.case import case as _case
 
@@ -137,4 +140,52 @@ def scheduling() -> Iterator[Case]:
     )
 
 
-GROUPS: Sequence[Callable[[], Iterable[Case]]] = (marking, scheduling)
+def shared_buffers() -> Iterator[Case]:
+    """Buffers that the ports of a switch share, of many sizes, in front of every kind of queue."""
+    link = FabricLink("1Gbps", "10us")
+    inside: dict[str, Any] = {
+        "FIFO": None,
+        "ECNSharp": _of("ECNSharp", MaxSize="250p", **_SHARP),
+        "CoDel": _of("CoDel", Interval="1ms", Target="100us"),
+        "PIE": _of("Pie", QueueDelayReference="200us", Tupdate="500us"),
+        "FqCoDel": _of("FqCoDel", Interval="1ms", Target="100us"),
+        "DWRR": _of("Dwrr", [_of("Fifo", MaxSize="60p")], Quanta="1500 1500"),
+    }
+    buffers = {"half": "0.5", "one": "1", "eight": "8"}
+    tcp = {"SegmentSize": 1448, "MinRto": "5ms", "ConnTimeout": "5ms"}
+    sizes = {"type": "Cdf", "points": [[0, 0], [2e3, 0.5], [2e4, 0.8], [3e5, 1]]}
+    for name, child in inside.items():
+        for word, alpha in buffers.items():
+            children = [child] if child else []
+            qdisc = _of("SharedBuffer", children, Alpha=alpha, PoolBytes="60000")
+            arrivals = {"type": "Poisson", "load": 0.6}
+            workload = {"name": "w", "stack": "s", "sizes": sizes, "arrivals": arrivals}
+            queries = {"pairs": "Incast", "arrivals": {"type": "Times", "times": ["3ms", "9ms"]}}
+            yield Case(
+                star(6, link, port=SwitchPort(qdisc)).scenario(
+                    [],
+                    label=f"shared-buffer/{name}-{word}",
+                    stop_time="20ms",
+                    stacks=[{"name": "s", "cc": "TcpDctcp", "tcp": tcp}],
+                    workloads=[workload, {**workload, "name": "q", **queries}],
+                )
+            )
+    fabric = leaf_spine(
+        2, 2, 3, port=SwitchPort(_of("SharedBuffer", [inside["ECNSharp"]], PoolBytes="40000"))
+    )
+    failing = [{"node": "spine_1", "down": "1ms", "up": "3ms"}]
+    arrivals = {"type": "Poisson", "load": 0.4}
+    yield Case(
+        fabric.scenario(
+            [],
+            label="shared-buffer/failures",
+            stop_time="5ms",
+            routing="ecmp",
+            failures=failing,
+            stacks=[{"name": "s", "cc": "TcpDctcp", "tcp": tcp}],
+            workloads=[{"name": "w", "stack": "s", "sizes": sizes, "arrivals": arrivals}],
+        )
+    )
+
+
+GROUPS: Sequence[Callable[[], Iterable[Case]]] = (marking, scheduling, shared_buffers)

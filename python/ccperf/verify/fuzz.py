@@ -149,7 +149,8 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
             "device_queues": rng.randint(2, 4),
             "device_select": rng.choice(["flow", "priority"]),
         }
-        if _now_and_then(rng, 0.7):
+        # A buffer that ports share is a port's, not a queue's.
+        if qdisc != "SharedBufferQueueDisc" and _now_and_then(rng, 0.7):
             limit_of_each = {"MaxSize": qlen} if qlen else {}
             child = {"type": qdisc, "attributes": {**limit_of_each, **attributes}}
             several["qdisc"] = {"type": "MqQueueDisc", "children": [child]}
@@ -177,6 +178,7 @@ _CHILDREN = {
     "DwrrQueueDisc": 1,
     "WfqQueueDisc": 1,
     "StrictPriorityQueueDisc": 1,
+    "SharedBufferQueueDisc": 1,
 }
 
 

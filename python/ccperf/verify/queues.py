@@ -214,7 +214,7 @@ def device_queues() -> Iterator[Case]:
     fifo = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "15p"}}
     marking = {"UseEcn": "true"}
     for child in registry.algorithms("qdisc"):
-        if child not in ("MqQueueDisc", "BurstReleaseQueueDisc"):
+        if child not in ("MqQueueDisc", "BurstReleaseQueueDisc", "SharedBufferQueueDisc"):
             known = registry.parameters("qdisc", child)
             attributes = {"MaxSize": "25p"} if "MaxSize" in known else {}
             yield case(child, mq({"type": child, "attributes": attributes}), 3)

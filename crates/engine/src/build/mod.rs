@@ -19,6 +19,7 @@ use crate::event::INDICES;
 use crate::hosts::{Endpoint, Hosts, Ping};
 use crate::lowered::{Algorithm, Lowered, MAX_FLOWS, MAX_LINKS, Transport, Workload};
 use crate::network::Network;
+use crate::qdisc::Pool;
 use crate::rng::RngStream;
 use crate::tcp::Timer;
 use crate::time::Time;
@@ -73,8 +74,10 @@ pub fn network(
     let mut ports = Vec::new();
     // Directions that name the same stream draw from it in turn.
     let (mut loss_streams, mut known) = (Vec::new(), HashMap::new());
+    // The ports of a switch share its buffer.
+    let pools: Vec<_> = scenario.nodes.iter().map(|_| Pool::default()).collect();
     for link in &scenario.links {
-        for direction in &link.directions {
+        for (direction, &node) in link.directions.iter().zip(&link.ends) {
             let number = direction.loss_stream;
             let loss_stream = *known.entry(number).or_insert_with(|| {
                 loss_streams.push(RngStream::fixed(scenario.seed, number));
@@ -82,7 +85,8 @@ pub fn network(
             });
             let delay = Time(link.delay_ns);
             let number = ports.len() as u32;
-            ports.push(port::build(direction, number, delay, scenario.seed, user, loss_stream)?);
+            let (seed, pool) = (scenario.seed, &pools[node]);
+            ports.push(port::build(direction, number, delay, seed, user, loss_stream, pool)?);
         }
     }
     let keys = flow_keys::of_all(scenario)?;

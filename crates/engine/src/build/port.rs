@@ -7,7 +7,7 @@ use crate::lowered::{Algorithm, Direction};
 use crate::network::{
     DelayVariation, Device, DeviceFifo, Loss, Port, Several, Single, Transmitter,
 };
-use crate::qdisc::{self, AnyQdisc};
+use crate::qdisc::{self, AnyQdisc, Pool};
 use crate::time::{Rate, Time};
 use crate::user::{Setup, UserCode, is_user_code};
 
@@ -19,6 +19,7 @@ pub fn build(
     seed: u64,
     user: &dyn UserCode,
     loss_stream: usize,
+    pool: &Pool,
 ) -> Result<Port, Error> {
     let hold_time = direction.queue_limits_hold_ns.map(Time);
     let mut transmitter = Transmitter::new(
@@ -35,7 +36,8 @@ pub fn build(
         loss_stream,
         direction.drops.clone(),
     );
-    let build = |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user);
+    let build =
+        |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user, pool);
     let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
     let device = if direction.device_queues == 1 {
         let qdisc = direction.qdisc.as_ref().map(build).transpose()?;
@@ -56,6 +58,7 @@ fn build_qdisc(
     mtu: u32,
     seed: u64,
     user: &dyn UserCode,
+    pool: &Pool,
 ) -> Result<AnyQdisc, Error> {
     if is_user_code(&algorithm.kind) {
         let made = user.queue_disc(Setup::new(algorithm, seed));
@@ -63,10 +66,11 @@ fn build_qdisc(
     }
     let spec = find(qdisc::SPECS, algorithm)?;
     let attributes = Attributes::new(spec, &algorithm.attributes);
-    let children = algorithm.children.iter().map(|child| build_qdisc(child, mtu, seed, user));
+    let children = algorithm.children.iter().map(|child| build_qdisc(child, mtu, seed, user, pool));
     let children = children.collect::<Result<Vec<_>, _>>()?;
     let stream = algorithm.stream;
-    let mut cx = qdisc::BuildContext { attributes, mtu, stream, run: seed, children };
+    let pool = Pool::clone(pool);
+    let mut cx = qdisc::BuildContext { attributes, mtu, stream, run: seed, children, pool };
     let unknown = || Error::Scenario(format!("{} cannot be used here", algorithm.kind));
     qdisc::build(&algorithm.kind, &mut cx).ok_or_else(unknown)
 }

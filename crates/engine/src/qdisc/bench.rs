@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    AnyQdisc, BuildContext, Children, FlowKey, FlowKeys, Nesting, Qdisc, QdiscContext, QdiscState,
-    SPECS, build, find,
+    AnyQdisc, BuildContext, Children, FlowKey, FlowKeys, Nesting, Pool, Qdisc, QdiscContext,
+    QdiscState, SPECS, build, find,
 };
 use crate::attributes::Attributes;
 use crate::packet::{Ecn, Options, Packet, PacketId, PacketPool};
@@ -32,7 +32,14 @@ impl Bench {
         let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).unwrap();
         let attributes = Attributes::new(spec, &given);
         let children = children(ns3, &attributes);
-        let mut cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1, children };
+        let mut cx = BuildContext {
+            attributes,
+            mtu: 1500,
+            stream: 7,
+            run: 1,
+            children,
+            pool: Pool::default(),
+        };
         let flow = |i| FlowKey {
             source: 0x0a00_0001 + 4 * i,
             destination: 0x1400_0001 + 4 * i,
@@ -131,7 +138,14 @@ fn children(ns3: &str, attributes: &Attributes<'_>) -> Vec<AnyQdisc> {
         let (spec, given) = (find(default).unwrap().spec, BTreeMap::new());
         let attributes = Attributes::new(&spec, &given);
         let children = Vec::new();
-        let mut cx = BuildContext { attributes, mtu: 1500, stream: 7, run: 1, children };
+        let mut cx = BuildContext {
+            attributes,
+            mtu: 1500,
+            stream: 7,
+            run: 1,
+            children,
+            pool: Pool::default(),
+        };
         build(default, &mut cx).unwrap()
     };
     (0..attributes.numbers(parameter).len()).map(make).collect()

@@ -99,7 +99,14 @@ pub struct BuildContext<'a> {
     pub run: u64,
     /// Its children, which it takes.
     pub children: Vec<AnyQdisc>,
+    /// Of the switch that it is in.
+    pub pool: Pool,
 }
+
+/// The discipline that shares its switch's buffer.
+pub const SHARED_BUFFER: &str = shared_buffer::SPEC.spec.ns3;
+
+pub use shared_buffer::Pool;
 
 /// Declares the enum of all disciplines and the table that everything else reads.
 macro_rules! registry {
@@ -221,6 +228,7 @@ registry! {
     Dwrr = dwrr,
     Wfq = wfq,
     StrictPriority = strict_priority,
+    SharedBuffer = shared_buffer,
 }
 
 /// The ns-3 name of the discipline whose children a device with several queues runs.

@@ -65,6 +65,10 @@ impl Report {
             let message = format!("{} can only be the root discipline", qdisc::MQ);
             return self.add(&type_path, message);
         }
+        if child.kind == qdisc::SHARED_BUFFER {
+            let message = format!("{} is a port's, so it can only be the root", child.kind);
+            return self.add(&type_path, message);
+        }
         if !is_multi_queue && qdisc::find(&child.kind).is_some_and(|d| d.wakes) {
             let kind = &child.kind;
             let message = format!(

@@ -118,6 +118,20 @@ CreateQdisc(const Algorithm& algorithm)
     return qdisc;
 }
 
+// The ports of a switch share its buffer.
+void
+JoinBuffer(ns3::Ptr<ns3::QueueDisc> qdisc, SharedBufferQueueDisc::Ports& ports)
+{
+    if (const auto sharing = ns3::DynamicCast<SharedBufferQueueDisc>(qdisc))
+    {
+        if (!ports)
+        {
+            ports = std::make_shared<std::vector<const ns3::QueueDisc*>>();
+        }
+        sharing->Join(ports);
+    }
+}
+
 // Directions that name the same stream draw from it in turn.
 ns3::Ptr<ns3::UniformRandomVariable>
 LossStream(Network& network, std::int64_t number)
@@ -172,6 +186,7 @@ CreatePort(const Direction& direction,
     {
         port.qdisc = CreateQdisc(*direction.qdisc);
         TellChildren(port.qdisc, device->GetObject<ns3::NetDeviceQueueInterface>());
+        JoinBuffer(port.qdisc, network.buffers[device->GetNode()->GetId()]);
         device->GetNode()->GetObject<ns3::TrafficControlLayer>()->SetRootQueueDiscOnDevice(
             device,
             port.qdisc);

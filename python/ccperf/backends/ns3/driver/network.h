@@ -6,6 +6,7 @@
 #include "loss-model.h"
 #include "routes.h"
 #include "scenario.h"
+#include "shared-buffer-queue-disc.h"
 
 #include "ns3/ipv4-header.h"
 #include "ns3/node-container.h"
@@ -56,6 +57,7 @@ struct Network
     ns3::NodeContainer nodes;
     std::vector<Port> ports;
     std::map<std::int64_t, ns3::Ptr<ns3::UniformRandomVariable>> lossStreams; // by number
+    std::map<std::uint32_t, SharedBufferQueueDisc::Ports> buffers; // by node
     // Empty if routing is static and nothing fails: ns-3's own static routes are enough then.
     std::optional<Routes> routes;
     std::vector<ns3::Ptr<SwitchRouting>> routing; // by node
