@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Pixels.
-_COLUMN, _ROW = 170, 58
+_COLUMN, _ROW = 210, 58
 _NODE_WIDTH, _NODE_HEIGHT = 74, 26
 _LEFT, _TOP = 50, 46
 #: More nodes than this stand for themselves no longer.
