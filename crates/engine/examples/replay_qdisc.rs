@@ -18,7 +18,7 @@ use std::net::Ipv4Addr;
 use ccperf_engine::attributes::Attributes;
 use ccperf_engine::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 use ccperf_engine::qdisc::{
-    self, AnyQdisc, BuildContext, FlowKey, Nesting, Qdisc, QdiscContext, QdiscState,
+    self, AnyQdisc, BuildContext, FlowKey, FlowKeys, Nesting, Qdisc, QdiscContext, QdiscState,
 };
 use ccperf_engine::seq::Seq;
 use ccperf_engine::time::{Rate, Time};
@@ -38,7 +38,7 @@ struct Replay {
     qdisc: AnyQdisc,
     packets: PacketPool,
     state: QdiscState,
-    flow_keys: Vec<[FlowKey; 2]>,
+    flow_keys: FlowKeys,
     trace: PacketTrace,
     now: u64,
     scheduled: u64,
@@ -206,6 +206,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     dscp: 0,
                     priority: words[5].parse()?,
                     is_marked: false,
+                    demotion: 0,
                 };
                 let backward = FlowKey {
                     source: forward.destination,
@@ -252,7 +253,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         qdisc: qdisc::build(class, &mut cx).ok_or("unknown qdisc")?,
         packets: PacketPool::default(),
         state: QdiscState::default(),
-        flow_keys,
+        flow_keys: FlowKeys { keys: flow_keys, demotions: Vec::new() },
         trace: PacketTrace::new(out, vec!["port".to_owned()], flows),
         now: 0,
         scheduled: 0,
