@@ -91,8 +91,7 @@ fn mutated(corpus: &[String], draw: &mut Draw) -> String {
         let value = if draw.below(4) == 0 {
             let other = &corpus[draw.below(corpus.len())];
             let at = draw.below(other.len());
-            let piece: String = other.chars().skip(at).take(1 + draw.below(40)).collect();
-            piece
+            other.chars().skip(at).take(1 + draw.below(40)).collect::<String>()
         } else {
             WORDS[draw.below(WORDS.len())].to_owned()
         };
