@@ -1,14 +1,17 @@
 """Fingerprints of what the engine records for every scenario of the matrix.
 
     python tools/fingerprints.py              compare tables with the record
-    python tools/fingerprints.py --packets    packet traces as well
-    python tools/fingerprints.py --write      record both
+    python tools/fingerprints.py --packets    and all that a receiver could see of packets
+    python tools/fingerprints.py --write      record the scenarios that the record does not have
 
-Exit status 1 where one differs.  The record is made when the whole matrix has been compared with
-real ns-3; after that a change that means to leave behaviour alone is checked in seconds, without
-ns-3.  A fingerprint is of all tables with every change of the senders' state, in the columns that
-the record names, so that a new column changes none; a second one is of the packet trace, which has
-the order of events at one time, too.
+Exit status 1 where one differs.  A scenario is recorded when real ns-3 has agreed with it; after
+that a change that means to leave behaviour alone is checked in seconds, without ns-3.  There are
+three fingerprints: of all tables with each change of the senders' state; of the packet trace, which
+has the order of events at one time, too; and of everything that the comparison with ns-3 looks at:
+the tables, the changes, and the packets with their headers.  Tables count with the columns, changes
+with the variables that the record names, so that a new one changes no fingerprint.
+
+What is recorded stays: `--write` adds and never replaces.
 """
 
 from __future__ import annotations
@@ -22,37 +25,57 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ccperf import backends
-from ccperf.recording import TABLES, Recording
-from ccperf.verify import matrix
+from ccperf.verify import matrix, packets
+
+if TYPE_CHECKING:
+    from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
 
 RECORD = Path(__file__).parents[1] / "tests" / "verify" / "fingerprints.json"
 
+#: Columns by table, and the variables that `changes` follows.
 Columns = dict[str, list[str]]
+Followed = list[str]
 
 
-def fingerprint(recording: Recording, columns: Columns) -> str:
-    """Return 16 hex digits of SHA-256 over the named columns of each table there is."""
+def fingerprint(recording: Recording, columns: Columns, followed: Followed) -> Any:
+    """Return a SHA-256 over the named columns of each table there is."""
     digest = hashlib.sha256()
     for name, wanted in columns.items():
         table = recording.tables.get(name)
         if table is None:
             continue
-        digest.update(f"{name} {table.rows}\n".encode())
+        rows = None
+        if name == "changes":
+            variables = table.strings("name")
+            rows = [row for row, variable in enumerate(variables) if variable in followed]
+            rows = None if len(rows) == table.rows else rows
+        digest.update(f"{name} {table.rows if rows is None else len(rows)}\n".encode())
         for column in wanted:
             data: Any = table[column]
-            text = "\n".join(data).encode() if isinstance(data, list) else data.tobytes()
-            digest.update(text)
-    return digest.hexdigest()[:16]
+            if isinstance(data, list):
+                digest.update("\n".join(data if rows is None else (data[r] for r in rows)).encode())
+            else:
+                digest.update((data if rows is None else data[rows]).tobytes())
+    return digest
 
 
-def of_tables(case: matrix.Case, columns: Columns) -> str:
-    """Run a case with every change recorded."""
+def _short(digest: Any) -> str:
+    return str(digest.hexdigest()[:16])
+
+
+def _with_changes(case: matrix.Case) -> Scenario:
     recording = case.scenario.recording.model_copy(update={"changes": True})
-    scenario = case.scenario.model_copy(update={"recording": recording})
-    return fingerprint(backends.get("native").simulate(scenario), columns)
+    return case.scenario.model_copy(update={"recording": recording})
+
+
+def of_tables(case: matrix.Case, columns: Columns, followed: Followed) -> str:
+    """Run a case with every change recorded."""
+    recording = backends.get("native").simulate(_with_changes(case))
+    return _short(fingerprint(recording, columns, followed))
 
 
 def of_packets(case: matrix.Case) -> str:
@@ -61,6 +84,26 @@ def of_packets(case: matrix.Case) -> str:
         trace = Path(folder) / "packets.csv"
         backends.get("native").simulate(case.scenario, packets=trace)
         return hashlib.sha256(trace.read_bytes()).hexdigest()[:16]
+
+
+def of_all(case: matrix.Case, columns: Columns, followed: Followed) -> str:
+    """Run a case with everything recorded that the comparison with ns-3 looks at."""
+    with TemporaryDirectory(prefix="ccperf-fingerprints-") as folder:
+        trace = Path(folder) / f"packets{packets.SUFFIX}"
+        recording = backends.get("native").simulate(_with_changes(case), packets=trace)
+        digest = fingerprint(recording, columns, followed)
+        digest.update(trace.read_bytes())
+        return _short(digest)
+
+
+def views(record: dict[str, Any]) -> dict[str, Callable[[matrix.Case], str]]:
+    """How each kind of fingerprint in the record is taken."""
+    all_columns, all_followed = record["all_columns"], record["all_followed"]
+    return {
+        "tables": lambda case: of_tables(case, record["columns"], record["followed"]),
+        "packets": of_packets,
+        "all": lambda case: of_all(case, all_columns, all_followed),
+    }
 
 
 def measure(cases: list[matrix.Case], of: Callable[[matrix.Case], str]) -> dict[str, str]:
@@ -72,23 +115,28 @@ def measure(cases: list[matrix.Case], of: Callable[[matrix.Case], str]) -> dict[
 def main() -> int:
     """Compare or record."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--write", action="store_true", help="record instead of comparing")
-    parser.add_argument("--packets", action="store_true", help="compare packet traces as well")
+    parser.add_argument("--write", action="store_true", help="record what the record does not have")
+    parser.add_argument("--packets", action="store_true", help="compare packets as well")
     parser.add_argument("--pattern", default="*", help="only the cases of these names: loss/*")
     arguments = parser.parse_args()
     cases = matrix.cases(arguments.pattern)
-    if arguments.write:
-        columns = {name: [column.name for column in schema] for name, schema in TABLES.items()}
-        tables = measure(cases, lambda case: of_tables(case, columns))
-        record = {"columns": columns, "tables": tables, "packets": measure(cases, of_packets)}
-        RECORD.write_text(json.dumps(record, indent=1) + "\n")
-        print(f"{len(cases)} scenarios in {RECORD}")
-        return 0
     record = json.loads(RECORD.read_text())
+    taken_by = views(record)
+    if arguments.write:
+        for what, of in taken_by.items():
+            absent = [case for case in cases if case.name not in record[what]]
+            record[what].update(measure(absent, of))
+            print(f"{len(absent)} new, {what}")
+        RECORD.write_text(json.dumps(record, indent=1) + "\n")
+        return 0
     known = [case for case in cases if case.name in record["tables"]]
-    found = {"tables": measure(known, lambda case: of_tables(case, record["columns"]))}
+    found = {"tables": measure(known, taken_by["tables"])}
     if arguments.packets:
-        found["packets"] = measure(known, of_packets)
+        # Those of all have the tables and the packets, too.
+        whole = [case for case in known if case.name in record["all"]]
+        rest = [case for case in known if case.name not in record["all"]]
+        found = {what: measure(rest, taken_by[what]) for what in ("tables", "packets")}
+        found["all"] = measure(whole, taken_by["all"])
     different = [
         (what, name)
         for what, values in found.items()

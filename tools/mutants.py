@@ -24,7 +24,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -341,10 +341,10 @@ class Judge:
         from ccperf.verify import matrix
 
         self._library = ctypes.CDLL(_native.__file__)
-        self._tool = fingerprints
         self._record = json.loads(RECORD.read_text())
+        self._of = fingerprints.views(self._record)["all"]
         slice_ = {case.name for case in matrix.representative()}
-        cases = [case for case in matrix.cases() if case.name in self._record["tables"]]
+        cases = [case for case in matrix.cases() if case.name in self._record["all"]]
         # The daily slice first; heavy ones last.
         self._cases = sorted(cases, key=lambda c: (c.heavy, c.name not in slice_))
         self._slice = sum(case.name in slice_ and not case.heavy for case in self._cases)
@@ -354,24 +354,15 @@ class Judge:
     def run(self, number: int) -> str:
         """What notices mistake `number`; in the process that calls."""
         self._library.ccperf_switch_on(number)
-        for what, of in self._views():
-            for i, case in enumerate(self._cases):
-                signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
-                try:
-                    same = of(case) == self._record[what][case.name]
-                except BaseException:  # a panic of the engine is no Exception
-                    same = False
-                if not same:
-                    part = "slice" if i < self._slice else "matrix"
-                    return f"{part} {what} {case.name}"
+        for i, case in enumerate(self._cases):
+            signal.setitimer(signal.ITIMER_PROF, LIMIT_S)
+            try:
+                same = self._of(case) == self._record["all"][case.name]
+            except BaseException:  # a panic of the engine is no Exception
+                same = False
+            if not same:
+                return f"{'slice' if i < self._slice else 'matrix'} {case.name}"
         return ""
-
-    def _views(self) -> list[tuple[str, Callable[[Any], str]]]:
-        columns = self._record["columns"]
-        return [
-            ("tables", lambda case: self._tool.of_tables(case, columns)),
-            ("packets", self._tool.of_packets),
-        ]
 
     def all(self, mutants: list[tuple[int, Mutant]], jobs: int) -> Iterator[Verdict]:
         """Judge mistakes side by side."""
@@ -443,7 +434,7 @@ def main() -> int:
 
 def report(verdicts: list[Verdict], reasons: dict[str, str]) -> int:
     """Print the table; 1 if a mistake survives for no recorded reason."""
-    by = Counter(" ".join(v.killed_by.split()[:2]) or "survives" for v in verdicts)
+    by = Counter(v.killed_by.partition(" ")[0] or "survives" for v in verdicts)
     print("\nkilled by")
     for what, count in by.most_common():
         print(f"  {what:20}{count:6}")

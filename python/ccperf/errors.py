@@ -7,8 +7,9 @@ nothing written); :class:`RunError` that it could not be done (exit 1).
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 
 class CcperfError(Exception):
@@ -58,6 +59,10 @@ class ScenarioError(CcperfError):
 
 class RunError(CcperfError):
     """A run or a check failed."""
+
+    #: Tables whose rows have a time, as far as the run came, from a backend that keeps them:
+    #: name, then column, then values.
+    unfinished: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

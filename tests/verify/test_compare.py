@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from ccperf import backends
@@ -13,6 +14,7 @@ from ccperf.errors import RunError, ScenarioError
 from ccperf.recording import Recording
 from ccperf.topologies.shorthand import dumbbell
 from ccperf.verify import Comparison, compare
+from ccperf.verify.compare import table_differences
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -153,6 +155,63 @@ def test_what_went_before_a_failure_is_compared(scenario: Scenario) -> None:
     other = compare(scenario, NATIVE, Aborting(scenario=with_drop))
     assert other.verdict == "packets differ"
     assert other.different
+
+
+def test_one_change_of_state_in_another_order(scenario: Scenario) -> None:
+    def swapped(recording: Recording) -> Recording:
+        changes = dict(recording.tables["changes"])
+        order = list(range(len(changes["value"])))
+        order[100], order[101] = order[101], order[100]
+        changes["name"] = [changes["name"][row] for row in order]
+        changes["value"] = [changes["value"][row] for row in order]
+        return Recording({**recording.tables, "changes": changes})
+
+    comparison = compare(scenario, NATIVE, Altered(recording=swapped))
+    assert comparison.verdict == "recordings differ"
+    assert {(d.table, d.row) for d in comparison.tables} == {("changes", 100)}
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_a_table_that_one_side_only_has(scenario: Scenario, side: str) -> None:
+    recording = NATIVE.simulate(scenario)
+    fewer = Recording({name: t for name, t in recording.tables.items() if name != "changes"})
+    changes = scenario.recording.model_copy(update={"changes": True})
+    more = NATIVE.simulate(scenario.model_copy(update={"recording": changes}))
+    pair = (more, fewer) if side == "ours" else (fewer, more)
+    (found,) = table_differences(*pair)
+    assert (found.table, found.column) == ("changes", "rows")
+    assert (found.ours is None, found.theirs is None) == (side == "theirs", side == "ours")
+
+
+class AbortingWithTables(Altered):
+    """Fails in the middle, and says what its first tables held until then."""
+
+    name = "aborting"
+
+    def __init__(self, alter: Callable[[dict[str, Any]], None] = lambda _: None) -> None:
+        super().__init__()
+        self.alter = alter
+
+    def simulate(
+        self, scenario: Scenario, *, packets: Path | None = None, progress: Any = None
+    ) -> Recording:
+        recording = super().simulate(scenario, packets=packets, progress=progress)
+        changes = {name: values[:100] for name, values in recording.tables["changes"].items()}
+        self.alter(changes)
+        error = RunError("assertion failed")
+        error.unfinished = {"changes": changes}
+        raise error
+
+
+def test_tables_until_a_failure_are_compared(scenario: Scenario) -> None:
+    def one_more(changes: dict[str, Any]) -> None:
+        changes["value"] = changes["value"] + (np.arange(100) == 42)
+
+    same = compare(scenario, NATIVE, AbortingWithTables())
+    assert (same.verdict, same.different) == ("aborting failed", False)
+    other = compare(scenario, NATIVE, AbortingWithTables(one_more))
+    assert (other.verdict, other.different) == ("recordings differ", True)
+    assert [(d.column, d.row) for d in other.tables] == [("value", 42)]
 
 
 def test_a_wrong_scenario_is_the_caller_s_mistake(scenario: Scenario) -> None:

@@ -6,7 +6,9 @@
 
 use std::io::{self, Write};
 
-use crate::packet::{Headers, ICMP_HEADER, IP_HEADER, Packet, SackBlock, TCP_HEADER};
+use crate::packet::{
+    FlowKey, FlowKeys, Headers, ICMP_HEADER, IP_HEADER, Packet, SackBlock, TCP_HEADER,
+};
 use crate::time::Time;
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -20,17 +22,9 @@ pub const PROTOCOL_UDP: u8 = 17;
 const TIME_TO_LIVE: u8 = 64;
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 
-/// An IPv4 address and a port; a ping has none.
-pub type Address = (u32, u16);
-
 /// A flow or ping as a host's network device sees it.
 #[derive(Debug)]
 pub struct Conversation {
-    /// Where it begins and where it leads.
-    pub ends: [Address; 2],
-    pub protocol: u8,
-    /// Types of service there and back.
-    pub services: [u8; 2],
     /// The direction of a link that its packets leave the source on, and the one that replies come
     /// back on.
     pub out: u32,
@@ -43,6 +37,7 @@ pub struct Conversation {
 #[derive(Debug)]
 pub struct Capture {
     conversations: Vec<Conversation>,
+    keys: FlowKeys,
     /// The block that is being written, reused.
     block: Vec<u8>,
 }
@@ -53,8 +48,9 @@ impl Capture {
         out: &mut dyn Write,
         interfaces: &[String],
         conversations: Vec<Conversation>,
+        keys: FlowKeys,
     ) -> io::Result<Self> {
-        let mut capture = Capture { conversations, block: Vec::with_capacity(256) };
+        let mut capture = Capture { conversations, keys, block: Vec::with_capacity(256) };
         let application = concat!("ccperf ", env!("CARGO_PKG_VERSION"));
         capture.block(out, SECTION, |body| {
             body.extend(0x1a2b_3c4d_u32.to_le_bytes());
@@ -107,9 +103,8 @@ impl Capture {
     }
 
     fn write(&mut self, out: &mut dyn Write, now: Time, p: Headers<'_>) -> io::Result<()> {
-        let conversation = &self.conversations[p.packet.flow as usize];
-        let headers = headers(conversation, p);
-        let interface = conversation.interface;
+        let headers = headers(&self.keys, p);
+        let interface = self.conversations[p.packet.flow as usize].interface;
         self.block(out, ENHANCED_PACKET, |body| {
             body.extend(interface.to_le_bytes());
             body.extend(((now.0 >> 32) as u32).to_le_bytes());
@@ -150,32 +145,27 @@ fn padded(body: &mut Vec<u8>, bytes: &[u8]) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-fn headers(conversation: &Conversation, headers: Headers<'_>) -> Vec<u8> {
+fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
     let Headers { packet: p, sacks } = headers;
-    let [mut source, mut destination] = conversation.ends;
-    if p.backward {
-        (source, destination) = (destination, source);
-    }
-    let mut bytes = ip_header(conversation, source.0, destination.0, p);
-    match conversation.protocol {
+    let key = keys.of(p);
+    let mut bytes = ip_header(key, keys.service(p), p);
+    match key.protocol {
         PROTOCOL_ICMP => bytes.extend(icmp_header(p)),
-        PROTOCOL_UDP => bytes.extend(udp_header(source, destination, p)),
-        protocol => bytes.extend(tcp_header(source, destination, protocol, p, sacks)),
+        PROTOCOL_UDP => bytes.extend(udp_header(key, p)),
+        _ => bytes.extend(tcp_header(key, p, sacks)),
     }
     bytes
 }
 
 /// RFC 791 section 3.1.
-fn ip_header(conversation: &Conversation, source: u32, destination: u32, p: &Packet) -> Vec<u8> {
-    let asked = p.options.has_service() || conversation.protocol == PROTOCOL_ICMP;
-    let service = if asked { conversation.services[usize::from(p.backward)] } else { 0 };
+fn ip_header(key: &FlowKey, service: u8, p: &Packet) -> Vec<u8> {
     let mut header = vec![0x45, service | p.ecn as u8];
     header.extend((p.ip_bytes as u16).to_be_bytes());
     header.extend([0; 2]);
     header.extend(DO_NOT_FRAGMENT.to_be_bytes());
-    header.extend([TIME_TO_LIVE, conversation.protocol, 0, 0]);
-    header.extend(source.to_be_bytes());
-    header.extend(destination.to_be_bytes());
+    header.extend([TIME_TO_LIVE, key.protocol, 0, 0]);
+    header.extend(key.source.to_be_bytes());
+    header.extend(key.destination.to_be_bytes());
     let sum = checksum(&header, 0);
     header[10..12].copy_from_slice(&sum);
     header
@@ -193,25 +183,22 @@ fn icmp_header(p: &Packet) -> Vec<u8> {
 }
 
 /// RFC 768, without a checksum.
-fn udp_header(source: Address, destination: Address, p: &Packet) -> Vec<u8> {
+fn udp_header(key: &FlowKey, p: &Packet) -> Vec<u8> {
     let length = (p.ip_bytes - IP_HEADER) as u16;
-    [source.1, destination.1, length, 0].into_iter().flat_map(u16::to_be_bytes).collect()
+    [key.source_port, key.destination_port, length, 0]
+        .into_iter()
+        .flat_map(u16::to_be_bytes)
+        .collect()
 }
 
 /// RFC 9293 section 3.1. The options fill the room that the packet's size leaves them.
-fn tcp_header(
-    source: Address,
-    destination: Address,
-    protocol: u8,
-    p: &Packet,
-    sacks: &[SackBlock],
-) -> Vec<u8> {
+fn tcp_header(key: &FlowKey, p: &Packet, sacks: &[SackBlock]) -> Vec<u8> {
     let length = (p.ip_bytes - IP_HEADER) as usize - usize::from(p.payload);
     let options = options(p, sacks);
     debug_assert!(options.len() + TCP_HEADER as usize <= length);
     let mut header = Vec::with_capacity(length);
-    header.extend(source.1.to_be_bytes());
-    header.extend(destination.1.to_be_bytes());
+    header.extend(key.source_port.to_be_bytes());
+    header.extend(key.destination_port.to_be_bytes());
     header.extend(p.seq.0.to_be_bytes());
     header.extend(p.ack.0.to_be_bytes());
     header.extend([(length as u8 / 4) << 4, p.flags.0 as u8]);
@@ -220,9 +207,9 @@ fn tcp_header(
     header.extend(options);
     header.resize(length, 0); // "end of option list"
     let mut pseudo = Vec::with_capacity(12);
-    pseudo.extend(source.0.to_be_bytes());
-    pseudo.extend(destination.0.to_be_bytes());
-    pseudo.extend([0, protocol]);
+    pseudo.extend(key.source.to_be_bytes());
+    pseudo.extend(key.destination.to_be_bytes());
+    pseudo.extend([0, key.protocol]);
     pseudo.extend(((p.ip_bytes - IP_HEADER) as u16).to_be_bytes());
     let sum = checksum(&header, sum(&pseudo));
     header[16..18].copy_from_slice(&sum);
@@ -272,15 +259,29 @@ mod tests {
     use crate::packet::{Ecn, Flags, Options};
     use crate::seq::Seq;
 
-    fn conversation() -> Conversation {
-        Conversation {
-            ends: [(0x0a00_0001, 49152), (0x0a00_0102, 5001)],
+    fn keys() -> FlowKeys {
+        let there = FlowKey {
+            source: 0x0a00_0001,
+            destination: 0x0a00_0102,
+            source_port: 49152,
+            destination_port: 5001,
             protocol: PROTOCOL_TCP,
-            services: [0x10, 0],
-            out: 3,
-            back: 4,
-            interface: 0,
-        }
+            dscp: 4,
+            ..FlowKey::default()
+        };
+        let back = FlowKey {
+            source: there.destination,
+            destination: there.source,
+            source_port: there.destination_port,
+            destination_port: there.source_port,
+            dscp: 0,
+            ..there
+        };
+        FlowKeys { keys: vec![[there, back]], ..FlowKeys::default() }
+    }
+
+    fn conversation() -> Conversation {
+        Conversation { out: 3, back: 4, interface: 0 }
     }
 
     const SACKED: [SackBlock; 1] = [(Seq(15929), Seq(17377))];
@@ -308,7 +309,7 @@ mod tests {
 
     #[test]
     fn a_header_has_every_field_where_it_belongs() {
-        let bytes = headers(&conversation(), with_sacks(&acknowledgement()));
+        let bytes = headers(&keys(), with_sacks(&acknowledgement()));
         assert_eq!(bytes.len(), 64);
         assert_eq!(bytes[..2], [0x45, 0x02]);
         assert_eq!(bytes[2..4], 64_u16.to_be_bytes());
@@ -325,9 +326,10 @@ mod tests {
 
     #[test]
     fn a_datagram_has_ports_and_length() {
-        let conversation = Conversation { protocol: PROTOCOL_UDP, ..conversation() };
+        let mut keys = keys();
+        keys.keys[0][0].protocol = PROTOCOL_UDP;
         let p = Packet { ip_bytes: 1028, payload: 1000, ..Packet::default() };
-        let bytes = headers(&conversation, with_sacks(&p));
+        let bytes = headers(&keys, with_sacks(&p));
         assert_eq!(bytes[9], 17);
         assert_eq!(bytes[20..], [0xc0, 0x00, 0x13, 0x89, 0x03, 0xf0, 0, 0]);
     }
@@ -335,7 +337,7 @@ mod tests {
     #[test]
     fn checksums_add_up_to_nothing() {
         let p = acknowledgement();
-        let bytes = headers(&conversation(), with_sacks(&p));
+        let bytes = headers(&keys(), with_sacks(&p));
         assert_eq!(checksum(&bytes[..20], 0), [0, 0]);
         let mut pseudo = bytes[12..20].to_vec();
         pseudo.extend([0, 6, 0, (p.ip_bytes - 20) as u8]);
@@ -349,7 +351,7 @@ mod tests {
     fn a_packet_is_seen_once_at_its_host() {
         let mut file = Vec::new();
         let mut capture =
-            Capture::new(&mut file, &["eth0".to_owned()], vec![conversation()]).unwrap();
+            Capture::new(&mut file, &["eth0".to_owned()], vec![conversation()], keys()).unwrap();
         let data = Packet { ip_bytes: 1500, payload: 1448, ..acknowledgement() };
         let data = Packet { backward: false, sacks: 0, ..data };
         let reply = acknowledgement();

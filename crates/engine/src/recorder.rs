@@ -10,13 +10,21 @@ use crate::recording::tables::{
     Workloads,
 };
 use crate::recording::{Recording, Table};
-use crate::tcp::Socket;
+use crate::tcp::{Socket, Tcb};
 use crate::time::{Rate, Time};
 use crate::verdict::Verdict;
 
 /// What the `changes` table follows, in the order of its rows.
-const FOLLOWED: [&str; 7] =
-    ["cwnd", "ssthresh", "in_flight", "srtt_ns", "cong_state", "ecn_state", "rto_ns"];
+const FOLLOWED: [&str; 8] = [
+    "cwnd",
+    "ssthresh",
+    "in_flight",
+    "srtt_ns",
+    "cong_state",
+    "ecn_state",
+    "rto_ns",
+    "pacing_rate_bps",
+];
 
 /// The points in time at which something is sampled.
 #[derive(Debug)]
@@ -149,6 +157,7 @@ impl Recorder {
             f64::from(tcb.cong_state as u8),
             f64::from(tcb.ecn_state as u8),
             socket.rto().0 as f64,
+            pacing_rate(tcb) as f64,
         ];
         for (i, name) in FOLLOWED.iter().enumerate() {
             if last[i] != values[i] {
@@ -266,9 +275,12 @@ fn sample_connection(s: &mut FlowSamples, connection: &Connection) {
     s.one_way_delay_ns.push(optional(transfer.one_way_delay));
     s.retransmissions.push(sent.retransmissions as i64);
     s.rtos.push(sent.rtos as i64);
-    // As with the other states, 0 before the connection.
-    let paces = tcb.pacing && tcb.cwnd > 0;
-    s.pacing_rate_bps.push(if paces { tcb.pacing_rate.0 as i64 } else { 0 });
+    s.pacing_rate_bps.push(pacing_rate(tcb) as i64);
+}
+
+/// In bit/s; as with the other states, 0 before the connection.
+fn pacing_rate(tcb: &Tcb) -> u64 {
+    if tcb.pacing && tcb.cwnd > 0 { tcb.pacing_rate.0 } else { 0 }
 }
 
 /// What only TCP has stays as it is before a connection.

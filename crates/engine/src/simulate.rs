@@ -1,12 +1,13 @@
 //! Runs a lowered scenario.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::build::{self, Startup};
+use crate::build::{self, Columns, Startup};
 use crate::error::{Error, guarded};
 use crate::event::Event;
 use crate::hosts::Hosts;
@@ -17,7 +18,7 @@ use crate::recorder::Recorder;
 use crate::recording::Recording;
 use crate::schedule::Schedules;
 use crate::time::{Rate, Time};
-use crate::trace::PacketTrace;
+use crate::trace::{self, PacketTrace};
 use crate::user::{NoUserCode, UserCode};
 
 /// A simulation that can be run to its end or step by step.
@@ -65,9 +66,12 @@ impl Simulation {
         let trace = |path: &Path| -> Result<PacketTrace, Error> {
             let out = Box::new(BufWriter::with_capacity(1 << 20, File::create(path)?));
             if path.extension().is_some_and(|suffix| suffix == "pcapng") {
-                return Ok(build::capture(&scenario, out)?);
+                return build::capture(&scenario, out);
             }
-            Ok(build::packet_trace(&scenario, out))
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            let has_headers = name.ends_with(trace::HEADERS_SUFFIX);
+            let columns = if has_headers { Columns::Headers } else { Columns::Usual };
+            build::packet_trace(&scenario, out, columns)
         };
         let trace = packets.map(trace).transpose()?;
         let mut simulation = Simulation {

@@ -1,17 +1,42 @@
 //! The packet trace: one CSV row for each thing that happens to a packet at a link, in the order of
 //! execution.  Every backend writes the same rows.  Or, in its place, a capture at the sources.
+//!
+//! A trace with headers has further columns: all else that a receiver could see.
+//!
+//! | column | meaning |
+//! | --- | --- |
+//! | `protocol` | IP's number: 6 TCP, 17 UDP, 1 ICMP |
+//! | `source`, `destination` | address and port, `10.0.0.1:49152`; ICMP has port 0 |
+//! | `service` | IP's type of service without the two ECN bits |
+//!
+//! and of TCP only, otherwise empty:
+//!
+//! | column | meaning |
+//! | --- | --- |
+//! | `window` | the field as it stands in the header, not scaled |
+//! | `window_shift`, `sack_permitted` | of a SYN with these options: the shift, 1 |
+//! | `ts_val`, `ts_ecr` | the timestamps option in ms, if there is one |
+//! | `sacks` | the SACK blocks, `1449-2897`, in the order of the option, joined by a vertical bar |
 
 use std::fmt;
 use std::io::{self, Write};
+use std::net::Ipv4Addr;
 
-use crate::capture::Capture;
-use crate::packet::{Ecn, Flags, Headers};
+use crate::capture::{Capture, PROTOCOL_TCP};
+use crate::packet::{Ecn, Flags, FlowKeys, Headers};
 use crate::time::Time;
 use crate::verdict::{Reason, Verdict};
 
 /// The first line of the file.
 pub const HEADER: &str =
     "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason";
+
+/// What a first line with headers has besides.
+const HEADER_COLUMNS: &str =
+    ",protocol,source,destination,service,window,window_shift,sack_permitted,ts_val,ts_ecr,sacks";
+
+/// How the name of a file ends whose trace has headers.
+pub const HEADERS_SUFFIX: &str = ".headers.csv";
 
 /// What can happen to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +77,16 @@ pub struct Row<'a> {
 }
 
 enum Form {
-    Csv { ports: Vec<String>, flows: Vec<String> },
+    Csv(Table),
     Capture(Capture),
+}
+
+/// What a row needs to know besides its packet.
+struct Table {
+    ports: Vec<String>,
+    flows: Vec<String>,
+    /// Of a trace with headers.
+    keys: Option<FlowKeys>,
 }
 
 /// A packet trace on its way to a file.
@@ -66,9 +99,24 @@ pub struct PacketTrace {
 
 impl PacketTrace {
     /// `ports` names the link directions, `flows` the flows, each by its index.
-    pub fn new(mut out: Box<dyn Write + Send>, ports: Vec<String>, flows: Vec<String>) -> Self {
-        let error = writeln!(out, "{HEADER}").err();
-        PacketTrace { out, form: Form::Csv { ports, flows }, error }
+    pub fn new(out: Box<dyn Write + Send>, ports: Vec<String>, flows: Vec<String>) -> Self {
+        Self::begin(out, Table { ports, flows, keys: None })
+    }
+
+    /// The same with the columns of the headers.
+    pub fn with_headers(
+        out: Box<dyn Write + Send>,
+        ports: Vec<String>,
+        flows: Vec<String>,
+        keys: FlowKeys,
+    ) -> Self {
+        Self::begin(out, Table { ports, flows, keys: Some(keys) })
+    }
+
+    fn begin(mut out: Box<dyn Write + Send>, table: Table) -> Self {
+        let more = if table.keys.is_some() { HEADER_COLUMNS } else { "" };
+        let error = writeln!(out, "{HEADER}{more}").err();
+        PacketTrace { out, form: Form::Csv(table), error }
     }
 
     /// Goes on with a capture that has been begun in `out`.
@@ -91,26 +139,30 @@ impl PacketTrace {
     }
 
     fn write(&mut self, row: Row<'_>) -> io::Result<()> {
+        let Row { at, port, event, packet, .. } = row;
+        let out = &mut *self.out;
+        match &mut self.form {
+            Form::Csv(table) => table.write(out, row),
+            Form::Capture(capture) => match event {
+                PacketEvent::Tx => capture.sent(out, at, port, packet),
+                PacketEvent::Rx => capture.arrived(out, at, port, packet),
+                PacketEvent::Enqueue | PacketEvent::Drop | PacketEvent::Mark => Ok(()),
+            },
+        }
+    }
+}
+
+impl Table {
+    fn write(&self, out: &mut dyn Write, row: Row<'_>) -> io::Result<()> {
         let Row { at, port, event, packet, reason } = row;
         let p = packet.packet;
-        let out = &mut *self.out;
-        let (ports, flows) = match &mut self.form {
-            Form::Csv { ports, flows } => (ports, flows),
-            Form::Capture(capture) => {
-                return match event {
-                    PacketEvent::Tx => capture.sent(out, at, port, packet),
-                    PacketEvent::Rx => capture.arrived(out, at, port, packet),
-                    PacketEvent::Enqueue | PacketEvent::Drop | PacketEvent::Mark => Ok(()),
-                };
-            }
-        };
         write!(
             out,
             "{},{},{},{},{},{},{},{},",
             at.0,
-            ports[port as usize],
+            self.ports[port as usize],
             event.word(),
-            flows[p.flow as usize],
+            self.flows[p.flow as usize],
             p.seq.0,
             if p.flags.has(Flags::ACK) { p.ack.0 } else { 0 },
             p.payload,
@@ -122,8 +174,40 @@ impl PacketTrace {
             _ => Verdict::DropBeforeEnqueue,
         };
         let prefix = reason.prefix(verdict);
-        writeln!(out, ",{},{prefix}{}", ecn_word(p.ecn), reason.text)
+        write!(out, ",{},{prefix}{}", ecn_word(p.ecn), reason.text)?;
+        if let Some(keys) = &self.keys {
+            write_headers(out, keys, packet)?;
+        }
+        writeln!(out)
     }
+}
+
+/// The columns of the headers, each after its comma.
+fn write_headers(out: &mut dyn Write, keys: &FlowKeys, headers: Headers<'_>) -> io::Result<()> {
+    let Headers { packet: p, sacks } = headers;
+    let key = keys.of(p);
+    let [source, destination] = [key.source, key.destination].map(Ipv4Addr::from);
+    let (from, to, service) = (key.source_port, key.destination_port, keys.service(p));
+    write!(out, ",{},{source}:{from},{destination}:{to},{service}", key.protocol)?;
+    if key.protocol != PROTOCOL_TCP {
+        return write!(out, ",,,,,,");
+    }
+    write!(out, ",{},", p.window)?;
+    if let Some(shift) = p.options.window_shift() {
+        write!(out, "{shift}")?;
+    }
+    write!(out, ",{}", if p.options.has_sack_permitted() { "1" } else { "" })?;
+    if p.options.has_timestamps() {
+        write!(out, ",{},{},", p.ts_val, p.ts_ecr)?;
+    } else {
+        write!(out, ",,,")?;
+    }
+    let mut separator = "";
+    for (left, right) in sacks {
+        write!(out, "{separator}{}-{}", left.0, right.0)?;
+        separator = "|";
+    }
+    Ok(())
 }
 
 impl fmt::Debug for PacketTrace {
@@ -152,4 +236,56 @@ fn write_flags(out: &mut dyn Write, flags: Flags) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::capture::PROTOCOL_ICMP;
+    use crate::packet::{FlowKey, Options, Packet};
+    use crate::seq::Seq;
+
+    fn keys(protocol: u8) -> FlowKeys {
+        let key = FlowKey {
+            source: 0x0a00_0001,
+            destination: 0x0a00_0102,
+            source_port: 49152,
+            destination_port: 5001,
+            protocol,
+            dscp: 4,
+            ..FlowKey::default()
+        };
+        FlowKeys { keys: vec![[key; 2]], ..FlowKeys::default() }
+    }
+
+    fn written(protocol: u8, packet: Packet, sacks: &[(Seq, Seq)]) -> String {
+        let mut out = Vec::new();
+        let headers = Headers { packet: &packet, sacks };
+        write_headers(&mut out, &keys(protocol), headers).expect("memory");
+        let text = String::from_utf8(out).expect("ASCII");
+        assert_eq!(text.matches(',').count(), HEADER_COLUMNS.matches(',').count());
+        text
+    }
+
+    #[test]
+    fn a_syn_shows_its_options() {
+        let options = Options::new(true).without_service().with_syn(true, Some(7));
+        let syn = Packet { window: 65535, ts_val: 3, options, ..Packet::default() };
+        let expected = ",6,10.0.0.1:49152,10.0.1.2:5001,0,65535,7,1,3,0,";
+        assert_eq!(written(PROTOCOL_TCP, syn, &[]), expected);
+    }
+
+    #[test]
+    fn sack_blocks_stand_in_the_order_of_the_option() {
+        let ack = Packet { window: 512, options: Options::new(false), ..Packet::default() };
+        let blocks = [(Seq(2897), Seq(4345)), (Seq(1), Seq(1449))];
+        let expected = ",6,10.0.0.1:49152,10.0.1.2:5001,16,512,,,,,2897-4345|1-1449";
+        assert_eq!(written(PROTOCOL_TCP, ack, &blocks), expected);
+    }
+
+    #[test]
+    fn a_ping_has_none_of_what_is_tcps() {
+        let expected = ",1,10.0.0.1:49152,10.0.1.2:5001,0,,,,,,";
+        assert_eq!(written(PROTOCOL_ICMP, Packet::default(), &[]), expected);
+    }
 }

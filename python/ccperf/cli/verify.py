@@ -195,12 +195,20 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
             if selection.fuzz:
                 print("the scenario, for a file of `--scenario FILE.json`:")
                 print_json(comparison.scenario.canonical())
+        for comparison in aborted:
+            print(_end_of(comparison))
         if selection.fuzz and different:
             print(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
         identical = len(found) - len(different) - len(aborted)
         print(f"{identical} of {len(found)} scenarios packet-identical", end="")
         print(f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else "")
     return 1 if different else 0
+
+
+def _end_of(comparison: Comparison) -> str:
+    """What ended a run that is no difference: the scenario's seed and number, and why."""
+    why = "; ".join(map(str, comparison.errors.values()))
+    return f"{comparison.scenario.label}: {why}; {comparison.rows:,} packet-trace rows in common"
 
 
 def _line(comparison: Comparison) -> list[str]:

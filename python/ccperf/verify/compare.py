@@ -15,7 +15,7 @@ from ccperf.errors import RunError
 from ccperf.verify import packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ccperf.backends import Backend, Progress
     from ccperf.metrics import MetricTables
@@ -88,7 +88,7 @@ class Comparison:
         ns-3 aborts on some legal paths, by assertions of its own; what went before is compared.
         """
         return not self.identical and (
-            self.divergence is not None or self.ours in self.errors or not self.errors
+            bool(self.divergence or self.tables) or self.ours in self.errors or not self.errors
         )
 
     @property
@@ -96,6 +96,8 @@ class Comparison:
         """A word or two: identical, or what differs first."""
         if self.divergence:
             return "packets differ"
+        if self.tables and self.errors:
+            return "recordings differ"
         if self.errors:
             return " and ".join(f"{name} failed" for name in self.errors)
         if self.tables:
@@ -121,64 +123,108 @@ class Comparison:
 def compare(
     scenario: Scenario, ours: Backend, theirs: Backend, progress: Progress | None = None
 ) -> Comparison:
-    """Run `scenario` on both backends with packet traces and compare all that they leave behind.
+    """Run `scenario` on both backends and compare all that they leave behind.
 
-    Where the packets differ, both run once more with every change of the senders' state recorded,
-    to show it around the divergence.  A backend that fails (`RunError`) is in the comparison's
-    `errors`, and what it did until then is compared; other exceptions go through, what `progress`
-    raises among them.
+    That is every packet with all of its headers, every change of the senders' state in order, every
+    table and every metric.  A backend that fails (`RunError`) is in the comparison's `errors`, and
+    what it did until then is compared; other exceptions go through, what `progress` raises among
+    them.
     """
     comparison = Comparison(scenario, ours.name, theirs.name)
+    options = scenario.recording.model_copy(update={"changes": True})
+    traced = scenario.model_copy(update={"recording": options})
+    recordings: dict[str, Recording] = {}
     with tempfile.TemporaryDirectory(prefix="ccperf-verify-") as folder:
-        recordings = []
-        traces = [Path(folder) / "ours.csv", Path(folder) / "theirs.csv"]
+        traces = [Path(folder) / f"{side}{packets.SUFFIX}" for side in ("ours", "theirs")]
         for backend, trace in zip((ours, theirs), traces, strict=True):
             started = time.perf_counter()
             try:
-                recordings.append(backend.simulate(scenario, packets=trace, progress=progress))
+                recordings[backend.name] = backend.simulate(
+                    traced, packets=trace, progress=progress
+                )
             except RunError as error:
                 comparison.errors[backend.name] = error
             comparison.seconds[backend.name] = time.perf_counter() - started
         if all(trace.exists() for trace in traces):
-            comparison.rows, comparison.divergence = packets.compare(traces[0], traces[1])
-            if comparison.errors:
-                comparison.divergence = _before_the_end(comparison.divergence)
+            comparison.rows, found = packets.compare(traces[0], traces[1])
+            comparison.divergence = _before_the_end(found, comparison)
     if comparison.divergence:
-        comparison.state = _state(scenario, ours, theirs, comparison.divergence)
-    if comparison.errors:
+        comparison.state = _state(recordings, comparison.divergence)
+    if ours.name not in recordings:
         return comparison
-    comparison.tables = list(table_differences(*recordings))
+    left = recordings[ours.name]
+    if theirs.name not in recordings:
+        comparison.tables = list(
+            unfinished_differences(left, comparison.errors[theirs.name].unfinished)
+        )
+        return comparison
+    right = recordings[theirs.name]
+    comparison.tables = list(table_differences(left, right))
     comparison.metrics = list(
-        metric_differences(*(metrics.compute(scenario, recording) for recording in recordings))
+        metric_differences(metrics.compute(scenario, left), metrics.compute(scenario, right))
     )
     return comparison
 
 
-def _before_the_end(divergence: packets.Divergence | None) -> packets.Divergence | None:
-    """Return the divergence unless it is at the end of a trace, where a failed run was cut off."""
-    if divergence and len(divergence.ours_after) > 1 and len(divergence.theirs_after) > 1:
-        return divergence
-    return None
+def _before_the_end(
+    divergence: packets.Divergence | None, comparison: Comparison
+) -> packets.Divergence | None:
+    """Return the divergence unless it is where the trace of a side that failed ends."""
+    if divergence is None:
+        return None
+    has_failed = [name in comparison.errors for name in (comparison.ours, comparison.theirs)]
+    rows = (divergence.ours, divergence.theirs)
+    if any(row is None and failed for row, failed in zip(rows, has_failed, strict=True)):
+        return None
+    return divergence
 
 
 def table_differences(ours: Recording, theirs: Recording) -> Iterator[TableDifference]:
-    """Yield the first difference in each column of two recordings."""
-    for name, table in ours.tables.items():
-        other = theirs.tables[name]
+    """Yield the first difference in each column of two recordings, whichever side has it."""
+    for name in {**ours.tables, **theirs.tables}:
+        table, other = ours.tables.get(name), theirs.tables.get(name)
+        if table is None or other is None:
+            yield TableDifference(name, "rows", 0, table and table.rows, other and other.rows)
+            continue
         if table.rows != other.rows:
             yield TableDifference(name, "rows", 0, table.rows, other.rows)
-            continue
+        rows_of_both = min(table.rows, other.rows)
         for column in table:
-            different = np.flatnonzero(~_equal(table[column], other[column]))
-            if different.size:
-                row = int(different[0])
-                place = _place(ours, table, row)
-                yield TableDifference(
-                    name, column, row, _plain(table[column][row]), _plain(other[column][row]), place
-                )
+            yield from _column_difference(ours, table, column, other[column], rows_of_both)
+
+
+def unfinished_differences(
+    ours: Recording, theirs: Mapping[str, Mapping[str, Any]]
+) -> Iterator[TableDifference]:
+    """Yield what differs in a run that failed on the other side: its rows must begin ours."""
+    for name, columns in theirs.items():
+        rows = max(map(len, columns.values()), default=0)
+        table = ours.tables.get(name)
+        if table is None or rows > table.rows:
+            if rows:
+                yield TableDifference(name, "rows", 0, table and table.rows, rows)
+            continue
+        for column, values in columns.items():
+            yield from _column_difference(ours, table, column, values, rows)
+
+
+def _column_difference(
+    recording: Recording, table: Table, column: str, theirs: Any, rows: int
+) -> Iterator[TableDifference]:
+    """Yield the first difference within the first `rows` rows of a column, if there is one."""
+    ours = table[column]
+    different = np.flatnonzero(~_equal(ours[:rows], theirs[:rows]))
+    if different.size:
+        row = int(different[0])
+        place = _place(recording, table, row)
+        yield TableDifference(
+            table.name, column, row, _plain(ours[row]), _plain(theirs[row]), place
+        )
 
 
 def _equal(ours: Any, theirs: Any) -> Any:
+    if isinstance(ours, list) and ours == theirs:
+        return np.ones(len(ours), bool)
     left, right = np.asarray(ours), np.asarray(theirs)
     same = left == right
     if left.dtype.kind == "f":
@@ -214,22 +260,13 @@ def metric_differences(ours: MetricTables, theirs: MetricTables) -> Iterator[Met
                     yield MetricDifference(scope, subject, name, mine.get(name), other.get(name))
 
 
-def _state(
-    scenario: Scenario, ours: Backend, theirs: Backend, divergence: packets.Divergence
-) -> str:
+def _state(recordings: Mapping[str, Recording], divergence: packets.Divergence) -> str:
     """Return what the senders' state was around the divergence, from recorded changes."""
-    options = scenario.recording.model_copy(update={"changes": True})
-    traced = scenario.model_copy(update={"recording": options})
     names = {row.flow for row in (divergence.ours, divergence.theirs) if row}
     text = []
-    for backend in (ours, theirs):
-        try:
-            recording = backend.simulate(traced)
-        except RunError as error:
-            text.append(f"{backend.name} with changes recorded failed: {error}")
-            continue
+    for backend, recording in recordings.items():
         for flow in sorted(names & set(recording.flows.strings("name"))):
-            text.append(f"{backend.name}, sender of {flow}:")
+            text.append(f"{backend}, sender of {flow}:")
             text += _changes(recording, flow, divergence.time_ns)
     return "\n".join(text)
 

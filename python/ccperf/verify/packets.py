@@ -15,8 +15,14 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-#: First line of a packet trace; `crates/engine/src/trace.rs` says what the columns mean.
-HEADER = "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason"
+#: First line of a packet trace with headers; its columns: `crates/engine/src/trace.rs`.
+HEADER = (
+    "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason,"
+    "protocol,source,destination,service,window,window_shift,sack_permitted,ts_val,ts_ecr,sacks"
+)
+
+#: How the name of a file ends whose trace has headers.
+SUFFIX = ".headers.csv"
 
 _BLOCK = 1 << 20
 # How much of the common part is searched for rows of the same link and flow.
@@ -37,6 +43,16 @@ class Row(NamedTuple):
     flags: str
     ecn: str
     reason: str
+    protocol: str
+    source: str
+    destination: str
+    service: str
+    window: str
+    window_shift: str
+    sack_permitted: str
+    ts_val: str
+    ts_ecr: str
+    sacks: str
 
     @classmethod
     def parse(cls, line: bytes) -> Row:
@@ -86,6 +102,7 @@ def compare(ours: Path, theirs: Path, context: int = 12) -> tuple[int, Divergenc
         first, second = left.readline(), right.readline()
         if not first and not second:
             return max(lines - 1, 0), None
+        first, second = _whole(first, second), _whole(second, first)
         rows = [Row.parse(line) if line else None for line in (first, second)]
         divergence = Divergence(
             row=lines,
@@ -96,6 +113,11 @@ def compare(ours: Path, theirs: Path, context: int = 12) -> tuple[int, Divergenc
             theirs_after=_rows(right, offset, context),
         )
         return max(lines - 1, 0), divergence
+
+
+def _whole(line: bytes, other: bytes) -> bytes:
+    """Return a line, or nothing if it is the other one, cut short at the end of its trace."""
+    return b"" if other.startswith(line) and not line.endswith(b"\n") else line
 
 
 def _common(left: BinaryIO, right: BinaryIO) -> tuple[int, int]:
@@ -168,8 +190,12 @@ def report(divergence: Divergence, ours: str = "ours", theirs: str = "theirs") -
 
 
 def _line(row: Row) -> str:
-    time, link, event, flow, seq, ack, payload, wire, flags, ecn, reason = row
-    return (
-        f"{int(time) if time.isdigit() else 0:>15,} {link:<16} {event:<7} {flow:<8} "
-        f"seq {seq:<10} ack {ack:<10} {payload:>5} B ({wire} B) {flags} {ecn} {reason}"
+    time = int(row.time_ns) if row.time_ns.isdigit() else 0
+    text = (
+        f"{time:>15,} {row.link:<16} {row.event:<7} {row.flow:<8} "
+        f"seq {row.seq:<10} ack {row.ack:<10} {row.payload_bytes:>5} B ({row.wire_bytes} B) "
+        f"{row.flags} {row.ecn} {row.reason}"
     ).rstrip()
+    if row.window:
+        text += f" window {row.window}"
+    return f"{text} sacks {row.sacks}" if row.sacks else text

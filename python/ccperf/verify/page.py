@@ -91,8 +91,11 @@ def sections() -> list[Section]:
 _CLAIM = (
     "For every scenario that both backends can run, the list of what happens to packets (time in "
     "ns, link, event, flow, sequence and acknowledgement number, sizes, flags, ECN bits, reason of "
-    "a drop or mark) is the same, row by row and in the same order, as with ns-3 "
-    f"{fidelity.NS3_RELEASE} (the PyPI wheel). So are all tables of the recording and all metrics. "
+    "a drop or mark, and all else that a receiver could see: addresses, ports, type of service, "
+    "window field, TCP options with timestamps and SACK blocks) is the same, row by row and in the "
+    f"same order, as with ns-3 {fidelity.NS3_RELEASE} (the PyPI wheel). So is every change of the "
+    "senders' windows, state, retransmission timeout and pacing rate, and so are all tables of the "
+    "recording and all metrics. IP's identification and time to live are not modelled. "
     "There is no tolerance anywhere in the comparison. Random components draw the same numbers "
     "from the same streams, so that scenarios with random loss, Poisson traffic, RED, PIE or BBR "
     "are compared in the same way. An on-off or constant source on the backend `ns3` is ns-3's own "

@@ -1,56 +1,31 @@
 //! The conversations that a capture shows, and the devices that it is made on.
 
-use std::io::{self, Write};
-use std::net::Ipv4Addr;
+use std::io::Write;
 
 use super::flow_keys;
-use crate::capture::{Address, Capture, Conversation, PROTOCOL_ICMP, PROTOCOL_TCP};
+use crate::capture::{Capture, Conversation};
+use crate::error::Error;
 use crate::lowered::Lowered;
 use crate::trace::PacketTrace;
 
 /// A capture into `out` of what the sources of the scenario's flows and pings send and receive.
 ///
 /// # Errors
-/// `out` cannot be written to.
-pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result<PacketTrace> {
-    let flows = scenario.flows.iter().map(|flow| Conversation {
-        ends: [
-            address(&flow.source_address, flow.source_port),
-            address(&flow.destination_address, flow.destination_port),
-        ],
-        protocol: flow_keys::protocol(flow),
-        services: [flow.tos, flow.return_tos],
-        out: port(flow.path.first()),
-        back: port(flow.return_path.last()),
-        interface: 0,
-    });
-    let transfers = scenario.workloads.iter().flat_map(|workload| {
-        let ports = workload.source_port.iter().zip(&workload.destination_port);
-        let stack = &scenario.stacks[workload.stack];
-        workload.pair.iter().zip(ports).map(|(&pair, (&source, &destination))| {
-            let pair = &scenario.pairs[pair as usize];
-            Conversation {
-                ends: [
-                    address(&pair.source_address, source),
-                    address(&pair.destination_address, destination),
-                ],
-                protocol: PROTOCOL_TCP,
-                services: [stack.tos, stack.return_tos],
-                out: port(pair.path.first()),
-                back: port(pair.return_path.last()),
-                interface: 0,
-            }
+/// `out` cannot be written to, or something in the scenario is not an address.
+pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> Result<PacketTrace, Error> {
+    let flows = scenario.flows.iter().map(|flow| (&flow.path, &flow.return_path));
+    let pairs = scenario.workloads.iter().flat_map(|workload| &workload.pair);
+    let transfers = pairs.map(|&pair| &scenario.pairs[pair as usize]);
+    let transfers = transfers.map(|pair| (&pair.path, &pair.return_path));
+    let pings = scenario.pings.iter().map(|ping| (&ping.path, &ping.return_path));
+    let ways = flows.chain(transfers).chain(pings);
+    let mut conversations: Vec<Conversation> = ways
+        .map(|(path, return_path)| Conversation {
+            out: port(path.first()),
+            back: port(return_path.last()),
+            interface: 0,
         })
-    });
-    let pings = scenario.pings.iter().map(|ping| Conversation {
-        ends: [address(&ping.source_address, 0), address(&ping.destination_address, 0)],
-        protocol: PROTOCOL_ICMP,
-        services: [0, 0],
-        out: port(ping.path.first()),
-        back: port(ping.return_path.last()),
-        interface: 0,
-    });
-    let mut conversations: Vec<Conversation> = flows.chain(transfers).chain(pings).collect();
+        .collect();
     let mut devices: Vec<u32> = Vec::new();
     for conversation in &mut conversations {
         let known = devices.iter().position(|&device| device == conversation.out);
@@ -63,13 +38,8 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> io::Result
         .iter()
         .map(|&port| scenario.links[port as usize / 2].directions[port as usize % 2].name.clone())
         .collect();
-    let capture = Capture::new(&mut *out, &names, conversations)?;
+    let capture = Capture::new(&mut *out, &names, conversations, flow_keys::of_all(scenario)?)?;
     Ok(PacketTrace::capture(out, capture))
-}
-
-/// Addresses of a lowered scenario have been checked.
-fn address(text: &str, port: u16) -> Address {
-    (text.parse().map_or(0, |address: Ipv4Addr| address.into()), port)
 }
 
 fn port(hop: Option<&[usize; 2]>) -> u32 {

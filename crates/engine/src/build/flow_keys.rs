@@ -5,11 +5,10 @@ use std::net::Ipv4Addr;
 use crate::capture::{PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP};
 use crate::error::Error;
 use crate::lowered::{Flow, Lowered, Ping, Transport};
-use crate::packet::priority;
-use crate::qdisc::{FlowKey, FlowKeys};
+use crate::packet::{FlowKey, FlowKeys, priority};
 
 /// The IP protocol number of a flow, part of what flow queueing hashes.
-pub fn protocol(flow: &Flow) -> u8 {
+fn protocol(flow: &Flow) -> u8 {
     match flow.transport {
         Transport::Tcp => PROTOCOL_TCP,
         Transport::Udp => PROTOCOL_UDP,

@@ -52,14 +52,35 @@ pub fn check(scenario: &Lowered) -> Result<(), Error> {
     Ok(())
 }
 
+/// What a packet trace shows of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Columns {
+    Usual,
+    /// All that a receiver could see, besides.
+    Headers,
+}
+
 /// A packet trace into `out`, with the names of the scenario's links, flows and pings.
-pub fn packet_trace(scenario: &Lowered, out: Box<dyn Write + Send>) -> PacketTrace {
+///
+/// # Errors
+/// Something in the scenario that is not an address.
+pub fn packet_trace(
+    scenario: &Lowered,
+    out: Box<dyn Write + Send>,
+    columns: Columns,
+) -> Result<PacketTrace, Error> {
     let directions = scenario.links.iter().flat_map(|link| &link.directions);
     let ports = directions.map(|direction| direction.name.clone()).collect();
     let flows = scenario.flows.iter().map(|flow| flow.name.clone());
     let pings = scenario.pings.iter().map(|ping| ping.name.clone());
     let flows = flows.chain(scenario.workloads.iter().flat_map(Workload::names)).chain(pings);
-    PacketTrace::new(out, ports, flows.collect())
+    let flows = flows.collect();
+    Ok(match columns {
+        Columns::Usual => PacketTrace::new(out, ports, flows),
+        Columns::Headers => {
+            PacketTrace::with_headers(out, ports, flows, flow_keys::of_all(scenario)?)
+        }
+    })
 }
 
 /// Links, devices and routes.

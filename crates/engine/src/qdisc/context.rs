@@ -2,7 +2,7 @@
 //! trace.
 
 use crate::flow_monitor::LostIn;
-use crate::packet::{Ecn, Packet, PacketId, PacketPool, priority};
+use crate::packet::{Ecn, FlowKey, FlowKeys, PacketId, PacketPool};
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::{Reason, Verdict};
@@ -14,73 +14,6 @@ pub struct Counts {
     pub reason: Reason,
     pub packets: u64,
     pub bytes: u64,
-}
-
-/// What disciplines classify packets by; the same for all packets of a flow in one direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FlowKey {
-    pub source: u32,
-    pub destination: u32,
-    pub source_port: u16,
-    pub destination_port: u16,
-    pub protocol: u8,
-    /// The type of service: its upper six bits, and the priority that it asks for (ns-3's
-    /// `SocketPriorityTag`, Linux's `skb->priority`).
-    pub dscp: u8,
-    pub priority: u8,
-    /// The host marks all packets of the flow in this direction, also those that a socket sends
-    /// without its type of service.
-    pub is_marked: bool,
-    /// Which of [`FlowKeys::demotions`] its packets are subject to, from 1; 0: none.
-    pub demotion: u16,
-}
-
-/// What the packets of all flows are classified by.
-#[derive(Clone, Debug, Default)]
-pub struct FlowKeys {
-    /// By flow, there and back.
-    pub keys: Vec<[FlowKey; 2]>,
-    /// PIAS: after so many bytes of the flow each a packet's code point is one higher.
-    pub demotions: Vec<Vec<u32>>,
-}
-
-impl FlowKeys {
-    pub fn of(&self, packet: &Packet) -> &FlowKey {
-        &self.keys[packet.flow as usize][usize::from(packet.backward)]
-    }
-
-    /// The DSCP of a packet.
-    pub fn dscp(&self, packet: &Packet) -> u8 {
-        let key = self.of(packet);
-        match key.demotion {
-            0 if key.has_service(packet) => key.dscp,
-            0 => 0,
-            demotion => key.dscp + self.level(demotion, packet),
-        }
-    }
-
-    /// The priority of a packet.
-    pub fn priority(&self, packet: &Packet) -> u8 {
-        let key = self.of(packet);
-        match key.demotion {
-            0 if key.has_service(packet) => key.priority,
-            0 => 0,
-            _ => priority(self.dscp(packet) << 2),
-        }
-    }
-
-    /// How many of the thresholds the bytes in front of the packet's own have reached.
-    fn level(&self, demotion: u16, packet: &Packet) -> u8 {
-        let before = packet.seq.0.saturating_sub(1); // the SYN has the first number
-        let thresholds = &self.demotions[usize::from(demotion) - 1];
-        thresholds.iter().take_while(|&&threshold| threshold <= before).count() as u8
-    }
-}
-
-impl FlowKey {
-    fn has_service(&self, packet: &Packet) -> bool {
-        self.is_marked || packet.options.has_service()
-    }
 }
 
 /// Backlog and statistics of one root discipline (ns-3's `QueueDisc::Stats`).

@@ -17,8 +17,9 @@ mod tests;
 
 use std::fmt;
 
+pub use crate::packet::{FlowKey, FlowKeys};
 use classes::Classes;
-pub use context::{Counts, FlowKey, FlowKeys, Nesting, QdiscContext, QdiscState};
+pub use context::{Counts, Nesting, QdiscContext, QdiscState};
 pub use discipline::{Children, Contradiction, Discipline};
 pub(crate) use flow_queue::flow_hash;
 pub use packet_fifo::PacketFifo;

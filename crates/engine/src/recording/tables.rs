@@ -313,9 +313,10 @@ tables! {
         time_ns: I64 "ns",
         /// index into `flows`
         flow: I64,
-        /// `cwnd`, `ssthresh`, `in_flight`, `srtt_ns`, `cong_state`, `ecn_state` or `rto_ns`
+        /// `cwnd`, `ssthresh`, `in_flight`, `srtt_ns`, `cong_state`, `ecn_state`, `rto_ns` or
+        /// `pacing_rate_bps` (0 unless it paces)
         name: Str,
-        /// the new value: bytes, ns or the state's number
+        /// the new value: bytes, ns, bit/s or the state's number
         value: F64,
     }
 }

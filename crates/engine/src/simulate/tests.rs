@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::Simulation;
-use crate::build;
+use crate::build::{self, Columns};
 use crate::lowered::Lowered;
 use crate::recording::{Column, Recording};
 use crate::scenario::Canonical;
@@ -218,12 +218,12 @@ fn run(scenario: &Value, plain: bool) -> (Vec<u8>, Recording) {
 
 fn run_lowered(lowered: Lowered, plain: bool) -> (Vec<u8>, Recording) {
     let buffer = Buffer::default();
-    let packets = build::packet_trace(&lowered, Box::new(buffer.clone()));
+    let packets = build::packet_trace(&lowered, Box::new(buffer.clone()), Columns::Usual);
     let mut simulation = Simulation::new(lowered, None).unwrap();
     if plain {
         simulation.network.queue_every_event();
     }
-    simulation.network.record_packets(packets);
+    simulation.network.record_packets(packets.expect("addresses"));
     let recording = simulation.finish().unwrap();
     let trace = std::mem::take(&mut *buffer.0.lock().unwrap());
     (trace, recording)

@@ -49,7 +49,7 @@ class Ns3Aborted(RunError):
     """ns-3 gave up in the middle of a run: an assertion of its own failed.
 
     That is not a difference between backends; fidelity checks count it apart.  A packet trace
-    that was asked for holds what happened until then.
+    that was asked for holds what happened until then, and so do the error's own tables.
     """
 
     def __init__(self, text: str, done: float | None = None) -> None:
@@ -173,7 +173,11 @@ class Ns3:
 
                 status = _run(command, output, advance, self.cpu_limit_s)
                 output.seek(0)
-                _report(status, output.read().decode(errors="replace"), done)
+                try:
+                    _report(status, output.read().decode(errors="replace"), done)
+                except RunError as error:
+                    error.unfinished = _unfinished(tables)
+                    raise
             return read_tables(tables)
 
 
@@ -277,6 +281,14 @@ def _report(status: int, output: str, done: float | None = None) -> None:
         raise RunError(f"ns-3's driver was ended by {name}. {output.strip()}".strip())
     else:
         raise RunError(f"ns-3's driver failed with status {status}: {output.strip()}")
+
+
+def _unfinished(path: Path) -> Tables:
+    """The tables of a run that failed; a driver that crashed may have written part of a file."""
+    try:
+        return read_tables(path)
+    except (OSError, ValueError, LookupError):
+        return {}
 
 
 def read_tables(path: Path) -> Tables:

@@ -6,6 +6,7 @@
 
 #include "ns3/ipv4-address.h"
 
+#include <algorithm>
 #include <array>
 
 namespace ccperf
@@ -15,9 +16,8 @@ namespace
 {
 
 constexpr std::uint32_t TCP_BYTES = 20; // without options
-constexpr std::uint8_t ICMP = 1;
+constexpr std::uint32_t MOST_TCP_BYTES = 60;
 constexpr std::uint32_t ICMP_BYTES = 8;
-constexpr std::uint8_t UDP = 17;
 constexpr std::uint32_t UDP_BYTES = 8;
 constexpr std::uint8_t ICMP_ECHO = 8; // the type of a request
 constexpr std::uint32_t MOST_BYTES = PPP_BYTES + IP_BYTES + TCP_BYTES;
@@ -77,7 +77,7 @@ ReadIp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
     return {BigEndian<std::uint32_t>(ip + 12),
             BigEndian<std::uint32_t>(ip + 16),
             packet->GetSize() - offset,
-            static_cast<std::uint8_t>(ip[1] & 3),
+            ip[1],
             ip[9]};
 }
 
@@ -110,6 +110,64 @@ ReadTransport(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset, std::uin
             BigEndian<std::uint32_t>(tcp + 8),
             4U * (tcp[12] >> 4),
             tcp[13]};
+}
+
+TcpDetails
+ReadTcpDetails(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
+{
+    // RFC 9293 section 3.2, RFC 7323, RFC 2018.
+    constexpr std::uint8_t END = 0;
+    constexpr std::uint8_t NO_OPERATION = 1;
+    constexpr std::uint8_t WINDOW_SCALE = 3;
+    constexpr std::uint8_t SACK_PERMITTED = 4;
+    constexpr std::uint8_t SACK = 5;
+    constexpr std::uint8_t TIMESTAMPS = 8;
+
+    std::array<std::uint8_t, MOST_TCP_BYTES + PPP_BYTES + IP_BYTES> bytes{};
+    const std::uint32_t copied = packet->CopyData(bytes.data(), offset + MOST_TCP_BYTES);
+    const std::uint8_t* tcp = bytes.data() + offset;
+    TcpDetails details;
+    details.window = BigEndian<std::uint16_t>(tcp + 14);
+    const std::uint32_t end = std::min(4U * (tcp[12] >> 4), copied - offset);
+    std::uint32_t at = TCP_BYTES;
+    while (at < end && tcp[at] != END)
+    {
+        if (tcp[at] == NO_OPERATION)
+        {
+            ++at;
+            continue;
+        }
+        const std::uint32_t length = tcp[at + 1];
+        if (length < 2 || at + length > end)
+        {
+            break;
+        }
+        const std::uint8_t* body = tcp + at + 2;
+        switch (tcp[at])
+        {
+        case WINDOW_SCALE:
+            details.windowShift = *body;
+            break;
+        case SACK_PERMITTED:
+            details.isSackPermitted = true;
+            break;
+        case TIMESTAMPS:
+            details.timestamps = {BigEndian<std::uint32_t>(body), BigEndian<std::uint32_t>(body + 4)};
+            break;
+        case SACK:
+            details.blockCount = std::min<std::size_t>((length - 2) / 8, details.blocks.size());
+            for (std::size_t i = 0; i < details.blockCount; ++i)
+            {
+                details.blocks[i] = {BigEndian<std::uint32_t>(body + 8 * i),
+                                     BigEndian<std::uint32_t>(body + 8 * i + 4)};
+            }
+            break;
+        default:
+            break;
+        }
+        at += length;
+    }
+    return details;
 }
 
 FourTuple

@@ -10,13 +10,18 @@
 
 #include "ns3/packet.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 namespace ccperf
 {
 
 constexpr std::uint32_t PPP_BYTES = 2;
 constexpr std::uint32_t IP_BYTES = 20; // ns-3 sends no IP options
+constexpr std::uint8_t ICMP = 1;
+constexpr std::uint8_t TCP = 6;
+constexpr std::uint8_t UDP = 17;
 
 // Of one way of a connection.
 struct FourTuple
@@ -43,7 +48,7 @@ struct IpFields
     std::uint32_t source;
     std::uint32_t destination;
     std::uint32_t bytes; // of the packet, this header included
-    std::uint8_t ecn;
+    std::uint8_t service; // with the two ECN bits
     std::uint8_t protocol;
 };
 
@@ -59,11 +64,36 @@ struct TransportFields
     std::uint8_t flags;
 };
 
+// The rest of a TCP header: what the trace with headers has besides.
+struct TcpDetails
+{
+    struct Timestamps
+    {
+        std::uint32_t value;
+        std::uint32_t echo;
+    };
+
+    struct Block
+    {
+        std::uint32_t left;
+        std::uint32_t right;
+    };
+
+    std::uint16_t window{0};
+    std::optional<std::uint8_t> windowShift;
+    bool isSackPermitted{false};
+    std::optional<Timestamps> timestamps;
+    std::array<Block, 4> blocks{};
+    std::size_t blockCount{0};
+};
+
 // `offset`: bytes of the packet before the header.
 IpFields ReadIp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset);
 TransportFields ReadTransport(ns3::Ptr<const ns3::Packet> packet,
                               std::uint32_t offset,
                               std::uint8_t protocol);
+
+TcpDetails ReadTcpDetails(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset);
 
 FourTuple TupleOf(const IpFields& ip, const TransportFields& transport);
 

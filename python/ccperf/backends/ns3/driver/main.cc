@@ -14,7 +14,8 @@
 // prints the classes derived from one of ns-3's, a user's own included, one a line.
 //
 // Exit status 0: done; 2: the scenario cannot be run, one line on stderr says why. If ns-3 aborts, its
-// message is on stderr, and the packet trace holds what happened until then.
+// message is on stderr; the packet trace and the tables whose rows have a time hold what happened until
+// then. The same if it crashes or its processor time is used up (RLIMIT_CPU).
 
 #include "added-delay.h"
 #include "attributes.h"
@@ -42,6 +43,7 @@
 #include <memory>
 #include <sys/prctl.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ccperf
 {
@@ -108,23 +110,51 @@ PrintClasses(const std::string& parent)
     std::cout.flush();
 }
 
-// Of the run that goes on; ns-3 ends the process without unwinding when an assertion fails.
-PacketTrace* g_trace = nullptr;
+// The run that goes on; ns-3 ends the process without unwinding when an assertion fails.
+struct Unfinished
+{
+    PacketTrace* trace{nullptr};
+    const Recorder* recorder{nullptr};
+    std::string tables;
+};
+
+Unfinished g_unfinished;
+
+// Once: what fails on the way here would come back.
+void
+WriteUnfinished()
+{
+    const Unfinished run = std::exchange(g_unfinished, {});
+    try
+    {
+        if (run.trace)
+        {
+            run.trace->Flush();
+        }
+        if (run.recorder)
+        {
+            run.recorder->WriteUnfinished(run.tables);
+        }
+    }
+    catch (const std::exception&)
+    {
+    }
+}
 
 [[noreturn]] void
 OnTerminate()
 {
-    if (g_trace)
-    {
-        try
-        {
-            g_trace->Flush();
-        }
-        catch (const std::exception&)
-        {
-        }
-    }
+    WriteUnfinished();
     std::abort();
+}
+
+// ns-3 has crashed or hangs. More than a signal handler may do by the book, but it is all that is left to do.
+void
+OnSignal(int signal)
+{
+    std::signal(signal, SIG_DFL);
+    WriteUnfinished();
+    std::raise(signal);
 }
 
 class Progress
@@ -201,8 +231,13 @@ Run(const Arguments& arguments)
     if (!arguments.packets.empty())
     {
         trace = std::make_unique<PacketTrace>(arguments.packets, scenario, network, ways);
-        g_trace = trace.get();
+        g_unfinished.trace = trace.get();
         network.observers.push_back(trace.get());
+    }
+    if (isObserved)
+    {
+        g_unfinished.recorder = &recorder;
+        g_unfinished.tables = arguments.tables;
     }
     network.observers.push_back(&recorder);
     for (std::size_t i = 0; i < scenario.flows.size(); ++i)
@@ -237,6 +272,7 @@ Run(const Arguments& arguments)
         progress.Advance(time);
     };
     ns3::Simulator::Run();
+    g_unfinished = {};
     recorder.Finish(arguments.tables);
     if (trace)
     {
@@ -252,6 +288,10 @@ int
 main(int count, char** values)
 {
     std::set_terminate(ccperf::OnTerminate);
+    for (const int signal : {SIGSEGV, SIGFPE, SIGXCPU})
+    {
+        std::signal(signal, ccperf::OnSignal);
+    }
     // Nobody would read the result of an orphan.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     try

@@ -16,7 +16,10 @@ namespace
 {
 
 constexpr std::string_view HEADER =
-    "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason\n";
+    "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason";
+constexpr std::string_view HEADER_COLUMNS =
+    ",protocol,source,destination,service,window,window_shift,sack_permitted,ts_val,ts_ecr,sacks";
+constexpr std::string_view HEADERS_SUFFIX = ".headers.csv";
 constexpr std::array<std::string_view, 8> FLAGS = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
 constexpr std::array<std::string_view, 4> ECN = {"NotECT", "ECT1", "ECT0", "CE"};
 constexpr std::uint8_t ACK = 1 << 4;
@@ -30,12 +33,30 @@ Append(std::vector<char>& buffer, std::string_view text)
 }
 
 void
-AppendNumber(std::vector<char>& buffer, std::int64_t number)
+AppendDigits(std::vector<char>& buffer, std::int64_t number)
 {
     char digits[24];
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     buffer.insert(buffer.end(), digits, end);
+}
+
+void
+AppendNumber(std::vector<char>& buffer, std::int64_t number)
+{
+    AppendDigits(buffer, number);
     buffer.push_back(',');
+}
+
+// "10.0.0.1:49152"
+void
+AppendEnd(std::vector<char>& buffer, std::uint32_t address, std::uint16_t port)
+{
+    for (int shift = 24; shift >= 0; shift -= 8)
+    {
+        AppendDigits(buffer, address >> shift & 255);
+        buffer.push_back(shift > 0 ? '.' : ':');
+    }
+    AppendDigits(buffer, port);
 }
 
 } // namespace
@@ -45,6 +66,7 @@ PacketTrace::PacketTrace(const std::string& path,
                          const Network& network,
                          const Ways& ways)
     : m_file(std::fopen(path.c_str(), "wb")),
+      m_hasHeaders(std::string_view(path).ends_with(HEADERS_SUFFIX)),
       m_ways(ways)
 {
     if (!m_file)
@@ -61,6 +83,11 @@ PacketTrace::PacketTrace(const std::string& path,
     }
     m_buffer.reserve(BUFFER_BYTES + 4096);
     Append(m_buffer, HEADER);
+    if (m_hasHeaders)
+    {
+        Append(m_buffer, HEADER_COLUMNS);
+    }
+    m_buffer.push_back('\n');
     for (const Port& port : network.ports)
     {
         m_ports.push_back(port.name);
@@ -137,8 +164,7 @@ PacketTrace::OnNoRoute(std::size_t port,
 PacketTrace::Fields
 PacketTrace::Parse(ns3::Ptr<const ns3::Packet> packet, std::uint32_t ipOffset) const
 {
-    const auto ip = ReadIp(packet, ipOffset);
-    return Combine(ip, ReadTransport(packet, ipOffset + IP_BYTES, ip.protocol));
+    return Combine(ReadIp(packet, ipOffset), packet, ipOffset + IP_BYTES);
 }
 
 PacketTrace::Fields
@@ -159,22 +185,29 @@ PacketTrace::Parse(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet> pa
     return Combine({header.GetSource().Get(),
                     header.GetDestination().Get(),
                     packet->GetSize() + IP_BYTES,
-                    static_cast<std::uint8_t>(header.GetEcn()),
+                    header.GetTos(),
                     header.GetProtocol()},
-                   ReadTransport(packet, 0, header.GetProtocol()));
+                   packet,
+                   0);
 }
 
 PacketTrace::Fields
-PacketTrace::Combine(const IpFields& ip, const TransportFields& tcp) const
+PacketTrace::Combine(const IpFields& ip,
+                     ns3::Ptr<const ns3::Packet> packet,
+                     std::uint32_t transport) const
 {
-    const Way* way = m_ways.Find(TupleOf(ip, tcp));
+    const auto header = ReadTransport(packet, transport, ip.protocol);
+    const auto ends = TupleOf(ip, header);
+    const Way* way = m_ways.Find(ends);
     return {way ? std::string_view(m_senders[way->flow]) : "?",
-            tcp.sequence,
-            tcp.flags & ACK ? tcp.acknowledgement : 0,
-            ip.bytes - IP_BYTES - tcp.headerBytes,
+            header.sequence,
+            header.flags & ACK ? header.acknowledgement : 0,
+            ip.bytes - IP_BYTES - header.headerBytes,
             ip.bytes + PPP_BYTES,
-            tcp.flags,
-            ip.ecn};
+            header.flags,
+            ip,
+            ends,
+            m_hasHeaders && ip.protocol == TCP ? ReadTcpDetails(packet, transport) : TcpDetails{}};
 }
 
 void
@@ -202,13 +235,60 @@ PacketTrace::Write(std::size_t port, const char* event, const Fields& fields, co
         }
     }
     m_buffer.push_back(',');
-    Append(m_buffer, ECN[fields.ecn]);
+    Append(m_buffer, ECN[fields.ip.service & 3]);
     m_buffer.push_back(',');
     Append(m_buffer, reason);
+    if (m_hasHeaders)
+    {
+        WriteHeaders(fields);
+    }
     m_buffer.push_back('\n');
     if (m_buffer.size() >= BUFFER_BYTES)
     {
         WriteOut();
+    }
+}
+
+void
+PacketTrace::WriteHeaders(const Fields& fields)
+{
+    // What stands for ports in a FourTuple of ICMP are none.
+    const bool hasPorts = fields.ip.protocol != ICMP;
+    m_buffer.push_back(',');
+    AppendNumber(m_buffer, fields.ip.protocol);
+    AppendEnd(m_buffer, fields.ends.source, hasPorts ? fields.ends.sourcePort : 0);
+    m_buffer.push_back(',');
+    AppendEnd(m_buffer, fields.ends.destination, hasPorts ? fields.ends.destinationPort : 0);
+    m_buffer.push_back(',');
+    AppendDigits(m_buffer, fields.ip.service & ~3);
+    if (fields.ip.protocol != TCP)
+    {
+        Append(m_buffer, ",,,,,,");
+        return;
+    }
+    const TcpDetails& tcp = fields.tcp;
+    m_buffer.push_back(',');
+    AppendNumber(m_buffer, tcp.window);
+    if (tcp.windowShift)
+    {
+        AppendDigits(m_buffer, *tcp.windowShift);
+    }
+    Append(m_buffer, tcp.isSackPermitted ? ",1," : ",,");
+    if (tcp.timestamps)
+    {
+        AppendNumber(m_buffer, tcp.timestamps->value);
+        AppendNumber(m_buffer, tcp.timestamps->echo);
+    }
+    else
+    {
+        Append(m_buffer, ",,");
+    }
+    for (std::size_t i = 0; i < tcp.blockCount; ++i)
+    {
+        Append(m_buffer, i > 0 ? "|" : "");
+        AppendDigits(m_buffer, tcp.blocks[i].left);
+        m_buffer.push_back('-');
+        AppendDigits(m_buffer, tcp.blocks[i].right);
     }
 }
 

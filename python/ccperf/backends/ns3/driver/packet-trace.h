@@ -19,7 +19,7 @@ namespace ccperf
 {
 
 // The packet trace as crates/engine/src/trace.rs writes it: one CSV row for each thing that happens to a
-// packet at a link, in the order of execution.
+// packet at a link, in the order of execution; with the headers' columns if the file is called so.
 class PacketTrace : public FailureObserver
 {
   public:
@@ -52,7 +52,9 @@ class PacketTrace : public FailureObserver
         std::uint32_t payload;
         std::uint32_t wireBytes;
         std::uint8_t flags;
-        std::uint8_t ecn;
+        IpFields ip;
+        FourTuple ends;
+        TcpDetails tcp; // of a trace with headers
     };
 
     void ConnectPort(const Port& port);
@@ -61,12 +63,17 @@ class PacketTrace : public FailureObserver
     Fields Parse(ns3::Ptr<const ns3::Packet> packet, std::uint32_t ipOffset) const;
     Fields Parse(ns3::Ptr<const ns3::QueueDiscItem> item) const;
     Fields Parse(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet> packet) const;
-    Fields Combine(const IpFields& ip, const TransportFields& tcp) const;
+    // `transport`: bytes of the packet before the transport's header.
+    Fields Combine(const IpFields& ip,
+                   ns3::Ptr<const ns3::Packet> packet,
+                   std::uint32_t transport) const;
+    void WriteHeaders(const Fields& fields);
 
     void Write(std::size_t port, const char* event, const Fields& fields, const char* reason);
     void WriteOut();
 
     std::FILE* m_file;
+    const bool m_hasHeaders;
     std::vector<char> m_buffer;
     bool m_failed{false};
     std::vector<std::string> m_ports;

@@ -22,8 +22,14 @@ namespace
 constexpr double GAP_WEIGHT = 0.05;
 
 // What the table `changes` follows; FlowProbe::lastChanges has the values in this order.
-constexpr std::array<const char*, 7> FOLLOWED =
-    {"cwnd", "ssthresh", "in_flight", "srtt_ns", "cong_state", "ecn_state", "rto_ns"};
+constexpr std::array<const char*, 8> FOLLOWED = {"cwnd",
+                                                 "ssthresh",
+                                                 "in_flight",
+                                                 "srtt_ns",
+                                                 "cong_state",
+                                                 "ecn_state",
+                                                 "rto_ns",
+                                                 "pacing_rate_bps"};
 
 constexpr std::int64_t NEVER = std::numeric_limits<std::int64_t>::max();
 
@@ -31,6 +37,13 @@ std::int64_t
 Now()
 {
     return ns3::Simulator::Now().GetNanoSeconds();
+}
+
+// As with the other states, 0 before the connection.
+std::uint64_t
+PacingRateOf(const ns3::TcpSocketState& tcb)
+{
+    return tcb.m_pacing && tcb.m_cWnd > 0 ? tcb.m_pacingRate.Get().GetBitRate() : 0;
 }
 
 } // namespace
@@ -332,6 +345,7 @@ Recorder::FollowChanges(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket)
     follow("CongState", ns3::TcpSocketState::TcpCongState_t{});
     follow("EcnState", ns3::TcpSocketState::EcnState_t{});
     follow("RTO", ns3::Time{});
+    follow("PacingRate", ns3::DataRate{});
 }
 
 // Values after an event, in the order of FOLLOWED: what a variable passes through within one event
@@ -351,6 +365,7 @@ Recorder::RecordChanges()
         static_cast<double>(tcb->m_congState.Get()),
         static_cast<double>(tcb->m_ecnState.Get()),
         static_cast<double>(RtoOf(probe.sender).GetNanoSeconds()),
+        static_cast<double>(PacingRateOf(*tcb)),
     };
     for (std::size_t i = 0; i < FOLLOWED.size(); ++i)
     {
@@ -410,10 +425,7 @@ Recorder::SampleFlow(std::size_t index, std::int64_t time)
         {
             srtt = static_cast<double>(tcb->m_srtt.Get().GetNanoSeconds());
         }
-        if (tcb->m_pacing && cwnd > 0)
-        {
-            pacingRate = tcb->m_pacingRate.Get().GetBitRate();
-        }
+        pacingRate = PacingRateOf(*tcb);
     }
     m_flowSamples.Append({
         .time_ns = time,
@@ -475,6 +487,12 @@ Recorder::MonitorFlows()
     {
         m_flowMonitoring.Install(m_network.nodes);
     }
+}
+
+void
+Recorder::WriteUnfinished(const std::string& path) const
+{
+    WriteTables(path, {&m_flowSamples, &m_linkSamples, &m_queueSamples, &m_changes});
 }
 
 void

@@ -41,7 +41,7 @@ struct FlowProbe
     bool isClosed{false};
     std::optional<ns3::Time> completed; // closed, and all that was written acknowledged
     std::optional<ns3::SequenceNumber32> highestSent; // behind the last byte
-    std::array<double, 7> lastChanges{};
+    std::array<double, 8> lastChanges{};
 };
 
 // One request of a ping.
@@ -119,6 +119,9 @@ class Recorder : public FailureObserver
 
     // The next event runs at `time` (ns): takes the samples that lie before it.
     void BeforeEvent(std::int64_t time);
+
+    // ns-3 gives up: writes the tables whose rows have a time, as far as they have come.
+    void WriteUnfinished(const std::string& path) const;
 
     // The run is over: takes the remaining samples and writes all tables.
     void Finish(const std::string& path);
