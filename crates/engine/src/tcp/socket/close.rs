@@ -1,5 +1,6 @@
 //! Closing: FIN in both directions, TIME_WAIT, resets (RFC 9293 section 3.6).
 
+use super::parts::Agreed;
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Flags, Packet};
 use crate::seq::Seq;
@@ -179,6 +180,8 @@ impl<P: Profile> Socket<P> {
     fn listen_again(&mut self) {
         self.state = State::Listen;
         self.sending.connected = false;
+        self.agreed = Agreed::new(&self.config);
+        (self.tcb.rcv_timestamp, self.tcb.rcv_timestamp_echo) = (0, 0);
         self.receiving.reassembly = Reassembly::new(self.config.receive_buffer);
         self.sync_rx();
         self.tcb.next_tx_seq = Seq(0);
