@@ -32,6 +32,12 @@ def format_queue_size(n: int, unit: Literal["p", "B"]) -> str: ...
 
 # Algorithms.
 
+def uniform_integers(run: int, stream: int, least: int, most: int, count: int) -> list[int]:
+    """The first `count` whole numbers from `least` to `most` of a stream, as ns-3 draws them.
+
+    `stream` as in a scenario: from 0 on one assigned explicitly, -1 - n the nth of ns-3's own.
+    """
+
 def registry() -> str:
     """JSON: the lists ``cc``, ``qdisc`` and ``recovery`` of algorithms, and ``socket`` for TCP's
     own attributes. Each has ``ns3``, ``linux`` (names), ``doc``, ``source`` and ``params``; a

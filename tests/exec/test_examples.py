@@ -1,7 +1,8 @@
 """Command lines of ns-3's own examples, against what the real programs send.
 
-`ns3_examples.json` holds the number and the SHA-256 of the packet events of the real programs, made
-by `tools/ns3_examples.py`.
+`ns3_examples.json` and `ns3_programs.json` hold the number and the SHA-256 of the packet events of
+the real programs, compiled unchanged against the wheel of ns-3 with the trace of
+`tools/ns3_example_trace.h`; the first one is made by `tools/ns3_examples.py`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import csv
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,11 @@ from ccperf.errors import UsageError
 from ccperf.programs import EXAMPLES, ProgramRun
 from ccperf.programs.program import float32, ns_of
 
-GOLDEN = json.loads(Path(__file__).with_name("ns3_examples.json").read_text())
+GOLDEN = [
+    golden
+    for name in ("ns3_examples.json", "ns3_programs.json")
+    for golden in json.loads(Path(__file__).with_name(name).read_text())
+]
 
 
 def example(line: str) -> ProgramRun:
@@ -173,6 +179,17 @@ def test_the_recovery_can_be_set() -> None:
         ("queue-discs-benchmark --simDuration=0.1", "--simDuration", "no time"),
         ("queue-discs-benchmark --flowsPacketsSize=1449", "--flowsPacketsSize", "at most"),
         ("queue-discs-benchmark --RngRun=-1", "--RngRun", "whole number"),
+        ("codel-vs-pfifo-basic-test", "--pktSize", "fragments"),
+        ("codel-vs-pfifo-basic-test --pktSize=100 --simDuration=2", "--simDuration", "3 s less"),
+        ("red-tests --testNumber=2", "--testNumber", "1, 3, 4 or 5"),
+        ("adaptive-red-tests --testNumber=5", "--testNumber", "not one of"),
+        ("star --nSpokes=0", "--nSpokes", "0 spokes"),
+        ("tcp-star-server --nNodes=1", "--nNodes", "0 spokes"),
+        ("tcp-bbr-example --tcpTypeId=Bbr", "--tcpTypeId", "TcpBbr"),
+        ("tcp-bbr-example --stopTime=50ms", "--stopTime", "start"),
+        ("tcp-linux-reno --segmentSize=1449", "--segmentSize", "at most"),
+        ("tbf-example --rate=0bps", "--rate", "above 0"),
+        ("tcp-pacing --simulationEndTime=0.1ms", "--simulationEndTime", "start"),
     ],
 )
 def test_bad_input_names_the_option_and_the_fix(line: str, field: str, says: str) -> None:
@@ -200,5 +217,7 @@ def test_the_page_lists_every_option_with_its_default() -> None:
             assert note.startswith(option.help), name
 
 
-def test_there_are_three_programs() -> None:
-    assert set(EXAMPLES) == {"tcp-variants-comparison", "tcp-validation", "queue-discs-benchmark"}
+def test_every_program_is_compared_with_the_real_one() -> None:
+    lines = Counter(golden["line"].partition(" ")[0] for golden in GOLDEN)
+    assert set(lines) == set(EXAMPLES)
+    assert min(lines.values()) >= 2

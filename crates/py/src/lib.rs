@@ -1,6 +1,7 @@
 //! The Python binding: conversions only.  `python/ccperf/_native.pyi` is its documentation.
 
 mod quantities;
+mod random;
 mod registry;
 mod scenario;
 mod simulation;
@@ -15,6 +16,8 @@ mod _native {
         format_queue_size, format_rate, format_size, format_time, parse_queue_size, parse_rate,
         parse_size, parse_time,
     };
+    #[pymodule_export]
+    use super::random::uniform_integers;
     #[pymodule_export]
     use super::registry::{registry, resolve};
     #[pymodule_export]

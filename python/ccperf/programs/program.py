@@ -41,8 +41,8 @@ class HelpRequested(UsageError):
 @dataclass(frozen=True)
 class Option:
     """One option of a program: ``kind`` is ``text``, ``bool``, ``time``, ``microseconds``,
-    ``rate``, ``real`` or an integer type of C++; ``files`` says which files it would have
-    written."""
+    ``rate``, ``optional_rate`` (0: none), ``real`` or an integer type of C++; ``files`` says
+    which files it would have written."""
 
     kind: str
     default: Value
@@ -367,7 +367,7 @@ def _parse(option: str, kind: str, text: str) -> Value:
         bps = int(float(text)) if is_number else _native.parse_rate(text)
     except ValueError as error:
         raise UsageError(option, str(error)) from None
-    if bps <= 0:
+    if bps < 0 or (bps == 0 and kind == "rate"):
         raise UsageError(option, f"`{text}` is no rate; it must be above 0")
     return bps
 
@@ -379,7 +379,7 @@ def _integer(option: str, text: str | None, most: int) -> int:
 
 
 def _default(option: Option) -> Value:
-    if option.kind in ("time", "microseconds", "rate"):
+    if option.kind in ("time", "microseconds", "rate", "optional_rate"):
         return _parse("default", option.kind, str(option.default))
     return option.default
 

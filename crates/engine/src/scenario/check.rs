@@ -616,21 +616,28 @@ impl Report {
 
     /// Fills in the ports that were left out: the next that is free at the node.
     fn ports(&mut self, flows: &mut [Flow]) {
-        let mut used = HashMap::new();
+        let mut used: HashMap<_, Vec<(&str, Option<&str>)>> = HashMap::new();
         for (i, flow) in flows.iter().enumerate() {
             let name = flow.name.as_deref().unwrap_or_default();
+            // One port of a host takes connections from any number of others.
+            let peer = flow.transport.is_tcp().then_some(&*flow.source);
             let given = [
-                ("source_port", &flow.source, flow.source_port),
-                ("destination_port", &flow.destination, flow.destination_port),
+                ("source_port", &flow.source, flow.source_port, None),
+                ("destination_port", &flow.destination, flow.destination_port, peer),
             ];
-            for (field, node, port) in given {
+            for (field, node, port, peer) in given {
                 let Some(port) = port else { continue };
                 let path = format!("flows[{i}].{field}");
                 if port == 0 {
                     self.add(path, "0 is not a port; write one from 1 to 65535");
-                } else if let Some(other) = used.insert((node.clone(), port), name.to_owned()) {
+                    continue;
+                }
+                let users = used.entry((node.clone(), port)).or_default();
+                let is_other = |of: Option<&str>| peer.is_some() && of.is_some() && of != peer;
+                if let Some((other, _)) = users.iter().find(|(_, of)| !is_other(*of)) {
                     self.add(path, format!("port {port} of `{node}` is in use by flow `{other}`"));
                 }
+                users.push((name, peer));
             }
         }
         let mut used: BTreeSet<_> = used.into_keys().collect();

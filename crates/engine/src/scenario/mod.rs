@@ -23,7 +23,7 @@ mod recording;
 mod routing;
 mod schedule;
 mod spec;
-mod streams;
+pub mod streams;
 mod texts;
 mod traffic;
 mod transport;

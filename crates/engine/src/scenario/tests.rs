@@ -432,9 +432,12 @@ fn ports_are_the_next_free_at_each_node() {
     set(&mut scenario, "/flows/2/destination_port", json!(7));
     set(&mut scenario, "/flows/2/destination", json!("b"));
     set(&mut scenario, "/flows/3/destination_port", json!(7));
+    // Flow 3 comes from `a`, flow 4 from `r`: they may share a port of `b`.
+    assert_eq!(problems(&scenario), []);
+    set(&mut scenario, "/flows/0/destination_port", json!(7));
     let (path, message) = &problems(&scenario)[0];
-    assert_eq!(path, "flows[3].destination_port");
-    assert!(message.contains("in use by flow `flow_3`"), "{message}");
+    assert_eq!(path, "flows[2].destination_port");
+    assert!(message.contains("in use by flow `flow_1`"), "{message}");
 }
 
 #[test]

@@ -1,19 +1,46 @@
-"""Example programs of ns-3 that run here: one file each, one line here."""
+"""Example programs of ns-3 that run here: one file each or each kind, one line here."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.programs.ns3_examples.queue_discs_benchmark import PROGRAM as QUEUE_DISCS_BENCHMARK
-from ccperf.programs.ns3_examples.tcp_validation import PROGRAM as TCP_VALIDATION
-from ccperf.programs.ns3_examples.tcp_variants_comparison import PROGRAM as TCP_VARIANTS_COMPARISON
+from ccperf.programs.ns3_examples import (
+    codel_vs_pfifo_basic_test,
+    dctcp_example,
+    queue_discs_benchmark,
+    six_nodes,
+    star,
+    tbf_example,
+    tcp_bbr_example,
+    tcp_bulk_send,
+    tcp_linux_reno,
+    tcp_pacing,
+    tcp_validation,
+    tcp_variants_comparison,
+)
 
 if TYPE_CHECKING:
     from ccperf.programs.program import Program
 
 EXAMPLES: dict[str, Program] = {
     program.name: program
-    for program in (TCP_VARIANTS_COMPARISON, TCP_VALIDATION, QUEUE_DISCS_BENCHMARK)
+    for program in (
+        tcp_variants_comparison.PROGRAM,
+        tcp_validation.PROGRAM,
+        queue_discs_benchmark.PROGRAM,
+        dctcp_example.PROGRAM,
+        tcp_bbr_example.PROGRAM,
+        tcp_bulk_send.PROGRAM,
+        tcp_linux_reno.PROGRAM,
+        tcp_pacing.PROGRAM,
+        star.STAR,
+        star.TCP_STAR_SERVER,
+        tbf_example.PROGRAM,
+        six_nodes.PIE_EXAMPLE,
+        six_nodes.RED_TESTS,
+        six_nodes.ADAPTIVE_RED_TESTS,
+        codel_vs_pfifo_basic_test.PROGRAM,
+    )
 }
 
 __all__ = ["EXAMPLES"]

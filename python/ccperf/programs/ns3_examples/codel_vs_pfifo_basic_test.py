@@ -1,0 +1,120 @@
+"""ns-3's ``codel-vs-pfifo-basic-test.cc`` of traffic control.
+
+``source - gateway - sink``: an access link of 100 Mbps and a bottleneck of 5 Mbps, one bulk
+transfer. Its default packets are larger than the links' MTU with their headers, so that ns-3 sends
+them in fragments, which are not modelled here: give a --pktSize of 1448 or less.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.errors import UsageError
+from ccperf.programs.ns3_examples.parts import FIRST_PORT, direction, link
+from ccperf.programs.program import (
+    Defaults,
+    Option,
+    Program,
+    Values,
+    choice,
+    float32,
+    ns_of,
+    rate,
+    time,
+)
+
+if TYPE_CHECKING:
+    from ccperf.scenario import Scenario
+
+#: Data in a packet of 1,500 bytes beside the headers of IP and TCP and the timestamps.
+_MOST_DATA = 1448
+
+OPTIONS = {
+    "bottleneckBandwidth": Option("rate", "5Mbps", "of the bottleneck"),
+    "bottleneckDelay": Option("time", "5ms", "of the bottleneck"),
+    "accessBandwidth": Option("rate", "100Mbps", "of the access link"),
+    "accessDelay": Option("time", "0.1ms", "of the access link"),
+    "queueDiscType": Option("text", "PfifoFast", "of the bottleneck: PfifoFast or CoDel"),
+    "queueDiscSize": Option("uint32", 1000, "of the bottleneck, packets"),
+    "queueSize": Option("uint32", 10, "of the devices, packets"),
+    "pktSize": Option("uint32", 1458, "data in a packet, bytes; here 1448 at most"),
+    "startTime": Option("real", 0.1, "seconds, only adds to the length"),
+    "simDuration": Option("real", 60.0, "seconds"),
+    "isPcapEnabled": Option("bool", True, "pcap", files=".pcap"),
+    "pcapFileName": Option("text", "pcapFilePfifoFast.pcap", "its name"),
+    "cwndTrFileName": Option("text", "cwndPfifoFast.tr", "windows over time", files=".tr"),
+    "logging": Option("bool", False, "to standard error"),
+}
+
+
+def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
+    """The scenario that the program simulates."""
+    from ccperf.scenario import Scenario
+
+    size = values["pktSize"]
+    if not 1 <= size <= _MOST_DATA:
+        raise UsageError(
+            "--pktSize",
+            f"packets with {size} bytes of data are not from 1 to {_MOST_DATA}: larger ones are "
+            "sent in fragments, which are not modelled",
+        )
+    # The program computes in single precision.
+    stop = float32(float32(values["startTime"]) + float32(values["simDuration"]))
+    source_stop = float32(stop - 3)
+    if source_stop <= 0:
+        raise UsageError(
+            "--simDuration", f"{stop:g} s in all end before the source stops, 3 s less"
+        )
+    limit = f"{values['queueDiscSize']}p"
+    device = f"{values['queueSize']}p"
+    kind = choice("--queueDiscType", values["queueDiscType"], ("PfifoFast", "CoDel"))
+    access = direction(defaults.qdisc("PfifoFastQueueDisc", MaxSize="1000p"), device)
+    bottleneck = direction(defaults.qdisc(f"{kind}QueueDisc", MaxSize=limit), device)
+    return Scenario.model_validate(
+        {
+            "stop_time": time(ns_of(stop)),
+            "seed": rng_run,
+            "nodes": ["gateway", "source", "sink"],
+            "links": [
+                link(
+                    *("access", ("source", "gateway"), "10.0.1"),
+                    *(rate(values["accessBandwidth"]), time(values["accessDelay"])),
+                    access,
+                ),
+                link(
+                    *("btl", ("gateway", "sink"), "10.0.2"),
+                    *(rate(values["bottleneckBandwidth"]), time(values["bottleneckDelay"])),
+                    bottleneck,
+                ),
+            ],
+            "flows": [
+                {
+                    "source": "source",
+                    "destination": "sink",
+                    "source_port": FIRST_PORT,
+                    "destination_port": 50000,
+                    "stop": time(ns_of(source_stop)),
+                    "receiver_stop": time(ns_of(stop)),
+                    "application": {"type": "Greedy", "write": f"{size}B"},
+                    "cc": defaults.cc("TcpCubic"),
+                    "recovery": "TcpPrrRecovery",
+                    "tcp": defaults.tcp(SegmentSize=size),
+                }
+            ],
+        }
+    )
+
+
+PROGRAM = Program(
+    "codel-vs-pfifo-basic-test",
+    OPTIONS,
+    build,
+    paths=(
+        (r"links\[1\]\.(forward|reverse)\.qdisc.*MaxSize", "--queueDiscSize"),
+        (r"links\[\d\]\.(forward|reverse)\.device_queue", "--queueSize"),
+        (r"links\[1\]\.delay", "--bottleneckDelay"),
+        (r"links\[0\]\.delay", "--accessDelay"),
+        (r"flows\[0\]\.(application\.write|tcp\.SegmentSize)", "--pktSize"),
+        (r"stop_time|flows\[0\]\.(stop|receiver_stop)|recording\.interval", "--simDuration"),
+    ),
+)
