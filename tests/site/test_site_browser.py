@@ -170,16 +170,20 @@ def test_the_copy_button_copies_the_command(browser: Browser, published: Path) -
         "Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"]
     )
     browser.call("Page.bringToFront")
-    browser.evaluate("document.querySelector('button.copy').click()")
-    browser.wait_for("document.querySelector('button.copy').textContent === 'Copied'")
+    browser.evaluate("document.querySelector('button.copy[data-copy=command]').click()")
+    browser.wait_for(
+        "document.querySelector('button.copy[data-copy=command]').textContent === 'Copied'"
+    )
     assert browser.evaluate("navigator.clipboard.readText()") == code.text
 
 
 def test_copying_works_where_the_clipboard_is_denied(browser: Browser, published: Path) -> None:
     browser.open(published)
     browser.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('denied'))")
-    browser.evaluate("document.querySelector('button.copy').click()")
-    browser.wait_for("document.querySelector('button.copy').textContent !== 'Copy'")
+    browser.evaluate("document.querySelector('button.copy[data-copy=command]').click()")
+    browser.wait_for(
+        "document.querySelector('button.copy[data-copy=command]').textContent !== 'Copy'"
+    )
     (code,) = [
         code for code in parse(published).named("code") if code.attributes.get("id") == "command"
     ]
@@ -208,7 +212,10 @@ def test_a_print_has_everything_and_no_buttons(browser: Browser, published: Path
     browser.size(700)
     browser.media("print")
     browser.open(published)
-    assert browser.evaluate("document.querySelector('button.copy').offsetParent") is None
+    assert (
+        browser.evaluate("document.querySelector('button.copy[data-copy=command]').offsetParent")
+        is None
+    )
     assert browser.evaluate(
         """[...document.querySelectorAll(".scroll")]
           .every((e) => e.scrollHeight <= e.clientHeight + 1)"""

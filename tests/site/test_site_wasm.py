@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-MODULE = files("ccperf").joinpath("data", "engine.wasm")
+MODULE = files("ccperf") / "data" / "engine.wasm"
 HAS_MODULE = MODULE.is_file() and len(MODULE.read_bytes()) > 0
 
 #: Substrings of names, and how many of the scenarios that have them.

@@ -34,6 +34,7 @@ COMMANDS = {
     "runs": "List the runs in a database.",
     "compare": "Compare algorithms, versions or runs, and say whether they really differ.",
     "plot": "Draw the figures of runs.",
+    "play": "Open a scenario whose settings you change in the browser.",
     "site": "Build the web site of one or more databases.",
     "export": "Export a database to Parquet, CSV or JSON.",
     "cite": "Write what a paper says of a run, and whom it cites.",

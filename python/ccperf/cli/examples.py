@@ -35,6 +35,7 @@ EXAMPLES = {
         "ccperf plot --experiment aqm --cc cubic,bbr --at k=1 --overlay",
         "ccperf plot --experiment aqm --sweep k --metric mean_srtt_l4",
     ),
+    "play": ("ccperf play", "ccperf play --no-open -o folder"),
     "site": ("ccperf site build", "ccperf site build --db a.db b.db -o public"),
     "export": ("ccperf export --format tidy", "ccperf export latest --format pcapng -o captures"),
     "cite": ("ccperf cite latest",),

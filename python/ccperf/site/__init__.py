@@ -8,6 +8,6 @@ it looks as HTML. Nothing is loaded from elsewhere, and everything can be read w
 
 from __future__ import annotations
 
-from ccperf.site.build import Built, build
+from ccperf.site.build import Built, build, play
 
-__all__ = ["Built", "build"]
+__all__ = ["Built", "build", "play"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
 from ccperf.evidence import cells
+from ccperf.site import engine
 from ccperf.site.inventory import inventory
 from ccperf.site.memory import Memory
 from ccperf.site.output import Output
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The page that a site begins with.
 INDEX = "index.html"
+#: The page of a scenario that is there to be changed.
+PLAY = "play.html"
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def build(
     used, or without jinja2.
     """
     try:
-        from ccperf.site import pages
+        from ccperf.site import pages  # noqa: F401
     except ModuleNotFoundError as error:
         raise UsageError(
             "site", f"{error.name} is not installed: pip install 'ccperf[figures]'"
@@ -63,10 +66,7 @@ def build(
         records = (record for path in paths for record in memory.records(path))
         found = inventory(cells.gather(records), [path.name for path in paths])
         _write_runs(found, target, memory, progress)
-        for asset in files("ccperf.site").joinpath("static").iterdir():
-            target.write(f"static/{asset.name}", asset.read_bytes())
-        for name, content in pages.generated():
-            target.write(name, content)
+        _write_common(target, memory)
         _write_overviews(found, target, memory)
     target.finish()
     return Built(Path(output) / INDEX, found.runs, target.written, target.unchanged, target.removed)
@@ -135,6 +135,37 @@ def _write_overviews(found: Inventory, target: Output, memory: Memory) -> None:
         target.write(name, content)
     target.write(INDEX, index)
     memory.remember("overviews", made_of, [*names, *overview, INDEX], target)
+
+
+def play(output: str | Path) -> Path:
+    """Write a site without runs, and return its page of a scenario that is there to be changed.
+
+    A site that has runs has that page, too, and stays as it is. Raises `UsageError` for a folder
+    that cannot be used, or without jinja2 or the engine.
+    """
+    page = Path(output) / PLAY
+    if not engine.module():
+        raise UsageError("play", "this ccperf was built without the engine for browsers: make wasm")
+    if not ((Path(output) / "runs").is_dir() and page.is_file()):
+        build([], output)
+    return page
+
+
+def _write_common(target: Output, memory: Memory) -> None:
+    """Write what every site has."""
+    from ccperf.site import pages
+
+    for asset in files("ccperf.site").joinpath("static").iterdir():
+        target.write(f"static/{asset.name}", asset.read_bytes())
+    for name, content in engine.files_of_site():
+        target.write(name, content)
+    for name, content in pages.generated():
+        target.write(name, content)
+    if not memory.keeps(PLAY, [], target):
+        made = list(pages.play_page())
+        for name, content in made:
+            target.write(name, content)
+        memory.remember(PLAY, [], [name for name, _ in made], target)
 
 
 def _scenario(group: Group) -> dict[str, Any]:

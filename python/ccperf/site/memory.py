@@ -168,7 +168,8 @@ def _package() -> str:
     """Return a hash of all that decides what a site looks like."""
     digest = hashlib.sha256(f"{__version__} {_native.ENGINE_HASH} {_NAMES}".encode())
     root = Path(str(files("ccperf")))
-    for folder in ("site", "figures", "metrics", "evidence", "catalogue", "verify", "published.py"):
+    parts = ("site", "figures", "metrics", "evidence", "catalogue", "verify")
+    for folder in (*parts, "published.py", "what_if.py", "data/engine.wasm"):
         place = root / folder
         for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
             if path.is_file() and path.suffix != ".pyc":

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ccperf import __version__, registry
+from ccperf import __version__, registry, what_if
 from ccperf.figures import svg, topology, web
 from ccperf.metrics import CLASSES, METRICS, SAMPLING
-from ccperf.site import experiment_data
+from ccperf.site import engine, experiment_data
 from ccperf.site.differences import differences
 from ccperf.site.drawing import script
 from ccperf.site.naming import slug
@@ -43,6 +43,15 @@ def generated() -> Iterator[tuple[str, str]]:
     layout = json.dumps(web.layout(), separators=(",", ":"))
     yield "static/layout.js", f"globalThis.ccperf ??= {{}};\nccperf.layout = {layout};\n"
     yield "static/colours.css", web.colours()
+
+
+def play_page() -> Iterator[tuple[str, str]]:
+    """Yield the page of a scenario that is there to be changed, and the scenario."""
+    scenario = what_if.playground()
+    yield "play.js", script("scenario", scenario.canonical())
+    command = f"ccperf run {what_if.PLAYGROUND}"
+    live = engine.LiveView("play.js", command, what_if.PLAYGROUND, is_open=True)
+    yield _page("play.html", "play.html", live=live)
 
 
 def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, str]]:
@@ -197,6 +206,7 @@ def _environment() -> Environment:
         metrics=METRICS,
         better=_BETTER,
         slug=slug,
+        engine=engine.view(),
         fixed=number,
         shown_spread=spread,
     )

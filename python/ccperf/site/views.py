@@ -14,6 +14,7 @@ from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import published_command, reproduce
 from ccperf.site import tables
 from ccperf.site.drawing import DATA_FILE
+from ccperf.site.engine import LiveView
 from ccperf.site.naming import slug
 from ccperf.site.ordering import quantity
 
@@ -232,6 +233,12 @@ class RunView:
         self.changes = [_change(change) for change in self.scenario["changes"]]
         self._json = result.json()
         self._parameters = {name: str(value) for name, value in result.parameters.items()}
+
+    @property
+    def live(self) -> LiveView:
+        """The scenario, to be changed in the page."""
+        command = self.command or "ccperf run result.json"
+        return LiveView("scenario.js", command, self.algorithms)
 
     @property
     def algorithms(self) -> str:

@@ -52,7 +52,7 @@ globalThis.ccperf ??= {};
     remove: (id) => { if (runs.delete(id)) draw(); remove(id); },
   };
 
-  if (host) {
+  if (host?.dataset.run) {
     const own = host.dataset.run;
     const controls = document.getElementById("runs");
     const chips = Object.assign(document.createElement("ul"), { className: "chips" });
@@ -68,7 +68,9 @@ globalThis.ccperf ??= {};
 
     // Which are compared stands in the address, so that a link carries it.
     const remember = () => {
-      const parts = new URLSearchParams();
+      const parts = new URLSearchParams(location.hash.slice(1));
+      parts.delete("with");
+      parts.delete("seed");
       if (compared.size) parts.set("with", [...compared.keys()].join(" "));
       if (seed && seed.value !== own) parts.set("seed", seed.value);
       history.replaceState(null, "", `${location.pathname}${parts.size ? `#${parts}` : ""}`);

@@ -1,0 +1,70 @@
+"""The engine for browsers, as a site has it."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from ccperf import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What pages that simulate may do besides: start a worker, fetch from their site; compile.
+_POLICY = "; worker-src blob:; connect-src 'self'"
+_COMPILE = " 'wasm-unsafe-eval'"
+
+
+@dataclass(frozen=True)
+class EngineView:
+    """What pages need to know of the engine for browsers."""
+
+    is_there: bool
+    cc: tuple[str, ...]
+    qdisc: tuple[str, ...]
+
+    @property
+    def compile(self) -> str:
+        """What the policy says of scripts."""
+        return _COMPILE if self.is_there else ""
+
+    @property
+    def policy(self) -> str:
+        """What the policy says of the rest."""
+        return _POLICY if self.is_there else ""
+
+
+@dataclass(frozen=True)
+class LiveView:
+    """A scenario that the reader can change: its file, its command, its name."""
+
+    scenario: str
+    command: str
+    name: str
+    is_open: bool = False
+
+
+@cache
+def module() -> bytes:
+    """The module; empty where the package was built without it."""
+    path = files("ccperf") / "data" / "engine.wasm"
+    return path.read_bytes() if path.is_file() else b""
+
+
+@cache
+def view() -> EngineView:
+    """What pages need to know of the engine."""
+    return EngineView(
+        bool(module()), tuple(registry.algorithms("cc")), tuple(registry.algorithms("qdisc"))
+    )
+
+
+def files_of_site() -> Iterator[tuple[str, str | bytes]]:
+    """Yield the module as a file, and as a script for pages that are opened from a folder."""
+    if module():
+        yield "engine.wasm", module()
+        text = base64.b64encode(module()).decode()
+        yield "static/engine.js", f'ccperf.receive("engine","{text}");\n'

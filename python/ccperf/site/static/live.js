@@ -1,0 +1,207 @@
+"use strict";
+
+// "What if?": settings of a run that the reader changes; the figures then show a simulation made here.
+// The address carries the settings as #what-if=rtt=100ms,cc=cubic+bbr, as `ccperf run --what-if` reads.
+globalThis.ccperf ??= {};
+{
+  const panel = document.getElementById("live");
+  const root = document.documentElement.dataset.root ?? "";
+  const NAMES = ["cc", "flows", "rate", "rtt", "buffer", "qdisc", "seed", "stop_time"];
+  const COUNTS = ["flows", "seed"];
+  const KEY = "what-if";
+  const ID = "live";
+
+  ccperf.writeSettings = (settings) => NAMES
+    .filter((name) => settings[name] !== undefined)
+    .map((name) => `${name}=${name === "cc" ? settings.cc.join("+") : settings[name]}`)
+    .join(",");
+  ccperf.readSettings = (text) => {
+    const settings = {};
+    for (const entry of text.split(",")) {
+      const [name, value] = [entry.split("=")[0].trim(), entry.slice(entry.indexOf("=") + 1).trim()];
+      if (!NAMES.includes(name) || !value) continue;
+      settings[name] = name === "cc" ? value.split("+") : COUNTS.includes(name) ? Number(value) : value;
+    }
+    return settings;
+  };
+
+  // Sliders move over powers: from a unit of the engine's to what a field shows, and back.
+  const UNITS = {
+    rate: [["Gbps", 1e9], ["Mbps", 1e6], ["kbps", 1e3], ["bps", 1]],
+    rtt: [["s", 1e9], ["ms", 1e6], ["us", 1e3], ["ns", 1]],
+    buffer: [["p", 1]],
+    flows: [["", 1]],
+  };
+  const plain = (name, text) => {
+    const found = /^([0-9.]+)([a-zA-Z]*)$/.exec(String(text).trim());
+    const unit = found && UNITS[name].find(([each]) => each === found[2]);
+    return unit ? Number(found[1]) * unit[1] : NaN;
+  };
+  const written = (name, value) => {
+    const [unit, size] = UNITS[name].find(([, each]) => value >= each) ?? UNITS[name].at(-1);
+    const rounded = Number((value / size).toPrecision(2));
+    return `${unit === "p" || unit === "" ? Math.max(1, Math.round(value)) : rounded}${unit}`;
+  };
+
+  // What quantities.js wants to know of the rows of the tables `flows` and `links`.
+  const about = (scenario) => ({
+    flows: scenario.flows.map((flow) => ({
+      algorithm: flow.cc?.type ?? "",
+      segment: parseInt(flow.tcp?.SegmentSize, 10) || undefined,
+      transport: flow.transport ?? "TCP",
+    })),
+    links: scenario.links.flatMap(({ forward, reverse }) =>
+      [forward, reverse].map(({ qdisc }) => ({ qdisc: qdisc !== null }))),
+  });
+
+  // A figure has room for so many moments; counters grow from one that is kept to the next.
+  const MOMENTS = 2000;
+  const thin = (table) => {
+    const rows = table.time_ns.length;
+    let wide = 0;
+    while (wide < rows && table.time_ns[wide] === table.time_ns[0]) wide++;
+    const step = Math.ceil(rows / Math.max(1, wide) / MOMENTS);
+    if (step <= 1) return table;
+    const kept = Math.ceil(rows / wide / step);
+    const at = (i) => Math.floor(i / wide) * wide * step + (i % wide);
+    return Object.fromEntries(Object.entries(table).map(([name, values]) => {
+      const found = new values.constructor(kept * wide);
+      for (let i = 0; i < found.length; i++) found[i] = values[at(i)];
+      return [name, found];
+    }));
+  };
+
+  const start = () => {
+    const field = (name) => panel.querySelector(`[name=${name}]`);
+    const status = panel.querySelector("[role=status]");
+    const problems = panel.querySelector("[role=alert]");
+    const meter = panel.querySelector("progress");
+    const cancel = panel.querySelector("button.cancel");
+    const reset = panel.querySelector("button.reset");
+    const command = document.getElementById("live-command");
+    let engine = null;      // a promise of it
+    let scenario = null;
+    let base = null;
+    let asked = 0;
+
+    const other = () => {
+      const settings = {};
+      for (const name of NAMES) {
+        if (name === "cc") {
+          const chosen = [field("cc").value, field("against").value].filter(Boolean);
+          if (chosen.length && chosen.join() !== (base.cc ?? []).join()) settings.cc = chosen;
+          continue;
+        }
+        const value = field(name).value.trim();
+        if (!value || value === String(base[name])) continue;
+        settings[name] = COUNTS.includes(name) ? Number(value) : value;
+      }
+      return settings;
+    };
+
+    const fill = (settings) => {
+      const [cc = "", against = "", ...more] = settings.cc ?? [];
+      field("cc").value = more.length ? "" : cc;
+      field("against").value = more.length ? "" : against;
+      for (const name of NAMES) if (name !== "cc") field(name).value = settings[name] ?? "";
+      for (const name of Object.keys(UNITS)) follow(name);
+      for (const name of NAMES) field(name).disabled = name !== "cc" && base[name] === undefined;
+    };
+    const follow = (name) => {
+      const slider = field(`${name}-slider`);
+      const value = plain(name, field(name).value);
+      slider.disabled = base[name] === undefined;
+      if (value > 0) slider.value = Math.log10(value);
+      slider.setAttribute("aria-valuetext", field(name).value);
+    };
+
+    const remember = (settings) => {
+      const parts = new URLSearchParams(location.hash.slice(1));
+      parts.delete(KEY);
+      const text = ccperf.writeSettings(settings);
+      if (text) parts.set(KEY, text);
+      history.replaceState(null, "", `${location.pathname}${location.search}${parts.size ? `#${parts}` : ""}`);
+      const what = text ? ` --what-if ${/^[\w=,.+-]*$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`}` : "";
+      command.textContent = `${panel.dataset.command}${what}`;
+    };
+
+    const tell = ({ problems: found, message }) => {
+      for (const name of NAMES) field(name).removeAttribute("aria-invalid");
+      for (const { path } of found ?? []) if (NAMES.includes(path)) field(path).setAttribute("aria-invalid", "true");
+      problems.textContent = message;
+      problems.hidden = !message;
+    };
+
+    const show = (tables, made, name) => {
+      const { flow_samples, link_samples } = tables;
+      const thinned = { ...tables, flow_samples: thin(flow_samples), link_samples: thin(link_samples) };
+      const run = ccperf.quantities(thinned, { id: ID, name, seed: made.seed, ...about(made) });
+      ccperf.page.show({ ...run, label: name });
+    };
+
+    const simulate = async () => {
+      const settings = other();
+      const mine = ++asked;
+      remember(settings);
+      const name = ccperf.writeSettings(settings) || panel.dataset.name;
+      if (name === panel.dataset.name && panel.dataset.recorded !== undefined) {
+        (await engine).cancel();
+        ccperf.page.remove(ID);
+        tell({ message: "" });
+        status.textContent = "As recorded.";
+        return;
+      }
+      meter.hidden = cancel.hidden = false;
+      try {
+        const made = await (await engine).simulate(scenario, settings, (tables, scenario, now, stop) => {
+          meter.value = now / stop;
+          tell({ message: "" });
+          show(tables, scenario, name);
+        });
+        tell({ message: "" });
+        show(made.tables, made.scenario, name);
+        status.textContent = `${panel.dataset.runs = Number(panel.dataset.runs ?? 0) + 1}. run: ` +
+          `${made.scenario.stop_time} simulated in ${made.wall.toFixed(0)} ms.`;
+      } catch (error) {
+        if (error.cancelled) { if (mine === asked) status.textContent = "Cancelled."; }
+        else tell(error);
+      }
+      if (mine === asked) { meter.hidden = cancel.hidden = true; meter.value = 0; }
+    };
+
+    const open = async () => {
+      if (engine) return;
+      status.textContent = "The engine is loading…";
+      engine = ccperf.Engine.start(root);
+      try {
+        scenario = await ccperf.load(panel.dataset.scenario, "scenario");
+        base = await (await engine).settings(scenario);
+        status.textContent = "";
+        panel.querySelector("fieldset").disabled = false;
+        fill({ ...base, ...ccperf.readSettings(new URLSearchParams(location.hash.slice(1)).get(KEY) ?? "") });
+        await simulate();
+      } catch (error) {
+        status.textContent = "";
+        tell(error);
+      }
+    };
+
+    for (const name of NAMES) field(name).addEventListener("input", () => { if (UNITS[name]) follow(name); simulate(); });
+    field("against").addEventListener("input", simulate);
+    for (const name of Object.keys(UNITS)) {
+      field(`${name}-slider`).addEventListener("input", (event) => {
+        field(name).value = written(name, 10 ** Number(event.target.value));
+        event.target.setAttribute("aria-valuetext", field(name).value);
+        simulate();
+      });
+    }
+    cancel.addEventListener("click", async () => (await engine).cancel());
+    reset.addEventListener("click", () => { fill(base); simulate(); });
+    panel.querySelector("form").addEventListener("submit", (event) => event.preventDefault());
+    panel.addEventListener("toggle", () => { if (panel.open) open(); });
+    panel.hidden = panel.querySelector("form").hidden = reset.hidden = false;
+    if (new URLSearchParams(location.hash.slice(1)).has(KEY)) panel.open = true;
+    if (panel.open) open();
+  };
+  if (panel) start();
+}

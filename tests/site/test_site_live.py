@@ -1,0 +1,250 @@
+"""Pages that simulate: settings changed by hand or by a link, and what the figures then show."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from site_browser import Browser, executable
+
+from ccperf import site, what_if
+from ccperf.cli.app import invoke
+from ccperf.errors import UsageError
+from ccperf.site import engine
+
+needs_engine = pytest.mark.skipif(not engine.module(), reason="needs the engine: make wasm")
+browser_test = pytest.mark.browser
+
+STATUS = "document.querySelector('#live [role=status]').textContent"
+ALERT = "document.querySelector('#live [role=alert]').textContent"
+COMMAND = "document.getElementById('live-command').textContent"
+RUNS = "[...ccperf.page.runs.keys()]"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = executable()
+    if path is None:
+        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
+    if not engine.module():
+        pytest.skip("needs the engine for browsers: make wasm")
+    with Browser(path) as browser:
+        browser.size(1280)
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def play(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return site.play(tmp_path_factory.mktemp("play") / "play")
+
+
+def put(browser: Browser, **values: str) -> None:
+    """Write into fields, as a reader does who types."""
+    for name, value in values.items():
+        browser.evaluate(
+            f"""(() => {{
+              const field = document.querySelector('#live [name="{name}"]');
+              field.value = {json.dumps(value)};
+              field.dispatchEvent(new Event('input', {{ bubbles: true }}));
+            }})()"""
+        )
+
+
+def wait_for_run(browser: Browser, text: str = "simulated") -> None:
+    browser.wait_for(f"{STATUS}.includes({json.dumps(text)})")
+
+
+def opened(browser: Browser, page: Path, fragment: str = "") -> None:
+    browser.open(page.parent / "metrics.html" if (page.parent / "metrics.html").exists() else page)
+    browser.open(page, fragment)
+
+
+@browser_test
+def test_a_run_page_simulates_other_settings_beside_the_recorded_run(
+    browser: Browser, published: Path
+) -> None:
+    opened(browser, published)
+    browser.wait_for(f"{RUNS}.length === 1")
+    # Nothing of the engine is loaded before it is asked for.
+    assert not any("engine" in url for url in browser.requested() if "live_engine" not in url)
+    browser.evaluate("document.querySelector('#live summary').click()")
+    wait_for_run(browser, "As recorded.")
+    put(browser, cc="TcpBbr", rtt="30ms")
+    wait_for_run(browser)
+    assert browser.evaluate(RUNS) == [published.parent.name, "live"]
+    assert browser.evaluate("document.body.innerText").count("what-if cc=TcpBbr,rtt=30ms") == 1
+    assert "what-if=cc%3DTcpBbr%2Crtt%3D30ms" in browser.evaluate("location.hash")
+    browser.evaluate("document.querySelector('#live button.reset').click()")
+    wait_for_run(browser, "As recorded.")
+    assert browser.evaluate(RUNS) == [published.parent.name]
+    assert browser.evaluate("location.hash") == ""
+    assert browser.problems() == []
+    assert all(url.startswith(("file://", "blob:")) for url in browser.requested())
+
+
+@browser_test
+def test_a_link_carries_the_settings_and_the_command_means_the_same(
+    browser: Browser,
+    play: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    link = "#what-if=cc%3DTcpCubic%2BTcpBbr%2Cflows%3D2%2Crtt%3D25ms%2Cstop_time%3D3s"
+    opened(browser, play, link)
+    wait_for_run(browser)
+    assert browser.evaluate("document.querySelector('[name=against]').value") == "TcpBbr"
+    command = browser.evaluate(COMMAND)
+    wanted = "cc=TcpCubic+TcpBbr,flows=2,rtt=25ms,stop_time=3s"
+    assert command == f"ccperf run dumbbell --what-if {wanted}"
+    shown = browser.evaluate("ccperf.page.runs.get('live').means.throughput")
+    monkeypatch.chdir(tmp_path)
+    assert invoke([*command.split()[1:], "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    flows = run["flow_metrics"].values()
+    assert shown == pytest.approx([flow["mean_throughput_l4"] for flow in flows], rel=1e-9)
+
+
+@browser_test
+def test_a_slider_writes_its_field_and_simulates(browser: Browser, play: Path) -> None:
+    opened(browser, play)
+    wait_for_run(browser)
+    before = browser.evaluate("ccperf.page.runs.get('live').means.throughput")
+    put(browser, **{"rate-slider": "7.6"})
+    assert browser.evaluate("document.querySelector('[name=rate]').value") == "40Mbps"
+    browser.wait_for(f"ccperf.page.runs.get('live').means.throughput[0] > 2 * {before[0]}")
+    assert browser.evaluate(COMMAND).endswith("--what-if rate=40Mbps")
+
+
+@browser_test
+def test_what_cannot_be_is_told_at_its_field(browser: Browser, play: Path) -> None:
+    opened(browser, play)
+    wait_for_run(browser)
+    put(browser, rtt="1ms")
+    browser.wait_for(f"{ALERT}.includes('too short')")
+    invalid = "[...document.querySelectorAll('#live [aria-invalid]')].map((each) => each.name)"
+    assert browser.evaluate(invalid) == ["rtt"]
+    put(browser, rtt="40ms")
+    browser.wait_for(f"{ALERT} === ''")
+    assert browser.evaluate(invalid) == []
+
+
+@browser_test
+def test_a_long_run_shows_itself_on_the_way_and_is_cancelled(browser: Browser, play: Path) -> None:
+    opened(browser, play)
+    wait_for_run(browser)
+    put(browser, stop_time="200s", flows="4", rate="1Gbps")
+    browser.wait_for("ccperf.page.runs.get('live').flows.length === 4")
+    assert browser.evaluate("ccperf.page.runs.get('live').end") < 200
+    assert browser.evaluate("document.querySelector('#live progress').hidden") is False
+    browser.evaluate("document.querySelector('#live button.cancel').click()")
+    wait_for_run(browser, "Cancelled.")
+    assert browser.evaluate("document.querySelector('#live progress').hidden") is True
+    put(browser, stop_time="1s")
+    wait_for_run(browser, "1s simulated")
+
+
+@browser_test
+def test_an_engine_that_fails_says_so_and_is_started_anew(browser: Browser, play: Path) -> None:
+    opened(browser, play)
+    wait_for_run(browser)
+    # The next worker fails at one setting, as a trap of the module makes it.
+    browser.evaluate(
+        """(() => {
+          const trap = "if (settings.includes('777')) throw new Error('unreachable');";
+          const text = String(ccperf.liveWorker).replace("for (;;) {", "for (;;) { " + trap);
+          ccperf.liveWorker = { toString: () => text };
+          const start = ccperf.Engine.prototype.restart;
+          globalThis.starts = 0;
+          ccperf.Engine.prototype.restart = function () { starts++; start.call(this); };
+        })()"""
+    )
+    browser.evaluate("ccperf.Engine.start('').then((engine) => { globalThis.own = engine; })")
+    ask = "own.simulate({scenario}, {{ seed: {seed} }}).then(() => 'done', (e) => e.message)"
+    scenario = json.dumps(what_if.playground().canonical())
+    said = browser.evaluate(ask.format(scenario=scenario, seed=777))
+    assert said.startswith("The simulation failed: ")
+    assert browser.evaluate("starts") == 2
+    assert browser.evaluate(ask.format(scenario=scenario, seed=5)) == "done"
+
+
+@browser_test
+def test_a_server_sends_the_module_itself(browser: Browser, play: Path) -> None:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=play.parent))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        browser.events.clear()
+        url = f"http://127.0.0.1:{server.server_port}/play.html"
+        browser.call("Page.navigate", url=url)
+        browser.wait_for(
+            f"location.href === {json.dumps(url)} && document.readyState === 'complete'"
+        )
+        wait_for_run(browser)
+        assert browser.problems() == []
+        names = [address.rpartition("/")[2] for address in browser.requested()]
+        assert "engine.wasm" in names
+        assert "engine.js" not in names
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@browser_test
+def test_the_panel_fits_a_phone(browser: Browser, play: Path) -> None:
+    browser.size(375)
+    try:
+        opened(browser, play)
+        wait_for_run(browser)
+        assert browser.evaluate("document.documentElement.scrollWidth") <= 375
+    finally:
+        browser.size(1280)
+
+
+def test_without_the_engine_pages_say_so(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ccperf.site import pages
+
+    absent = engine.EngineView(False, (), ())
+    monkeypatch.setattr(engine, "module", lambda: b"")
+    monkeypatch.setattr(engine, "view", lambda: absent)
+    pages._environment.cache_clear()
+    try:
+        site.build([database], tmp_path / "site")
+        page = next((tmp_path / "site" / "runs").glob("*/index.html")).read_text()
+        assert "built without the engine for browsers" in page
+        assert "wasm-unsafe-eval" not in page
+        assert not list((tmp_path / "site").rglob("engine.*"))
+        with pytest.raises(UsageError, match="make wasm"):
+            site.play(tmp_path / "play")
+    finally:
+        pages._environment.cache_clear()
+
+
+@needs_engine
+def test_play_writes_a_page_and_leaves_a_site_as_it_is(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["play", "--no-open"]) == 0
+    assert (tmp_path / "play" / "play.html").is_file()
+    site.build([database], tmp_path / "site")
+    before = sorted((tmp_path / "site").rglob("*"))
+    assert invoke(["play", "--no-open", "-o", "site"]) == 0
+    assert sorted((tmp_path / "site").rglob("*")) == before
+
+
+@needs_engine
+def test_only_pages_that_simulate_may_compile(folder: Path, published: Path) -> None:
+    assert "wasm-unsafe-eval" in published.read_text()
+    assert "wasm-unsafe-eval" not in (folder / "index.html").read_text()
