@@ -138,7 +138,10 @@ def test_progress_is_told(path: Path) -> None:
     assert watcher.threads == {threading.main_thread().ident}
 
 
-def test_the_bar_writes_to_stderr_only(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bar_writes_to_stderr_only(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # no bar is drawn into a file
     with Store(path) as store:
         backend = ScriptedBackend(failing_seeds=frozenset({1}))
         campaign.run(points(range(3)), store, backend, progress=campaign.Bar("bench"))
