@@ -46,7 +46,7 @@ fn settings_are_what_is_simulated() {
 
 #[test]
 fn what_is_wrong_is_told_with_its_field() {
-    let told = Session::new().open(SCENARIO, r#"{"rtt": "1ms", "qdisc": "codle"}"#).unwrap_err();
+    let told = Session::new().open(SCENARIO, r#"{"rtt": "1", "qdisc": "codle"}"#).unwrap_err();
     assert!(told.contains(r#""path":"rtt""#) && told.contains(r#""path":"qdisc""#), "{told}");
     assert!(Session::new().open("{}", "").unwrap_err().contains("stop_time"));
     let user = SCENARIO.replace("cubic", "./own.so");
