@@ -196,7 +196,7 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
                 print("the scenario, for a file of `--scenario FILE.json`:")
                 print_json(comparison.scenario.canonical())
         for comparison in aborted:
-            print(_end_of(comparison))
+            print(f"seed {selection.seed}, {_end_of(comparison)}")
         if selection.fuzz and different:
             print(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
         identical = len(found) - len(different) - len(aborted)
@@ -206,7 +206,7 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
 
 
 def _end_of(comparison: Comparison) -> str:
-    """What ended a run that is no difference: the scenario's seed and number, and why."""
+    """What ended a run that is no difference: the scenario's number, and why."""
     why = "; ".join(map(str, comparison.errors.values()))
     return f"{comparison.scenario.label}: {why}; {comparison.rows:,} packet-trace rows in common"
 

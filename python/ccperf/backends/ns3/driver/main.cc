@@ -148,11 +148,14 @@ OnTerminate()
     std::abort();
 }
 
-// ns-3 has crashed or hangs. More than a signal handler may do by the book, but it is all that is left to do.
+// ns-3 has crashed or hangs. More than a signal handler may do by the book, but it is all that is left to do;
+// if what was interrupted holds a lock that is needed here, the alarm ends the process.
 void
 OnSignal(int signal)
 {
+    constexpr unsigned SECONDS = 5;
     std::signal(signal, SIG_DFL);
+    alarm(SECONDS);
     WriteUnfinished();
     std::raise(signal);
 }
