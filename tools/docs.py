@@ -16,9 +16,12 @@ from ccperf import recording, registry
 from ccperf.catalogue import EXPERIMENTS
 from ccperf.catalogue.sets import SETS
 from ccperf.cli.show import default_text, values_text
-from ccperf.verify import fidelity, page
+from ccperf.verify import counting, fidelity, page, record
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+#: What the pages say of the matrix, which takes seconds to make.
+COUNTED = ROOT / "python" / "ccperf" / "data" / fidelity.FILE
 
 
 def documents() -> dict[Path, str]:
@@ -142,7 +145,7 @@ def algorithms() -> str:
     ]
     for kind, title in page.KINDS.items():
         specs = registry.algorithms(kind)
-        counts = fidelity.algorithms(kind)
+        counts = fidelity.last().algorithms[kind]
         rows = [
             [
                 f"[{name}](#{name.lower()})",
@@ -182,5 +185,6 @@ def section(name: str, spec: Mapping[str, Any], status: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    COUNTED.write_text(counting.counted(record.last()).json(), encoding="utf-8")
     for path, text in documents().items():
         path.write_text(text, encoding="utf-8")

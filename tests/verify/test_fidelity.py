@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ccperf import registry
-from ccperf.verify import departures, fidelity, matrix, page, record
+from ccperf.verify import counting, departures, fidelity, matrix, page, record
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture
-def _counted_anew() -> Iterator[None]:
-    """Numbers are counted once, but not where a test changes what is counted."""
-    cached = (fidelity._matrix, fidelity.algorithms, fidelity.features)
-    for function in cached:
-        function.cache_clear()
-    yield
-    for function in cached:
-        function.cache_clear()
 
 
 def _with_tcp_lp() -> list[matrix.Case]:
@@ -36,15 +24,17 @@ def _with_tcp_lp() -> list[matrix.Case]:
 
 def test_the_matrix_is_counted() -> None:
     cases = matrix.cases()
-    assert fidelity.total().scenarios == len(cases)
-    assert sum(group.scenarios for group in fidelity.groups()) == len(cases)
+    counted = fidelity.last()
+    assert counted == counting.counted(record.last()), "make docs"
+    assert counted.total.scenarios == len(cases)
+    assert sum(group.scenarios for group in counted.groups) == len(cases)
     for kind in page.KINDS:
-        counts = fidelity.algorithms(kind)
+        counts = counted.algorithms[kind]
         assert set(counts) == set(registry.algorithms(kind))
         assert min(count.scenarios for count in counts.values()) >= 4
-    assert fidelity.algorithms("qdisc")["MqQueueDisc"].scenarios >= 20
-    assert fidelity.algorithms("cc")["TcpLp"].scenarios == len(_with_tcp_lp())
-    features = {name: count.scenarios for name, count in fidelity.features().items()}
+    assert counted.algorithms["qdisc"]["MqQueueDisc"].scenarios >= 20
+    assert counted.algorithms["cc"]["TcpLp"].scenarios == len(_with_tcp_lp())
+    features = {name: count.scenarios for name, count in counted.features.items()}
     assert all(0 < count < len(cases) for count in features.values())
     assert features["random loss"] >= len(matrix.cases("loss/*"))
     assert features["several transmit queues"] == sum(
@@ -59,7 +49,7 @@ def test_the_matrix_is_counted() -> None:
 
 def test_the_page_says_what_the_record_holds() -> None:
     """It may be older than the matrix; the page says by how much."""
-    total = fidelity.total()
+    total = fidelity.last().total
     assert 0 <= total.identical <= total.recorded <= total.scenarios
     last = record.last()
     assert set(last.different) <= set(last.scenarios)
@@ -67,15 +57,16 @@ def test_the_page_says_what_the_record_holds() -> None:
     assert f"{total.recorded} of {total.scenarios} scenarios" in str(page.sections())
 
 
-@pytest.mark.usefixtures("_counted_anew")
 def test_what_is_not_in_the_record_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = _with_tcp_lp()
     scenarios = {case.name: record.fingerprint(case.scenario) for case in cases}
     first, second, *_ = scenarios
     changed = {**scenarios, first: "0" * 16}
     old = replace(record.last(), scenarios=changed, different=(second,))
+    counted = counting.counted(old)
     monkeypatch.setattr(record, "last", lambda: old)
-    count = fidelity.algorithms("cc")["TcpLp"]
+    monkeypatch.setattr(fidelity, "last", lambda: counted)
+    count = counted.algorithms["cc"]["TcpLp"]
     all_, recorded, identical = len(cases), len(cases) - 1, len(cases) - 2
     assert (count.scenarios, count.recorded, count.identical) == (all_, recorded, identical)
     says = f"the last record has {recorded} of them, {identical} identical"

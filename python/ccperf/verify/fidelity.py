@@ -1,20 +1,26 @@
-"""What the matrix compares, in numbers: scenarios by group, by algorithm and by feature."""
+"""What the matrix compares, in numbers: scenarios by group, by algorithm and by feature.
+
+They are counted when the documents are made (`make docs`, :mod:`ccperf.verify.counting`) and come
+with the package: nobody who reads a page waits for a thousand scenarios to be made.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
-from ccperf import registry
 from ccperf.programs import attributes
-from ccperf.topologies.dumbbell import BOTTLENECK
-from ccperf.verify import matrix, record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping
+
+    from ccperf import registry
 
 NS3_RELEASE = "3.44"
+FILE = "matrix.json"
 
 
 @dataclass(frozen=True)
@@ -41,53 +47,35 @@ class Count:
 
 
 @dataclass(frozen=True)
-class _Compared:
-    """A case of the matrix, read once."""
+class Counted:
+    """The matrix in numbers."""
 
-    #: The scenario's canonical form.
-    facts: Mapping[str, Any]
-    recorded: bool
-    identical: bool
+    total: Count
+    groups: tuple[Group, ...]
+    #: By kind and name: the scenarios that an algorithm runs in.
+    algorithms: Mapping[registry.Kind, Mapping[str, Count]]
+    #: What scenarios have besides one greedy flow of TCP's defaults over one drop-tail queue.
+    features: Mapping[str, Count]
+
+    def json(self) -> str:
+        """The text of the file."""
+        return json.dumps(asdict(self), indent=1) + "\n"
 
 
 @cache
-def groups() -> tuple[Group, ...]:
-    """The groups of the matrix, in its order."""
-    cases: dict[str, list[str]] = {}
-    abouts: dict[str, dict[str, None]] = {}
-    for function in matrix.GROUPS:
-        about = " ".join((function.__doc__ or "").split("\n\n")[0].split())
-        for case in function():
-            cases.setdefault(case.group, []).append(case.name)
-            abouts.setdefault(case.group, {})[about] = None
-    return tuple(
-        Group(name, len(members), members[-1], " ".join(abouts[name]))
-        for name, members in cases.items()
+def last() -> Counted:
+    """What was counted for this release."""
+    data = json.loads(files("ccperf.data").joinpath(FILE).read_text(encoding="utf-8"))
+    return Counted(
+        Count(**data["total"]),
+        tuple(Group(**group) for group in data["groups"]),
+        {kind: _counts(counts) for kind, counts in data["algorithms"].items()},
+        _counts(data["features"]),
     )
 
 
-def total() -> Count:
-    """The whole matrix."""
-    return _count(_matrix())
-
-
-@cache
-def algorithms(kind: registry.Kind) -> Mapping[str, Count]:
-    """Each algorithm of the registry: the scenarios that it runs in."""
-    used: dict[str, list[_Compared]] = {name: [] for name in registry.algorithms(kind)}
-    for case in _matrix():
-        for name in set(_USED[kind](case.facts)):
-            used[name].append(case)
-    return {name: _count(cases) for name, cases in used.items()}
-
-
-@cache
-def features() -> Mapping[str, Count]:
-    """What scenarios have besides one greedy flow of TCP's defaults over one drop-tail queue."""
-    return {
-        name: _count([case for case in _matrix() if has(case.facts)])
-        for name, has in _FEATURES.items()
-    }
+def _counts(data: Mapping[str, Mapping[str, int]]) -> Mapping[str, Count]:
+    return {name: Count(**count) for name, count in data.items()}
 
 
 def counterpart(name: str) -> str:
@@ -99,7 +87,7 @@ def counterpart(name: str) -> str:
 
 def status(kind: registry.Kind, name: str) -> str:
     """How far an algorithm is validated, in a sentence or two."""
-    count = algorithms(kind)[name]
+    count = last().algorithms[kind][name]
     text = (
         f"compared with {counterpart(name)}, packet by packet, in {count.scenarios} "
         "scenarios of `ccperf verify ns3 --full`"
@@ -109,101 +97,3 @@ def status(kind: registry.Kind, name: str) -> str:
     here = "all" if count.recorded == count.scenarios else str(count.recorded)
     verdict = "identical" if count.identical == count.recorded else f"{count.identical} identical"
     return f"{text}; the last record has {here} of them, {verdict}"
-
-
-@cache
-def _matrix() -> Sequence[_Compared]:
-    last = record.last()
-    return [
-        _Compared(
-            case.scenario.canonical(),
-            recorded := last.holds(case.scenario),
-            recorded and case.name not in last.different,
-        )
-        for case in matrix.cases()
-    ]
-
-
-def _count(cases: Sequence[_Compared]) -> Count:
-    return Count(
-        len(cases), sum(case.recorded for case in cases), sum(case.identical for case in cases)
-    )
-
-
-def _directions(facts: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for link in facts["links"]:
-        yield link["forward"]
-        yield link["reverse"]
-
-
-def _disciplines(facts: Mapping[str, Any]) -> Iterator[str]:
-    for direction in _directions(facts):
-        if direction["qdisc"]:
-            yield from _with_children(direction["qdisc"])
-
-
-def _with_children(qdisc: Mapping[str, Any]) -> Iterator[str]:
-    yield qdisc["type"]
-    for child in qdisc.get("children", ()):
-        yield from _with_children(child)
-
-
-_USED: Mapping[registry.Kind, Callable[[Mapping[str, Any]], Iterable[str]]] = {
-    "cc": lambda facts: (flow["cc"]["type"] for flow in facts["flows"] if "cc" in flow),
-    "qdisc": _disciplines,
-    "recovery": lambda facts: (flow["recovery"] for flow in facts["flows"] if "cc" in flow),
-}
-
-
-def _is_dumbbell(facts: Mapping[str, Any]) -> bool:
-    return bool(facts["links"][0]["name"] == BOTTLENECK)
-
-
-def _flow(has: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether there is such a flow."""
-    return lambda facts: any(map(has, facts["flows"]))
-
-
-def _tcp(name: str, *values: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether a flow's socket has one of these values."""
-    return _flow(lambda flow: flow["tcp"].get(name) in values)
-
-
-def _direction(has: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str, Any]], bool]:
-    """Whether there is such a direction of a link."""
-    return lambda facts: any(map(has, _directions(facts)))
-
-
-_FEATURES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
-    "several flows": lambda facts: len(facts["flows"]) > 1,
-    "ten flows or more": lambda facts: len(facts["flows"]) >= 10,
-    "unequal round trips": lambda facts: (
-        _is_dumbbell(facts) and len({link["delay"] for link in facts["links"][1:]}) > 1
-    ),
-    "another network than a dumbbell": lambda facts: not _is_dumbbell(facts),
-    "flows of several congestion controls": lambda facts: len(set(_USED["cc"](facts))) > 1,
-    "flows that share a host": lambda facts: (
-        len({flow["source"] for flow in facts["flows"]}) < len(facts["flows"])
-    ),
-    "flows that start later": _flow(lambda flow: flow["start"] != "0s"),
-    "finite transfers": _flow(lambda flow: flow["application"]["bytes"] != "0B"),
-    "constant, Poisson or on-off sources": _flow(
-        lambda flow: flow["application"]["type"] != "Greedy"
-    ),
-    "UDP": _flow(lambda flow: flow.get("transport") == "UDP"),
-    "receivers that close": _flow(lambda flow: flow["receiver_stop"]),
-    "pings beside TCP": lambda facts: bool(facts["pings"]),
-    "types of service": _flow(lambda flow: flow["tos"] or flow["return_tos"]),
-    "ECN": _tcp("UseEcn", "On"),
-    "delayed ACKs": _flow(lambda flow: int(flow["tcp"].get("DelAckCount", 2)) > 1),
-    "no SACK": _tcp("Sack", "false"),
-    "no timestamps": _tcp("Timestamp", "false"),
-    "no window scaling": _tcp("WindowScaling", "false"),
-    "pacing": _tcp("EnablePacing", "true"),
-    "random loss": _direction(lambda direction: direction["loss"] > 0),
-    "chosen packets lost": _direction(lambda direction: direction["drop"]),
-    "rates or delays that change": lambda facts: bool(facts["changes"]),
-    "several transmit queues": _direction(lambda direction: direction["device_queues"] > 1),
-    "byte queue limits": _direction(lambda direction: direction["queue_limits"]),
-    "no queue discipline": _direction(lambda direction: direction["qdisc"] is None),
-}

@@ -9,7 +9,7 @@ dumbbell.  Scenarios are cut so that each stays below `MAX_HOPS`, except those m
 
 from __future__ import annotations
 
-from itertools import islice
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, catalogue, registry, traces
@@ -46,12 +46,18 @@ def cases(pattern: str = "*") -> list[Case]:
     """Return the cases whose names match `pattern` (`fnmatch`), in order of groups."""
     from fnmatch import fnmatchcase
 
-    return [case for group in GROUPS for case in group() if fnmatchcase(case.name, pattern)]
+    return [case for _, group in by_function() for case in group if fnmatchcase(case.name, pattern)]
 
 
 def representative() -> list[Case]:
     """Return a representative part for every day: each group's first case and every fourth."""
-    return [case for group in GROUPS for case in islice(group(), 0, None, 4) if not case.heavy]
+    return [case for _, group in by_function() for case in group[::4] if not case.heavy]
+
+
+@cache
+def by_function() -> Sequence[tuple[Callable[[], Iterable[Case]], Sequence[Case]]]:
+    """Return all cases by the function that makes them; they are made once, in a few seconds."""
+    return [(function, tuple(function())) for function in GROUPS]
 
 
 # The published experiments and the rest of the catalogue's grids.

@@ -168,7 +168,7 @@ _PUBLISHED = (
 
 
 def _found() -> str:
-    last, matrix = record.last(), fidelity.total()
+    last, matrix = record.last(), fidelity.last().total
     compared, different = len(last.scenarios), len(last.different)
     verdict = (
         f"all {compared} were packet-identical"
@@ -191,7 +191,7 @@ def _groups() -> Table:
         ["group", "scenarios", "what it varies", "for example"],
         [
             [group.name, group.scenarios, group.about, f"`{group.example}`"]
-            for group in fidelity.groups()
+            for group in fidelity.last().groups
         ],
     )
 
@@ -204,7 +204,7 @@ def _algorithms() -> list[Table]:
             head,
             [
                 [name, fidelity.counterpart(name), *_numbers(count)]
-                for name, count in fidelity.algorithms(kind).items()
+                for name, count in fidelity.last().algorithms[kind].items()
             ],
         )
         for kind, title in KINDS.items()
@@ -215,7 +215,7 @@ def _features() -> Table:
     return Table(
         "Features",
         ["scenarios with", "scenarios", "in the record", "identical"],
-        [[name, *_numbers(count)] for name, count in fidelity.features().items()],
+        [[name, *_numbers(count)] for name, count in fidelity.last().features.items()],
     )
 
 
