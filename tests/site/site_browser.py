@@ -33,7 +33,10 @@ class Browser:
     """One page of a headless Chromium without a network; a context manager."""
 
     def __init__(self, path: str) -> None:
-        self._profile = tempfile.TemporaryDirectory(prefix="ccperf-browser-")
+        # Helpers of the browser may still write to its profile when it has ended.
+        self._profile = tempfile.TemporaryDirectory(
+            prefix="ccperf-browser-", ignore_cleanup_errors=True
+        )
         # Ends that the browser gets are out of the way of 3 and 4, where it wants them.
         read_commands, self._commands = _moved(os.pipe(), 0)
         self._answers, write_answers = _moved(os.pipe(), 1)
