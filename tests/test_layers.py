@@ -75,10 +75,10 @@ figures          : errors metrics outputs
 notebook         : errors figures
 scenario         : _native added_delay errors fields notebook profiles toml user_code workload
 topologies       : _native errors scenario toml user_code
-programs         : _native errors flow_monitor outputs registry scenario topologies traces
+programs         : _native errors flow_monitor outputs profiles registry scenario topologies traces
 published        :
 roles            :
-catalogue        : _native errors programs published registry roles scenario topologies
+catalogue        : _native errors profiles programs published registry roles scenario topologies
                    traces user_code
 flow_monitor     : errors
 backends         : _native algorithms errors recording user_code

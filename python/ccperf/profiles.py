@@ -52,6 +52,11 @@ PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 
 
+def tcp(name: str, **own: Any) -> dict[str, Any]:
+    """The attributes of `tcp` of the profile `name`, but for those that are given."""
+    return {**PROFILES[name]["tcp"], **own}
+
+
 def applied(stack: Any, path: str) -> Any:
     """A stack as it is written, with its profile's fields where it has none of its own.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ccperf import profiles
 from ccperf.catalogue.datacentre import schemes
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
@@ -12,23 +13,10 @@ if TYPE_CHECKING:
     from ccperf import registry
     from ccperf.catalogue.experiment import Setup
 
-#: Payload of a segment, in bytes: 1454 B on the wire.
-SEGMENT = 1400
 #: How hosts speak TCP: an ACK for each segment, timers of milliseconds, buffers that never limit.
-TCP = {
-    "SegmentSize": SEGMENT,
-    "InitialCwnd": 10,
-    "DelAckCount": 1,
-    "ConnTimeout": "5ms",
-    "ConnCount": 6,
-    "DataRetries": 6,
-    "MinRto": "5ms",
-    "ClockGranularity": "100us",
-    "SndBufSize": 160_000_000,
-    "RcvBufSize": 160_000_000,
-    "UseEcn": "On",
-    "Sack": False,
-}
+TCP = profiles.tcp("ns3-ecn-sharp", InitialCwnd=10)
+#: Payload of a segment, in bytes: 1454 B on the wire.
+SEGMENT: int = TCP["SegmentSize"]
 #: The transport is no part of what is compared, but may be another one.
 TRANSPORT = Parameter(
     "transport", "cc", ("TcpDctcp",), "TcpDctcp", "Congestion control of all flows, with ECN."

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import registry
+from ccperf import profiles, registry
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
     from ccperf.programs.program import Defaults, Values
 
 #: Payload of a segment, in bytes.
-SEGMENT = 1400
+SEGMENT: int = profiles.tcp("ns3-ecn-sharp")["SegmentSize"]
 #: The programs' words; the name of a congestion control does as well.
 _TRANSPORTS: Mapping[str, str] = {"DcTcp": "TcpDctcp", "Tcp": "TcpNewReno"}
 #: The files that the programs come with, by the end of their names.
@@ -29,27 +29,12 @@ def stack(
 ) -> dict[str, Any]:
     """A way to speak TCP as the programs set it: no delayed ACKs, no SACK, ECN, timers of
     milliseconds, buffers that never limit."""
+    window = defaults.given("TcpSocket", "InitialCwnd", initial_window)
     return {
         "name": name,
         "cc": defaults.cc(_congestion_control(values)),
         "recovery": "TcpClassicRecovery",
-        "tcp": defaults.tcp(
-            **{
-                "SegmentSize": SEGMENT,
-                "InitialCwnd": defaults.given("TcpSocket", "InitialCwnd", initial_window),
-                "DelAckCount": 1,
-                "ConnTimeout": "5ms",
-                "ConnCount": 6,
-                "DataRetries": 6,
-                "MinRto": "5ms",
-                "ClockGranularity": "100us",
-                "SndBufSize": 160_000_000,
-                "RcvBufSize": 160_000_000,
-                "UseEcn": "On",
-                "Sack": False,
-                **own,
-            }
-        ),
+        "tcp": defaults.tcp(**profiles.tcp("ns3-ecn-sharp", InitialCwnd=window, **own)),
     }
 
 
