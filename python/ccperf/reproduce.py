@@ -41,13 +41,20 @@ def reproduce_point(
 
 def published_command(result: Result) -> str | None:
     """The ``ccperf exec`` command of a run that a published program could have made, too."""
+    return commands(result)[1]
+
+
+def commands(result: Result) -> tuple[str | None, str | None]:
+    """Both :func:`reproduce` and :func:`published_command`, which build the same scenario."""
     if (found := _point(result.experiment, result.parameters, result.scenario)) is None:
-        return None
+        return None, None
     experiment, cc, given = found
-    if not isinstance(experiment, PublishedExperiment) or JITTER in given:
-        return None
+    backend = result.provenance.backend
     with as_stored():
-        return experiment.exec_command(cc, result.provenance.backend, **given)
+        command = experiment.reproduce(cc, backend, **given)
+        if not isinstance(experiment, PublishedExperiment) or JITTER in given:
+            return command, None
+        return command, experiment.exec_command(cc, backend, **given)
 
 
 def _point(

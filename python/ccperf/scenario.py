@@ -565,6 +565,10 @@ class Scenario(Model):
         data: dict[str, Any] = names.without_paths(self.canonical())
         return data
 
+    def written(self) -> str:
+        """The scenario as it was given, with what that leaves out, as JSON."""
+        return self._written
+
     def lowered(self) -> str:
         """The flat form that backends run, as JSON.
 
@@ -573,21 +577,32 @@ class Scenario(Model):
         """
         return self._lowered
 
-    # Both are asked for several times a run and cost a walk through everything. Texts, so that
+    # These are asked for several times a run and cost a walk through everything. Texts, so that
     # nobody can change what is kept.
 
     @cached_property
+    def _written(self) -> str:
+        return self.model_dump_json()
+
+    @cached_property
     def _canonical(self) -> str:
-        return _native.canonical(self.model_dump_json())
+        return _native.canonical(self._written)
 
     @cached_property
     def _lowered(self) -> str:
-        return _native.lower(self.model_dump_json())
+        return _native.lower(self._written)
+
+    @cached_property
+    def _hash(self) -> str:
+        data = self.portable()
+        del data["label"]
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy with other fields; nothing that was made of the old ones goes with it."""
         copy = super().model_copy(update=update, deep=deep)
-        for made in ("_canonical", "_lowered"):
+        for made in ("_written", "_canonical", "_lowered", "_hash"):
             copy.__dict__.pop(made, None)
         return copy
 
@@ -619,10 +634,7 @@ class Scenario(Model):
     @property
     def hash(self) -> str:
         """SHA-256 of the portable form without its label, in hex."""
-        data = self.portable()
-        del data["label"]
-        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return self._hash
 
 
 def _surprises(scenario: Scenario) -> list[str]:

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from ccperf import backends, catalogue
 from ccperf.metrics import METRICS, compute
+from ccperf.metrics.series import LinkSeries
 from recordings import INTERVAL_NS, Dumbbell
 
 
@@ -360,3 +362,18 @@ def test_one_flow_alone_is_perfectly_fair() -> None:
 def test_a_recording_of_another_scenario_is_refused() -> None:
     with pytest.raises(ValueError, match="are not the scenario's"):
         compute(Dumbbell(flows=2).scenario(), Dumbbell(flows=3).recording())
+
+
+def test_a_direction_s_series_are_the_same_to_the_last_bit_with_and_without_the_others() -> None:
+    engine = backends.get("native")
+    scenario = catalogue.get("aqm").scenario("TcpNewReno", k="5", stop_time="5s")
+    recording = engine.simulate(scenario)
+    every = LinkSeries(scenario, recording)
+    one = LinkSeries(scenario, recording, {"btl_forward"})
+    assert "btl_forward" in one.names
+    assert len(one.names) < len(every.names)
+    for metric in METRICS.values():
+        if metric.scope == "link":
+            alone = dict(zip(one.names, metric.compute(one).tolist(), strict=True))
+            among = dict(zip(every.names, metric.compute(every).tolist(), strict=True))
+            assert alone["btl_forward"] == among["btl_forward"], metric.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from contextlib import closing
@@ -11,7 +12,7 @@ import pytest
 
 from ccperf import backends, campaign
 from ccperf.result import Result, run_id
-from ccperf.store import Store, StoreError, schema
+from ccperf.store import Store, StoreError, checksums, schema
 from ccperf.store.blobs import decode, encode
 from ccperf.topologies.shorthand import dumbbell
 from recordings import ScriptedBackend, small_scenario
@@ -306,3 +307,16 @@ def test_runs_know_who_took_part_also_those_of_an_older_file(path: Path) -> None
         assert run.algorithms == {"under_test": "TcpCubic", "against": "TcpNewReno"}
         (own,) = store.runs(seed=3)
         assert own.algorithms == {}
+
+
+def test_rows_are_sorted_for_their_checksum_as_json_writes_them() -> None:
+    rows = [
+        ("flow", subject, name, value, position)
+        for position, (subject, name, value) in enumerate(
+            (subject, name, value)
+            for subject in ("flow_1", "flow_10", "flow 1", 'a"b', "é", "\u2028", "z\\", "")
+            for name in ("mean", "mean_srtt", "min!")
+            for value in (1, 1.5, -0.0, 1e300)
+        )
+    ]
+    assert sorted(rows, key=checksums._order) == sorted(rows, key=lambda row: json.dumps(list(row)))

@@ -14,11 +14,12 @@ from ccperf.store.packing import PackedRun, pack
 if TYPE_CHECKING:
     from ccperf.backends import Backend
     from ccperf.campaign.points import Point
+    from ccperf.scenario import Scenario
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run: plain texts and numbers only."""
+    """A run: plain texts and numbers only, wherever it is sent."""
 
     #: What the run will be stored under.
     id: str
@@ -30,17 +31,24 @@ class Job:
     user_code: Mapping[str, str] = field(default_factory=dict)
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: What `scenario` was written of: it saves reading where the job was made, and stays there.
+    made_of: Scenario | None = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels."""
+        return {**self.__dict__, "made_of": None}
 
     @classmethod
     def of(cls, point: Point, identity: Identity, backend: Backend) -> Job:
         """The job that makes the run of a point."""
         return cls(
             id=identity.id,
-            scenario=point.scenario.model_dump_json(),
+            scenario=point.scenario.written(),
             backend=backend.name,
             user_code=dict(identity.user_code),
             experiment=point.experiment,
             parameters=dict(point.parameters),
+            made_of=point.scenario,
         )
 
 
@@ -53,9 +61,7 @@ def perform(
 
     `backend` is the one of the job's name unless given.
     """
-    from ccperf.scenario import Scenario
-
-    scenario = Scenario.model_validate_json(job.scenario, context={"checked": True})
+    scenario = job.made_of or _read(job.scenario)
     backend = backend or backends.get(job.backend)
     start = time.perf_counter()
     recording = backend.simulate(scenario, progress=progress, user_code=job.user_code)
@@ -69,3 +75,9 @@ def perform(
         wall_seconds=time.perf_counter() - start,
     )
     return pack(result)
+
+
+def _read(text: str) -> Scenario:
+    from ccperf.scenario import Scenario
+
+    return Scenario.model_validate_json(text, context={"checked": True})

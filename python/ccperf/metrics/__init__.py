@@ -79,14 +79,13 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
     Raises ValueError if the recording is not one of this scenario.
     """
     flows = FlowSeries(scenario, recording)
-    links = LinkSeries(scenario, recording)
+    is_named = scenario.canonical().get("recording", {}).get("links", "all") != "all"
+    shown = None if is_named else set(recording.flows.strings("bottleneck"))
+    links = LinkSeries(scenario, recording, shown)
     groups = classes(recording)
-    shown = set(recording.flows.strings("bottleneck"))
-    if scenario.canonical().get("recording", {}).get("links", "all") != "all":
-        shown = set(links.names)
     tables = MetricTables(
         flow={name: {} for name in flows.names},
-        link={name: {} for name in links.names if name in shown},
+        link={name: {} for name in links.names if shown is None or name in shown},
         network={"net": {}} if flows.names and flows.is_complete else {},
         classes={name: {} for name in groups},
     )

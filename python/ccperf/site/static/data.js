@@ -45,6 +45,13 @@ globalThis.ccperf ??= {};
     return found;
   };
 
+  // A scenario as it is stored (site/drawing.py): the first of a list's rows says what the others
+  // have in common.
+  ccperf.expand = (scenario) => {
+    const whole = ([common, ...rows]) => rows.map((row) => ({ ...common, ...row }));
+    return { ...scenario, links: whole(scenario.links), flows: whole(scenario.flows) };
+  };
+
   // A run as it is stored becomes one that figures are made of; see quantities.js.
   ccperf.unpack = (packed) => {
     const { start, step, count, width, digits } = packed;

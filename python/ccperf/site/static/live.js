@@ -174,7 +174,7 @@ globalThis.ccperf ??= {};
       status.textContent = "The engine is loading…";
       engine = ccperf.Engine.start(root);
       try {
-        scenario = await ccperf.load(panel.dataset.scenario, "scenario");
+        scenario = ccperf.expand(await ccperf.load(panel.dataset.scenario, "scenario"));
         base = await (await engine).settings(scenario);
         status.textContent = "";
         panel.querySelector("fieldset").disabled = false;

@@ -1,0 +1,73 @@
+"""A page of very many flows says what they have in common once, and shows those that can be seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from site_html import parse
+
+from ccperf import backends, catalogue, site
+from ccperf.result import Result
+from ccperf.site import drawing
+from ccperf.site.views import MOST_FLOWS
+from ccperf.store import Store
+
+FLOWS = 100
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
+    """A run of a hundred flows, and the folder of its page."""
+    folder = tmp_path_factory.mktemp("many")
+    engine = backends.get("native")
+    scenario = catalogue.get("many_flows").scenario("TcpNewReno", k=str(FLOWS), stop_time="1s")
+    result = Result.of(
+        scenario,
+        engine.simulate(scenario),
+        engine,
+        experiment="many_flows",
+        parameters={"aut": "TcpNewReno", "k": str(FLOWS), "qdisc": "FifoQueueDisc"},
+    )
+    with Store(folder / "many.db") as store:
+        store.add(result)
+    site.build([folder / "many.db"], folder / "site")
+    return result, folder / "site" / "runs" / result.id
+
+
+def test_tables_have_the_first_flows_and_say_how_many_there_are(run: tuple[Result, Path]) -> None:
+    _, folder = run
+    page = parse(folder / "index.html")
+    assert f"The first {MOST_FLOWS} of {FLOWS}" in page.text
+    table = next(table for table in page.named("table") if "cc_recovery_alg" in table.text)
+    assert len(table.named("tr")) == 1 + MOST_FLOWS
+
+
+def test_the_download_has_all_flows(run: tuple[Result, Path]) -> None:
+    result, folder = run
+    said = json.loads((folder / "result.json").read_text())
+    assert said["flow_metrics"] == result.flow_metrics
+    assert len(said["flow_metrics"]) == FLOWS
+
+
+def test_the_picture_draws_some_of_the_flows_and_the_mean_of_all(run: tuple[Result, Path]) -> None:
+    _, folder = run
+    picture = (folder / "time_series.svg").read_text()
+    assert picture.count('class="t c') == 3 * drawing.MOST_DRAWN
+    assert "mean of the flows" in picture
+    assert f"{drawing.MOST_DRAWN} of the flows are drawn" in picture
+
+
+def test_what_flows_have_in_common_is_said_once(run: tuple[Result, Path]) -> None:
+    result, folder = run
+    stored = (folder / "scenario.js").read_text()
+    assert stored.count("TcpNewReno") == 1
+    assert len(stored) < len(json.dumps(result.scenario.canonical())) / 4
+
+
+def test_rows_that_lack_what_others_have_keep_lacking_it() -> None:
+    rows = [{"a": 1, "b": [2]}, {"a": 1}, {"a": 3, "b": [2]}]
+    common, *others = drawing.compact(rows)
+    assert [{**common, **other} for other in others] == rows
+    assert drawing.compact([]) == [{}]
