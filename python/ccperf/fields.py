@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Sized
+from typing import Annotated, TypeAlias
 
 from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     ValidationInfo,
-    model_serializer,
 )
 
 from ccperf.user_code import names
@@ -60,6 +59,16 @@ CodePoint: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=63)]
 Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
 
 
+def is_none(value: object) -> bool:
+    """For fields that most lack: they are left out of what is written."""
+    return value is None
+
+
+def is_empty(value: Sized) -> bool:
+    """For lists that most have nothing in."""
+    return not value
+
+
 class Model(BaseModel):
     """A part of a scenario: immutable, without fields that are not known."""
 
@@ -73,15 +82,10 @@ class Algorithm(Model):
     attributes: Attributes = {}
     #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
     #: assigns by itself, in a program that assigns none.
-    stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = None
+    stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = Field(
+        default=None, exclude_if=is_none
+    )
     #: The disciplines inside a queue discipline: one for all of its classes, or one each.
-    children: tuple[Annotated[Algorithm, BeforeValidator(algorithm_by_name)], ...] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_what_most_lack(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = plain(self)
-        if self.stream is None:
-            fields.pop("stream", None)
-        if not self.children:
-            fields.pop("children", None)
-        return fields
+    children: tuple[Annotated[Algorithm, BeforeValidator(algorithm_by_name)], ...] = Field(
+        default=(), exclude_if=is_empty
+    )

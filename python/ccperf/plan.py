@@ -21,12 +21,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ccperf import catalogue
-from ccperf.catalogue.experiment import SEED
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.grid import seeds
 
 if TYPE_CHECKING:
-    from ccperf.campaign import Point
+    from ccperf.campaign import Point, Repeated
     from ccperf.catalogue.parameter import Value
     from ccperf.toml import Document
 
@@ -51,7 +50,7 @@ class Plan:
     @property
     def settings(self) -> dict[str, str]:
         """What is given beside the parameters and holds for all points."""
-        given = {"recovery": self.recovery, "stop_time": self.stop_time}
+        given = {"recovery": self.recovery, "stop_time": self.stop_time, "jitter": self.jitter}
         return {name: value for name, value in given.items() if value is not None}
 
     @property
@@ -63,29 +62,24 @@ class Plan:
         """The points, each with every parameter in canonical form, the last varying fastest."""
         return catalogue.get(self.experiment).product(self.parameters, **self.length)
 
-    def points(self) -> Iterator[Point]:
-        """What a campaign runs."""
-        from ccperf.campaign import expand
+    def repeats(self) -> Iterator[Repeated]:
+        """The points for each algorithm, each with the seeds that change something there."""
+        from ccperf.campaign import repeats
 
         experiment = catalogue.get(self.experiment)
         seeds = self.seeds or (None,)
         for cc in self.cc:
-            yield from expand(experiment, cc, grid=self.grid(), seeds=seeds, **self.settings)
+            yield from repeats(experiment, cc, grid=self.grid(), seeds=seeds, **self.settings)
+
+    def points(self) -> Iterator[Point]:
+        """What a campaign runs."""
+        for repeated in self.repeats():
+            yield from repeated.points()
 
     @property
     def asked(self) -> int:
         """How many runs would be made if every seed changed something everywhere."""
         return len(self.cc) * sum(1 for _ in self.grid()) * len(self.seeds or (None,))
-
-    def commands(self, backend: str) -> Iterator[str]:
-        """The command that makes each point again, in the order of :meth:`points`."""
-        from ccperf.campaign import seeds_at
-
-        experiment = catalogue.get(self.experiment)
-        for cc in self.cc:
-            for point in self.grid():
-                for seed in seeds_at(experiment, cc, point, self.seeds or [SEED], **self.settings):
-                    yield experiment.reproduce(cc, backend, seed=seed, **self.settings, **point)
 
 
 def from_document(document: Document) -> Plan:
@@ -120,8 +114,10 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         stop_time=_text("stop_time", data["stop_time"]) if "stop_time" in data else None,
         jitter=_text("jitter", data["jitter"]) if "jitter" in data else None,
     )
-    for _ in plan.commands("native"):
-        pass  # every value is checked before anything runs
+    for point in plan.grid():  # every value is checked before anything runs
+        chosen: dict[str, Any] = {**plan.settings, **point}
+        for cc in plan.cc:
+            experiment.setup(cc, **chosen)
     return plan
 
 

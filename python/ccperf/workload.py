@@ -13,7 +13,7 @@ from pydantic import (
     model_serializer,
 )
 
-from ccperf.added_delay import AddedDelay  # noqa: TC001  (read at run time)
+from ccperf.added_delay import AddedDelay
 from ccperf.fields import (
     Algorithm,
     Attributes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ccperf.campaign.executor import Executor, JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
 from ccperf.campaign.local import LocalExecutor, cores
-from ccperf.campaign.points import Point, expand, seeds_at
+from ccperf.campaign.points import Point, Repeated, expand, repeats
 from ccperf.campaign.progress import Bar, Progress, Silent
 from ccperf.campaign.run import CampaignReport, Failure, run, simulate
 
@@ -19,12 +19,13 @@ __all__ = [
     "LocalExecutor",
     "Point",
     "Progress",
+    "Repeated",
     "Silent",
     "Stopped",
     "cores",
     "expand",
     "perform",
+    "repeats",
     "run",
-    "seeds_at",
     "simulate",
 ]

@@ -10,10 +10,11 @@ from ccperf import _native
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ccperf.campaign.points import Point
     from ccperf.scenario import Link, Scenario
 
 _FRAME_BITS = 8 * 1502
+#: Of a full segment, in bytes.
+_PAYLOAD = 1448
 #: A data packet and its ACK cross three links each on a dumbbell.
 _HOPS = 6
 #: Packet-hops a second of one core, and what a run costs besides, in seconds: metrics, encoding.
@@ -40,23 +41,30 @@ class Estimate:
         return f"{self.runs} {noun}: about {time} on {many}, {self.bytes / 1e6:.1f} MB, at most"
 
 
-def estimate(points: Iterable[Point], backend: str = "native") -> Estimate:
-    """Add up what the runs of `points` may cost on a backend."""
+def estimate(runs: Iterable[tuple[Scenario, int]], backend: str = "native") -> Estimate:
+    """Add up what so many runs of each scenario may cost on a backend."""
     speed, besides = _SPEED.get(backend, _SPEED["native"])
-    runs, seconds, size = 0, 0.0, 0.0
-    for point in points:
-        runs += 1
-        seconds += hops(point.scenario) / speed + besides
-        size += _bytes(point.scenario)
-    return Estimate(runs, seconds, size)
+    total, seconds, size = 0, 0.0, 0.0
+    for scenario, count in runs:
+        total += count
+        seconds += count * (hops(scenario) / speed + besides)
+        size += count * _bytes(scenario)
+    return Estimate(total, seconds, size)
 
 
 def hops(scenario: Scenario) -> float:
-    """The packet-hops of a run whose bottlenecks, the slowest links, are always full."""
+    """The packet-hops of a run whose bottlenecks, the slowest links, are always full.
+
+    Where all flows end, they send their bytes once, and a tenth again.
+    """
     stop = _native.parse_time(scenario.stop_time) / 1e9
     rates = [_rate(link, scenario) for link in scenario.links]
     slowest = min(rates)
-    return rates.count(slowest) * slowest * stop / _FRAME_BITS * _HOPS
+    full = rates.count(slowest) * slowest * stop / _FRAME_BITS * _HOPS
+    sizes = [_native.parse_size(flow.application.bytes) for flow in scenario.flows]
+    if scenario.workloads or not all(sizes):
+        return full
+    return min(full, 1.1 * sum(-(-size // _PAYLOAD) for size in sizes) * _HOPS)
 
 
 def _rate(link: Link, scenario: Scenario) -> float:

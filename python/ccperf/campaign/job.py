@@ -23,7 +23,7 @@ class Job:
 
     #: What the run will be stored under.
     id: str
-    #: The scenario as JSON.
+    #: The scenario's canonical form, as JSON.
     scenario: str = field(repr=False)
     #: The backend's name.
     backend: str
@@ -43,7 +43,7 @@ class Job:
         """The job that makes the run of a point."""
         return cls(
             id=identity.id,
-            scenario=point.scenario.written(),
+            scenario=point.scenario.canonical_text(),
             backend=backend.name,
             user_code=dict(identity.user_code),
             experiment=point.experiment,
@@ -80,4 +80,4 @@ def perform(
 def _read(text: str) -> Scenario:
     from ccperf.scenario import Scenario
 
-    return Scenario.model_validate_json(text, context={"checked": True})
+    return Scenario.from_canonical(text)

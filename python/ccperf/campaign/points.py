@@ -35,21 +35,84 @@ class Point:
         return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
 
 
-def seeds_at(
+@dataclass(frozen=True)
+class Repeated:
+    """A point of an experiment, with the seeds that are worth a run there."""
+
+    experiment: Experiment
+    cc: str
+    #: The parameters, and what of recovery, length and jitter is not the experiment's own.
+    chosen: Mapping[str, Any]
+    #: None stands for the experiment's own.
+    seeds: Sequence[int | None]
+    #: With the first seed.
+    scenario: Scenario
+    #: Whether that with another seed differs in the seed alone.
+    differs_in_seed_only: bool
+
+    def points(self) -> Iterator[Point]:
+        """One for each seed."""
+        for seed in self.seeds:
+            labels = self.experiment.setup(self.cc, **self._with(seed)).labels
+            yield Point(self._scenario(seed), self.experiment.name, labels)
+
+    def commands(self, backend: str) -> Iterator[str]:
+        """The command that makes each of the points again."""
+        for seed in self.seeds:
+            yield self.experiment.reproduce(self.cc, backend, **self._with(seed))
+
+    def _scenario(self, seed: int | None) -> Scenario:
+        if seed == self.seeds[0]:
+            return self.scenario
+        if self.differs_in_seed_only:
+            return self.scenario.model_copy(update={"seed": seed})
+        return self.experiment.scenario(self.cc, **self._with(seed))
+
+    def _with(self, seed: int | None) -> dict[str, Any]:
+        return {**self.chosen, **({} if seed is None else {"seed": seed})}
+
+
+def repeat(
     experiment: Experiment,
     cc: str,
-    parameters: Mapping[str, Any],
+    chosen: Mapping[str, Any],
     seeds: Sequence[int | None],
-    **settings: Any,
-) -> Sequence[int | None]:
-    """Those of `seeds` that are worth a run at a point: where nothing is drawn, the first one."""
+) -> Repeated:
+    """A point with those of `seeds` that change something there; with the first one if none does.
+
+    `chosen` are parameters and settings (recovery, stop_time, jitter).  Raises `UsageError` for a
+    wrong value.
+    """
+    own = {} if seeds[0] is None else {"seed": seeds[0]}
+    one = experiment.scenario(cc, **{**chosen, **own})
+    first = Repeated(experiment, cc, chosen, seeds[:1], one, differs_in_seed_only=True)
     if len(seeds) < 2:
-        return seeds
-    one, other = (
-        experiment.scenario(cc, **{**parameters, **settings, "seed": seed}) for seed in seeds[:2]
-    )
+        return first
+    other = experiment.scenario(cc, **{**chosen, "seed": seeds[1]})
     same = one.model_copy(update={"seed": other.seed}).hash == other.hash
-    return seeds[:1] if same and not draws(one.canonical()) else seeds
+    if same and not draws(one.canonical()):
+        return first
+    return Repeated(experiment, cc, chosen, seeds, one, same)
+
+
+def repeats(
+    experiment: Experiment,
+    cc: str,
+    *,
+    grid: Iterable[Mapping[str, Any]] | None = None,
+    seeds: Iterable[int | None] = (None,),
+    **settings: Any,
+) -> Iterator[Repeated]:
+    """Yield the points of `experiment` for the algorithm under test `cc`, each with the seeds that
+    change something there.
+
+    `grid` is the experiment's own by default; seed None stands for the experiment's own.
+    `settings` (recovery, stop_time, jitter) hold for all.  Raises `UsageError` for a wrong value.
+    """
+    seeds = list(seeds)
+    length = {name: settings[name] for name in ("stop_time",) if name in settings}
+    for parameters in experiment.product({}, **length) if grid is None else grid:
+        yield repeat(experiment, cc, {**parameters, **settings}, seeds)
 
 
 def expand(
@@ -60,16 +123,6 @@ def expand(
     seeds: Iterable[int | None] = (None,),
     **settings: Any,
 ) -> Iterator[Point]:
-    """Yield the points of `experiment` for the algorithm under test `cc`, each with every seed
-    that changes something there (see :func:`seeds_at`).
-
-    `grid` is the experiment's own by default; seed None stands for the experiment's own.
-    `settings` (recovery, stop_time) hold for all.  Raises `UsageError` for a wrong value.
-    """
-    seeds = list(seeds)
-    length = {name: settings[name] for name in ("stop_time",) if name in settings}
-    for parameters in experiment.product({}, **length) if grid is None else grid:
-        for seed in seeds_at(experiment, cc, parameters, seeds, **settings):
-            chosen = {**parameters, **settings, **({} if seed is None else {"seed": seed})}
-            labels = experiment.setup(cc, **chosen).labels
-            yield Point(experiment.scenario(cc, **chosen), experiment.name, labels)
+    """Yield a point for each of these seeds: what :func:`repeats` yields, one by one."""
+    for repeated in repeats(experiment, cc, grid=grid, seeds=seeds, **settings):
+        yield from repeated.points()

@@ -107,7 +107,7 @@ class Experiment(ABC):
             scenario = self.build(setup)
             if setup.jitter is not None and not self.draws_starts:
                 scenario = _started_later(scenario, setup)
-            scenario.lowered()
+            scenario.check()
         except ScenarioError as error:
             raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None
         return scenario

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,14 +11,16 @@ from cyclopts import Parameter
 
 from ccperf import interruption
 from ccperf.cli.options import Running, under_test, writable_file, writable_folder
-from ccperf.cli.output import command_line, note, print_json, say
-from ccperf.cli.run import check, note_estimate, note_left_out, run_campaign, status
+from ccperf.cli.output import command_line, note, print_json, progress_bar, say
+from ccperf.cli.run import MANY, note_estimate, note_left_out, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.grid import expand, seeds
 from ccperf.roles import AGAINST, LABELS
 
 if TYPE_CHECKING:
+    from ccperf.campaign import Repeated
     from ccperf.catalogue import Experiment
+    from ccperf.plan import Plan
 
 #: What `--datacentre` compares the schemes in.
 COMPARED = (
@@ -99,12 +102,12 @@ def command(
             raise UsageError("--experiments", f"{experiment.name} is one on {what}")
     if named_set and (chosen or datacentre):
         raise UsageError("--set", "has experiments of its own; leave the other option out")
-    wanted: list[tuple[Experiment, Mapping[str, Sequence[object]]]] = [
+    parts: list[tuple[Experiment, Mapping[str, Sequence[object]]]] = [
         (catalogue.get(entry.experiment), entry.parameters)
         for entry in (sets.get(named_set).entries if named_set else ())
     ] or [(experiment, {}) for experiment in chosen or there.values()]
     if against:
-        wanted = _met(wanted, against)
+        parts = _met(parts, against)
     option = "qdisc" if datacentre else "cc"
     # What one experiment takes, they all know.
     algorithms = under_test(next(iter(there.values())), names, option)
@@ -120,7 +123,7 @@ def command(
                 stop_time=stop_time or None,
                 jitter=jitter or None,
             )
-            for experiment, parameters in wanted
+            for experiment, parameters in parts
             if experiment.takes(name)
         ]
         for name in algorithms
@@ -132,19 +135,20 @@ def command(
             writable_file(target, "--db")
         if not no_site:
             writable_folder(output)
-    points = {name: [p for plan in plans for p in plan.points()] for name, plans in jobs.items()}
-    check([point for group in points.values() for point in group])
+    # Built, and with that checked, for one seed; those of the others take room when it is time.
+    wanted = _planned(jobs)
+    everything = [repeated for repeats in wanted.values() for repeated in repeats]
+    count = sum(len(repeated.seeds) for repeated in everything)
     asked = sum(plan.asked for plans in jobs.values() for plan in plans)
-    note_left_out(asked, sum(map(len, points.values())))
+    note_left_out(asked, count)
     if dry_run:
-        for plans in jobs.values():
-            for plan in plans:
-                say("\n".join(plan.commands(running.backend)))
-        note_estimate([p for group in points.values() for p in group], running)
+        for repeated in everything:
+            say("\n".join(repeated.commands(running.backend)))
+        note_estimate([(each.scenario, len(each.seeds)) for each in everything], running)
         return 0
     backend = running.open_backend()
-    for point in (p for group in points.values() for p in group):
-        backend.prepare(point.scenario)
+    for repeated in everything:
+        backend.prepare(repeated.scenario)
 
     from ccperf.store import Store
 
@@ -153,8 +157,9 @@ def command(
     with running.executor(backend) as executor:
         for name in algorithms:
             with Store(targets[name]) as store:
+                points = [p for repeated in wanted.pop(name) for p in repeated.points()]
                 report = run_campaign(
-                    points[name], store, backend, running, title=label(name), executor=executor
+                    points, store, backend, running, title=label(name), executor=executor
                 )
                 if store.ids():
                     done[name] = targets[name]
@@ -172,7 +177,7 @@ def command(
             {
                 "ok": ok,
                 "databases": [str(path) for path in dict.fromkeys(done.values())],
-                "runs": sum(map(len, points.values())),
+                "runs": count,
                 "site": str(index) if index else None,
             }
         )
@@ -185,6 +190,22 @@ def command(
             _compare(algorithms, done)
     note(f"again: {command_line()}")
     return exit_status
+
+
+def _planned(jobs: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
+    """What each algorithm is to run, with a bar where that is much."""
+    total = sum(1 for plans in jobs.values() for plan in plans for _ in plan.grid())
+    found: dict[str, list[Repeated]] = {}
+    with progress_bar("checking") if total > MANY else nullcontext() as progress:
+        done = 0
+        for name, plans in jobs.items():
+            found[name] = []
+            for repeated in (each for plan in plans for each in plan.repeats()):
+                found[name].append(repeated)
+                done += 1
+                if progress:
+                    progress(done, total)
+    return found
 
 
 def _compare(schemes: Sequence[str], databases: Mapping[str, Path]) -> None:

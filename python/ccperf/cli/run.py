@@ -120,7 +120,7 @@ def command(
     check([point for job in jobs for point in job.points])
     if dry_run:
         _print_plan(jobs, json)
-        note_estimate([point for job in jobs for point in job.points], running)
+        note_estimate([(point.scenario, 1) for job in jobs for point in job.points], running)
         return 0
     if packets:
         _check_packets(packets, jobs, db, file, running.backend)
@@ -238,7 +238,7 @@ def check(points: Sequence[Point]) -> None:
     """
     with progress_bar("checking") if len(points) > MANY else nullcontext() as progress:
         for i, point in enumerate(points):
-            point.scenario.lowered()
+            point.scenario.check()
             if progress:
                 progress(i + 1, len(points))
 
@@ -339,11 +339,11 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def note_estimate(points: Sequence[Point], running: Running) -> None:
-    """Say what the runs will cost about."""
+def note_estimate(runs: Sequence[tuple[Scenario, int]], running: Running) -> None:
+    """Say what so many runs of each scenario will cost about."""
     from ccperf.campaign.estimate import estimate
 
-    note(estimate(points, running.backend).text(running.job_count() or cores()))
+    note(estimate(runs, running.backend).text(running.job_count() or cores()))
 
 
 def note_left_out(asked: int, made: int) -> None:
@@ -358,14 +358,16 @@ def plan_jobs(plan: Plan, backend: str) -> list[Job]:
 
     from ccperf.user_code.names import short
 
-    jobs = [
-        Job(
-            points=list(replace(plan, cc=[cc]).points()),
-            default_db=Path(f"benchmark_{short(cc)}.db"),
-            again=list(replace(plan, cc=[cc]).commands(backend)),
+    jobs = []
+    for cc in plan.cc:
+        repeats = list(replace(plan, cc=[cc]).repeats())
+        jobs.append(
+            Job(
+                points=[point for repeated in repeats for point in repeated.points()],
+                default_db=Path(f"benchmark_{short(cc)}.db"),
+                again=[line for repeated in repeats for line in repeated.commands(backend)],
+            )
         )
-        for cc in plan.cc
-    ]
     note_left_out(plan.asked, sum(len(job.points) for job in jobs))
     return jobs
 
@@ -430,21 +432,22 @@ def _check_packets(
 
 
 def _print_plan(jobs: Sequence[Job], json: bool) -> None:
-    entries = [
-        {
-            "experiment": point.experiment,
-            "parameters": dict(point.parameters),
-            "seed": point.scenario.seed,
-            "scenario": point.scenario.hash,
-            "command": again,
-        }
-        for job in jobs
-        for point, again in zip(job.points, job.again, strict=True)
-    ]
-    if not entries:
+    if not any(job.points for job in jobs):
         raise RunError("nothing to run")
-    if json:
-        print_json(entries)
+    if not json:
+        for job in jobs:
+            say("\n".join(job.again))
         return
-    for entry in entries:
-        say(entry["command"])
+    print_json(
+        [
+            {
+                "experiment": point.experiment,
+                "parameters": dict(point.parameters),
+                "seed": point.scenario.seed,
+                "scenario": point.scenario.hash,
+                "command": again,
+            }
+            for job in jobs
+            for point, again in zip(job.points, job.again, strict=True)
+        ]
+    )

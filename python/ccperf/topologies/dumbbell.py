@@ -18,6 +18,7 @@ from ccperf.scenario import (
     Scenario,
     Schedule,
 )
+from ccperf.user_code import names
 
 LEFT, RIGHT, BOTTLENECK = "left", "right", "btl"
 
@@ -152,7 +153,9 @@ def dumbbell(
         )
     ]
     addresses = _addresses(senders, receivers)
-    queue = _fifo(access.queue, access.device_queue)
+    # One of each for all: a thousand flows have four thousand of these queues.
+    queue = Direction.model_validate(_fifo(access.queue, access.device_queue))
+    algorithms = {flow.cc: _named(flow.cc) for flow in flows if isinstance(flow.cc, str)}
     links = {
         name: {
             "name": name,
@@ -184,7 +187,7 @@ def dumbbell(
                     "stop": stop_time if flow.stop is None else flow.stop,
                     "receiver_stop": flow.receiver_stop,
                     "application": flow.application,
-                    "cc": flow.cc,
+                    "cc": algorithms[flow.cc] if isinstance(flow.cc, str) else flow.cc,
                     "recovery": flow.recovery,
                     "tos": flow.tos,
                     "return_tos": flow.return_tos,
@@ -199,6 +202,12 @@ def dumbbell(
             "recording": recording or {},
         }
     )
+
+
+def _named(name: str) -> AnyAlgorithm:
+    """A congestion control; one of a user's is left as a name, to be looked for."""
+    is_own = names.is_user_code(names.declared("cc", name))
+    return name if is_own else Algorithm(type=name)
 
 
 def _bottleneck(of: Bottleneck, delay: str) -> dict[str, Any]:

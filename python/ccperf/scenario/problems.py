@@ -1,0 +1,109 @@
+"""What is wrong with a scenario, in our words instead of pydantic's."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, get_args
+
+from ccperf.added_delay import ADDED_DELAYS
+from ccperf.errors import Problem, suggestion, unknown
+from ccperf.fields import Model
+from ccperf.scenario.flows import APPLICATIONS
+from ccperf.workload import ARRIVALS, PAIRS, SIZES
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+#: For each field that holds one of several classes, those by the `type` that they are told by.
+_UNIONS: dict[str, dict[str, type[Model]]] = {
+    field: {cls.model_fields["type"].default: cls for cls in classes}
+    for field, classes in {
+        "application": APPLICATIONS,
+        "arrivals": ARRIVALS,
+        "pairs": PAIRS,
+        "sizes": SIZES,
+        "added_delay": ADDED_DELAYS,
+    }.items()
+}
+
+
+def without_unknown(data: Any, errors: Iterable[ErrorDetails]) -> Any:
+    """The scenario without the fields that are not known, if nothing else is wrong.
+
+    Raises LookupError otherwise.
+    """
+    data = copy.deepcopy(data)
+    for details in errors:
+        if details["type"] != "extra_forbidden":
+            raise LookupError
+        *way, last = (step for step in details["loc"])
+        place = data
+        for step in way:
+            place = place[step]
+        del place[last]
+    return data
+
+
+def problem(details: ErrorDetails, root: type[Model]) -> Problem:
+    """What pydantic found in a `root`, in our words."""
+    location, kind, given = details["loc"], details["type"], details["input"]
+    message = details["msg"].removeprefix("Value error, ")
+    if kind == "missing":
+        message = "is missing"
+    elif kind == "extra_forbidden":
+        model = _model_at(location[:-1], root)
+        known = model.model_fields if model else ()
+        message = f"is not a field here{suggestion(str(location[-1]), known)}"
+    elif kind == "union_tag_invalid":
+        field = str(location[-1])
+        location = (*location, "type")
+        message = unknown(field, str(details["ctx"]["tag"]), _UNIONS[field])
+    elif kind == "literal_error":
+        words = details["ctx"]["expected"].replace("'", "`")
+        message = f"`{given}` is not {words}"
+    elif kind != "value_error":
+        message = f"{message[:1].lower()}{message[1:]}, not {shown(given)}"
+    return Problem(_path(location), message)
+
+
+def shown(given: object) -> str:
+    """What was given, in few words."""
+    if isinstance(given, Mapping):
+        return "a table"
+    if isinstance(given, list | tuple):
+        return "a list"
+    return repr(given)
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    path = ""
+    for step in location:
+        # pydantic marks a dictionary's key that is wrong itself, and which of several classes it
+        # read.
+        if step != "[key]" and step not in _UNIONS.get(path.rpartition(".")[2], ()):
+            path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path
+
+
+def _model_at(location: tuple[int | str, ...], root: type[Model]) -> type[Model] | None:
+    """The class whose fields stand at a location."""
+    model: type[Model] | None = root
+    name = ""
+    for step in location:
+        if model is None:
+            return None
+        if isinstance(step, str):
+            field = model.model_fields.get(step)
+            found = _UNIONS.get(name, {}).get(step)
+            model = found or (_model_in(field.annotation) if field else None)
+            name = step
+    return model
+
+
+def _model_in(annotation: Any) -> type[Model] | None:
+    """The class in an annotation like ``tuple[Link, ...]`` or ``Algorithm | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    found = (_model_in(argument) for argument in get_args(annotation))
+    return next((model for model in found if model), None)

@@ -1,0 +1,66 @@
+"""What a run leaves behind."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from ccperf.fields import Model, Time, is_none
+from ccperf.scenario.problems import shown
+
+
+def _is_all(value: object) -> bool:
+    return value == "all"
+
+
+def _selection(value: object) -> object:
+    if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    if value in ("all", "none"):
+        return value
+    raise ValueError(f"{shown(value)} is not 'all', 'none' or a list of names")
+
+
+def _changes(value: object) -> object:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, list | tuple) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    raise ValueError(f"{shown(value)} is not true, false or a list of flows")
+
+
+#: Which flows, or which links: a link's name stands for both of its directions, which are called
+#: `<link>_forward` and `<link>_reverse`.
+Selection: TypeAlias = Annotated[
+    Literal["all", "none"] | tuple[str, ...], BeforeValidator(_selection)
+]
+
+
+class QueueSampling(Model):
+    """Queues that are sampled on a grid of their own: the table `queue_samples`."""
+
+    links: Selection
+    interval: Time = "10us"
+
+
+class RecordingOptions(Model):
+    """What a run leaves behind besides its counters."""
+
+    #: Distance of the samples of flows and links.
+    interval: Time = "30ms"
+    #: Whose samples are taken: of all flows that are written one by one, of none, or of these flows
+    #: and workloads.
+    flows: Selection = Field(default="all", exclude_if=_is_all)
+    links: Selection = Field(default="all", exclude_if=_is_all)
+    #: Queues to be watched more closely.
+    queues: QueueSampling | None = Field(default=None, exclude_if=is_none)
+    #: Whether every change of the senders' state is recorded, or of which flows.
+    changes: Annotated[bool | tuple[str, ...], BeforeValidator(_changes)] = False
+    #: Whether each transfer's end is recorded: the table `completions`, and the metrics of classes.
+    #: None: if the scenario has workloads.
+    completions: bool | None = Field(default=None, exclude_if=is_none)
+    #: Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does:
+    #: the tables `flow_monitor` and `flow_histograms`, which `ccperf.flow_monitor` writes as XML.
+    flow_monitor: bool = Field(default=False, exclude_if=operator.not_)

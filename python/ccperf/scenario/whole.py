@@ -1,0 +1,317 @@
+"""The scenario itself, and what is made of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from ccperf import _native, profiles
+from ccperf.errors import Problem, ScenarioError, unknown
+from ccperf.fields import Algorithm, Count, Model, Time, algorithm_by_name, is_empty
+from ccperf.scenario.flows import Flow, Ping
+from ccperf.scenario.links import Change, Failure, Fault, Link
+from ccperf.scenario.problems import problem, without_unknown
+from ccperf.scenario.recording import RecordingOptions
+from ccperf.user_code import names
+from ccperf.workload import Stack, Workload
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ccperf.notebook import Drawing
+
+#: The routing of who does not ask for another.
+STATIC = Algorithm(type="static")
+
+
+def _is_static(routing: Algorithm) -> bool:
+    return routing == STATIC
+
+
+class ScenarioWarning(UserWarning):
+    """Something in a scenario that is allowed and probably not meant."""
+
+
+class Scenario(Model):
+    """A complete description of one run.
+
+    The order of nodes, links, changes and flows is the order of creation, and with it that of
+    events at the same nanosecond.
+
+    Warns of what is probably not meant (:class:`ScenarioWarning`).
+
+    Raises:
+        ScenarioError: with the path of each field that is wrong.
+    """
+
+    label: str = ""
+    stop_time: Time
+    seed: Count = 1
+    nodes: tuple[str, ...]
+    links: tuple[Link, ...]
+    changes: tuple[Change, ...] = ()
+    #: How nodes choose among shortest paths of equal length: ``static`` (the first in the order of
+    #: links), ``ecmp`` (by a hash of the flow, attribute `Seed`) or ``random`` (for each packet).
+    routing: Annotated[Algorithm, BeforeValidator(algorithm_by_name)] = Field(
+        default=STATIC, exclude_if=_is_static
+    )
+    failures: tuple[Failure, ...] = Field(default=(), exclude_if=is_empty)
+    #: What switches lose; the first one that takes a packet has it.
+    faults: tuple[Fault, ...] = Field(default=(), exclude_if=is_empty)
+    flows: tuple[Flow, ...] = ()
+    #: Named once, perhaps of a `profile` (`ccperf.profiles`); a flow names one as `stack` in place
+    #: of its `cc`, `recovery`, types of service and `tcp`, which then are the stack's.
+    stacks: tuple[Stack, ...] = ()
+    workloads: tuple[Workload, ...] = ()
+    pings: tuple[Ping, ...] = ()
+    recording: RecordingOptions = RecordingOptions()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _own_errors(
+        cls, data: Any, handler: ModelWrapValidatorHandler[Scenario], info: ValidationInfo
+    ) -> Scenario:
+        if isinstance(data, Scenario):
+            return handler(data)
+        problems: list[Problem] = []
+        try:
+            scenario = handler(data := _with_stacks(_with_profiles(data)))
+        except ValidationError as error:
+            problems = [problem(details, cls) for details in error.errors()]
+            try:
+                # Fields that are not known hide nothing: what else is wrong is said, too.
+                scenario = handler(without_unknown(data, error.errors()))
+            except (ValidationError, LookupError, TypeError):
+                raise ScenarioError(problems) from None
+        if not (info.context or {}).get("checked") and not names.are_stored():
+            try:
+                scenario.check()
+            except ScenarioError as error:
+                problems += error.problems
+        if problems:
+            raise ScenarioError(problems)
+        for text in _surprises(scenario):
+            warnings.warn(text, ScenarioWarning, stacklevel=3)
+        return scenario
+
+    def plot(self) -> Drawing:
+        """Return a drawing of the network, which a notebook shows."""
+        from ccperf.notebook import Drawing
+
+        return Drawing(self.canonical())
+
+    def to_pandas(self) -> Any:
+        """Return the flows as a data frame of pandas; raises `UsageError` without it."""
+        from ccperf.notebook import frame
+
+        return frame(self._flow_columns(), "pandas")
+
+    def to_polars(self) -> Any:
+        """Return the flows as a data frame of polars; raises `UsageError` without it."""
+        from ccperf.notebook import frame
+
+        return frame(self._flow_columns(), "polars")
+
+    def _flow_columns(self) -> dict[str, list[str]]:
+        flows = self.canonical()["flows"]
+        columns = {
+            name: [str(flow.get(name, "")) for flow in flows]
+            for name in ("name", "source", "destination", "start", "stop", "recovery")
+        }
+        columns["cc"] = [flow["cc"]["type"] if "cc" in flow else "" for flow in flows]
+        columns["application"] = [flow["application"]["type"] for flow in flows]
+        return columns
+
+    def _repr_html_(self) -> str:
+        """Show the network and the flows."""
+        from ccperf.notebook import table
+
+        columns = self._flow_columns()
+        rows = list(zip(*columns.values(), strict=True))
+        shown = rows[:20]
+        said = f"{self.label or 'scenario'}: {len(rows)} flows, {self.stop_time}, seed {self.seed}"
+        if len(shown) < len(rows):
+            said += f"; the first {len(shown)}"
+        return self.plot()._repr_html_() + table(list(columns), shown, said)
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Scenario:
+        """Read a scenario from a TOML file and check its meaning as well as its shape.
+
+        Raises:
+            ScenarioError: each problem with the file and, where it can be told, the line.
+            OSError: if the file cannot be read.
+        """
+        from ccperf.toml import Document
+
+        document = Document.read(Path(path))
+        with document.placing_errors():
+            if "experiment" in document.data and "flows" not in document.data:
+                message = "this is a plan over the catalogue, not a scenario ([[flows]])"
+                raise ScenarioError([("experiment", message)])
+            # Relative paths in a file start where the file is.
+            context = {"folder": Path(path).absolute().parent}
+            scenario = cls.model_validate(document.data, context=context)
+            scenario._check_user_code()
+        return scenario
+
+    @classmethod
+    def from_canonical(cls, text: str) -> Self:
+        """Return the scenario of what :meth:`canonical_text` returned; nothing is checked again."""
+        scenario = cls.model_validate_json(text, context={"checked": True})
+        scenario.__dict__["_canonical"] = text
+        return scenario
+
+    def check(self) -> None:
+        """Raise :class:`~ccperf.errors.ScenarioError` with everything that makes no sense."""
+        _ = self._canonical
+
+    def canonical_text(self) -> str:
+        """Return the canonical form as JSON. Raises as :meth:`canonical` does."""
+        return self._canonical
+
+    def canonical(self) -> dict[str, Any]:
+        """The canonical form: every field present, units and names normalised.
+
+        Raises:
+            ScenarioError: with everything that makes no sense.
+        """
+        data: dict[str, Any] = json.loads(self._canonical)
+        return data
+
+    def portable(self) -> dict[str, Any]:
+        """The canonical form with users' algorithms under their labels instead of their paths.
+
+        What is stored and published: it means the same on another machine. Raises as
+        :meth:`canonical` does.
+        """
+        data: dict[str, Any] = names.without_paths(self.canonical())
+        return data
+
+    def lowered(self) -> str:
+        """The flat form that backends run, as JSON.
+
+        Raises:
+            ScenarioError: with everything that makes no sense.
+        """
+        return self._lowered
+
+    # Both are asked for several times a run and cost a walk through everything. Texts, so that
+    # nobody can change what is kept.
+
+    @cached_property
+    def _canonical(self) -> str:
+        return _native.canonical(self.model_dump_json())
+
+    @cached_property
+    def _lowered(self) -> str:
+        return _native.lower(self._canonical)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy with other fields; nothing that was made of the old ones goes with it."""
+        copy = super().model_copy(update=update, deep=deep)
+        for made in ("_canonical", "_lowered", "hash"):
+            copy.__dict__.pop(made, None)
+        return copy
+
+    @property
+    def user_code(self) -> dict[str, str]:
+        """The users' algorithms, sorted by name, each with the path of a field that has it."""
+        used = [(f"flows[{i}].cc", flow.cc) for i, flow in enumerate(self.flows) if flow.cc]
+        used += [(f"stacks[{i}].cc", stack.cc) for i, stack in enumerate(self.stacks)]
+        for i, link in enumerate(self.links):
+            for word, direction in (("forward", link.forward), ("reverse", link.reverse)):
+                if direction.qdisc is not None:
+                    used.append((f"links[{i}].{word}.qdisc", direction.qdisc))
+        found: dict[str, str] = {}
+        for path, algorithm in used:
+            if names.is_user_code(algorithm.type):
+                found.setdefault(algorithm.type, f"{path}.type")
+        return dict(sorted(found.items()))
+
+    def _check_user_code(self) -> None:
+        problems = []
+        for name, path in self.user_code.items():
+            try:
+                names.files(name)
+            except ValueError as error:
+                problems.append((path, str(error)))
+        if problems:
+            raise ScenarioError(problems)
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the portable form without its label, in hex."""
+        data = self.portable()
+        del data["label"]
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _surprises(scenario: Scenario) -> list[str]:
+    """What is allowed and probably not meant."""
+    links = {link.name: link for link in scenario.links}
+    found = []
+    for i, change in enumerate(scenario.changes):
+        link = links.get(change.link)
+        if link is None or change.rate is None or "direction" in change.model_fields_set:
+            continue
+        ways = [way.rate or link.rate for way in (link.forward, link.reverse)]
+        if ways[0] != ways[1]:
+            found.append(
+                f"changes[{i}]: gives both directions of `{link.name}` {change.rate}, which are "
+                f"{ways[0]} forward and {ways[1]} reverse; write direction = "
+                '"forward", "reverse" or "both"'
+            )
+    return found
+
+
+def _with_profiles(data: Any) -> Any:
+    """The scenario with the profiles that stacks name written into the stacks."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("stacks"), list | tuple):
+        return data
+    stacks = [profiles.applied(stack, f"stacks[{i}]") for i, stack in enumerate(data["stacks"])]
+    return {**data, "stacks": stacks}
+
+
+def _with_stacks(data: Any) -> Any:
+    """The scenario with the stacks that flows name written into the flows."""
+    if not isinstance(data, Mapping) or not isinstance(data.get("flows"), list | tuple):
+        return data
+    stacks = {
+        stack.get("name"): {name: value for name, value in stack.items() if name != "name"}
+        for stack in (
+            stack.model_dump() if isinstance(stack, Stack) else stack
+            for stack in data.get("stacks") or ()
+        )
+        if isinstance(stack, Mapping) and isinstance(stack.get("name"), str)
+    }
+    problems, flows = [], []
+    for i, flow in enumerate(data["flows"]):
+        if not isinstance(flow, Mapping) or "stack" not in flow:
+            flows.append(flow)
+            continue
+        own = {name: value for name, value in flow.items() if name != "stack"}
+        named = flow["stack"]
+        if not isinstance(named, str) or named not in stacks:
+            problems.append((f"flows[{i}].stack", unknown("stack", str(named), map(str, stacks))))
+        for name in own.keys() & set(Stack.model_fields) - {"name"}:
+            problems.append((f"flows[{i}].{name}", f"is the stack's, `{named}`; leave one out"))
+        flows.append({**stacks.get(str(named), {}), **own})
+    if problems:
+        raise ScenarioError(problems)
+    return {**data, "flows": flows}

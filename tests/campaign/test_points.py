@@ -1,0 +1,49 @@
+"""Planning: which runs there are, and that finding out is not what takes the time."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ccperf import campaign
+from ccperf.catalogue import REGISTRY, get
+from ccperf.plan import Plan
+
+
+def test_a_plan_hands_its_jitter_to_the_scenarios() -> None:
+    plan = Plan("aqm", ["TcpNewReno"], {"k": [2], "qdisc": ["codel"]}, [1, 2], jitter="10ms")
+    points = list(plan.points())
+    assert [point.parameters["jitter"] for point in points] == ["10ms", "10ms"]
+    starts = {tuple(flow.start for flow in point.scenario.flows) for point in points}
+    assert len(starts) == 2
+    assert ("0s", "0s") not in starts
+
+
+@pytest.mark.parametrize("name", sorted(set(REGISTRY) - {"many_flows"}))
+def test_scenarios_of_other_seeds_are_what_the_experiment_makes_of_them(name: str) -> None:
+    """That of the first seed is copied where it may be."""
+    experiment = get(name)
+    point = next(experiment.grid())
+    (repeated,) = campaign.repeats(experiment, "TcpBbr", grid=[point], seeds=[7, 8, 9])
+    for seed, found in zip((7, 8, 9), repeated.points(), strict=True):
+        expected = experiment.scenario("TcpBbr", **point, seed=seed)
+        assert found.scenario.canonical() == expected.canonical()
+
+
+def test_a_job_has_the_scenario_that_its_point_has() -> None:
+    """It travels in the canonical form, which is not checked again on the other side."""
+    scenario = get("bursty_loss").scenario("TcpCubic")
+    again = type(scenario).from_canonical(scenario.canonical_text())
+    assert again.canonical() == scenario.canonical()
+    assert again.lowered() == scenario.lowered()
+    assert again.hash == scenario.hash
+
+
+def test_planning_takes_processor_time_in_proportion_to_the_flows() -> None:
+    """A flow of a grid costs a fraction of a millisecond; each point is built once."""
+    started = time.process_time()
+    points = list(campaign.expand(get("aqm"), "TcpNewReno", grid=[{"k": k} for k in range(1, 61)]))
+    flows = sum(len(point.scenario.flows) for point in points)
+    assert flows == 60 * 61 // 2
+    assert time.process_time() - started < flows * 1e-3
