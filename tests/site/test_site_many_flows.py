@@ -1,4 +1,4 @@
-"""A page of very many flows says what they have in common once, and shows those that can be seen."""
+"""A page of very many flows: what they share is said once, what can be seen is shown."""
 
 from __future__ import annotations
 
