@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from ccperf import backends, catalogue
 from ccperf.errors import UsageError
 from ccperf.figures import FIGURES, Figure, Series, describe
 from ccperf.figures.distribution import ecdf
@@ -238,3 +239,22 @@ def test_many_flows_are_shown_with_their_mean() -> None:
         np.testing.assert_allclose(mean.y, np.nanmean(flows, axis=0))
     few = described("time_series", Sawtooth(flows=10, rate_bps=160_000_000, points=20).dumbbell())
     assert not of_role(few, 0, "mean")
+
+
+def test_congestion_states_stand_beneath_the_window_where_changes_are_recorded() -> None:
+    engine = backends.get("native")
+    scenario = catalogue.get("aqm").scenario("TcpCubic", k="1", qdisc="FifoQueueDisc")
+    (window,) = describe("window", scenario, engine.simulate(scenario)).panels
+    assert window.y.label == "cwnd"
+    recording = scenario.recording.model_copy(update={"changes": True})
+    asked = scenario.model_copy(update={"recording": recording})
+    recorded = engine.simulate(asked)
+    _, panel = describe("window", asked, recorded).panels
+    assert panel.y.labels == ("Open", "Disorder", "CWR", "Recovery", "Loss")
+    (series,) = panel.series
+    assert series.shape == "step"
+    assert recorded.changes is not None
+    rows = [name == "cong_state" for name in recorded.changes.strings("name")]
+    # What a change ends is the state before it; the first one is Open.
+    assert series.x[:-1].tolist() == (recorded.changes.array("time_ns")[rows] / 1e9).tolist()
+    assert series.y.tolist() == [0, *recorded.changes.array("value")[rows].tolist()]

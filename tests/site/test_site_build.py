@@ -151,12 +151,12 @@ def test_an_interrupted_build_is_finished_by_the_next(
     draw = svg.draw
     calls = 0
 
-    def interrupted(figure: Figure, _: svg.Detail) -> str:
+    def interrupted(figure: Figure, detail: svg.Detail) -> str:
         nonlocal calls
         calls += 1
         if calls == 2:  # on the second page
             raise KeyboardInterrupt
-        return draw(figure, svg.SMALL)
+        return draw(figure, detail)
 
     with monkeypatch.context() as patch:
         patch.setattr(svg, "draw", interrupted)

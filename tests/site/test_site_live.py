@@ -215,7 +215,7 @@ def test_without_the_engine_pages_say_so(
 ) -> None:
     from ccperf.site import pages
 
-    absent = engine.EngineView(False, (), ())
+    absent = engine.EngineView(False)
     monkeypatch.setattr(engine, "module", lambda: b"")
     monkeypatch.setattr(engine, "view", lambda: absent)
     pages._environment.cache_clear()

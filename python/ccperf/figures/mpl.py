@@ -169,6 +169,8 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
     axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     if panel.x.labels:
         axes.set_xticks(range(len(panel.x.labels)), labels=panel.x.labels)
+    if panel.y.labels:
+        axes.set_yticks(range(len(panel.y.labels)), labels=panel.y.labels)
 
 
 def _draw_line(axes: Axes, line: Line) -> None:

@@ -78,6 +78,8 @@ class Timeline:
     title: str
     caption: str
     strips: tuple[Strip, ...]
+    #: Whether the senders' congestion states stand beneath, where they are known.
+    has_states: bool = False
 
 
 def columns(flows: FlowSeries) -> dict[str, Floats]:

@@ -60,6 +60,8 @@ class Detail:
 FINE = Detail(900, 60_000, 40)
 #: For pages that have the series as data, too.
 SMALL = Detail(70, 700, 16)
+#: For those who run no scripts.
+COARSE = Detail(36, 220, 10)
 #: Parts of the font's size; the widest sans serif that a page may choose (DejaVu Sans, Verdana).
 _WIDTHS = {
     **dict.fromkeys("ijlI|.,:;'![]()ft r", 0.41),

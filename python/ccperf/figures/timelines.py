@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.figures import states
 from ccperf.figures.figure import (
     MANY_FLOWS,
     Axis,
@@ -48,8 +49,10 @@ TIMELINES: Mapping[str, Timeline] = {
             "Congestion window",
             "Congestion window of each flow over time, dashed its slow start threshold once it has "
             "one; ticks are intervals with retransmissions, and with retransmission timeouts "
-            "(taller). A window without bound is not drawn.",
+            "(taller). A window without bound is not drawn. Beneath, where every change is "
+            "recorded, the state of the sender: Open, Disorder, CWR, Recovery or Loss.",
             (Strip("cwnd", dashed=("ssthresh",), ticks=("retransmissions", "rtos")),),
+            has_states=True,
         ),
         Timeline(
             "queue",
@@ -72,6 +75,8 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
     values, best = columns(flows), optima(flows)
     time = Axis("Time", "s", lower=0, upper=float(flows.time[-1]))
     panels = tuple(_panel(strip, time, flows.time, values, best) for strip in timeline.strips)
+    if timeline.has_states and (beneath := states.panel(time, flows)):
+        panels = (*panels, beneath)
     of_links = QUANTITIES[timeline.strips[0].quantity].of == "link"
     names = (
         [flows.links.names[column] for column in bottlenecks(flows)] if of_links else flows.names

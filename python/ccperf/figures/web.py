@@ -8,6 +8,7 @@ import numpy as np
 
 from ccperf.figures.palette import ROLES, SUBJECTS, shade
 from ccperf.figures.quantities import QUANTITIES
+from ccperf.figures.states import AXIS
 from ccperf.figures.timelines import TIMELINES
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def layout() -> dict[str, Any]:
             }
             for each in QUANTITIES.values()
         },
+        "states": _axis(AXIS),
         "timelines": [
             {
                 "name": each.name,
@@ -45,6 +47,7 @@ def layout() -> dict[str, Any]:
                     }
                     for strip in each.strips
                 ],
+                "states": each.has_states,
             }
             for each in TIMELINES.values()
         ],

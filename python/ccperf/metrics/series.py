@@ -53,6 +53,8 @@ class FlowSeries:
                 f"{[flow['name'] for flow in described]}"
             )
         self._counters = recording.flows
+        #: Every change of the senders' state, if it was recorded.
+        self.changes = recording.changes
         self._samples = _Grid(recording.flow_samples, "flow")
         bottlenecks = recording.flows.strings("bottleneck")
         #: The directions that are bottlenecks, those of them that are sampled.

@@ -48,7 +48,7 @@ def picture(flows: FlowSeries) -> tuple[Drawn, str]:
     figure = _thinned(describe(TIMELINES[PICTURE], flows))
     kind = FIGURES[PICTURE]
     drawn = Drawn(figure.title, kind.caption, figure.alt, PICTURE_FILE)
-    return drawn, svg.draw(figure, svg.SMALL)
+    return drawn, svg.draw(figure, svg.COARSE)
 
 
 def _thinned(figure: Figure) -> Figure:

@@ -8,8 +8,6 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from ccperf import registry
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,8 +21,6 @@ class EngineView:
     """What pages need to know of the engine for browsers."""
 
     is_there: bool
-    cc: tuple[str, ...]
-    qdisc: tuple[str, ...]
 
     @property
     def compile(self) -> str:
@@ -57,9 +53,7 @@ def module() -> bytes:
 @cache
 def view() -> EngineView:
     """What pages need to know of the engine."""
-    return EngineView(
-        bool(module()), tuple(registry.algorithms("cc")), tuple(registry.algorithms("qdisc"))
-    )
+    return EngineView(bool(module()))
 
 
 def files_of_site() -> Iterator[tuple[str, str | bytes]]:

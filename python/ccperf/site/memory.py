@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import json
 import sqlite3
+import zlib
 from array import array
 from dataclasses import asdict
 from functools import cache
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
 _SCHEMA = """
 CREATE TABLE of (package TEXT NOT NULL);
 CREATE TABLE run (
-    database TEXT NOT NULL, id TEXT NOT NULL, points INTEGER NOT NULL, rows TEXT NOT NULL,
+    database TEXT NOT NULL, id TEXT NOT NULL, points INTEGER NOT NULL, rows BLOB NOT NULL,
     metrics BLOB NOT NULL, PRIMARY KEY (database, id)
 ) WITHOUT ROWID;
-CREATE TABLE part (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, files TEXT NOT NULL);
+CREATE TABLE part (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, files BLOB NOT NULL);
 """
 _NAMES = tuple(METRICS)
 
@@ -102,12 +103,12 @@ class Memory:
             for run, points in there.items():
                 if run in known and known[run][0] == points:
                     _, rows, blob = known[run]
-                    yield from _read(json.loads(rows), blob, database)
+                    yield from _read(_unpacked(rows), blob, database)
                     continue
                 found = list(_from_store(store, run, database))
                 self._db.execute(
                     "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?)",
-                    (key, run, points, json.dumps(_written(found)), _blob(found[0].metrics)),
+                    (key, run, points, _packed(_written(found)), _blob(found[0].metrics)),
                 )
                 yield from found
             gone = [(key, run) for run in known if run not in there]
@@ -118,14 +119,14 @@ class Memory:
         row = self._db.execute("SELECT made_of, files FROM part WHERE name = ?", (part,)).fetchone()
         if row is None or row[0] != _digest(made_of):
             return False
-        return target.keep([(name, size, time) for name, size, time in json.loads(row[1])])
+        return target.keep([(name, size, time) for name, size, time in _unpacked(row[1])])
 
     def remember(self, part: str, made_of: Any, names: list[str], target: Output) -> None:
         """Remember the files of a part that was made."""
         stamps = [[name, *(target.stamp(name) or ())] for name in names]
         self._db.execute(
             "INSERT OR REPLACE INTO part VALUES (?, ?, ?)",
-            (part, _digest(made_of), json.dumps(stamps)),
+            (part, _digest(made_of), _packed(stamps)),
         )
 
 
@@ -145,7 +146,7 @@ def _written(records: list[Record]) -> list[Any]:
 
 
 def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
-    values = array("d", blob)
+    values = array("d", zlib.decompress(blob))
     # NaN is no value.
     metrics = {name: v for name, v in zip(_NAMES, values, strict=True) if v == v}
     for settings, stop_time, row in written:
@@ -154,8 +155,41 @@ def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
         yield Record(RunRow(**row), database, settings, stop_time, metrics)
 
 
+#: What is in most rows, so that it takes no room in each.
+_COMMON = json.dumps(
+    {
+        "experiment": "",
+        "parameters": {"aut": "TcpNewReno", "qdisc": "FqCoDelQueueDisc"},
+        "label": None,
+        "cc": ["TcpCubic"],
+        "provenance": {
+            "ccperf_version": __version__,
+            "engine_hash": _native.ENGINE_HASH,
+            "backend": "native",
+            "backend_version": __version__,
+            "scenario_hash": "",
+            "seed": 1,
+            "user_code": {},
+        },
+        "wall_seconds": 0.0,
+        "finished_at": "2026-01-01T00:00:00+00:00",
+    }
+).encode()
+
+
+def _packed(rows: list[Any]) -> bytes:
+    packer = zlib.compressobj(6, zdict=_COMMON)
+    return packer.compress(json.dumps(rows).encode()) + packer.flush()
+
+
+def _unpacked(data: bytes) -> Any:
+    unpacker = zlib.decompressobj(zdict=_COMMON)
+    return json.loads(unpacker.decompress(data) + unpacker.flush())
+
+
 def _blob(metrics: Mapping[str, float]) -> bytes:
-    return array("d", [metrics.get(name, float("nan")) for name in _NAMES]).tobytes()
+    values = array("d", [metrics.get(name, float("nan")) for name in _NAMES])
+    return zlib.compress(values.tobytes(), 1)
 
 
 def _digest(made_of: Any) -> str:

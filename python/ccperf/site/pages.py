@@ -40,7 +40,8 @@ _BETTER = {
 
 def generated() -> Iterator[tuple[str, str]]:
     """Yield the files of the site that say what the package knows."""
-    layout = json.dumps(web.layout(), separators=(",", ":"))
+    choices = {kind: list(registry.algorithms(kind)) for kind in ("cc", "qdisc")}
+    layout = json.dumps({**web.layout(), "choices": choices}, separators=(",", ":"))
     yield "static/layout.js", f"globalThis.ccperf ??= {{}};\nccperf.layout = {layout};\n"
     yield "static/colours.css", web.colours()
 

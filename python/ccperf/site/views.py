@@ -393,4 +393,4 @@ def _headline(name: str, metrics: Mapping[str, float]) -> Column:
     if name not in metrics:
         return Column(tables.MISSING, "")
     places = 0 if METRICS[name].kind == "count" else 2
-    return Column(tables.number(metrics[name], places), repr(metrics[name]))
+    return Column(tables.number(metrics[name], places), f"{metrics[name]:.6g}")

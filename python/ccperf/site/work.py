@@ -87,17 +87,17 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
     files: Files = []
     flows = drawing.series_of(first)
     drawn = None
+    full, small = packed.rooms(len(page.seeds))
     if flows is not None:
         drawn, svg = drawing.picture(flows)
         files.append((drawn.file, svg))
-        files.append((drawing.DATA_FILE, drawing.data(first, flows, packed.FULL)))
+        files.append((drawing.DATA_FILE, drawing.data(first, flows, full)))
         for seed in page.seeds[1:]:
             record = page.cell.records[seed]
             other = _result(stores, record.database, record.row.id, page)
             series = drawing.series_of(other)
             if series is not None:
-                small = drawing.data(other, series, packed.SMALL)
-                files.append((f"{slug(other.id)}.js", small))
+                files.append((f"{slug(other.id)}.js", drawing.data(other, series, small)))
     others = drawing.others(first)
     files += [(other.file, picture) for other, picture in others]
     view = RunView(first, page, group, drawn, [other for other, _ in others])

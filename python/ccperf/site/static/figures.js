@@ -89,6 +89,12 @@ globalThis.ccperf ??= {};
       });
       return { x, y: { label, unit, lower, upper: null }, series, lines: [] };
     });
+    if (layout.states && runs.some((run) => run.states)) {
+      const series = runs.flatMap((run, r) => (run.states ?? []).map((steps, i) => ({
+        ...steps, shape: "step", role: "subject", subject: offsets[r] + i,
+      })));
+      panels.push({ x, y: ccperf.layout.states, series, lines: [] });
+    }
     const labels = { optimum: "optimum, equal shares", mean: "mean of the flows" };
     return {
       name: layout.name, title: layout.title, caption: layout.caption, panels, subjects,

@@ -79,6 +79,10 @@ globalThis.ccperf ??= {};
     const cancel = panel.querySelector("button.cancel");
     const reset = panel.querySelector("button.reset");
     const command = document.getElementById("live-command");
+    const { cc, qdisc } = ccperf.layout.choices;
+    for (const [name, choices] of [["cc", cc], ["against", cc], ["qdisc", qdisc]]) {
+      field(name).append(...choices.map((choice) => new Option(choice)));
+    }
     let engine = null;      // a promise of it
     let scenario = null;
     let base = null;
@@ -172,7 +176,7 @@ globalThis.ccperf ??= {};
     const open = async () => {
       if (engine) return;
       status.textContent = "The engine is loading…";
-      engine = ccperf.Engine.start(root);
+      engine = ccperf.engine();
       try {
         scenario = ccperf.expand(await ccperf.load(panel.dataset.scenario, "scenario"));
         base = await (await engine).settings(scenario);

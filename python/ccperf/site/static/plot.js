@@ -51,6 +51,10 @@ globalThis.ccperf ??= {};
     return found;
   };
 
+  const labelled = (axis) => axis.labels?.length ? axis.labels.map((label, i) => [i, label]) : null;
+  // A value on an axis as it is read out.
+  const said = (axis, value, unit = axis.unit) => axis.labels?.[value] ?? ccperf.format(value, unit);
+
   const limits = (axis, low, high) => {
     if (!(low <= high)) [low, high] = [0, 1];
     const start = axis.lower ?? low;
@@ -189,7 +193,7 @@ globalThis.ccperf ??= {};
         const full = limits(panel.x, low, high);
         const domain = this.link.domain && (!beside || this.zoomed === i) ? this.link.domain : full;
         const y = limits(panel.y, ...this.range(panel, "y", domain));
-        return { panel, domain, full, y, ticks: ticks(y[0], y[1], tall < 160 ? 4 : 6) };
+        return { panel, domain, full, y, ticks: labelled(panel.y) ?? ticks(y[0], y[1], tall < 160 ? 4 : 6) };
       });
       if (shared) {
         const full = [Math.min(...this.boxes.map((b) => b.full[0])), Math.max(...this.boxes.map((b) => b.full[1]))];
@@ -245,9 +249,8 @@ globalThis.ccperf ??= {};
       const bottom = top + height;
       box.toX = (value) => left + (value - domain[0]) / (domain[1] - domain[0]) * width;
       box.toY = (value) => bottom - (value - y[0]) / (y[1] - y[0]) * height;
-      const across = panel.x.labels?.length
-        ? panel.x.labels.map((label, i) => [i, label]).filter(([i]) => i >= domain[0] && i <= domain[1])
-        : ticks(domain[0], domain[1], Math.max(2, Math.min(8, Math.floor(width / 60))));
+      const across = labelled(panel.x)?.filter(([i]) => i >= domain[0] && i <= domain[1])
+        ?? ticks(domain[0], domain[1], Math.max(2, Math.min(8, Math.floor(width / 60))));
       const longest = 7.2 * Math.max(...across.map(([, text]) => text.length));
       const apart = across.length > 1 ? box.toX(across[1][0]) - box.toX(across[0][0]) : Infinity;
       const every = Math.max(1, Math.ceil((longest + 8) / apart));
@@ -419,8 +422,8 @@ globalThis.ccperf ??= {};
       if (this.nearest) {
         const { series, x, y } = this.nearest;
         head = this.nameOf(series);
-        rows.push([this.classOf(series), box.panel.y.label, ccperf.format(y, box.panel.y.unit)]);
-        rows.push([this.classOf(series), box.panel.x.label, ccperf.format(x, box.panel.x.unit)]);
+        rows.push([this.classOf(series), box.panel.y.label, said(box.panel.y, y)]);
+        rows.push([this.classOf(series), box.panel.x.label, said(box.panel.x, x)]);
       } else {
         if (cursor === null || cursor < box.domain[0] || cursor > box.domain[1]) return;
         const values = this.valuesAt(box, cursor);
@@ -428,7 +431,7 @@ globalThis.ccperf ??= {};
         head = `${box.panel.x.label} ${name ?? ccperf.format(cursor, box.panel.x.unit)}`;
         for (const { series, y, half } of values.slice(0, 12)) {
           const unit = series.shape === "ticks" ? "" : box.panel.y.unit;
-          rows.push([this.classOf(series), this.nameOf(series), ccperf.format(y, unit) + (half ? ` ± ${ccperf.format(half, unit)}` : "")]);
+          rows.push([this.classOf(series), this.nameOf(series), said(box.panel.y, y, unit) + (half ? ` ± ${ccperf.format(half, unit)}` : "")]);
         }
         if (values.length > 12) rows.push(["", `and ${values.length - 12} more`, ""]);
         if (!values.length && box.panel.series.every((series) => ["points", "outline"].includes(series.shape))) return;

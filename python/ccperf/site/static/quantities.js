@@ -45,6 +45,19 @@ globalThis.ccperf ??= {};
     return count ? sum / count : NaN;
   };
 
+  // The congestion state of each flow until `end`, in s, of a table of changes: x are the ends of its
+  // times in a state, y which state that was. A connection begins Open.
+  ccperf.states = (changes, flows, end) => {
+    const found = new Map(flows.map((flow) => [flow, { x: [], y: [0] }]));
+    for (let row = 0; row < changes.name.length; row++) {
+      if (changes.name[row] !== "cong_state") continue;
+      const steps = found.get(Number(changes.flow[row]));
+      steps?.x.push(Number(changes.time_ns[row]) / 1e9);
+      steps?.y.push(changes.value[row]);
+    }
+    return flows.map((flow) => ({ x: [...found.get(flow).x, end], y: found.get(flow).y }));
+  };
+
   ccperf.quantities = (tables, about) => {
     const flows = grid(tables.flow_samples, "flow");
     const links = grid(tables.link_samples, "link");
@@ -96,6 +109,7 @@ globalThis.ccperf ??= {};
     }
     return {
       id: about.id, name: about.name, seed: about.seed, columns,
+      ...(tables.changes ? { states: ccperf.states(tables.changes, flows.subjects, flows.x.at(-1) ?? 0) } : {}),
       flows: flows.subjects.map((flow) => ({
         name: tables.flows.name[flow], algorithm: about.flows[flow]?.algorithm ?? "",
       })),

@@ -97,7 +97,8 @@ globalThis.ccperf ??= {};
     };
 
     // Seeds: one of them, or all over each other.
-    const seeds = [...document.querySelectorAll("tr[data-seed]")].map((row) => row.dataset);
+    const seeds = [...document.querySelectorAll("table.seeds tr[data-file]")].map(({ cells, dataset }) =>
+      ({ seed: cells[0].textContent, run: cells[1].textContent, file: dataset.file }));
     let seed = null;
     for (const id of [own, ...seeds.map(({ run }) => run)]) seedsOf.add(id);
     if (seeds.length > 1) {
@@ -119,7 +120,9 @@ globalThis.ccperf ??= {};
       label: "Compare with another run", placeholder: "Compare with…", onlyRuns: true,
       pick: (entry) => { status.textContent = ""; compare(entry); },
     });
-    controls.append(field, chips, status);
+    const data = Object.assign(document.createElement("span"), { className: "buttons" });
+    ccperf.recordingButtons(data, own, (text) => { status.textContent = text; });
+    controls.append(field, data, chips, status);
     controls.hidden = false;
 
     // What cannot be drawn is shown as a picture.
