@@ -104,7 +104,7 @@ impl Event {
 }
 
 /// A key with its event, in two words that are compared as one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
     time: u64,
     /// Number and event.
@@ -150,13 +150,16 @@ impl PartialOrd for Entry {
 const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
 
 /// How many of the soonest events are kept sorted.
-const SOON: usize = 128;
+const SOON: u8 = 128;
 
 /// How many of them are looked at one by one for a new event's place.
-const NEAR: usize = 8;
+const NEAR: u8 = 8;
+
+/// As many as a `u8` can tell apart, so that no index needs a check.
+const PLACES: usize = 1 << u8::BITS;
 
 /// From here on events are better kept in rows of their own, if they can.
-const CROWD: usize = 32;
+const CROWD: u8 = 32;
 
 /// Entries by their order: the soonest in a sorted array, the rest in a heap.
 ///
@@ -167,8 +170,8 @@ const CROWD: usize = 32;
 struct Pending {
     /// In descending order, so that the soonest is the last, at `len`.  The first is `NEVER`, which ends
     /// every search.
-    soon: [Entry; SOON + 1],
-    len: usize,
+    soon: [Entry; PLACES],
+    len: u8,
     /// Nothing in here is sooner than anything in `soon`.
     rest: BinaryHeap<Reverse<Entry>>,
     /// The first of them.
@@ -177,7 +180,7 @@ struct Pending {
 
 impl Default for Pending {
     fn default() -> Self {
-        Pending { soon: [NEVER; SOON + 1], len: 0, rest: BinaryHeap::new(), rest_first: NEVER }
+        Pending { soon: [NEVER; PLACES], len: 0, rest: BinaryHeap::new(), rest_first: NEVER }
     }
 }
 
@@ -190,15 +193,15 @@ impl Pending {
         }
         let near = len.saturating_sub(NEAR);
         let mut at = len;
-        while at > near && self.soon[at].time < entry.time {
-            self.soon[at + 1] = self.soon[at];
+        while at > near && self.soon[usize::from(at)].time < entry.time {
+            self.soon[usize::from(at.wrapping_add(1))] = self.soon[usize::from(at)];
             at -= 1;
         }
         self.len = len + 1;
-        if self.soon[at].time <= entry.time {
-            return self.place_far(at, entry);
+        if self.soon[usize::from(at)].time <= entry.time {
+            return self.place_far(usize::from(at), entry);
         }
-        self.soon[at + 1] = entry;
+        self.soon[usize::from(at.wrapping_add(1))] = entry;
     }
 
     /// The place of this entry is some way down from `at`, or near with others at the same time.  What is
@@ -218,20 +221,21 @@ impl Pending {
         }
         if self.len >= SOON {
             // The later half of the array moves into the heap.
-            self.rest.extend(self.soon[1..=SOON / 2].iter().map(|&entry| Reverse(entry)));
-            self.soon.copy_within(SOON / 2 + 1.., 1);
+            const HALF: usize = SOON as usize / 2;
+            self.rest.extend(self.soon[1..=HALF].iter().map(|&entry| Reverse(entry)));
+            self.soon.copy_within(HALF + 1..=SOON as usize, 1);
             self.len = SOON / 2;
             self.note_first();
             return self.push_late(entry);
         }
         self.len += 1;
-        self.place_far(self.len - 1, entry);
+        self.place_far(usize::from(self.len) - 1, entry);
     }
 
     /// The soonest entry; `NEVER` if there is none, or if the array has to be refilled.
     #[inline]
     fn first(&self) -> Entry {
-        self.soon[self.len]
+        self.soon[usize::from(self.len)]
     }
 
     /// Takes what [`Pending::first`] has just returned.
@@ -247,9 +251,9 @@ impl Pending {
             && let Some(entry) = self.rest.pop()
         {
             self.len += 1;
-            self.soon[self.len] = entry.0;
+            self.soon[usize::from(self.len)] = entry.0;
         }
-        self.soon[1..=self.len].reverse();
+        self.soon[1..=usize::from(self.len)].reverse();
         self.note_first();
         self.len > 0
     }
@@ -303,6 +307,12 @@ impl EventQueue {
 
     #[inline]
     pub fn insert_entry(&mut self, entry: Entry) {
+        self.pending.push(entry);
+    }
+
+    /// The same where it is not the rule.
+    #[inline(never)]
+    pub fn insert_apart(&mut self, entry: Entry) {
         self.pending.push(entry);
     }
 

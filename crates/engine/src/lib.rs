@@ -23,6 +23,7 @@ pub mod qdisc;
 mod recorder;
 pub mod recording;
 pub mod recovery;
+mod ring;
 pub mod rng;
 pub mod routing;
 pub mod scenario;

@@ -15,7 +15,7 @@ mod lanes;
 mod port;
 
 use crate::event::EventQueue;
-use crate::flow_monitor::{Counts, FlowMonitor, LostIn};
+use crate::flow_monitor::{Counts, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::qdisc::FlowKeys;
 use crate::rng::RngStream;
@@ -100,7 +100,9 @@ impl Network {
     fn leave(&mut self, origin: Origin, next: Next, id: PacketId) {
         match next {
             Next::Port(port) => {
-                self.common.packets.report_sent(id, self.common.events.now().time);
+                if self.common.is_observed {
+                    self.common.packets.report_sent(id, self.common.now());
+                }
                 self.ports[port as usize].enter(id, &mut self.common);
             }
             _ => self.lose(self.forwarding.first_port(origin.node), id, NO_ROUTE),
@@ -139,7 +141,7 @@ impl Network {
 
     /// From now on what becomes of the packets of the first `flows` flows is counted.
     pub fn monitor_flows(&mut self, flows: usize) {
-        self.common.packets.set_monitor(FlowMonitor::new(flows));
+        self.common.monitor(flows);
     }
 
     /// What has become of them, at the end of the run.
@@ -178,26 +180,19 @@ impl Network {
             common.packets.remove(id);
             return None;
         }
-        common.record(index, PacketEvent::Rx, id, "");
-        let Place::Row(row) = port.leads_to else {
-            common.packets.report_received(id, now);
-            return Some(id);
+        let next = match port.leads_to {
+            Place::Leaf(_) => Next::Here,
+            Place::Row(row) => self.forwarding.at(row, &common.packets[id]),
         };
-        match self.forwarding.at(row, &common.packets[id]) {
-            Next::Port(next) => {
-                common.packets.report_forwarded(id, now);
-                self.ports[next as usize].enter(id, common);
-                None
-            }
-            Next::Here => {
-                common.packets.report_received(id, now);
-                Some(id)
-            }
-            _ => {
-                self.lose(index, id, NO_ROUTE);
-                None
-            }
+        if common.is_observed {
+            common.observe_arrival(index, id, next);
         }
+        match next {
+            Next::Port(next) => self.ports[next as usize].enter(id, common),
+            Next::Here => return Some(id),
+            Next::Group(_) | Next::Nowhere => self.lose(index, id, NO_ROUTE),
+        }
+        None
     }
 
     /// Takes a packet that has arrived out of the network.
@@ -232,7 +227,7 @@ impl Network {
     /// Packets are recorded from now on.
     #[cfg(test)]
     pub fn record_packets(&mut self, trace: PacketTrace) {
-        self.common.trace = Some(trace);
+        self.common.record_into(trace);
     }
 
     /// Links fail or come back.  What waits in front of a link that fails, or is on its wire, is lost;

@@ -115,7 +115,7 @@ impl Options {
 }
 
 /// Which packet of the pool; valid until the packet is freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketId(pub u32);
 
 /// A `[left, right)` block of a SACK option (RFC 2018 section 3).

@@ -3,12 +3,11 @@
 mod greedy;
 mod source;
 
-use std::collections::VecDeque;
-
 pub use greedy::Greedy;
 pub use source::{Due, Source};
 
 use crate::lowered;
+use crate::ring::Ring;
 use crate::time::Time;
 
 /// A flow's application, on both its ends.
@@ -68,7 +67,7 @@ pub struct Transfer {
     end: u64,
     written: u64,
     /// Creation stamps of writes that have not been read completely: (stamp, end offset).
-    stamps: VecDeque<(Time, u64)>,
+    stamps: Ring<(Time, u64)>,
     pub read: u64,
     /// Of these, bytes of a write that has not been read completely.
     incomplete: u32,
@@ -82,7 +81,7 @@ impl Transfer {
             write_size,
             end,
             written: 0,
-            stamps: VecDeque::new(),
+            stamps: Ring::default(),
             read: 0,
             incomplete: 0,
             one_way_delay: None,
@@ -119,11 +118,11 @@ impl Transfer {
         } else {
             self.read - u64::from(self.incomplete)
         };
-        while self.stamps.front().is_some_and(|&(_, end)| end < complete) {
+        while self.stamps.front().is_some_and(|(_, end)| end < complete) {
             self.stamps.pop_front();
         }
         if complete > before
-            && let Some(&(stamp, end)) = self.stamps.front()
+            && let Some((stamp, end)) = self.stamps.front()
         {
             self.one_way_delay = Some(now - stamp);
             if end == complete {

@@ -3,9 +3,10 @@
 use super::added_delays::AddedDelays;
 use super::lanes::{Flight, Lanes, Transmission};
 use crate::event::{Event, EventQueue};
-use crate::flow_monitor::LostIn;
+use crate::flow_monitor::{FlowMonitor, LostIn};
 use crate::packet::{PacketId, PacketPool};
 use crate::qdisc::FlowKeys;
+use crate::routing::Next;
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::Reason;
@@ -31,11 +32,15 @@ pub struct Common {
     pub flow_keys: FlowKeys,
     pub trace: Option<PacketTrace>,
     pub timers: QdiscTimers,
+    /// Packets are recorded or monitored: the only question that a hop asks for their sake.
+    pub is_observed: bool,
 }
 
 impl Common {
     pub fn new(flow_keys: FlowKeys, trace: Option<PacketTrace>) -> Self {
+        let is_observed = trace.is_some();
         Common {
+            is_observed,
             events: EventQueue::default(),
             packets: PacketPool::default(),
             flights: Lanes::default(),
@@ -51,18 +56,48 @@ impl Common {
         self.events.now().time
     }
 
+    /// Packets are recorded from now on.
+    #[cfg(test)]
+    pub fn record_into(&mut self, trace: PacketTrace) {
+        self.trace = Some(trace);
+        self.is_observed = true;
+    }
+
+    /// What becomes of the packets of the first `flows` flows is counted from now on.
+    pub fn monitor(&mut self, flows: usize) {
+        self.packets.set_monitor(FlowMonitor::new(flows));
+        self.is_observed = true;
+    }
+
     /// Writes a row of the packet trace, if there is one.
     #[inline]
     pub fn record(&mut self, port: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
+        if self.is_observed {
+            self.write_row(port, event, id, reason);
+        }
+    }
+
+    #[inline(never)]
+    fn write_row(&mut self, port: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
         if let Some(trace) = &mut self.trace {
             let (at, packet) = (self.events.now().time, self.packets.headers(id));
             let reason = Reason { text: reason, depth: 0 };
             trace.push(Row { at, port, event, packet, reason });
         }
     }
-}
 
-impl Common {
+    /// A packet has come over the wire of `port`; `next`: what the node there does with it.
+    #[inline(never)]
+    pub fn observe_arrival(&mut self, port: u32, id: PacketId, next: Next) {
+        self.write_row(port, PacketEvent::Rx, id, "");
+        let now = self.now();
+        match next {
+            Next::Here => self.packets.report_received(id, now),
+            Next::Port(_) => self.packets.report_forwarded(id, now),
+            Next::Group(_) | Next::Nowhere => {}
+        }
+    }
+
     /// A device does not take a packet, which ceases to exist.
     pub fn refuse(&mut self, port: u32, id: PacketId, reason: &'static str) {
         self.record(port, PacketEvent::Drop, id, reason);

@@ -1,20 +1,19 @@
 //! What waits for the same length of time waits in a row, of which only the head has an event: the
 //! packets on all wires, and the ends of transmissions.
 
-use std::collections::VecDeque;
-
 use crate::event::{Entry, Event, EventQueue, Key};
 use crate::packet::PacketId;
+use crate::ring::Ring;
 use crate::time::Time;
 
 /// What waits in lanes.
-pub trait Waits: Copy {
+pub trait Waits: Copy + Default {
     /// The event of the head of a lane.
     fn event(lane: u32) -> Event;
 }
 
 /// A packet on the wire of `port`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Flight {
     pub id: PacketId,
     pub port: u32,
@@ -27,7 +26,7 @@ impl Waits for Flight {
 }
 
 /// A transmission of `port`, whose end somebody waits for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Transmission {
     pub port: u32,
 }
@@ -38,7 +37,7 @@ impl Waits for Transmission {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Waiting<T> {
     due: Entry,
     what: T,
@@ -49,10 +48,10 @@ struct Waiting<T> {
 struct Lane<T> {
     /// [`ALONE`]: it has one of them, or none.
     duration: Time,
-    row: VecDeque<Waiting<T>>,
+    row: Ring<Waiting<T>>,
 }
 
-impl<T> Lane<T> {
+impl<T: Waits> Lane<T> {
     /// Another duration may have it.
     fn is_free(&self) -> bool {
         self.row.is_empty() && self.duration != ALONE
@@ -80,10 +79,10 @@ impl<T> Default for Lanes<T> {
 
 impl<T: Waits> Lanes<T> {
     /// Makes `lane`, where the last one like it went, the lane of this duration.
-    #[inline]
+    #[inline(always)]
     fn choose(&mut self, lane: &mut u32, duration: Time) -> &mut Lane<T> {
-        let is_right = |known: &Lane<T>| known.duration == duration;
-        if !self.lanes.get(*lane as usize).is_some_and(is_right) {
+        let known = *lane as usize;
+        if known >= self.lanes.len() || self.lanes[known].duration != duration {
             *lane = self.find(duration);
         }
         &mut self.lanes[*lane as usize]
@@ -96,7 +95,7 @@ impl<T: Waits> Lanes<T> {
         let same = self.lanes.iter().position(|lane| lane.duration == duration);
         let lane = same.or_else(|| self.lanes.iter().position(Lane::is_free));
         let lane = lane.unwrap_or_else(|| {
-            self.lanes.push(Lane { duration, row: VecDeque::new() });
+            self.lanes.push(Lane { duration, row: Ring::default() });
             self.lanes.len() - 1
         });
         self.lanes[lane].duration = duration;
@@ -105,12 +104,12 @@ impl<T: Waits> Lanes<T> {
 
     /// Something begins now and is due after `duration`.  `lane` is where the last one like it went,
     /// and is set to where this one goes.
-    #[inline]
+    #[inline(always)] // on every hop
     pub fn start(&mut self, lane: &mut u32, duration: Time, what: T, events: &mut EventQueue) {
         let place = self.choose(lane, duration);
         let due = events.reserve_entry(duration, T::event(*lane));
         if place.row.is_empty() || events.plain {
-            events.insert_entry(due);
+            events.insert_apart(due);
         }
         place.row.push_back(Waiting { due, what });
     }
@@ -118,7 +117,7 @@ impl<T: Waits> Lanes<T> {
     /// The same for what waits as long as nothing else, which has a lane to itself.
     pub fn start_alone(&mut self, duration: Time, what: T, events: &mut EventQueue) {
         let lane = self.alone.pop().unwrap_or_else(|| {
-            self.lanes.push(Lane { duration: ALONE, row: VecDeque::new() });
+            self.lanes.push(Lane { duration: ALONE, row: Ring::default() });
             self.lanes.len() as u32 - 1
         });
         let due = events.reserve_entry(duration, T::event(lane));
@@ -165,7 +164,8 @@ impl<T: Waits> Lanes<T> {
 impl Lanes<Flight> {
     /// The packets on the wire of `port`.
     pub fn on_wire(&self, port: u32) -> impl Iterator<Item = PacketId> {
-        let flights = self.lanes.iter().flat_map(|lane| &lane.row).map(|waiting| waiting.what);
+        let flights =
+            self.lanes.iter().flat_map(|lane| lane.row.iter()).map(|waiting| waiting.what);
         flights.filter(move |flight| flight.port == port).map(|flight| flight.id)
     }
 }

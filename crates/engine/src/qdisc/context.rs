@@ -35,6 +35,14 @@ pub struct QdiscState {
 }
 
 impl QdiscState {
+    /// A packet was enqueued and dequeued at once.
+    #[inline]
+    pub fn count_passed(&mut self) {
+        self.enqueued_packets += 1;
+        self.dequeued_packets += 1;
+        self.last_sojourn = Some(Time::ZERO);
+    }
+
     fn count(&mut self, verdict: Verdict, reason: Reason, bytes: u32) {
         let found = self.counts.iter_mut().find(|c| c.verdict == verdict && c.reason == reason);
         match found {

@@ -29,9 +29,9 @@ impl Packed {
     #[inline]
     fn unpack(self) -> Next {
         match self {
+            Packed(port) if port < Packed::GROUP => Next::Port(port),
             Packed::HERE => Next::Here,
             Packed::NOWHERE => Next::Nowhere,
-            Packed(port) if port < Packed::GROUP => Next::Port(port),
             Packed(group) => Next::Group(group - Packed::GROUP),
         }
     }

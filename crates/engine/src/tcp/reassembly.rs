@@ -77,7 +77,20 @@ impl Reassembly {
 
     /// Takes the segment `[seq, seq + len)`.  Returns `None` if nothing of it is new, else the number
     /// of bytes that are in order now and go to the application.
+    #[inline]
     pub fn add(&mut self, seq: Seq, len: u32) -> Option<u32> {
+        // Mostly it is what is expected, and nothing waits behind it.
+        if seq == self.next && len > 0 && self.pending.is_empty() && self.sacks.is_empty() {
+            self.next += len;
+            if self.fin == Some(self.next) {
+                self.next += 1;
+            }
+            return Some(len);
+        }
+        self.add_out_of_order(seq, len)
+    }
+
+    fn add_out_of_order(&mut self, seq: Seq, len: u32) -> Option<u32> {
         let mut head = seq.max(self.next);
         let mut tail = seq + len;
         if let Some(&(first, _)) = self.pending.front() {

@@ -271,8 +271,9 @@ impl Scoreboard {
 
     /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
     pub fn next_segment(&mut self, rule3: Rule3, window: u32) -> Option<(Seq, u32)> {
-        let hole = self.first_hole();
-        if let Some((start, true)) = hole {
+        if self.lost_out > 0
+            && let Some((start, true)) = self.first_hole()
+        {
             return Some((start, self.segment_size));
         }
         let high = self.head + self.sent_size;
@@ -282,7 +283,8 @@ impl Scoreboard {
             }
             return Some((high, self.segment_size.min(window - self.sent_size)));
         }
-        hole.filter(|_| rule3 == Rule3::Applies).map(|(start, _)| (start, self.segment_size))
+        let hole = if rule3 == Rule3::Applies { self.first_hole() } else { None };
+        hole.map(|(start, _)| (start, self.segment_size))
     }
 
     /// Whether the segment at `seq` is marked lost and lies below the highest SACK.

@@ -27,6 +27,7 @@
 //! packet has left, so that whoever comes next can tell from the time alone whether it has run.
 
 use crate::event::{Event, EventQueue, Key};
+use crate::time::Time;
 
 #[derive(Clone, Copy, Debug)]
 pub enum FlowControl {
@@ -58,6 +59,21 @@ impl FlowControl {
             events.insert(wake, Event::Wake(port));
         }
         *self = FlowControl::Stopped;
+    }
+
+    /// Whether the discipline may send now, without anything queued for it to find out.  `found_empty` is
+    /// told of the wake that has passed unseen, as [`FlowControl::catch_up`] returns it.
+    #[inline(always)] // on every hop
+    pub fn may_send(&mut self, now: Key, found_empty: impl FnOnce(Time)) -> bool {
+        match *self {
+            FlowControl::Started { .. } => true,
+            FlowControl::StoppedUntil { wake } if wake <= now => {
+                *self = FlowControl::Started { wake };
+                found_empty(wake.time);
+                true
+            }
+            FlowControl::StoppedUntil { .. } | FlowControl::Stopped => false,
+        }
     }
 
     /// A packet of an empty discipline goes straight through; it `fills` the device queue for a moment
@@ -110,7 +126,6 @@ impl FlowControl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::Time;
 
     const PORT: u32 = 7;
 

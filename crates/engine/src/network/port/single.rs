@@ -40,18 +40,57 @@ impl Single {
     }
 
     /// A packet comes: into the discipline, or straight to the device.
-    #[inline]
+    #[inline(always)] // on every hop
     pub fn enter(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
+        if !self.lets_through(id, transmitter, common) {
+            self.enter_attended(id, transmitter, common);
+        }
+    }
+
+    /// Where all is idle a packet goes straight onto the wire: the discipline is empty and does nothing
+    /// but count it, the device has nothing to send.  Returns whether it has.
+    #[inline(always)]
+    fn lets_through(
+        &mut self,
+        id: PacketId,
+        transmitter: &mut Transmitter,
+        common: &mut Common,
+    ) -> bool {
+        let now = common.events.now();
+        if transmitter.is_busy(now) || !transmitter.is_even() || common.is_observed {
+            return false;
+        }
+        let Some(Feeder { qdisc, state }) = &mut self.feeder else { return false };
+        if state.packets > 0 || !self.flow_control.may_send(now, |wake| qdisc.found_empty(wake)) {
+            return false;
+        }
+        let packet = &common.packets[id];
+        let bytes = packet.wire_bytes();
+        // An idle transmitter has no queue, so that nobody waits for its end.
+        debug_assert!(self.queue.is_empty());
+        if self.queue.is_full_for(bytes) || !qdisc.passes(packet.ip_bytes, now.time) {
+            return false;
+        }
+        state.count_passed();
+        // ns-3 draws its number before those of the transmission.
+        let wake = common.events.reserve(Time::ZERO);
+        transmitter.send(id, bytes, common);
+        self.flow_control.pass(wake, self.queue.is_filled_by(bytes));
+        true
+    }
+
+    /// The same where the way is not free, or somebody looks.
+    #[inline(never)] // keeps the way through short
+    fn enter_attended(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
         if self.flow_control.is_stopped() {
             self.catch_up(transmitter.port, common);
         }
         // Most disciplines are empty most of the time, and all they do is count.
         if !self.flow_control.is_stopped() && !transmitter.is_plain {
             let now = common.events.now();
-            let packet = &mut common.packets[id];
+            let packet = &common.packets[id];
             let bytes = packet.wire_bytes();
             if !self.queue.is_full_for(bytes) && self.passes_discipline(packet.ip_bytes, now.time) {
-                packet.enqueued = now.time;
                 common.record(transmitter.port, PacketEvent::Enqueue, id, "");
                 if transmitter.is_busy(now) {
                     return self.wait(id, bytes, transmitter, common);
@@ -72,9 +111,7 @@ impl Single {
         if state.packets > 0 || !qdisc.passes(ip_bytes, now) {
             return false;
         }
-        state.enqueued_packets += 1;
-        state.dequeued_packets += 1;
-        state.last_sojourn = Some(Time::ZERO);
+        state.count_passed();
         true
     }
 
@@ -88,7 +125,6 @@ impl Single {
         }
     }
 
-    #[inline(never)] // keeps the way through short
     fn enter_queue(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
         if let Some(feeder) = &mut self.feeder {
             feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.enqueue(id, cx));
@@ -102,18 +138,18 @@ impl Single {
 
     /// The discipline sends until it is empty, gives nothing, or is told to stop.
     fn run(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
+        if self.flow_control.is_stopped() {
+            return;
+        }
         let quota = self.feeder.as_ref().map_or(0, |feeder| feeder.qdisc.run_quota());
         for _ in 0..quota {
-            if self.flow_control.is_stopped() {
-                return;
-            }
             let Some(feeder) = &mut self.feeder else { return };
             let next = feeder.call(ROOT, transmitter, common, |qdisc, cx| qdisc.dequeue(cx));
             let is_empty = feeder.state.packets == 0;
             let Some(id) = next else { return };
             self.give_to_device(id, transmitter, common);
             // An empty discipline is not asked: CoDel, COBALT and RED would note that it was empty.
-            if is_empty {
+            if is_empty || self.flow_control.is_stopped() {
                 return;
             }
         }

@@ -75,24 +75,36 @@ impl Transmitter {
         now < self.busy_until
     }
 
-    /// Puts a packet onto the wire; the transmitter is idle, and busy from now on until the packet's
-    /// end has left.  `is_awaited`: others wait for that.
+    /// What is sent here needs no attention: not every event is queued, and all packets fly equally
+    /// long.
     #[inline]
-    pub fn transmit(&mut self, id: PacketId, bytes: u32, is_awaited: bool, common: &mut Common) {
-        let (delay, port, is_uneven) = (self.delay, self.port, self.is_uneven);
+    pub fn is_even(&self) -> bool {
+        !(self.is_plain | self.is_uneven)
+    }
+
+    /// Puts a packet onto the wire of an even transmitter, whose end nobody waits for.
+    #[inline(always)] // on every hop
+    pub fn send(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
+        let (delay, port) = (self.delay, self.port);
         let size = self.size(bytes);
         let tx_time = size.tx_time;
         // ns-3 draws the numbers in this order: end of transmission, arrival.
         let busy_until = common.events.reserve(tx_time);
-        if is_uneven {
-            self.start_unevenly(id, bytes, common);
-        } else {
-            let flight = Flight { id, port };
-            common.flights.start(&mut size.lane, tx_time + delay, flight, &mut common.events);
-        }
+        let flight = Flight { id, port };
+        common.flights.start(&mut size.lane, tx_time + delay, flight, &mut common.events);
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
+    }
+
+    /// Puts a packet onto the wire; the transmitter is idle, and busy from now on until the packet's
+    /// end has left.  `is_awaited`: others wait for that.
+    pub fn transmit(&mut self, id: PacketId, bytes: u32, is_awaited: bool, common: &mut Common) {
+        if self.is_uneven {
+            self.send_unevenly(id, bytes, common);
+        } else {
+            self.send(id, bytes, common);
+        }
         if is_awaited || self.is_plain {
             self.await_completion(common);
         }
@@ -100,10 +112,11 @@ impl Transmitter {
 
     /// The packet may fly longer than others.
     #[inline(never)]
-    fn start_unevenly(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
+    fn send_unevenly(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
         let (delay, port) = (self.delay, self.port);
         let mut variation = self.variation.take();
         let size = self.size(bytes);
+        let busy_until = common.events.reserve(size.tx_time);
         let (mut duration, mut lane) = (size.tx_time + delay, &mut size.lane);
         if let Some((added, own)) = common.added_delays.at(port, &common.packets[id]) {
             (duration, lane) = (duration + added, own);
@@ -117,6 +130,9 @@ impl Transmitter {
             None => common.flights.start(lane, duration, flight, events),
         }
         self.variation = variation;
+        self.busy_until = busy_until;
+        self.tx_packets += 1;
+        self.tx_bytes += u64::from(bytes);
     }
 
     /// Some flows that begin here have longer ways than others.

@@ -54,6 +54,9 @@ enum Rto {
 impl<P: Profile> Socket<P> {
     /// An acceptable ACK, with or without data.
     pub(super) fn on_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.sacks == 0 && packet.ack == self.tcb.high_tx_mark && self.is_all_acked() {
+            return self.on_ack_of_nothing(packet, env);
+        }
         let lost_before = self.sending.scoreboard.lost_out();
         let prior_in_flight = self.tcb.bytes_in_flight;
         let delivered_before = self.sending.rate.delivered();
@@ -100,6 +103,31 @@ impl<P: Profile> Socket<P> {
         self.congestion.on_sample(&mut self.tcb, |tcb| {
             let lost = self.sending.scoreboard.lost_out().abs_diff(lost_before);
             let sample = self.sending.rate.sample(delivered, lost, prior_in_flight, tcb.min_rtt);
+            (*self.sending.rate.connection(), sample)
+        });
+        if packet.payload > 0 {
+            self.on_data(packet, env);
+        }
+        self.send_pending(env);
+    }
+
+    /// Nothing that was sent waits for an acknowledgement: with a receiver it is always so.
+    #[inline]
+    fn is_all_acked(&self) -> bool {
+        self.sending.scoreboard.head() == self.tcb.high_tx_mark
+    }
+
+    /// The same where there is nothing to acknowledge, which takes a fraction of the steps.
+    fn on_ack_of_nothing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let prior_in_flight = self.tcb.bytes_in_flight;
+        self.tcb.last_acked_sacked = 0;
+        self.leave_cwr(packet.ack);
+        self.on_ecn_echo(packet, packet.ack, 0);
+        self.bytes_in_flight();
+        self.tcb.last_acked_seq = packet.ack;
+        self.tcb.is_retrans_data_acked = false;
+        self.congestion.on_sample(&mut self.tcb, |tcb| {
+            let sample = self.sending.rate.sample(0, 0, prior_in_flight, tcb.min_rtt);
             (*self.sending.rate.connection(), sample)
         });
         if packet.payload > 0 {

@@ -71,10 +71,14 @@ impl<P: Profile> Socket<P> {
     }
 
     /// Sends while the window, the pacing timer and the data allow (RFC 6675 section 5, step C).
+    #[inline]
     pub(super) fn send_pending<E: Environment>(&mut self, env: &mut E) {
-        if self.sending.scoreboard.size() == 0 || !self.open {
-            return;
+        if self.sending.scoreboard.size() > 0 && self.open {
+            self.send_some(env);
         }
+    }
+
+    fn send_some<E: Environment>(&mut self, env: &mut E) {
         loop {
             let window = self.available_window();
             if window == 0 || (self.is_pacing() && self.is_pending(Timer::Pacing)) {

@@ -1,7 +1,6 @@
 //! How long a round trip takes, and with it the retransmission timeout (RFC 6298).
 
-use std::collections::VecDeque;
-
+use crate::ring::Ring;
 use crate::seq::Seq;
 use crate::tcp::config::Config;
 use crate::tcp::rtt::RttEstimator;
@@ -9,7 +8,7 @@ use crate::tcp::tcb::Tcb;
 use crate::time::Time;
 
 /// A segment that has not yet given an RTT sample.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     seq: Seq,
     len: u32,
@@ -20,7 +19,7 @@ struct Sent {
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     estimator: RttEstimator,
-    history: VecDeque<Sent>,
+    history: Ring<Sent>,
     /// No entry of it is longer.
     longest: u32,
     pub(super) rto: Time,
@@ -33,7 +32,7 @@ impl RoundTrips {
     pub(super) fn new(config: &Config, initial_rtt: Time) -> RoundTrips {
         RoundTrips {
             estimator: RttEstimator::new(initial_rtt),
-            history: VecDeque::new(),
+            history: Ring::default(),
             longest: 0,
             rto: Time::ZERO,
             granularity: config.clock_granularity,
@@ -82,11 +81,13 @@ impl RoundTrips {
         // longer segment reaches into the next ones, and further with each segment that begins in it.
         let above = self.history.partition_point(|entry| entry.seq <= seq);
         let mut i = above;
-        while i > 0 && self.history[i - 1].seq + self.longest > seq {
+        let reaches = |entry: Sent| entry.seq + self.longest > seq;
+        while i > 0 && self.history.get(i - 1).is_some_and(reaches) {
             i -= 1;
         }
-        let found = self.history.range_mut(i..above).find(|entry| seq < entry.seq + entry.len);
-        if let Some(entry) = found {
+        let contains = |entry: Sent| seq < entry.seq + entry.len;
+        let found = (i..above).find(|&i| self.history.get(i).is_some_and(contains));
+        if let Some(entry) = found.and_then(|i| self.history.get_mut(i)) {
             entry.retransmitted = true;
             entry.len = ((seq + len) - entry.seq) as u32;
             self.longest = self.longest.max(entry.len);
@@ -97,10 +98,10 @@ impl RoundTrips {
     /// one that this ACK covers.  `of_echo`: what the ACK's timestamp echo says, if it has one.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: Seq, of_echo: Option<Time>, tcb: &mut Tcb) {
-        let Some(&oldest) = self.history.front() else { return };
+        let Some(oldest) = self.history.front() else { return };
         let sample = rtt_sample(ack, of_echo, oldest, tcb.now);
         let mut newest = oldest;
-        while let Some(&entry) = self.history.front() {
+        while let Some(entry) = self.history.front() {
             if entry.seq + entry.len > ack {
                 break;
             }
