@@ -19,6 +19,7 @@ time             :
 seq              :
 cpp              :
 math             :
+ring             :
 units            : time
 attributes       : time units
 flow_monitor     : time
@@ -31,14 +32,14 @@ capture          : packet time
 trace            : capture packet time verdict
 qdisc            : attributes flow_monitor math packet rng time trace units verdict
 departures       : time
-tcp              : attributes cpp departures packet seq time
+tcp              : attributes cpp departures packet ring seq time
 congestion       : attributes cpp math packet rng seq tcp time
 recovery         : attributes cpp tcp
 user             : lowered qdisc tcp
 error            : time user
 routing          : attributes rng
-network          : event flow_monitor lowered packet qdisc rng routing time trace verdict
-application      : event lowered math rng tcp time
+network          : event flow_monitor lowered packet qdisc ring rng routing time trace verdict
+application      : event lowered math ring rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
 recorder         : flow_monitor hosts lowered network recording tcp time verdict
