@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,7 +54,7 @@ def test_the_scopes_have_the_published_tables_metrics() -> None:
     scopes: dict[str, int] = {}
     for metric in METRICS.values():
         scopes[metric.scope] = scopes.get(metric.scope, 0) + 1
-    assert scopes == {"flow": 22, "link": 7, "network": 9, "class": 13}
+    assert scopes == {"flow": 22, "link": 7, "network": 10, "class": 13}
 
 
 # Closed forms.
@@ -377,3 +378,38 @@ def test_a_direction_s_series_are_the_same_to_the_last_bit_with_and_without_the_
             alone = dict(zip(one.names, metric.compute(one).tolist(), strict=True))
             among = dict(zip(every.names, metric.compute(every).tolist(), strict=True))
             assert alone["btl_forward"] == among["btl_forward"], metric.name
+
+
+def shared(first: float, then: float, at: int, points: int = 300) -> Dumbbell:
+    """Two flows of 60 kB an interval together: the share of the first one, and from `at` on."""
+    share = np.where(np.arange(points) < at, first, then)
+    bytes_ = np.stack([share * 60_000, (1 - share) * 60_000], axis=1).round().astype(int)
+    return Dumbbell(flows=2, points=points, samples={"received_bytes": np.cumsum(bytes_, axis=0)})
+
+
+def convergence(dumbbell: Dumbbell) -> float | None:
+    return network(dumbbell).get("convergence_time_l4")
+
+
+def test_convergence_ends_with_the_first_second_that_is_fair() -> None:
+    assert convergence(shared(0.5, 0.5, 0)) == pytest.approx(0.03)
+    # 2 to 1 is where Jain's index is 0.9: 1 / (2 (4/9 + 1/9)).
+    assert convergence(shared(0.66, 0.66, 0)) == pytest.approx(0.03)
+    never = shared(0.67, 0.67, 0)
+    assert convergence(never) == pytest.approx(299 * 0.03)
+    # From 100 s on fair, from 0 unfair: of 33 intervals so many must be of the second kind that
+    # the first flow has at most two thirds: 0.9 (1 - a) + 0.5 a <= 2/3, a >= 7/12, 20 of 33.
+    assert convergence(shared(0.9, 0.5, 100)) == pytest.approx((99 - 13) * 0.03)
+
+
+def test_convergence_is_counted_from_the_last_start_and_while_all_send() -> None:
+    late = replace(shared(0.5, 0.5, 0), counters={"start_ns": [0, 3_000_000_000]})
+    assert convergence(late) == pytest.approx(0)
+    short = replace(shared(0.5, 0.5, 0), counters={"stop_ns": [9_000_000_000, 2_900_000_000]})
+    assert convergence(short) is None
+
+
+def test_one_flow_and_flows_that_end_by_themselves_do_not_converge() -> None:
+    assert convergence(Dumbbell(flows=1, points=300)) is None
+    ended = replace(shared(0.5, 0.5, 0), counters={"completion_ns": [math.nan, 1e9]})
+    assert convergence(ended) is None

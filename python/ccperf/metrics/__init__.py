@@ -1,9 +1,9 @@
 """Metrics: what a recording says, in numbers with a definition and a unit.
 
 Each metric is one function in the file of its layer: `transport` (l4) and `application` (l7) for
-flows, `link` (l1, l2) for the flows' bottlenecks, `network` for all flows together, `completion`
-and `round_trips` for classes of transfers.  The series they read are defined in `series`, and
-figures draw the same ones; `transfers` says what classes there are.
+flows, `link` (l1, l2) for the flows' bottlenecks, `network` and `convergence` for all flows
+together, `completion` and `round_trips` for classes of transfers.  The series they read are defined
+in `series`, and figures draw the same ones; `transfers` says what classes there are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 # isort: off
 # Imported for what they register, in the order in which tables show the metrics.
 from ccperf.metrics import transport, application, link, network  # noqa: F401
-from ccperf.metrics import completion, round_trips  # noqa: F401
+from ccperf.metrics import convergence, completion, round_trips  # noqa: F401
 
 # isort: on
 from ccperf.metrics.registry import METRICS, Metric, Scope, named

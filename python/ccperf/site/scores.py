@@ -74,6 +74,13 @@ CRITERIA = (
     Criterion(
         "convergence",
         "Convergence",
+        "convergence_time_l4",
+        "slower convergence",
+        "faster convergence",
+    ),
+    Criterion(
+        "steadiness",
+        "Steadiness",
         "cov_throughput_l4",
         "less steady throughput",
         "steadier throughput",
