@@ -23,6 +23,8 @@ pub enum Kind {
     Time,
     /// A time above 0: that of a timer which sets itself again.
     Period,
+    /// A time above 0: the time in a queue above which packets are marked.
+    Threshold,
     /// A rate above 0.
     Rate,
     /// A rate, or 0 for none.

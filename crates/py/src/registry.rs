@@ -51,6 +51,7 @@ fn param(param: &Param) -> Value {
         }
         Kind::Time => json!({ "kind": "time" }),
         Kind::Period => json!({ "kind": "period" }),
+        Kind::Threshold => json!({ "kind": "threshold" }),
         Kind::Rate => json!({ "kind": "rate" }),
         Kind::OptionalRate => json!({ "kind": "optional_rate" }),
         Kind::QueueSize => json!({ "kind": "queue_size" }),

@@ -18,6 +18,7 @@ Kind = Literal[
     "time",
     "times",
     "probability",
+    "load",
     "level",
     "size",
     "word",
@@ -36,6 +37,7 @@ _UNITS: Mapping[Kind, str] = {
     "time": "time",
     "times": "list of times",
     "probability": "probability",
+    "load": "share",
     "level": "rate, time or probability",
     "size": "size",
     "word": "word",
@@ -119,6 +121,13 @@ def _probability(text: str) -> float:
     return value
 
 
+def _load(text: str) -> float:
+    value = _number(text)
+    if not 0 < value < 1:
+        raise ValueError(f"`{text}` is not between 0 and 1, as 0.6 for 60 %")
+    return value
+
+
 def _rate(text: str) -> str:
     rate = _native.parse_rate(text)
     if rate == 0:
@@ -159,6 +168,7 @@ _PARSERS: Mapping[Kind, Callable[[str], Value]] = {
     "time": _time,
     "times": _times,
     "probability": _probability,
+    "load": _load,
     "level": _level,
     "size": _size,
 }

@@ -67,15 +67,18 @@ def invoke(arguments: Sequence[str]) -> int:
     from ccperf.cli.output import called_with
 
     called_with(arguments)
+    shown: set[str] = set()
+
+    def show_once(message: Warning | str, *_: object, **__: object) -> None:
+        from ccperf.cli.output import warn
+
+        if str(message) not in shown:
+            shown.add(str(message))
+            warn(str(message))
+
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        warnings.showwarning = show_once
         return _invoke(arguments)
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    from ccperf.cli.output import warn
-
-    warn(str(message))
 
 
 def _invoke(arguments: Sequence[str]) -> int:

@@ -199,6 +199,7 @@ def values_text(param: Mapping[str, Any]) -> str:
         "bool": "true|false",
         "time": "time, e.g. 5ms",
         "period": "time above 0s, e.g. 5ms",
+        "threshold": "time above 0s, e.g. 50us",
         "rate": "rate above 0bps, e.g. 16Mbps",
         "optional_rate": "rate, e.g. 16Mbps",
         "queue_size": "size, e.g. 20p or 30kB",

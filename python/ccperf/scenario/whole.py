@@ -24,6 +24,7 @@ from ccperf.errors import Problem, ScenarioError, unknown
 from ccperf.fields import Algorithm, Count, Model, Time, algorithm_by_name, is_empty
 from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.links import Change, Failure, Fault, Link
+from ccperf.scenario.outages import for_good
 from ccperf.scenario.problems import problem, without_unknown
 from ccperf.scenario.recording import RecordingOptions
 from ccperf.user_code import names
@@ -277,7 +278,7 @@ def _surprises(scenario: Scenario) -> list[str]:
                 f"{ways[0]} forward and {ways[1]} reverse; write direction = "
                 '"forward", "reverse" or "both"'
             )
-    return found
+    return found + for_good(scenario)
 
 
 def _with_profiles(data: Any) -> Any:
@@ -292,13 +293,11 @@ def _with_stacks(data: Any) -> Any:
     """The scenario with the stacks that flows name written into the flows."""
     if not isinstance(data, Mapping) or not isinstance(data.get("flows"), list | tuple):
         return data
+    listed = given if isinstance(given := data.get("stacks"), list | tuple) else ()
     stacks = {
-        stack.get("name"): {name: value for name, value in stack.items() if name != "name"}
-        for stack in (
-            stack.model_dump() if isinstance(stack, Stack) else stack
-            for stack in data.get("stacks") or ()
-        )
-        if isinstance(stack, Mapping) and isinstance(stack.get("name"), str)
+        str(stack.get("name")): {name: value for name, value in stack.items() if name != "name"}
+        for stack in (s.model_dump() if isinstance(s, Stack) else s for s in listed)
+        if isinstance(stack, Mapping)
     }
     problems, flows = [], []
     for i, flow in enumerate(data["flows"]):

@@ -402,7 +402,7 @@ def _value(rng: random.Random, param: Mapping[str, Any]) -> Any:
         return "false" if default == "true" else "true"
     if kind == "enum":
         return rng.choice(param["words"])
-    if kind in ("time", "period"):
+    if kind in ("time", "period", "threshold"):
         ns = _native.parse_time(default)
         # A default of "never", or none to be around.
         around = ns if 0 < ns < 10**12 else 5_000_000

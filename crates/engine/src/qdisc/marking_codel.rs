@@ -21,7 +21,7 @@ use super::discipline::Discipline;
 use super::ecn_sharp::MAX_SIZE;
 use super::reasons::{LIMIT_EXCEEDED, TARGET_EXCEEDED_MARK};
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::{Param, Spec, U32};
+use crate::attributes::{Kind, Param, Spec, U32};
 use crate::packet::PacketId;
 use crate::time::Time;
 use crate::units::QueueSize;
@@ -41,8 +41,8 @@ pub const SPEC: Discipline = Discipline::new(
                 default: "1500",
                 doc: "No marks while less than this is queued, in bytes.",
             },
-            INTERVAL,
-            TARGET,
+            Param { kind: Kind::Period, ..INTERVAL },
+            Param { kind: Kind::Threshold, ..TARGET },
         ],
     },
     &[

@@ -19,7 +19,7 @@ use super::ecn_sharp::MAX_SIZE;
 use super::pie_params::{A, B, REFERENCE, T_UPDATE};
 use super::reasons::{LIMIT_EXCEEDED, UNFORCED_MARK};
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
-use crate::attributes::{Param, Spec};
+use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
 use crate::rng::RngStream;
 use crate::time::Time;
@@ -36,7 +36,7 @@ pub const SPEC: Discipline = Discipline::new(
             A,
             B,
             Param { default: "30ms", ..T_UPDATE },
-            Param { default: "20ms", ..REFERENCE },
+            Param { kind: Kind::Threshold, default: "20ms", ..REFERENCE },
         ],
     },
     &[&[("A", "100"), ("Tupdate", "1ms"), ("QueueDelayReference", "1ms")]],

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
 use super::{AnyQdisc, BuildContext, Classes, Head, Qdisc, QdiscContext};
-use crate::attributes::{Kind, Param, Spec, U32};
+use crate::attributes::{Kind, Param, Spec};
 use crate::packet::PacketId;
 use crate::units::QueueSize;
 
@@ -26,7 +26,7 @@ pub const SPEC: Discipline = Discipline::new(
             Param {
                 ns3: "PoolBytes",
                 linux: "pool",
-                kind: U32,
+                kind: Kind::Uint { min: 1, max: u32::MAX as u64 },
                 default: "1000000",
                 doc: "Size of the switch's buffer in bytes; the same at all its ports.",
             },

@@ -28,7 +28,7 @@ pub const SPEC: Discipline = Discipline::new(
             Param {
                 ns3: "Threshold",
                 linux: "threshold",
-                kind: Kind::Time,
+                kind: Kind::Threshold,
                 default: "10us",
                 doc: "Sojourn time above which packets are marked.",
             },

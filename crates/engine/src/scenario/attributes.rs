@@ -37,6 +37,10 @@ pub fn normalise(kind: Kind, text: &str) -> Result<String, String> {
             Time::ZERO => Err(format!("{text} would repeat without end; write a time above 0")),
             time => Ok(units::format_time(time)),
         },
+        Kind::Threshold => match units::parse_time(text)? {
+            Time::ZERO => Err(format!("{text} would mark every packet; write a time above 0")),
+            time => Ok(units::format_time(time)),
+        },
         Kind::Rate | Kind::OptionalRate => match units::parse_rate(text)? {
             Rate(0) if kind == Kind::Rate => {
                 Err(format!("{text} would never send a packet; write a rate above 0"))
@@ -81,7 +85,7 @@ pub fn normalise(kind: Kind, text: &str) -> Result<String, String> {
 /// and truncates, but whole numbers of the base unit it reads exactly.
 pub fn in_base_units(kind: Kind, text: &str) -> String {
     match kind {
-        Kind::Time | Kind::Period => {
+        Kind::Time | Kind::Period | Kind::Threshold => {
             let time = units::parse_time(text).expect("normalised");
             if time == Time::MAX { text.to_owned() } else { format!("{}ns", time.0) }
         }

@@ -125,6 +125,9 @@ impl Report {
         self.sender_names(&s.flows, &s.pings);
         self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
         self.recording(s);
+        if self.problems.is_empty() {
+            self.cut_off(s);
+        }
         self.memory(s, &transfers, ways.as_mut(), stop);
     }
 
@@ -602,7 +605,10 @@ impl Report {
         (routes, links): &mut Ways<'_>,
     ) -> Option<u32> {
         let Some(way) = routes.between(source, destination) else {
-            self.add(destination_path, format!("no links lead from `{from}` to `{to}`"));
+            let message = format!(
+                "no links lead from `{from}` to `{to}`; add some, or choose ends that are joined"
+            );
+            self.add(destination_path, message);
             return None;
         };
         if way.len() > MAX_HOPS {

@@ -90,10 +90,18 @@ fn is_hit(failure: &Failure, link: &Link) -> bool {
     failure.link.as_ref() == Some(&link.name) || node.is_some_and(|node| link.ends.contains(node))
 }
 
-/// What changes at which time: a link is down while it, or a node at one of its ends, is.
 pub fn lower(s: &Scenario, parse: impl Fn(&str) -> u64) -> Vec<lowered::Failure> {
+    steps(s, &s.failures, parse)
+}
+
+/// What changes at which time: a link is down while it, or a node at one of its ends, is.
+pub(super) fn steps(
+    s: &Scenario,
+    failing: &[Failure],
+    parse: impl Fn(&str) -> u64,
+) -> Vec<lowered::Failure> {
     let mut steps: BTreeMap<u64, Vec<(usize, i32)>> = BTreeMap::new();
-    for failure in &s.failures {
+    for failure in failing {
         for (i, _) in s.links.iter().enumerate().filter(|(_, link)| is_hit(failure, link)) {
             steps.entry(parse(&failure.down)).or_default().push((i, 1));
             if let Some(up) = &failure.up {

@@ -9,6 +9,7 @@ mod application;
 mod attributes;
 mod check;
 mod children;
+mod cut_off;
 mod distribution;
 mod failures;
 mod faults;

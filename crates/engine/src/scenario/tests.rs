@@ -394,7 +394,10 @@ fn a_destination_out_of_reach() {
     let scenario = with("/links", json!([small()["links"][0]]));
     assert_eq!(
         problems(&scenario),
-        [("flows[0].destination".to_owned(), "no links lead from `a` to `b`".to_owned())]
+        [(
+            "flows[0].destination".to_owned(),
+            "no links lead from `a` to `b`; add some, or choose ends that are joined".to_owned()
+        )]
     );
 }
 

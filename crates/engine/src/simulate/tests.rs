@@ -250,8 +250,10 @@ fn queueing_every_event_changes_nothing() {
 
 #[test]
 fn queueing_every_event_changes_nothing_where_links_fail() {
-    for seed in 0..150 {
-        let scenario = random_fabric(seed);
+    // Some cut a flow off for all its life, and are refused.
+    let is_taken = |scenario: &Value| Canonical::from_json(&scenario.to_string()).is_ok();
+    let taken = (0..).map(|seed| (seed, random_fabric(seed))).filter(|(_, it)| is_taken(it));
+    for (seed, scenario) in taken.take(150) {
         let (lazy, recording) = run(&scenario, false);
         let (plain, _) = run(&scenario, true);
         assert!(lazy.len() > 1_000, "seed {seed} sends nothing");

@@ -32,7 +32,7 @@ WORKLOAD = Parameter(
     tuple(SIZES),
 )
 LOADS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
-LOAD = Parameter("load", "probability", LOADS, 0.5, "Load of the bottleneck, between 0 and 1.")
+LOAD = Parameter("load", "load", LOADS, 0.5, "Load of the bottleneck, between 0 and 1.")
 
 
 class DataCentreExperiment(Experiment):

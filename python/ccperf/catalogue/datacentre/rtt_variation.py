@@ -27,7 +27,7 @@ class RttVariation(DataCentreExperiment):
     parameters = (
         Parameter("variation", "number", (3, 4, 5), 3, "Longest base RTT over the shortest."),
         WORKLOAD,
-        Parameter("load", "probability", (0.5,), 0.5, "Load of the bottleneck, between 0 and 1."),
+        Parameter("load", "load", (0.5,), 0.5, "Load of the bottleneck, between 0 and 1."),
         FLOWS,
         TRANSPORT,
     )

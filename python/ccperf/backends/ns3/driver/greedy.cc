@@ -161,7 +161,7 @@ Sink::DoDispose()
 bool
 Sink::OnRequest(ns3::Ptr<ns3::Socket>, const ns3::Address&)
 {
-    ReleasePeer(m_listener);
+    YieldToConnection(m_listener);
     return true;
 }
 

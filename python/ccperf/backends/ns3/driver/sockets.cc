@@ -124,9 +124,9 @@ BindListener(ns3::Ptr<ns3::TcpSocketBase> socket, const Flow& flow)
 }
 
 void
-ReleasePeer(ns3::Ptr<ns3::TcpSocketBase> listener)
+YieldToConnection(ns3::Ptr<ns3::TcpSocketBase> listener)
 {
-    ((*listener).*Protected::ENDPOINT)->SetPeer(ns3::Ipv4Address::GetAny(), 0);
+    ((*listener).*Protected::ENDPOINT)->SetLocalAddress(ns3::Ipv4Address::GetAny());
 }
 
 ns3::Ptr<const ns3::TcpSocketState>

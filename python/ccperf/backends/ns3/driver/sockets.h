@@ -23,9 +23,10 @@ ns3::Ptr<FlowSocket> CreateSender(ns3::Ptr<ns3::Node> node, const Flow& flow);
 void BindSender(ns3::Ptr<ns3::TcpSocketBase> socket, const Flow& flow);
 void BindListener(ns3::Ptr<ns3::TcpSocketBase> socket, const Flow& flow);
 
-// A listener's peer is asking for the connection: from now on the listener stands back behind the
-// connection's own socket, as one that is bound to no peer does.
-void ReleasePeer(ns3::Ptr<ns3::TcpSocketBase> listener);
+// A listener's peer is asking for the connection: from now on the listener, of any local address, stands
+// back behind the connection's own socket, which fits better. It still takes nothing but its peer's packets:
+// what comes when the connection is gone would fit all listeners at its port, which ends ns-3.
+void YieldToConnection(ns3::Ptr<ns3::TcpSocketBase> listener);
 
 ns3::Ptr<const ns3::TcpSocketState> StateOf(ns3::Ptr<const ns3::TcpSocketBase> socket);
 ns3::Time RtoOf(ns3::Ptr<const ns3::TcpSocketBase> socket);

@@ -1,0 +1,215 @@
+"""What makes no sense ends with status 2 and one sentence: the field, the value, what to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.scenario import Scenario, ScenarioWarning
+from ccperf.topologies import written
+
+FABRIC = """
+stop_time = "5ms"
+routing = "ecmp"
+{failures}
+[leaf_spine]
+leaves = 2
+spines = 2
+servers = 2
+[[workloads]]
+name = "web"
+stack = "dc"
+sizes = {sizes}
+arrivals = {{ type = "Poisson", load = {load} }}
+[[stacks]]
+name = "dc"
+cc = "dctcp"
+"""
+LINK = """
+stop_time = "10ms"
+nodes = ["a", "b"]
+[[links]]
+name = "one"
+ends = ["a", "b"]
+rate = "1Gbps"
+delay = "5us"
+forward = {{ qdisc = {{ type = "{qdisc}", attributes = {{ {attribute} = "{value}" }} }} }}
+[[flows]]
+source = "a"
+destination = "b"
+cc = "dctcp"
+"""
+FAILING = LINK.format(qdisc="TCN", attribute="Threshold", value="20us").replace(
+    "nodes", 'failures = [{ link = "one", down = "2ms", up = "8ms" }]\nnodes'
+)
+APART = """
+stop_time = "10ms"
+nodes = ["a", "b", "c", "d"]
+[[links]]
+name = "one"
+ends = ["a", "b"]
+rate = "1Gbps"
+delay = "5us"
+[[links]]
+name = "two"
+ends = ["c", "d"]
+rate = "1Gbps"
+delay = "5us"
+[[flows]]
+source = "a"
+destination = "d"
+cc = "dctcp"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def fabric(sizes: str = '"WebSearch"', load: str = "0.5", failures: str = "") -> str:
+    return FABRIC.format(sizes=sizes, load=load, failures=failures)
+
+
+def refusal(capsys: pytest.CaptureFixture[str], text: str) -> str:
+    Path("mine.toml").write_text(text)
+    assert invoke(["run", "mine.toml"]) == 2
+    err = capsys.readouterr().err
+    assert len(err.splitlines()) == 1, err
+    assert list(Path().glob("*.db")) == []
+    return err
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"0 0\n1000 0.7\n2000 0.5\n3000 1\n", "(2000, 0.5) comes after (1000, 0.7), but neither"),
+        (b"0 0\n2000 0.5\n1000 0.7\n3000 1\n", "(1000, 0.7) comes after (2000, 0.5), but neither"),
+        (b"0 0\n1000 0.5\n2000 0.9\n", "the last probability is 0.9, not 1"),
+        (b"", "there are no points; write [bytes, probability]"),
+        (b"\n\n", "there are no points; write [bytes, probability]"),
+        (b"\x80\x00\xff\x1f", "`sizes.txt` cannot be read as text"),
+        (b"0 0\nten 1\n", "line 2: `ten 1` is not two numbers"),
+        (b"0 0\n0 1\n", "all sizes are 0"),
+    ],
+)
+def test_a_bad_cdf_file(capsys: pytest.CaptureFixture[str], content: bytes, says: str) -> None:
+    Path("sizes.txt").write_bytes(content)
+    err = refusal(capsys, fabric(sizes='{ type = "Cdf", file = "sizes.txt" }'))
+    assert "workloads[0].sizes" in err
+    assert says in err
+
+
+def test_a_cdf_file_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    err = refusal(capsys, fabric(sizes='{ type = "Cdf", file = "sizes.txt" }'))
+    assert "workloads[0].sizes" in err
+    assert "sizes.txt" in err
+
+
+@pytest.mark.parametrize("load", ["0", "1", "-0.2", "1.5", "60"])
+def test_a_load_outside_0_and_1(capsys: pytest.CaptureFixture[str], load: str) -> None:
+    err = refusal(capsys, fabric(load=load))
+    assert f"workloads[0].arrivals.load: {load} is not between 0 and 1, as 0.6 for 60 %" in err
+
+
+@pytest.mark.parametrize("load", ["0", "1.5"])
+def test_a_load_of_an_experiment(capsys: pytest.CaptureFixture[str], load: str) -> None:
+    assert invoke(["run", "testbed", "--load", load]) == 2
+    err = capsys.readouterr().err
+    assert "load" in err
+    assert load in err
+
+
+def test_no_path_between_two_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "flows[0].destination: no links lead from `a` to `d`; add some" in refusal(capsys, APART)
+
+
+@pytest.mark.parametrize(
+    ("failing", "what"),
+    [
+        ('{ node = "leaf_0", down = "0s" }', "node `leaf_0` down from 0s cuts"),
+        ('{ link = "h_1_0", down = "0s", up = "6ms" }', "link `h_1_0` down from 0s cuts"),
+        (
+            '{ node = "spine_0", down = "1ms" }, { node = "leaf_1", down = "0s" }',
+            "node `leaf_1` down from 0s cuts",
+        ),
+    ],
+)
+def test_a_failure_that_cuts_off_a_host_for_good(
+    capsys: pytest.CaptureFixture[str], failing: str, what: str
+) -> None:
+    err = refusal(capsys, fabric(failures=f"failures = [{failing}]"))
+    number = failing[: failing.index("down")].count("},") + failing.count("leaf_1")
+    assert f"failures[{number}]: {what}" in err
+    assert "nothing of `web`" in err
+    assert "let it be `up` in time, or leave that out" in err
+
+
+def test_a_flow_that_is_cut_off_for_all_its_life(capsys: pytest.CaptureFixture[str]) -> None:
+    err = refusal(capsys, FAILING + 'start = "3ms"\nstop = "7ms"\n')
+    assert "failures[0]: link `one` down from 2ms cuts `a` off from `b`" in err
+    assert "`flow_1` (3ms to 7ms)" in err
+
+
+def test_a_failure_that_ends_in_time_is_none_of_that(capsys: pytest.CaptureFixture[str]) -> None:
+    for life in ("", 'start = "3ms"\n', 'stop = "3ms"\n'):
+        Path("mine.toml").write_text(FAILING + life)
+        assert invoke(["run", "mine.toml"]) == 0
+    assert "cuts" not in capsys.readouterr().err
+
+
+def test_a_failure_without_an_end_is_warned_of() -> None:
+    Path("mine.toml").write_text(FAILING.replace(', up = "8ms"', ""))
+    with pytest.warns(ScenarioWarning, match=r"failures\[0\]: from 2ms .* nothing reaches `b`"):
+        Scenario.from_toml("mine.toml")
+    Path("mine.toml").write_text(fabric(failures='failures = [{ node = "leaf_1", down = "2ms" }]'))
+    with pytest.warns(ScenarioWarning, match=r"nothing reaches `h_1_0`, `h_1_1`; write `up`"):
+        written.read(Path("mine.toml"))
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "attribute", "says"),
+    [
+        ("TCN", "Threshold", "0s would mark every packet; write a time above 0"),
+        ("ECNSharp", "InstantaneousMarkingThreshold", "0s would mark every packet"),
+        ("ECNSharp", "PersistentMarkingTarget", "0s would mark every packet"),
+        ("ECNSharp", "PersistentMarkingInterval", "0s would repeat without end"),
+        ("MarkingCoDel", "Target", "0s would mark every packet"),
+        ("MarkingCoDel", "Interval", "0s would repeat without end"),
+        ("MarkingPIE", "QueueDelayReference", "0s would mark every packet"),
+        ("MarkingPIE", "Tupdate", "0s would repeat without end"),
+    ],
+)
+def test_a_threshold_of_zero(
+    capsys: pytest.CaptureFixture[str], qdisc: str, attribute: str, says: str
+) -> None:
+    err = refusal(capsys, LINK.format(qdisc=qdisc, attribute=attribute, value="0s"))
+    assert f"qdisc.attributes.{attribute}: {says}" in err
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "attribute", "value", "says"),
+    [
+        ("StepRed", "MarkingThreshold", "0p", "0p"),
+        ("shared_buffer", "PoolBytes", "0", "`0` is not a whole number from 1"),
+        ("shared_buffer", "Alpha", "0", "0 is not between"),
+        ("DWRR", "Quanta", "1500 0", "0 is not from 1"),
+        ("WFQ", "Weights", "0 1", "0 is not from 1"),
+    ],
+)
+def test_a_size_of_zero(
+    capsys: pytest.CaptureFixture[str], qdisc: str, attribute: str, value: str, says: str
+) -> None:
+    err = refusal(capsys, LINK.format(qdisc=qdisc, attribute=attribute, value=value))
+    assert f"qdisc.attributes.{attribute}: {says}" in err
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "attribute"), [("CoDel", "Target"), ("CoDel", "Interval"), ("PIE", "MaxBurst")]
+)
+def test_what_ns_3_takes_is_taken(qdisc: str, attribute: str) -> None:
+    attribute = {"MaxBurst": "MaxBurstAllowance"}.get(attribute, attribute)
+    Path("mine.toml").write_text(LINK.format(qdisc=qdisc, attribute=attribute, value="0s"))
+    assert invoke(["run", "mine.toml"]) == 0
