@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -303,3 +304,37 @@ def test_a_stranger_s_names_are_text_everywhere(browser: Browser, folder: Path) 
     browser.call("Input.insertText", text="onerror")
     browser.wait_for("document.querySelectorAll('header .found li').length > 0")
     assert browser.evaluate("document.querySelectorAll('header .found img').length") == 0
+
+
+def test_what_a_build_remembers_of_comparisons_is_what_it_would_find_anew(
+    database: Path, tmp_path: Path
+) -> None:
+    """A run more changes one experiment; the rows of the other are remembered, corrected anew."""
+    copy = tmp_path / database.name
+    shutil.copy(database, copy)
+    site.build([copy], tmp_path / "grown")
+    engine = backends.get("native")
+    experiment = catalogue.get("competition")
+    options = {"against": "TcpCubic", "seed": 4, "stop_time": "2s"}
+    with Store(copy) as store:
+        for cc in ALGORITHMS:
+            scenario = experiment.scenario(cc, **options)
+            result = Result.of(
+                scenario,
+                engine.simulate(scenario),
+                engine,
+                experiment="competition",
+                parameters=experiment.setup(cc, **options).labels,
+            )
+            store.add(result)
+    site.build([copy], tmp_path / "grown")
+    site.build([copy], tmp_path / "new")
+
+    def files(folder: Path) -> dict[str, bytes]:
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.name != ".ccperf-memory"
+        }
+
+    assert files(tmp_path / "grown") == files(tmp_path / "new")

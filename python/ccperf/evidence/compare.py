@@ -106,13 +106,14 @@ def compare(
     *,
     over_databases: bool = False,
     each: bool = False,
+    is_whole: bool = True,
 ) -> Comparison:
     """Compare each side with the first, over the points and seeds that both have.
 
     Sides are algorithms, compared with one engine; or databases (`over_databases`), compared
     algorithm by algorithm whatever engine they were made with. With `each` there is a row for each
     point, else one for each experiment and metric. The probabilities of all rows are corrected for
-    their number.
+    their number; those of a part of a comparison (not `is_whole`) are left to `corrected`.
     """
     base, *others = sides
     keyed = {name: _by_key(cells, over_databases) for name, cells in sides.items()}
@@ -138,7 +139,7 @@ def compare(
     return Comparison(
         base,
         tuple(others),
-        tuple(_corrected(rows)),
+        tuple(corrected(rows) if is_whole else rows),
         missing,
         len(compared),
         sum(cell.is_deterministic for cell in compared.values()),
@@ -252,15 +253,16 @@ def _pooled(rows: list[Row]) -> Row:
     )
 
 
-def _corrected(rows: Sequence[Row]) -> list[Row]:
+def corrected(rows: Sequence[Row]) -> list[Row]:
+    """Return all rows of a comparison with their probabilities corrected for their number."""
     tested = [row for row in rows if row.p is not None]
-    corrected = iter(holm([row.p for row in tested if row.p is not None]))
+    probabilities = iter(holm([row.p for row in tested if row.p is not None]))
     done = []
     for row in rows:
         if row.p is None:
             done.append(row)
             continue
-        p = next(corrected)
+        p = next(probabilities)
         done.append(replace(row, p=p, verdict="significant" if p < LEVEL else "not significant"))
     return done
 

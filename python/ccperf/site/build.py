@@ -11,7 +11,7 @@ from ccperf.errors import UsageError
 from ccperf.evidence import cells
 from ccperf.site import engine
 from ccperf.site.inventory import inventory
-from ccperf.site.memory import Memory
+from ccperf.site.memory import Memory, digest
 from ccperf.site.output import Output
 from ccperf.site.scores import Scores
 from ccperf.store import Store
@@ -106,35 +106,46 @@ def _write_runs(
 def _write_overviews(found: Inventory, target: Output, memory: Memory) -> None:
     from ccperf.site import pages
 
-    everything: list[Any] = []
+    parts: dict[str, str] = {}
     for group in found.groups:
-        made_of: list[Any] = [
-            group.name,
-            [[page.algorithm, page.point, page.runs, page.stamp] for page in group.pages],
-        ]
-        everything.append(made_of)
+        made_of = digest(
+            [
+                group.name,
+                [[page.algorithm, page.point, page.runs, page.stamp] for page in group.pages],
+            ]
+        )
+        parts[group.name] = made_of
         if group.name and not memory.keeps(f"experiment {group.name}", made_of, target):
             made = list(pages.experiment_pages(group, _scenario(group)))
             for name, content in made:
                 target.write(name, content)
             names = [name for name, _ in made]
             memory.remember(f"experiment {group.name}", made_of, names, target)
-    made_of = [everything, found.databases]
-    if memory.keeps("overviews", made_of, target):
+    everything = [parts, found.databases]
+    if memory.keeps("overviews", everything, target):
         return
-    scores = Scores(found)
+
+    def recall(group: Group, what: str, make: Callable[[], Any]) -> Any:
+        return memory.value(f"{what} {group.name}", parts[group.name], make)
+
+    scores = Scores(found, recall)
     names = []
     for algorithm in found.algorithms:
-        for name, content in pages.algorithm_pages(algorithm, found, scores):
-            target.write(name, content)
-            names.append(name)
+        view = pages.algorithm_view(algorithm, found, scores)
+        shown = view.made_of
+        if not memory.keeps(f"algorithm {algorithm}", shown, target):
+            made = list(pages.algorithm_pages(view))
+            for name, content in made:
+                target.write(name, content)
+            memory.remember(f"algorithm {algorithm}", shown, [name for name, _ in made], target)
+        names += view.files
     overview = dict(pages.overview_pages(found, scores))
     # Last, so that a site which has one is whole.
     index = overview.pop(INDEX)
     for name, content in overview.items():
         target.write(name, content)
     target.write(INDEX, index)
-    memory.remember("overviews", made_of, [*names, *overview, INDEX], target)
+    memory.remember("overviews", everything, [*names, *overview, INDEX], target)
 
 
 def play(output: str | Path) -> Path:

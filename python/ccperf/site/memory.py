@@ -28,7 +28,7 @@ from ccperf.site.output import MEMORY
 from ccperf.store import RunRow, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
 
     from ccperf.site.output import Output
@@ -40,6 +40,7 @@ CREATE TABLE run (
     metrics BLOB NOT NULL, PRIMARY KEY (database, id)
 ) WITHOUT ROWID;
 CREATE TABLE part (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, files BLOB NOT NULL);
+CREATE TABLE value (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, value BLOB NOT NULL);
 """
 _NAMES = tuple(METRICS)
 
@@ -117,16 +118,30 @@ class Memory:
     def keeps(self, part: str, made_of: Any, target: Output) -> bool:
         """Whether a part is there as it was made of the same; its files then stay."""
         row = self._db.execute("SELECT made_of, files FROM part WHERE name = ?", (part,)).fetchone()
-        if row is None or row[0] != _digest(made_of):
+        if row is None or row[0] != digest(made_of):
             return False
         return target.keep([(name, size, time) for name, size, time in _unpacked(row[1])])
+
+    def value(self, name: str, made_of: Any, make: Callable[[], Any]) -> Any:
+        """Return plain values that were made of the same before, or make them."""
+        row = self._db.execute(
+            "SELECT made_of, value FROM value WHERE name = ?", (name,)
+        ).fetchone()
+        known = digest(made_of)
+        if row is not None and row[0] == known:
+            return _unpacked(row[1])
+        made = make()
+        self._db.execute(
+            "INSERT OR REPLACE INTO value VALUES (?, ?, ?)", (name, known, _packed(made))
+        )
+        return made
 
     def remember(self, part: str, made_of: Any, names: list[str], target: Output) -> None:
         """Remember the files of a part that was made."""
         stamps = [[name, *(target.stamp(name) or ())] for name in names]
         self._db.execute(
             "INSERT OR REPLACE INTO part VALUES (?, ?, ?)",
-            (part, _digest(made_of), _packed(stamps)),
+            (part, digest(made_of), _packed(stamps)),
         )
 
 
@@ -192,7 +207,8 @@ def _blob(metrics: Mapping[str, float]) -> bytes:
     return zlib.compress(values.tobytes(), 1)
 
 
-def _digest(made_of: Any) -> str:
+def digest(made_of: Any) -> str:
+    """Return a hash of plain values."""
     text = json.dumps(made_of, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

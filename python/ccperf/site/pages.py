@@ -14,6 +14,7 @@ from ccperf import __version__, registry, what_if
 from ccperf.figures import svg, topology, web
 from ccperf.metrics import CLASSES, METRICS, SAMPLING
 from ccperf.site import drawing, engine, experiment_data
+from ccperf.site.algorithms import AlgorithmView
 from ccperf.site.differences import differences
 from ccperf.site.drawing import script
 from ccperf.site.naming import slug
@@ -98,53 +99,37 @@ def experiment_pages(group: Group, scenario: Mapping[str, Any]) -> Iterator[tupl
     )
 
 
-def algorithm_pages(name: str, inventory: Inventory, scores: Scores) -> Iterator[tuple[str, str]]:
-    """Yield an algorithm's page and its data."""
+def algorithm_view(name: str, inventory: Inventory, scores: Scores) -> AlgorithmView:
+    """Return what an algorithm's page shows."""
     groups = [group for group in inventory.groups if group.name and name in group.algorithms]
     bases = [base for base in scores.baselines if base != name]
-    against = {base: differences(scores, base, name, groups) for base in bases}
-    stem = f"algorithms/{slug(name)}"
-    known = registry.algorithms("cc").get(name)
-    spec = None
-    if known is not None:
-        spec = {**known, "linux": ", ".join(known["linux"])}
-    yield (
-        f"{stem}.js",
-        script(
-            f"against {name}",
-            [
-                [
-                    base,
-                    [
-                        [
-                            f"../{group.href}",
-                            [
-                                [cell.text, cell.kind, cell.order, cell.title]
-                                for cell in table[group.name].values()
-                            ],
-                        ]
-                        for group in groups
-                    ],
-                ]
-                for base, table in against.items()
-            ],
-        ),
+    return AlgorithmView(
+        name,
+        tuple(groups),
+        {base: differences(scores, base, name, groups) for base in bases},
+        {base: sentence(scores.findings(base), base, name, 6) for base in bases},
+        scores,
     )
+
+
+def algorithm_pages(view: AlgorithmView) -> Iterator[tuple[str, str]]:
+    """Yield an algorithm's page and its data."""
+    page, data = view.files
+    known = registry.algorithms("cc").get(view.name)
+    yield data, script(f"against {view.name}", view.differences)
     yield _page(
         "algorithm.html",
-        f"{stem}.html",
-        name=name,
-        spec=spec,
-        baselines=bases,
-        table=against[bases[0]] if bases else {},
-        sentences={base: sentence(scores.findings(base), base, name, 6) for base in bases},
-        criteria=scores.criteria,
-        groups=groups,
-        scores=scores,
-        pages={
-            group.name: [page for page in group.pages if page.algorithm == name] for group in groups
-        },
-        validation=_validation(name),
+        page,
+        name=view.name,
+        spec={**known, "linux": ", ".join(known["linux"])} if known is not None else None,
+        baselines=list(view.against),
+        table=next(iter(view.against.values()), {}),
+        sentences=view.sentences,
+        criteria=view.scores.criteria,
+        groups=view.groups,
+        scores=view.scores,
+        pages=view.pages,
+        validation=_validation(view.name),
     )
 
 

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
-from ccperf.evidence.compare import compare
-from ccperf.evidence.summary import summarise
+from ccperf.evidence.compare import compare, corrected
+from ccperf.evidence.summary import Summary, summarise
 from ccperf.metrics import METRICS
+from ccperf.site.kept import row_of, row_values, summary_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
     from ccperf.evidence.compare import Row
-    from ccperf.evidence.summary import Summary
     from ccperf.site.inventory import Group, Inventory
+
+    #: Given a group, a name for what is made of it, and how to make that (plain values): returns
+    #: what was made, now or by an earlier build.
+    Recall = Callable[[Group, str, Callable[[], Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -124,16 +128,16 @@ class Finding:
 class Scores:
     """The matrix of an inventory, and the differences behind it."""
 
-    def __init__(self, inventory: Inventory) -> None:
+    def __init__(self, inventory: Inventory, recall: Recall | None = None) -> None:
         self.groups = tuple(group for group in inventory.groups if group.name)
         self.algorithms = inventory.algorithms
-        self._cells = {group.name: _comparable(group) for group in self.groups}
+        self._recall = recall or (lambda _group, _what, make: make())
         self._scores = {
-            (group.name, criterion.name): _column(self._cells[group.name], criterion.metric)
+            (group.name, criterion): {name: _score_of(values) for name, values in found.items()}
             for group in self.groups
-            for criterion in CRITERIA
+            for criterion, found in self._recall(group, "scores", partial(_columns, group)).items()
         }
-        self._rows: dict[str, tuple[Row, ...]] = {}
+        self._rows: dict[str, list[Row]] = {}
 
     def get(self, group: str, criterion: str, algorithm: str) -> Score | None:
         """Return a cell of the matrix; None without a value."""
@@ -156,16 +160,15 @@ class Scores:
             return usual or self.algorithms[:_ALL_PAIRS]
         return [*usual, *(name for name in self.algorithms if name not in usual)]
 
-    def against(self, base: str) -> tuple[Row, ...]:
+    def against(self, base: str) -> list[Row]:
         """Return how every other algorithm differs from `base`, a row an experiment and metric."""
         if base not in self._rows:
-            names = [base, *(name for name in self.algorithms if name != base)]
-            sides: dict[str, list[Cell]] = {name: [] for name in names}
-            for cells in self._cells.values():
-                for algorithm, members in cells.items():
-                    sides[algorithm] += members
-            found = compare(sides, [criterion.metric for criterion in CRITERIA])
-            self._rows[base] = found.rows
+            rows = [
+                row_of(values)
+                for group in self.groups
+                for values in self._recall(group, f"against {base}", partial(_against, group, base))
+            ]
+            self._rows[base] = corrected(rows)
         return self._rows[base]
 
     def findings(self, base: str) -> list[Finding]:
@@ -192,6 +195,32 @@ class Scores:
                             )
                         )
         return found
+
+
+def _against(group: Group, base: str) -> list[list[Any]]:
+    """Return how the other algorithms of one experiment differ from `base`, not yet corrected."""
+    cells = _comparable(group)
+    names = [base, *(name for name in group.algorithms if name != base)]
+    sides = {name: cells.get(name, []) for name in names}
+    found = compare(sides, [criterion.metric for criterion in CRITERIA], is_whole=False)
+    return [row_values(row) for row in found.rows]
+
+
+def _columns(group: Group) -> dict[str, dict[str, list[Any]]]:
+    """Return the scores of one experiment by criterion and algorithm, as plain values."""
+    cells = _comparable(group)
+    return {
+        criterion.name: {
+            name: [summary_values(score.summary), score.rank, score.points, score.of]
+            for name, score in _column(cells, criterion.metric).items()
+        }
+        for criterion in CRITERIA
+    }
+
+
+def _score_of(values: list[Any]) -> Score:
+    summary, rank, points, of = values
+    return Score(Summary(*summary), rank, points, of)
 
 
 def _comparable(group: Group) -> dict[str, list[Cell]]:
