@@ -24,9 +24,18 @@ class SmallScenario:
 
     flows: list[dict[str, Any]]
     links: list[dict[str, Any]]
+    stop_time: str
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    warm_up: str | None = None
 
     def canonical(self) -> dict[str, Any]:
-        return {"flows": self.flows, "links": self.links}
+        return {
+            "flows": self.flows,
+            "links": self.links,
+            "stop_time": self.stop_time,
+            "changes": self.changes,
+            "recording": {"warm_up": self.warm_up} if self.warm_up else {},
+        }
 
 
 @dataclass
@@ -40,6 +49,10 @@ class Dumbbell:
     base_rtt_ns: int = 15_000_000
     interval_ns: int = INTERVAL_NS
     qdisc: bool = True
+    #: When the flows start, at 0 if not given, and when the bottleneck changes.
+    starts: Sequence[str] = ()
+    changes: Sequence[str] = ()
+    warm_up: str | None = None
     #: Sample columns, each of shape (points,) or (points, flows), or one value.
     samples: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
     link_samples: Mapping[str, npt.ArrayLike] = field(default_factory=dict)
@@ -57,8 +70,19 @@ class Dumbbell:
     def scenario(self) -> Any:
         qdisc = {"type": "FifoQueueDisc", "attributes": {}} if self.qdisc else None
         return SmallScenario(
-            [{"name": name, "tcp": {"SegmentSize": str(self.segment)}} for name in self.names],
+            [
+                {
+                    "name": name,
+                    "start": start,
+                    "application": {"type": "Greedy", "bytes": "0B"},
+                    "tcp": {"SegmentSize": str(self.segment)},
+                }
+                for name, start in zip(self.names, self.starts or ["0s"] * self.flows, strict=True)
+            ],
             [{"name": "btl", "forward": {"qdisc": qdisc}, "reverse": {"qdisc": qdisc}}],
+            stop_time=f"{self.stop_ns}ns",
+            changes=[{"time": time, "link": "btl"} for time in self.changes],
+            warm_up=self.warm_up,
         )
 
     def recording(self) -> Recording:

@@ -71,7 +71,7 @@ fields           : user_code
 added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
-metrics          : errors
+metrics          : _native errors
 figures          : errors metrics outputs
 notebook         : errors figures
 scenario         : _native added_delay errors fields notebook profiles toml user_code workload

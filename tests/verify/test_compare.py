@@ -117,7 +117,8 @@ def test_one_sample_off(scenario: Scenario) -> None:
         f"flow_samples.cwnd_bytes, row 31 (450,000,000 ns, flow_2): "
         f"{comparison.tables[0].ours} / {comparison.tables[0].ours + 1}"
     ]
-    assert [(d.subject, d.metric) for d in comparison.metrics] == [("flow_2", "mean_cwnd_l4")]
+    metrics = ("mean_cwnd_l4", "steady_mean_cwnd_l4")
+    assert [(d.subject, d.metric) for d in comparison.metrics] == [("flow_2", m) for m in metrics]
 
 
 def test_a_backend_that_fails(scenario: Scenario) -> None:

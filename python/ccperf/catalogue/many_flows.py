@@ -47,6 +47,4 @@ class ManyFlows(Experiment):
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,
-            # A thousand flows have four thousand directions of access links, all idle.
-            recording={"links": ["btl"]},
         )

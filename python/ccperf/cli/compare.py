@@ -12,8 +12,12 @@ from cyclopts import Parameter
 HEADLINES = (
     "mean_agg_throughput_l4",
     "mean_agg_utilization_bw_l4",
+    "steady_mean_agg_throughput_l4",
     "mean_srtt_l4",
+    "steady_mean_srtt_l4",
+    "p95_srtt_l4",
     "mean_jains_fairness_throughput_l4",
+    "steady_mean_jains_fairness_throughput_l4",
     "total_qdisc_drops_l2",
     "total_retransmissions_l4",
     "mean_fct_l4",

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 # isort: off
 # Imported for what they register, in the order in which tables show the metrics.
-from ccperf.metrics import transport, application, link, network  # noqa: F401
+from ccperf.metrics import transport, application, link, network, response  # noqa: F401
 from ccperf.metrics import convergence, completion, round_trips  # noqa: F401
 
 # isort: on
 from ccperf.metrics.registry import METRICS, Metric, Scope, named
 from ccperf.metrics.series import SAMPLING, FlowSeries, LinkSeries
 from ccperf.metrics.transfers import CLASSES, Transfers, classes
+from ccperf.metrics.windows import STEADY, STEADY_PREFIX, Later, Window
 
 if TYPE_CHECKING:
     from ccperf.recording import Recording
@@ -30,12 +31,15 @@ __all__ = [
     "CLASSES",
     "METRICS",
     "SAMPLING",
+    "STEADY",
+    "STEADY_PREFIX",
     "FlowSeries",
     "LinkSeries",
     "Metric",
     "MetricTables",
     "Scope",
     "Transfers",
+    "Window",
     "classes",
     "compute",
     "named",
@@ -89,19 +93,23 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
         network={"net": {}} if flows.names and flows.is_complete else {},
         classes={name: {} for name in groups},
     )
+    of_flows = {"whole": flows, "steady": Later(flows, flows.steady)}
+    of_links = {"whole": links, "steady": Later(links, flows.steady)}
     for metric in METRICS.values():
         if metric.scope == "flow":
-            for name, value in zip(flows.names, metric.compute(flows).tolist(), strict=True):
+            values = metric.compute(of_flows[metric.window]).tolist()
+            for name, value in zip(flows.names, values, strict=True):
                 _add(tables.flow[name], metric, value)
         elif metric.scope == "link":
-            for name, value in zip(links.names, metric.compute(links).tolist(), strict=True):
+            values = metric.compute(of_links[metric.window]).tolist()
+            for name, value in zip(links.names, values, strict=True):
                 if name in tables.link:
                     _add(tables.link[name], metric, value)
         elif metric.scope == "class":
             for name, transfers in groups.items():
                 _add(tables.classes[name], metric, metric.compute(transfers))
         elif tables.network:
-            _add(tables.network["net"], metric, metric.compute(flows))
+            _add(tables.network["net"], metric, metric.compute(of_flows[metric.window]))
     return tables
 
 

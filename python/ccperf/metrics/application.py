@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ccperf.metrics.registry import metric
 from ccperf.metrics.statistics import mean
 
@@ -15,6 +17,22 @@ if TYPE_CHECKING:
 def mean_throughput_l7(flows: FlowSeries) -> Floats:
     """Mean rate of bytes handed to the receiving application, in order and once each."""
     return mean(flows.throughput_l7)
+
+
+@metric(
+    "flow",
+    unit="%",
+    better="higher",
+    formula="100 x mean over k of throughput_l7(t_k) / c(t_k)",
+)
+def mean_goodput_share_l7(flows: FlowSeries) -> Floats:
+    """Mean of the goodput over what the bottleneck could carry for the flow alone.
+
+    c is the bottleneck's rate less the headers of full segments (20 B of IP, 20 B of TCP, 12 B of
+    timestamps if the socket sends them, 2 B of PPP): 100 % is all that there is. Only over TCP.
+    """
+    capacity = flows.payload_capacity
+    return 100 * mean(flows.throughput_l7 / np.where(capacity > 0, capacity, np.nan))
 
 
 @metric("flow", unit="Mbps", better=None, formula="mean over k of sending_rate_l7(t_k)")

@@ -24,6 +24,7 @@ _LEAST_WINDOWS = 3
     better="lower",
     formula="min t_k - T, t_k >= T, with (sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2) >= 0.9; "
     "y_i(t_k) = mean of throughput_l4 of flow i over (t_k, t_k + 1 s], T = start of the last flow",
+    steady=False,
 )
 def convergence_time_l4(flows: FlowSeries) -> float:
     """Time from the start of the last flow until the throughputs of a second are a fair share.

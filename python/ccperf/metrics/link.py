@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ccperf.metrics.registry import metric
-from ccperf.metrics.statistics import mean
+from ccperf.metrics.statistics import mean, percentiles
 
 if TYPE_CHECKING:
     from ccperf.metrics.series import Floats, LinkSeries
@@ -71,6 +71,58 @@ def mean_sojourn_l2(links: LinkSeries) -> Floats:
     discipline included.
     """
     return 1e3 * mean(links.sojourn)
+
+
+@metric("link", unit="us", better="lower", formula="50th percentile over k of sojourn(t_k) [us]")
+def p50_sojourn_l2(links: LinkSeries) -> Floats:
+    """Median of the sojourn time: the least value that 50 % of the samples do not exceed."""
+    return 1e3 * percentiles(links.sojourn, 50)
+
+
+@metric("link", unit="us", better="lower", formula="95th percentile over k of sojourn(t_k) [us]")
+def p95_sojourn_l2(links: LinkSeries) -> Floats:
+    """95th percentile of the sojourn time: what 95 % of the samples do not exceed."""
+    return 1e3 * percentiles(links.sojourn, 95)
+
+
+@metric("link", unit="us", better="lower", formula="99th percentile over k of sojourn(t_k) [us]")
+def p99_sojourn_l2(links: LinkSeries) -> Floats:
+    """99th percentile of the sojourn time: what 99 % of the samples do not exceed."""
+    return 1e3 * percentiles(links.sojourn, 99)
+
+
+@metric(
+    "link",
+    unit="%",
+    better="lower",
+    formula="100 x packets lost / packets offered",
+    sampled=False,
+)
+def loss_rate_l2(links: LinkSeries) -> Floats:
+    """Share of packets that are dropped in front of the link or lost on it, for whatever reason.
+
+    Lost are those that the queue discipline or the device drops, that the link loses at random and
+    that fail with it; offered are those that it sends and those dropped in front of it.
+    """
+    names = ("qdisc_dropped", "device_dropped", "loss_dropped", "failure_dropped")
+    in_front = sum(links.counter(name) for name in names[:2])
+    lost = in_front + sum(links.counter(name) for name in names[2:])
+    offered = in_front + links.counter("tx_packets")
+    return 100 * lost / np.where(offered > 0, offered, np.nan)
+
+
+@metric(
+    "link",
+    unit="%",
+    better=None,
+    formula="100 x packets marked / packets sent",
+    sampled=False,
+)
+def mark_rate_l2(links: LinkSeries) -> Floats:
+    """Share of the packets sent that the queue discipline marked CE."""
+    sent = links.counter("tx_packets")
+    marked = links.counter("qdisc_marked") / np.where(sent > 0, sent, np.nan)
+    return np.where(links.has_qdisc, 100 * marked, np.nan)
 
 
 @metric("link", unit="%", better="higher", formula="mean over k of utilization(t_k)")

@@ -105,6 +105,23 @@ def mean_product_fairness_throughput_l4(flows: FlowSeries) -> float:
     return _scalar_mean(flows.throughput_l4.prod(axis=1))
 
 
+@metric(
+    "network",
+    unit="packets",
+    better=None,
+    formula="sum over all links and directions of packets sent",
+    kind="count",
+    over_flows="sum",
+    sampled=False,
+)
+def total_packet_hops_l1(flows: FlowSeries) -> float:
+    """Packets over links in the whole run, of all flows, ACKs included: what it costs to simulate.
+
+    How long that took is a matter of the host: `ccperf runs` has it for each run.
+    """
+    return float(flows.packet_hops)
+
+
 def _mean_sum(series: Floats) -> float:
     """Sum over the flows in each interval, then the mean over the intervals with any value."""
     exists = ~np.isnan(series).all(axis=1)

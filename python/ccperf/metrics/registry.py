@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 from ccperf.metrics.series import SAMPLING
 from ccperf.metrics.transfers import CLASSES
+from ccperf.metrics.windows import STEADY, STEADY_PREFIX, Window
 
 Scope: TypeAlias = Literal["flow", "link", "network", "class"]
 Better: TypeAlias = Literal["higher", "lower"] | None
@@ -22,6 +23,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 @dataclass(frozen=True)
 class Metric:
     """One metric: its name `<stat>_<metric>_<layer>`, and all there is to know about it.
+
+    One of the steady state has `steady_` before that.
 
     `compute` takes the `FlowSeries` (scopes `flow` and `network`), `LinkSeries` (scope `link`) or
     `Transfers` (scope `class`) and returns one value per flow or direction, or one for the network
@@ -41,6 +44,8 @@ class Metric:
     compute: Callable[..., Any]
     #: Which class's value stands for a run, of a metric of classes.
     of_class: str = "all"
+    #: What of the run it is taken over.
+    window: Window = "whole"
 
     def of_run(self, columns: Mapping[str, Mapping[str, float]]) -> float | None:
         """Return one value of the columns of its scope, None if none of them has one.
@@ -82,11 +87,13 @@ def metric(
     kind: Kind = "real",
     over_flows: Reduction = "mean",
     sampled: bool = True,
+    steady: bool | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as the metric of its name; its docstring is the definition's text.
 
     `sampled` tells that it is taken from the grid, so that the definition explains the grid; that
-    of a class explains classes.
+    of a class explains classes.  `steady` tells that there is a second one of the steady state;
+    there is if it is taken from the grid.
     """
 
     def register(function: Function) -> Function:
@@ -99,9 +106,14 @@ def metric(
         elif sampled:
             parts.append(SAMPLING)
         definition = "\n\n".join(parts)
-        METRICS[name] = Metric(
+        whole = METRICS[name] = Metric(
             name, scope, unit, better, kind, over_flows, formula, definition, function
         )
+        if (sampled and scope != "class") if steady is None else steady:
+            later = STEADY_PREFIX + name
+            METRICS[later] = replace(
+                whole, name=later, definition=f"{definition}\n\n{STEADY}", window="steady"
+            )
         return function
 
     return register

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ccperf import _native
+from ccperf.metrics.windows import phases
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -72,6 +75,20 @@ class FlowSeries:
         self.segment_bytes: Integers = np.array(
             [_segment_bytes(sender) for sender in senders], dtype=np.int64
         )
+        #: When algorithms had something to answer, and when the steady state begins.
+        self.phases = phases(canonical)
+        #: Its first row; rows may be none.
+        self.steady = int(
+            np.searchsorted(self._samples.starts_ns, self.phases.warm_up_ns, side="left")
+        )
+        #: Packets over links, of all links of the run.
+        self.packet_hops = int(recording.links.array("tx_packets").sum())
+        #: Payload over bytes on the wire, of a full segment over TCP, shape (flows,).
+        self.payload_share: Floats = self.segment_bytes / (
+            self.segment_bytes + np.array([_header_bytes(sender) for sender in senders])
+        )
+        #: Whether the flow is over TCP and always has data to send, shape (flows,).
+        self.is_endless = np.array([_is_endless(sender) for sender in senders], dtype=bool)
         transports = [sender.get("transport", "TCP") for sender in senders]
         self._is_tcp = np.array([transport == "TCP" for transport in transports], bool)
         index = {name: i for i, name in enumerate(recording.links.strings("name"))}
@@ -95,6 +112,11 @@ class FlowSeries:
         return np.where(self._is_tcp, values, np.nan)
 
     @property
+    def interval_s(self) -> float:
+        """Distance of the grid points."""
+        return self._samples.interval_ns / 1e9
+
+    @property
     def base_rtt(self) -> Floats:
         """Propagation delay there and back as configured at time 0, in ms, shape (flows,)."""
         return self.counter("base_rtt_ns") / 1e6
@@ -111,6 +133,21 @@ class FlowSeries:
             if port in column:
                 rate[:, flow] = self.links.rate[:, column[port]]
         return rate
+
+    @cached_property
+    def payload_capacity(self) -> Floats:
+        """What of the bottleneck's rate is left to payload in full segments, in Mbps."""
+        return self.bottleneck_rate * self.of_tcp(self.payload_share)
+
+    @cached_property
+    def lately(self) -> Floats:
+        """Mean of throughput_l4 over the last second, or as much as there is, in Mbps."""
+        sums = np.cumsum(self.throughput_l4, axis=0)
+        before = np.zeros_like(sums)
+        before[self._samples.second :] = sums[: len(sums) - self._samples.second]
+        count = np.minimum(np.arange(1, len(sums) + 1), self._samples.second)
+        found: Floats = (sums - before) / count[:, np.newaxis]
+        return found
 
     @cached_property
     def cwnd(self) -> Floats:
@@ -304,8 +341,13 @@ class _Grid:
             self.subjects = self.subjects[kept]
         self._table = table
         self._shape = (len(times), columns)
-        self._interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
+        self.interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
         self.time: Floats = times[1:] / 1e9
+        #: When the intervals begin.
+        self.starts_ns: npt.NDArray[Any] = times[:-1]
+        #: How many intervals are a second, at least one and at most all.
+        whole = _SECOND_NS // self.interval_ns if self.interval_ns else 1
+        self.second = max(1, min(whole, len(self.starts_ns)))
 
     def _matrix(self, column: str) -> npt.NDArray[Any]:
         matrix = self._table.array(column).reshape(self._shape)
@@ -321,11 +363,11 @@ class _Grid:
     def rate(self, column: str) -> Floats:
         """Bytes counted in each interval as Mbps, rounded down to whole bit/s."""
         bits = np.diff(self._matrix(column), axis=0) * 8
-        if not self._interval_ns:
+        if not self.interval_ns:
             return bits.astype(np.float64)
         # Integers throughout, and split so that no product leaves 64 bits.
-        common = gcd(_SECOND_NS, self._interval_ns)
-        second, interval = _SECOND_NS // common, self._interval_ns // common
+        common = gcd(_SECOND_NS, self.interval_ns)
+        second, interval = _SECOND_NS // common, self.interval_ns // common
         whole, rest = np.divmod(bits, interval)
         rate: Floats = (whole * second + rest * second // interval) / 1e6
         return rate
@@ -333,6 +375,21 @@ class _Grid:
 
 def _segment_bytes(flow: Mapping[str, Any]) -> int:
     return int(flow["tcp"].get("SegmentSize", _NS3_DEFAULT_SEGMENT_SIZE))
+
+
+def _header_bytes(flow: Mapping[str, Any]) -> int:
+    """Return what IP, TCP and PPP add to a segment of data; timestamps are on unless said."""
+    has_timestamps = flow["tcp"].get("Timestamp", "true") == "true"
+    return 20 + 20 + 2 + (12 if has_timestamps else 0)
+
+
+def _is_endless(flow: Mapping[str, Any]) -> bool:
+    application = flow.get("application", {})
+    return (
+        flow.get("transport", "TCP") == "TCP"
+        and application.get("type") == "Greedy"
+        and _native.parse_size(application["bytes"]) == 0
+    )
 
 
 def _stack_of(transfer: str, canonical: Mapping[str, Any]) -> Mapping[str, Any]:

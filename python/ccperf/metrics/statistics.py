@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 def mean(series: Floats) -> Floats:
     """Return the plain mean of each column; NaN for a column without values."""
+    total = series.sum(axis=0)
+    if len(series) and not np.isnan(total).any():  # every value exists
+        plain: Floats = total / len(series)
+        return plain
     count = np.count_nonzero(~np.isnan(series), axis=0)
     return _ratio(np.nansum(series, axis=0), count)
 
@@ -22,6 +26,21 @@ def cov(series: Floats) -> Floats:
     centre = mean(series)
     deviation = np.sqrt(_ratio(np.nansum((series - centre) ** 2, axis=0), count - 1))
     return _ratio(deviation, centre)
+
+
+def percentiles(series: Floats, percent: int) -> Floats:
+    """Return the nearest-rank percentile of each column; NaN for a column without values.
+
+    That is the least value that at least `percent` % of the column's values do not exceed.
+    """
+    if not len(series):
+        return np.full(series.shape[1], np.nan)
+    count = np.count_nonzero(~np.isnan(series), axis=0)
+    ranks = np.maximum(-(-percent * count // 100), 1)
+    # Values that do not exist sort behind all others.
+    ordered: Floats = np.sort(series, axis=0)
+    found: Floats = np.take_along_axis(ordered, ranks[np.newaxis] - 1, axis=0)[0]
+    return found
 
 
 def percentile(values: Floats, percent: int, larger: int = 0) -> float:

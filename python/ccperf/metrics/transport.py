@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ccperf.metrics.registry import metric
-from ccperf.metrics.statistics import cov, mean
+from ccperf.metrics.statistics import cov, mean, percentiles
 
 if TYPE_CHECKING:
     from ccperf.metrics.series import Floats, FlowSeries
@@ -78,6 +78,24 @@ def mean_cwnd_l4(flows: FlowSeries) -> Floats:
 def mean_srtt_l4(flows: FlowSeries) -> Floats:
     """Mean of TCP's smoothed round-trip time (RFC 6298), rounded to whole us at each point."""
     return mean(flows.srtt)
+
+
+@metric("flow", unit="ms", better="lower", formula="50th percentile over k of srtt(t_k)")
+def p50_srtt_l4(flows: FlowSeries) -> Floats:
+    """Median of the smoothed round-trip time: half of the samples do not exceed it."""
+    return percentiles(flows.srtt, 50)
+
+
+@metric("flow", unit="ms", better="lower", formula="95th percentile over k of srtt(t_k)")
+def p95_srtt_l4(flows: FlowSeries) -> Floats:
+    """95th percentile of the smoothed round-trip time: 95 % of the samples do not exceed it."""
+    return percentiles(flows.srtt, 95)
+
+
+@metric("flow", unit="ms", better="lower", formula="99th percentile over k of srtt(t_k)")
+def p99_srtt_l4(flows: FlowSeries) -> Floats:
+    """99th percentile of the smoothed round-trip time: 99 % of the samples do not exceed it."""
+    return percentiles(flows.srtt, 99)
 
 
 @metric("flow", unit="ms", better="lower", formula="mean over k of (srtt(t_k) - RTT)")
@@ -222,3 +240,19 @@ def total_retransmissions_l4(flows: FlowSeries) -> Floats:
 def total_rtos_l4(flows: FlowSeries) -> Floats:
     """Retransmission timeouts in the whole run."""
     return flows.of_tcp(flows.counter("rtos"))
+
+
+@metric(
+    "flow",
+    unit="%",
+    better="lower",
+    formula="100 x sum over k of retransmissions in (t_(k-1), t_k] x segment size / payload sent",
+)
+def retransmission_rate_l4(flows: FlowSeries) -> Floats:
+    """Share of the payload sent that had been sent before, each segment taken as a full one.
+
+    What a flow believes to be lost; what is lost at a link is loss_rate_l2.
+    """
+    sent = flows.sending_rate_l4.sum(axis=0) * flows.interval_s * 1e6 / 8
+    again = flows.retransmissions.sum(axis=0) * flows.segment_bytes
+    return flows.of_tcp(100 * again / np.where(sent > 0, sent, np.nan))

@@ -54,6 +54,8 @@ class RecordingOptions(Model):
     #: and workloads.
     flows: Selection = Field(default="all", exclude_if=_is_all)
     links: Selection = Field(default="all", exclude_if=_is_all)
+    #: When the steady state begins, for the metrics of it. None: as `ccperf.metrics.windows` says.
+    warm_up: Time | None = Field(default=None, exclude_if=is_none)
     #: Queues to be watched more closely.
     queues: QueueSampling | None = Field(default=None, exclude_if=is_none)
     #: Whether every change of the senders' state is recorded, or of which flows.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::check::Report;
 use super::names;
 use super::spec::{ChangesOf, Flow, Link, Scenario, Selection, Word};
+use crate::units;
 
 impl Report {
     /// Checks intervals and names; selected names are put into the scenario's order.
@@ -16,6 +17,13 @@ impl Report {
         self.interval("recording.interval", &mut recording.interval);
         self.selection("recording.flows", "flow", &mut recording.flows, &flows);
         self.selection("recording.links", "link", &mut recording.links, &links);
+        if let Some(warm_up) = &mut recording.warm_up {
+            let path = "recording.warm_up";
+            let stop = units::parse_time(&s.stop_time);
+            if self.time(path, warm_up).is_some_and(|time| stop.is_ok_and(|stop| time >= stop)) {
+                self.add(path, format!("`{warm_up}` is not before the end, {}", s.stop_time));
+            }
+        }
         if let Some(queues) = &mut recording.queues {
             self.interval("recording.queues.interval", &mut queues.interval);
             self.selection("recording.queues.links", "link", &mut queues.links, &links);

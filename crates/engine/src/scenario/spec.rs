@@ -395,6 +395,9 @@ pub struct Recording {
     pub flows: Selection,
     #[serde(skip_serializing_if = "Selection::is_all")]
     pub links: Selection,
+    /// From when on the run is in its steady state, for metrics; nothing in the run depends on it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_up: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
     pub changes: ChangesOf,
@@ -412,6 +415,7 @@ impl Default for Recording {
             interval: "30ms".to_owned(),
             flows: Selection::default(),
             links: Selection::default(),
+            warm_up: None,
             queues: None,
             changes: ChangesOf::Every(false),
             completions: None,

@@ -1,0 +1,177 @@
+"""The steady state beside the whole run, and how flows answer to what happens: closed forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ccperf.errors import ScenarioError
+from ccperf.metrics import METRICS, STEADY, STEADY_PREFIX, compute
+from ccperf.metrics.windows import phases
+from ccperf.topologies.shorthand import dumbbell
+from recordings import Dumbbell
+
+#: A grid of tenths of a second, 30 s long.
+TENTHS: dict[str, Any] = {"points": 300, "interval_ns": 100_000_000}
+#: Bytes that an interval of a tenth of a second has at 1 Mbps.
+MBPS = 12_500
+
+
+def received(*parts: tuple[int, float]) -> np.ndarray:
+    """A counter of bytes: so many intervals at so many Mbps, one part after the other."""
+    steps = np.concatenate([np.full(count, int(rate * MBPS)) for count, rate in parts])
+    return np.concatenate([[0], np.cumsum(steps)])
+
+
+def flow(made: Dumbbell, name: str = "flow_1") -> dict[str, float]:
+    return compute(made.scenario(), made.recording()).flow[name]
+
+
+def network(made: Dumbbell) -> dict[str, float]:
+    return compute(made.scenario(), made.recording()).network["net"]
+
+
+def test_every_metric_of_the_grid_but_those_of_an_answer_has_one_of_the_steady_state() -> None:
+    for name, metric in METRICS.items():
+        of_answer = "the event" in metric.formula or "start of the last" in metric.formula
+        sampled = "t_k = k x interval" in metric.definition and not of_answer
+        if metric.window == "whole":
+            assert (STEADY_PREFIX + name in METRICS) == sampled, name
+        else:
+            whole = METRICS[name.removeprefix(STEADY_PREFIX)]
+            assert metric.definition == f"{whole.definition}\n\n{STEADY}"
+            assert (metric.unit, metric.better, metric.scope) == (
+                whole.unit,
+                whole.better,
+                whole.scope,
+            )
+
+
+def test_the_steady_state_is_what_is_left_after_a_third() -> None:
+    made = Dumbbell(**TENTHS, samples={"received_bytes": received((100, 1), (199, 4))})
+    found = flow(made)
+    assert found["steady_mean_throughput_l4"] == pytest.approx(4)
+    assert found["mean_throughput_l4"] == pytest.approx((100 * 1 + 199 * 4) / 299)
+    assert found["steady_cov_throughput_l4"] == pytest.approx(0)
+
+
+def test_a_warm_up_that_is_declared_counts() -> None:
+    samples = {"received_bytes": received((250, 1), (49, 4))}
+    early = flow(Dumbbell(**TENTHS, samples=samples, warm_up="24.9s"))
+    late = flow(Dumbbell(**TENTHS, samples=samples, warm_up="25s"))
+    assert early["steady_mean_throughput_l4"] == pytest.approx((1 + 49 * 4) / 50)
+    assert late["steady_mean_throughput_l4"] == pytest.approx(4)
+
+
+@pytest.mark.parametrize(
+    ("starts", "changes", "disturbance", "warm_up"),
+    [
+        (["0s"], [], 0, 10),
+        (["0s", "6s"], [], 6, 14),
+        (["0s", "0s"], ["15s"], 15, 20),
+        (["0s", "18s"], ["15s"], 18, 22),
+        # A path that keeps changing has no steady state to wait for.
+        (["0s", "0s"], ["3s", "6s", "9s"], 0, 10),
+        # That at the beginning is its first level.
+        (["0s", "0s"], ["0s", "15s"], 15, 20),
+    ],
+)
+def test_without_one_it_follows_the_last_event(
+    starts: list[str], changes: list[str], disturbance: int, warm_up: int
+) -> None:
+    made = Dumbbell(**TENTHS, flows=len(starts), starts=starts, changes=changes)
+    found = phases(made.scenario().canonical())
+    assert found.disturbance_ns == disturbance * 10**9
+    assert found.warm_up_ns == warm_up * 10**9
+
+
+def test_a_warm_up_after_the_end_is_refused() -> None:
+    settings = {"rate": "16Mbps", "qlen": "20p", "rtts": "15ms", "cc": "TcpCubic"}
+    declared = dumbbell(**settings, recording={"warm_up": "4000ms"})
+    assert declared.canonical()["recording"]["warm_up"] == "4s"
+    with pytest.raises(ScenarioError, match=r"recording\.warm_up.*not before the end"):
+        dumbbell(**settings, stop_time="4s", recording={"warm_up": "4s"})
+
+
+def test_a_run_without_grid_points_after_the_warm_up_has_no_metrics_of_it() -> None:
+    made = Dumbbell(points=4, samples={"received_bytes": [0, 1, 2, 3]}, warm_up="119ms")
+    found = flow(made)
+    assert "mean_throughput_l4" in found
+    assert not [name for name in found if name.startswith(STEADY_PREFIX)]
+
+
+def test_percentiles_are_values_of_the_samples() -> None:
+    srtt = np.r_[np.nan, np.arange(1, 201)] * 1e6  # 1 to 200 ms
+    found = flow(Dumbbell(points=201, samples={"srtt_ns": srtt}))
+    assert (found["p50_srtt_l4"], found["p95_srtt_l4"], found["p99_srtt_l4"]) == (100, 190, 198)
+    late = np.r_[np.full(101, np.nan), np.arange(1, 101)] * 1e6
+    found = flow(Dumbbell(points=201, samples={"srtt_ns": late}))
+    assert (found["p50_srtt_l4"], found["p95_srtt_l4"], found["p99_srtt_l4"]) == (50, 95, 99)
+
+
+def test_sojourn_times_have_percentiles() -> None:
+    sojourn = np.stack([np.arange(201), np.zeros(201)], axis=1) * 1e3  # 1 to 200 us, forward
+    made = Dumbbell(points=201, link_samples={"sojourn_ns": sojourn})
+    found = compute(made.scenario(), made.recording()).link["btl_forward"]
+    assert found["p95_sojourn_l2"] == pytest.approx(190)
+
+
+def test_a_step_is_answered_when_the_last_second_is_near_the_steady_state() -> None:
+    """The rate doubles at 15 s: a mean over ten tenths is beyond 0.8 x 8 Mbps after 6 of them."""
+    made = Dumbbell(
+        **TENTHS, changes=["15s"], samples={"received_bytes": received((150, 4), (149, 8))}
+    )
+    found = flow(made)
+    assert found["response_time_l4"] == pytest.approx(0.6)
+    assert found["settling_time_l4"] == pytest.approx(0.6)
+
+
+def test_what_swings_out_again_is_near_before_it_stays_near() -> None:
+    parts = received((150, 8), (20, 4), (10, 8), (20, 4), (99, 8))
+    found = flow(Dumbbell(**TENTHS, changes=["15s"], samples={"received_bytes": parts}))
+    assert found["response_time_l4"] == 0
+    assert found["settling_time_l4"] == pytest.approx(5.6)
+
+
+def test_what_is_not_near_at_the_end_has_not_settled() -> None:
+    parts = received((250, 8), (49, 1))
+    found = flow(Dumbbell(**TENTHS, samples={"received_bytes": parts}))
+    assert "settling_time_l4" not in found
+
+
+def test_overshoot_is_the_peak_over_the_steady_mean() -> None:
+    in_flight = np.r_[np.full(150, 40), np.full(20, 30), np.full(130, 20)] * 1448
+    made = Dumbbell(**TENTHS, changes=["15s"], samples={"in_flight_bytes": in_flight})
+    assert flow(made)["overshoot_in_flight_l4"] == pytest.approx(50)
+
+
+def test_harm_is_what_is_missing_of_a_link_of_ones_own() -> None:
+    """1448 of 1502 B on the wire are payload; half of that is half the harm."""
+    alone = 16 * 1448 / 1502
+    samples = {"received_bytes": received((299, alone / 2)), "read_bytes": received((299, alone))}
+    found = flow(Dumbbell(**TENTHS, samples=samples))
+    assert found["harm_throughput_l4"] == pytest.approx(0.5, abs=1e-4)
+    assert found["mean_goodput_share_l7"] == pytest.approx(100, abs=1e-2)
+
+
+def test_loss_and_marks_are_shares_of_packets() -> None:
+    counters = {
+        "qdisc_dropped": [10, 0],
+        "loss_dropped": [30, 0],
+        "qdisc_marked": [19, 0],
+        "tx_packets": [190, 0],
+    }
+    made = Dumbbell(link_counters=counters)
+    found = compute(made.scenario(), made.recording()).link["btl_forward"]
+    assert found["loss_rate_l2"] == pytest.approx(100 * 40 / 200)
+    assert found["mark_rate_l2"] == pytest.approx(10)
+    assert network(made)["total_packet_hops_l1"] == 190
+
+
+def test_segments_sent_again_are_a_share_of_the_payload_sent() -> None:
+    sent = np.arange(101) * 14_480
+    made = Dumbbell(points=101, samples={"sent_bytes": sent, "retransmissions": np.arange(101)})
+    # Rates are rounded down to whole bit/s.
+    assert flow(made)["retransmission_rate_l4"] == pytest.approx(10, rel=1e-5)
