@@ -42,6 +42,10 @@ _SOURCES = {
     "StepRedQueueDisc": "dctcp",
     "DwrrQueueDisc": "drr",
     "WfqQueueDisc": "scfq",
+    "drb": "drb",
+    "letflow": "letflow",
+    "conga": "conga",
+    "drill": "drill",
 }
 #: Entries of experiments that follow a paper's.
 _EXPERIMENTS = {

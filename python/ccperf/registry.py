@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
-Kind = Literal["cc", "qdisc", "recovery"]
+Kind = Literal["cc", "qdisc", "recovery", "routing"]
 
 
 @cache
@@ -21,7 +21,7 @@ def tables() -> Mapping[str, Any]:
 
 @cache
 def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
-    """The specifications of ``cc``, ``qdisc`` or ``recovery`` by ns-3 name, in listing order.
+    """The specifications of one kind by ns-3 name, in listing order.
 
     Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source`` and ``params``.
     """

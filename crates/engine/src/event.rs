@@ -49,6 +49,8 @@ pub enum Event {
     Schedule(u32),
     /// Entry `n` of the scenario's failures.
     Failure(u32),
+    /// A period of what balances load is over.
+    Balance(u32),
 }
 
 /// Indices of events are below this.
@@ -76,6 +78,7 @@ impl Event {
             Event::Schedule(n) => (12, n),
             Event::Failure(n) => (13, n),
             Event::Transmitted(n) => (14, n),
+            Event::Balance(n) => (15, n),
         };
         debug_assert!(n < 1 << INDEX_BITS);
         kind << INDEX_BITS | n
@@ -98,7 +101,8 @@ impl Event {
             11 => Event::CloseReceiver(n),
             12 => Event::Schedule(n),
             13 => Event::Failure(n),
-            _ => Event::Transmitted(n),
+            14 => Event::Transmitted(n),
+            _ => Event::Balance(n),
         }
     }
 }

@@ -14,18 +14,18 @@ mod forwarding;
 mod lanes;
 mod port;
 
-use crate::event::EventQueue;
+use crate::event::{Event, EventQueue};
 use crate::flow_monitor::{Counts, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::qdisc::FlowKeys;
 use crate::rng::RngStream;
-use crate::routing::{Next, Place};
+use crate::routing::{Next, Origin, Place};
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace};
 use common::{Common, NO_ROUTE};
 use lanes::Flight;
 
-pub use forwarding::{Forwarding, Origin};
+pub use forwarding::Forwarding;
 pub use port::{
     DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
 };
@@ -182,7 +182,7 @@ impl Network {
         }
         let next = match port.leads_to {
             Place::Leaf(_) => Next::Here,
-            Place::Row(row) => self.forwarding.at(row, &common.packets[id]),
+            Place::Row(row) => self.forwarding.at(row, &mut common.packets[id], now, &self.ports),
         };
         if common.is_observed {
             common.observe_arrival(index, id, next);
@@ -237,6 +237,17 @@ impl Network {
             self.ports[port].fail(&mut self.common);
         }
         self.forwarding.reroute(down, up);
+    }
+
+    /// How often [`Network::on_balancing`] is due; never, if 0.
+    pub fn balancing_period(&self) -> Time {
+        self.forwarding.balancing_period()
+    }
+
+    /// A period of the balancers is over.
+    pub fn on_balancing(&mut self) {
+        self.forwarding.tick(&self.ports);
+        self.common.events.schedule(self.forwarding.balancing_period(), Event::Balance(0));
     }
 
     /// The packet trace, if there is one, ends.

@@ -127,7 +127,7 @@ pub type SackBlocks = [SackBlock; 4];
 /// What a packet carries: the fields of its headers that somebody reads, and its sizes.  SACK blocks,
 /// which few packets have, are kept beside it: see [`PacketPool::sacks`].
 ///
-/// It fills a cache line only in part: there is room for what balancers write on packets.
+/// It fills a cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub struct Packet {
@@ -155,6 +155,8 @@ pub struct Packet {
     pub sacks: u8,
     /// The one behind it in the [`PacketList`] that it is in.
     pub next: u32,
+    /// What balancers write on it for those behind them; 0 when a host sends it.
+    pub notes: [u32; 3],
 }
 
 // One cache line.

@@ -155,6 +155,10 @@ impl Simulation {
         for node in 0..self.scenario.nodes.len() {
             self.network.events().schedule(Time::ZERO, Event::Start(node as u32));
         }
+        let period = self.network.balancing_period();
+        if period > Time::ZERO {
+            self.network.events().schedule(period, Event::Balance(0));
+        }
         self.network.attach_disciplines();
         let events = self.network.events();
         for (i, change) in self.scenario.changes.iter().enumerate() {
@@ -215,6 +219,7 @@ impl Simulation {
                 let failure = &self.scenario.failures[index as usize];
                 self.network.fail(&failure.down, &failure.up);
             }
+            Event::Balance(_) => self.network.on_balancing(),
             Event::Start(node) => self.start_node(node as usize),
             Event::Stop => self.finish_recording(),
         }

@@ -21,7 +21,7 @@ LISTED = {
     "figure": "figures",
     "backend": "backends",
 }
-KINDS = ("experiment", "cc", "qdisc", "recovery", "metric", "run", *LISTED)
+KINDS = ("experiment", "cc", "qdisc", "recovery", "routing", "metric", "run", *LISTED)
 
 
 def command(
@@ -29,7 +29,7 @@ def command(
     db: Annotated[Path | None, Parameter(help="Database, to show a run.")] = None,
     json: Json = False,
 ) -> None:
-    """Explain an experiment, algorithm, queue discipline, loss recovery, metric or run.
+    """Explain an experiment, algorithm, queue discipline, load balancer, metric or run.
 
     Examples: `ccperf show aqm`, `ccperf show cc cubic`, `ccperf show qdisc fq_codel`,
     `ccperf show metric mean_srtt_l4`, `ccperf show run 1f3a --db benchmark_TcpNewReno.db`.
@@ -41,6 +41,7 @@ def command(
             "cc": _algorithm,
             "qdisc": _algorithm,
             "recovery": _algorithm,
+            "routing": _algorithm,
             "metric": _metric,
             **dict.fromkeys(LISTED, _listed),
         }[kind](kind, name)
@@ -69,7 +70,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
         return "run", name
     if name in EXPERIMENTS:
         return "experiment", name
-    algorithm_kinds: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery")
+    algorithm_kinds: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery", "routing")
     for kind in algorithm_kinds:
         try:
             registry.resolve(kind, name)

@@ -111,6 +111,7 @@ KINDS: dict[str, Callable[[], list[Thing]]] = {
     "cc": algorithms("cc"),
     "qdisc": algorithms("qdisc"),
     "recovery": algorithms("recovery"),
+    "routing": algorithms("routing"),
     "topologies": topologies,
     "workloads": workloads,
     "metrics": metrics,

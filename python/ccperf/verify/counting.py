@@ -99,6 +99,7 @@ _USED: Mapping[registry.Kind, Callable[[Mapping[str, Any]], Iterable[str]]] = {
     "cc": lambda facts: (flow["cc"]["type"] for flow in facts["flows"] if "cc" in flow),
     "qdisc": _disciplines,
     "recovery": lambda facts: (flow["recovery"] for flow in facts["flows"] if "cc" in flow),
+    "routing": lambda facts: [facts["routing"]["type"] if "routing" in facts else "static"],
 }
 
 

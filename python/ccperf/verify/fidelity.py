@@ -88,6 +88,8 @@ def counterpart(name: str) -> str:
 def status(kind: registry.Kind, name: str) -> str:
     """How far an algorithm is validated, in a sentence or two."""
     count = last().algorithms[kind][name]
+    if not count.scenarios:
+        return "by tests of what its source says; ns-3 and the driver have none"
     text = (
         f"compared with {counterpart(name)}, packet by packet, in {count.scenarios} "
         "scenarios of `ccperf verify ns3 --full`"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native, catalogue, registry, traces
 from ccperf.catalogue.parameter import written
 from ccperf.verify import (
+    balancing,
     connections,
     datacentre,
     datagrams,
@@ -482,6 +483,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *rtt_variation.GROUPS,
     *flow_monitoring.GROUPS,
     *switches.GROUPS,
+    *balancing.GROUPS,
     *workloads.GROUPS,
     *impairments.GROUPS,
 )

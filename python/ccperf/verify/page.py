@@ -25,6 +25,7 @@ KINDS: dict[registry.Kind, str] = {
     "cc": "Congestion control",
     "qdisc": "Queue disciplines",
     "recovery": "Loss recovery",
+    "routing": "Load balancing",
 }
 
 
@@ -203,7 +204,7 @@ def _algorithms() -> list[Table]:
             title,
             head,
             [
-                [name, fidelity.counterpart(name), *_numbers(count)]
+                [name, fidelity.counterpart(name) if count.scenarios else "–", *_numbers(count)]
                 for name, count in fidelity.last().algorithms[kind].items()
             ],
         )

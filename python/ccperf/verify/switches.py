@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from ccperf.topologies import Fabric
 
 _LINK = FabricLink("1Gbps", "5us")
-_FIFO = SwitchPort({"type": "FifoQueueDisc", "attributes": {"MaxSize": "30p"}})
+FIFO = SwitchPort({"type": "FifoQueueDisc", "attributes": {"MaxSize": "30p"}})
 #: Marks everything above 10 packets, as DCTCP wants it.
-_RED = SwitchPort(
+RED = SwitchPort(
     {
         "type": "RedQueueDisc",
         "attributes": {
@@ -56,14 +56,14 @@ def _flows(fabric: Fabric, count: int, cc: str, seed: int, within_us: int = 2_00
     return flows
 
 
-def _leaf_spine(port: SwitchPort = _FIFO, parallel: int = 1) -> Fabric:
+def _leaf_spine(port: SwitchPort = FIFO, parallel: int = 1) -> Fabric:
     below = FabricLink("1Gbps", "2us")
     return leaf_spine(
         4, 4, 8, parallel=parallel, host_link_of=below, fabric_link_of=_LINK, port=port
     )
 
 
-def _fat_tree(port: SwitchPort = _FIFO) -> Fabric:
+def _fat_tree(port: SwitchPort = FIFO) -> Fabric:
     return fat_tree(4, _LINK, port=port)
 
 
@@ -73,11 +73,14 @@ _FABRICS: dict[str, Callable[[SwitchPort], Fabric]] = {
 }
 
 
-def _case(
+def case(
     name: str, fabric: Fabric, cc: str = "TcpNewReno", flows: int = 60, **settings: Any
 ) -> Case:
     # (With some other flows, and ways at random, ns-3 ends: see `departures.ENDS`.)
     sent = _flows(fabric, flows, cc, settings.pop("flow_seed", 1))
+    for flow in sent:
+        flow["tcp"] |= settings.get("tcp", {})
+    settings.pop("tcp", None)
     for i, flow in enumerate(sent[: settings.pop("datagrams", 0)]):
         steady = {"type": "CBR" if i % 2 else "Poisson", "rate": "60Mbps", "write": "1000B"}
         sent[i] = {**flow, "transport": "UDP", "application": steady}
@@ -92,26 +95,26 @@ def _case(
 
 def switches() -> Iterator[Case]:
     """Per-flow ECMP on leaf-spine and fat-tree, with 200 flows; random ways for each packet."""
-    ports = {"FIFO": _FIFO, "RED": _RED}
+    ports = {"FIFO": FIFO, "RED": RED}
     for shape, make in _FABRICS.items():
         for queue, port in ports.items():
             for cc in ("TcpDctcp", "TcpNewReno"):
                 name = f"switches/{shape}-{queue}-{cc}"
-                yield _case(name, make(port), cc, flows=200, stop_time="30ms", heavy=True)
-        yield _case(f"switches/{shape}-static", make(_FIFO), routing="static")
-        yield _case(f"switches/{shape}-random", make(_FIFO), routing="random")
+                yield case(name, make(port), cc, flows=200, stop_time="30ms", heavy=True)
+        yield case(f"switches/{shape}-static", make(FIFO), routing="static")
+        yield case(f"switches/{shape}-random", make(FIFO), routing="random")
         seeded = {"type": "ecmp", "attributes": {"Seed": "18446744073709551615"}}
-        yield _case(f"switches/{shape}-seed", make(_RED), "TcpDctcp", routing=seeded)
-    yield _case("switches/parallel-links", _leaf_spine(parallel=3), seed=7)
+        yield case(f"switches/{shape}-seed", make(RED), "TcpDctcp", routing=seeded)
+    yield case("switches/parallel-links", _leaf_spine(parallel=3), seed=7)
     bare = SwitchPort(None, "20p")
-    yield _case("switches/no-discipline", _fat_tree(bare), flows=120)
+    yield case("switches/no-discipline", _fat_tree(bare), flows=120)
     deep = SwitchPort({"type": "FqCoDelQueueDisc", "attributes": {}}, "3p")
-    yield _case("switches/FqCoDel-random", _fat_tree(deep), routing="random", seed=3)
+    yield case("switches/FqCoDel-random", _fat_tree(deep), routing="random", seed=3)
     pings = [
         {"source": "h_0_0_0", "destination": f"h_{i}_1_1", "interval": "1ms"} for i in range(4)
     ]
-    yield _case("switches/datagrams", _fat_tree(), flows=40, datagrams=20)
-    yield _case("switches/pings", _fat_tree(), pings=pings, flows=20)
+    yield case("switches/datagrams", _fat_tree(), flows=40, datagrams=20)
+    yield case("switches/pings", _fat_tree(), pings=pings, flows=20)
 
 
 def failures() -> Iterator[Case]:
@@ -121,25 +124,25 @@ def failures() -> Iterator[Case]:
     for routing in ("static", "ecmp", "random"):
         first = {"link": "leaf_0_spine_0", "down": "1ms", "up": "5ms"}
         failing = [first, up, spine]
-        yield _case(f"failures/{routing}", _leaf_spine(), routing=routing, failures=failing)
-    marking = _leaf_spine(_RED)
-    yield _case("failures/RED-DCTCP", marking, "TcpDctcp", flows=100, failures=[up, spine])
+        yield case(f"failures/{routing}", _leaf_spine(), routing=routing, failures=failing)
+    marking = _leaf_spine(RED)
+    yield case("failures/RED-DCTCP", marking, "TcpDctcp", flows=100, failures=[up, spine])
     for kind in ("CoDelQueueDisc", "FqCoDelQueueDisc", "PieQueueDisc", "PfifoFastQueueDisc"):
         port = SwitchPort({"type": kind, "attributes": {}}, "4p")
-        yield _case(f"failures/{kind}", _leaf_spine(port), flows=100, failures=[up, spine])
+        yield case(f"failures/{kind}", _leaf_spine(port), flows=100, failures=[up, spine])
     bare = SwitchPort(None, "20p")
-    yield _case("failures/no-discipline", _leaf_spine(bare), flows=100, failures=[up, spine])
+    yield case("failures/no-discipline", _leaf_spine(bare), flows=100, failures=[up, spine])
     # Nobody can reach these hosts for a while; some connect only then.
     host = {"link": "h_0_0", "down": "1ms", "up": "8ms"}
     leaf = {"node": "leaf_3", "down": "500us", "up": "3ms"}
     cut_off = [host, leaf, {"node": "h_1_1", "down": "2ms"}]
-    yield _case("failures/cut-off", _leaf_spine(), flows=120, failures=cut_off)
-    yield _case("failures/datagrams", _leaf_spine(), flows=60, failures=cut_off, datagrams=20)
+    yield case("failures/cut-off", _leaf_spine(), flows=120, failures=cut_off)
+    yield case("failures/datagrams", _leaf_spine(), flows=60, failures=cut_off, datagrams=20)
     flapping = [
         {"link": "leaf_1_spine_0", "down": f"{at}us", "up": f"{at + 300}us"}
         for at in range(500, 8_000, 600)
     ]
-    yield _case("failures/flapping", _leaf_spine(), flows=100, failures=flapping)
+    yield case("failures/flapping", _leaf_spine(), flows=100, failures=flapping)
     # Overlapping reasons: the link is down until the last of them is over.
     both = [
         {"link": "edge_0_0_agg_0_0", "down": "1ms", "up": "4ms"},
@@ -147,7 +150,7 @@ def failures() -> Iterator[Case]:
         {"node": "core_3", "down": "4ms"},
     ]
     pings = [{"source": "h_0_0_0", "destination": "h_2_1_1", "interval": "700us"}]
-    yield _case("failures/fat-tree", _fat_tree(), failures=both, pings=pings, flows=100)
+    yield case("failures/fat-tree", _fat_tree(), failures=both, pings=pings, flows=100)
 
 
 def faults() -> Iterator[Case]:
@@ -164,14 +167,14 @@ def faults() -> Iterator[Case]:
         "pair": [pair],
         "several": [share, half, {**share, "loss": 0.3, "start": "4ms"}, source],
     }.items():
-        yield _case(f"faults/{name}", _leaf_spine(), flows=100, faults=given)
+        yield case(f"faults/{name}", _leaf_spine(), flows=100, faults=given)
     failing = [{"link": "leaf_0_spine_1", "down": "1500us", "up": "6ms"}]
     both = {"faults": [share, destination], "failures": failing}
-    yield _case("faults/failures", _leaf_spine(_RED), "TcpDctcp", flows=100, **both)
-    yield _case("faults/random-routing", _leaf_spine(), routing="random", flows=60, faults=[share])
+    yield case("faults/failures", _leaf_spine(RED), "TcpDctcp", flows=100, **both)
+    yield case("faults/random-routing", _leaf_spine(), routing="random", flows=60, faults=[share])
     pings = [{"source": "h_0_0_0", "destination": "h_2_1_1", "interval": "300us"}]
     core = {"node": "core_0", "loss": 0.1}
-    yield _case("faults/datagrams", _fat_tree(), flows=60, datagrams=20, pings=pings, faults=[core])
+    yield case("faults/datagrams", _fat_tree(), flows=60, datagrams=20, pings=pings, faults=[core])
 
 
 GROUPS: tuple[Callable[[], Iterator[Case]], ...] = (switches, failures, faults)

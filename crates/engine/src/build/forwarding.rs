@@ -6,10 +6,10 @@ use super::find;
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::lowered::Lowered;
-use crate::network::{Forwarding, Origin};
+use crate::network::Forwarding;
 use crate::qdisc::FlowKey;
-use crate::routing::Graph;
 use crate::routing::balance::{self, AnyBalancer, BuildContext, flow_hash};
+use crate::routing::{Graph, Origin};
 
 /// `keys`: of every flow, transfer and ping, there and back.
 pub fn build(scenario: &Lowered, keys: &[[FlowKey; 2]]) -> Result<Forwarding, Error> {
@@ -39,18 +39,22 @@ pub fn build(scenario: &Lowered, keys: &[[FlowKey; 2]]) -> Result<Forwarding, Er
             )
         });
     let origins = origins.collect();
-    Ok(Forwarding::new(graph, destinations, origins, balancers(scenario)?))
+    let balancers = balancers(scenario, &graph)?;
+    Ok(Forwarding::new(graph, destinations, origins, balancers))
 }
 
 /// One a node; none for static routing.
-fn balancers(scenario: &Lowered) -> Result<Vec<AnyBalancer>, Error> {
+fn balancers(scenario: &Lowered, graph: &Graph) -> Result<Vec<AnyBalancer>, Error> {
     let routing = &scenario.routing;
     let spec = find(balance::SPECS, routing)?;
     let nodes = 0..scenario.nodes.len() as u32;
-    let build = |node| {
+    let build = |node: u32| {
         let attributes = Attributes::new(spec, &routing.attributes);
         let (stream, run) = (routing.stream, scenario.seed);
-        balance::build(&routing.kind, &BuildContext { attributes, node, stream, run })
+        let hops = graph.neighbours(node as usize).iter();
+        let ports: Vec<_> = hops.map(|&([link, side], _)| (2 * link + side) as u32).collect();
+        let ports = &ports;
+        balance::build(&routing.kind, &BuildContext { attributes, node, ports, stream, run })
     };
     Ok(nodes.filter_map(build).collect())
 }

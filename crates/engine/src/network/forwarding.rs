@@ -1,18 +1,10 @@
 //! From node to node: what every node does with a packet, and what a failed link changes.
 
+use super::port::Port;
 use crate::packet::Packet;
-use crate::routing::balance::{AnyBalancer, Balancer, Choice};
-use crate::routing::{Graph, Next, Place, Table, Width};
-
-/// Where the packets of a flow start in one direction, and where they go.
-#[derive(Clone, Copy, Debug)]
-pub struct Origin {
-    pub node: u32,
-    /// The position of the destination among [`Forwarding`]'s.
-    pub destination: u32,
-    /// What balancers know the flow by: `routing::balance::flow_hash`.
-    pub hash: u64,
-}
+use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports};
+use crate::routing::{Graph, Next, Origin, Place, Table, Width};
+use crate::time::Time;
 
 /// Routing tables of all nodes.
 #[derive(Debug)]
@@ -21,6 +13,7 @@ pub struct Forwarding {
     origins: Vec<[Origin; 2]>,
     /// One a node, if there may be several ways.
     balancers: Vec<AnyBalancer>,
+    leaves: Leaves,
     graph: Graph,
     /// The nodes that packets are for.
     destinations: Vec<u32>,
@@ -40,8 +33,27 @@ impl Forwarding {
     ) -> Self {
         let is_down = vec![false; graph.links()];
         let table = Table::new(&graph, &destinations, width(&balancers), |_| true);
+        let leaf = |node: usize| graph.only_link(node).map_or(node, |(_, gateway)| gateway) as u32;
+        let leaves = if balancers.is_empty() {
+            Leaves::default()
+        } else {
+            Leaves {
+                destinations: destinations.iter().map(|&node| leaf(node as usize)).collect(),
+                nodes: (0..graph.nodes()).map(leaf).collect(),
+            }
+        };
         let is_any_down = false;
-        Forwarding { table, origins, balancers, graph, destinations, is_down, is_any_down }
+        Forwarding { table, origins, balancers, leaves, graph, destinations, is_down, is_any_down }
+    }
+
+    /// How often balancers want to be called; never, if 0.
+    pub fn balancing_period(&self) -> Time {
+        self.balancers.first().map_or(Time::ZERO, Balancer::period)
+    }
+
+    /// A period is over, for all nodes in order.
+    pub fn tick(&mut self, ports: &dyn Ports) {
+        self.balancers.iter_mut().for_each(|balancer| balancer.tick(ports));
     }
 
     /// Where a packet at `node` is.
@@ -56,30 +68,32 @@ impl Forwarding {
 
     /// What a host does with a packet of its own.
     #[inline]
-    pub fn first_hop(&mut self, packet: &Packet, origin: Origin) -> Next {
+    pub fn first_hop(&self, packet: &Packet, origin: Origin) -> Next {
         if self.is_any_down && !self.reaches(origin) {
             return Next::Nowhere;
         }
         match self.table.place(origin.node as usize) {
             Place::Leaf(port) => Next::Port(port),
-            Place::Row(row) => self.at(row, packet),
+            // Hosts with several links have one way each: `scenario::routing` sees to it.
+            Place::Row(row) => self.table.next(row, packet.destination),
         }
     }
 
     /// What the node with `row` does with a packet.
     #[inline]
-    pub fn at(&mut self, row: u32, packet: &Packet) -> Next {
+    pub fn at(&mut self, row: u32, packet: &mut Packet, now: Time, ports: &Vec<Port>) -> Next {
         match self.table.next(row, packet.destination) {
-            Next::Group(group) => self.choose(group, packet),
+            Next::Group(group) => self.choose(group, packet, now, ports),
             one => one,
         }
     }
 
-    fn choose(&mut self, group: u32, packet: &Packet) -> Next {
+    fn choose(&mut self, group: u32, packet: &mut Packet, now: Time, all: &Vec<Port>) -> Next {
         let (node, ports) = self.table.group(group);
-        let flow_hash = self.origins[packet.flow as usize][usize::from(packet.backward)].hash;
-        let choice = Choice { flow_hash, ports: ports.len() as u32 };
-        Next::Port(ports[self.balancers[node as usize].pick(choice) as usize])
+        let origin = self.origins[packet.flow as usize][usize::from(packet.backward)];
+        let leaves_of = &self.leaves;
+        let mut choice = Choice { packet, origin, now, group, ports, all, leaves_of };
+        Next::Port(ports[self.balancers[node as usize].pick(&mut choice) as usize])
     }
 
     /// Whether there is a way for what starts there.
@@ -113,9 +127,28 @@ impl Forwarding {
         self.is_any_down = self.is_down.contains(&true);
         let width = width(&self.balancers);
         self.table = Table::new(&self.graph, &self.destinations, width, |link| !self.is_down[link]);
+        self.balancers.iter_mut().for_each(Balancer::reroute);
     }
 }
 
 fn width(balancers: &[AnyBalancer]) -> Width {
-    if balancers.is_empty() { Width::One } else { Width::All }
+    match balancers.first() {
+        None => Width::One,
+        Some(balancer) if balancer.sees_every_hop() => Width::Grouped,
+        Some(_) => Width::All,
+    }
+}
+
+impl Ports for Vec<Port> {
+    fn waiting_bytes(&self, port: u32) -> u32 {
+        self[port as usize].waiting_bytes()
+    }
+
+    fn sent_bytes(&self, port: u32) -> u64 {
+        self[port as usize].transmitter.tx_bytes
+    }
+
+    fn rate(&self, port: u32) -> u64 {
+        self[port as usize].transmitter.rate().0
+    }
 }

@@ -12,3 +12,13 @@ mod table;
 pub use graph::{Graph, Hop};
 pub use paths::Paths;
 pub use table::{Next, Place, Table, Width};
+
+/// Where the packets of a flow start in one direction, and where they go.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    pub node: u32,
+    /// The position of the destination among those of the tables.
+    pub destination: u32,
+    /// What balancers know the flow by: [`balance::flow_hash`].
+    pub hash: u64,
+}

@@ -54,6 +54,8 @@ pub enum Width {
     One,
     /// All of them.
     All,
+    /// All of them, in a group even if there is only one: whoever chooses sees every hop.
+    Grouped,
 }
 
 /// Next hops of all nodes that forward, towards all destinations that are asked for.
@@ -119,7 +121,7 @@ impl Table {
                     match (first, width) {
                         (None, _) => Packed::NOWHERE,
                         (Some(first), Width::One) => Packed(first),
-                        (Some(_), Width::All) => table.entry(node, all().collect(), &mut known),
+                        (Some(_), _) => table.entry(node, all().collect(), width, &mut known),
                     }
                 };
                 routers.iter().map(entry).collect()
@@ -127,7 +129,9 @@ impl Table {
             for (row, (&router, &entry)) in routers.iter().zip(entries.iter()).enumerate() {
                 table.next[row * width_of_row + column] = match last {
                     None if router == target => Packed::HERE,
-                    Some(last) if router == target => Packed(last),
+                    Some(last) if router == target => {
+                        table.entry(router, vec![last], width, &mut known)
+                    }
                     _ => entry,
                 };
             }
@@ -139,10 +143,11 @@ impl Table {
         &mut self,
         node: usize,
         ports: Vec<u32>,
+        width: Width,
         known: &mut HashMap<Vec<u32>, u32>,
     ) -> Packed {
-        if let [only] = ports[..] {
-            return Packed(only);
+        if let ([only], Width::One | Width::All) = (&ports[..], width) {
+            return Packed(*only);
         }
         let group = *known.entry(ports).or_insert_with_key(|ports| {
             self.groups.push(ports.clone().into());

@@ -23,6 +23,10 @@ impl DeviceFifo {
         self.list.is_empty()
     }
 
+    pub fn bytes(&self) -> u32 {
+        self.bytes
+    }
+
     /// A packet of `bytes`, which fits.
     #[inline]
     pub fn push(&mut self, id: PacketId, bytes: u32, packets: &mut PacketPool) {

@@ -162,6 +162,14 @@ impl Port {
         }
     }
 
+    /// Bytes that wait: IP packets in the disciplines, frames in the device.
+    pub fn waiting_bytes(&self) -> u32 {
+        match &self.device {
+            Device::Single(single) => single.waiting_bytes(),
+            Device::Several(several) => several.waiting_bytes(),
+        }
+    }
+
     /// Packets that the device refused.
     pub fn device_dropped(&self) -> u64 {
         match &self.device {

@@ -261,6 +261,11 @@ impl Several {
         common.refuse(transmitter.port, id, reason);
     }
 
+    pub fn waiting_bytes(&self) -> u32 {
+        let in_device = self.queues.iter().map(|queue| queue.packets.bytes());
+        in_device.sum::<u32>() + self.statistics().bytes
+    }
+
     pub fn statistics(&self) -> QueueStatistics {
         let each = &self.disciplines.each;
         let mut all = QueueStatistics::default();

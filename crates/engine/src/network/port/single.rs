@@ -288,6 +288,10 @@ impl Single {
         common.refuse(transmitter.port, id, reason);
     }
 
+    pub fn waiting_bytes(&self) -> u32 {
+        self.queue.bytes() + self.feeder.as_ref().map_or(0, |feeder| feeder.state.bytes)
+    }
+
     pub fn statistics(&self) -> QueueStatistics {
         let feeder = self.feeder.as_ref();
         feeder.map_or_else(Default::default, |feeder| QueueStatistics::of(&feeder.state))

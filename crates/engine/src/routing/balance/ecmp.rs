@@ -31,6 +31,18 @@ pub const SPEC: Spec = Spec {
 /// The distance of the states of SplitMix64.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The position among `ports` that a flow with this hash has at a node with this salt.
+#[inline]
+pub fn position(flow_hash: u64, salt: u64, ports: usize) -> u32 {
+    let high = mix(flow_hash ^ salt) >> 32;
+    ((high * ports as u64) >> 32) as u32
+}
+
+/// What makes nodes choose independently of each other.
+pub fn salt(seed: u64, node: u32) -> u64 {
+    mix(seed.wrapping_add(GOLDEN.wrapping_mul(u64::from(node) + 1)))
+}
+
 #[derive(Debug)]
 pub struct Ecmp {
     salt: u64,
@@ -38,36 +50,31 @@ pub struct Ecmp {
 
 impl Ecmp {
     pub fn new(cx: &BuildContext<'_>) -> Self {
-        let number = u64::from(cx.node) + 1;
-        Ecmp { salt: mix(cx.attributes.u64(SEED).wrapping_add(GOLDEN.wrapping_mul(number))) }
+        Ecmp { salt: salt(cx.attributes.u64(SEED), cx.node) }
     }
 }
 
 impl Balancer for Ecmp {
     #[inline]
-    fn pick(&mut self, choice: Choice) -> u32 {
-        let high = mix(choice.flow_hash ^ self.salt) >> 32;
-        ((high * u64::from(choice.ports)) >> 32) as u32
+    fn pick(&mut self, choice: &mut Choice<'_>) -> u32 {
+        position(choice.origin.hash, self.salt, choice.ports.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attributes::Attributes;
     use crate::routing::balance::flow_hash;
 
     fn at(node: u32, seed: &str) -> Ecmp {
-        let given = [(SEED.to_owned(), seed.to_owned())].into();
-        let attributes = Attributes::new(&SPEC, &given);
-        Ecmp::new(&BuildContext { attributes, node, stream: 0, run: 1 })
+        Ecmp { salt: salt(seed.parse().expect("a number"), node) }
     }
 
     /// Flows from 64 ports of one host to another.
     fn picks(node: u32, seed: &str, ports: u32) -> Vec<u32> {
-        let mut balancer = at(node, seed);
+        let salt = at(node, seed).salt;
         let hash = |i: u16| flow_hash([0x0a00_0001, 0x0a00_0006], 6, [49152 + i, 5001]);
-        (0..64).map(|i| balancer.pick(Choice { flow_hash: hash(i), ports })).collect()
+        (0..64).map(|i| position(hash(i), salt, ports as usize)).collect()
     }
 
     #[test]

@@ -1,28 +1,100 @@
 //! What chooses among ports by which a packet comes equally near to its destination: one file each, one
 //! line in the registry below each.
 //!
-//! A balancer chooses at every node that forwards; each node has one of its own, with what it remembers.
-//! (Schemes that choose at the sender, by a label that hosts write on packets and switches obey, belong to
-//! the hosts: they would set a field of [`crate::packet::Packet`], which has room for it, where
-//! `hosts/` sends, and a balancer would read it here.)
+//! A balancer chooses at every node that forwards; each node has one of its own, with what it remembers,
+//! what it reads of its ports ([`Ports`]), and what it writes on packets for those behind it
+//! ([`Packet::notes`]).
+//!
+//! Random numbers come from one stream a node, `stream` + node, drawn in the order in which packets come
+//! to the node.
+
+mod flowlets;
+mod table;
 
 use std::collections::BTreeMap;
 
+use super::Origin;
 use crate::attributes::{Attributes, Spec};
+use crate::packet::Packet;
+use crate::rng::RngStream;
+use crate::time::Time;
 
-/// A packet at a node with several ways to go.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice {
-    /// Of the packet's flow and direction: see [`flow_hash`].
-    pub flow_hash: u64,
-    /// How many ports there are, at least two.
-    pub ports: u32,
+/// A packet at a node with several ways to go; or with one, for balancers that see every hop.
+#[derive(Debug)]
+pub struct Choice<'a> {
+    pub packet: &'a mut Packet,
+    /// Where it comes from and goes to, and what it is known by.
+    pub origin: Origin,
+    pub now: Time,
+    /// The group of ports; numbers change when links fail or come back.
+    pub group: u32,
+    /// The ports to choose from, in the order of links.
+    pub ports: &'a [u32],
+    pub all: &'a dyn Ports,
+    /// Of each destination and of each node: the switch that it is behind, if it is a host, or itself.
+    pub leaves_of: &'a Leaves,
+}
+
+/// The switches that hosts are behind.
+#[derive(Debug, Default)]
+pub struct Leaves {
+    /// By [`Origin::destination`].
+    pub destinations: Vec<u32>,
+    /// By node.
+    pub nodes: Vec<u32>,
+}
+
+impl Choice<'_> {
+    /// The packet's flow and direction in one small number.
+    #[inline]
+    pub fn way(&self) -> usize {
+        2 * self.packet.flow as usize + usize::from(self.packet.backward)
+    }
+
+    /// The switch that the packet's host is behind.
+    #[inline]
+    pub fn source_leaf(&self) -> u32 {
+        self.leaves_of.nodes[self.origin.node as usize]
+    }
+
+    /// The switch that the destination is behind.
+    #[inline]
+    pub fn destination_leaf(&self) -> u32 {
+        self.leaves_of.destinations[self.origin.destination as usize]
+    }
+}
+
+/// What a switch knows of its ports; port n is direction n % 2 of link n / 2.
+pub trait Ports: std::fmt::Debug {
+    /// Bytes that wait: IP packets in the discipline, and frames in the device queue.  What is being
+    /// transmitted does not wait.
+    fn waiting_bytes(&self, port: u32) -> u32;
+    /// Bytes of the transmissions begun.
+    fn sent_bytes(&self, port: u32) -> u64;
+    /// In bit/s, at present.
+    fn rate(&self, port: u32) -> u64;
 }
 
 /// Chooses for one node.
 pub trait Balancer: std::fmt::Debug + Send {
     /// The port to take, by its position in the group, which is in the order of links.
-    fn pick(&mut self, choice: Choice) -> u32;
+    fn pick(&mut self, choice: &mut Choice<'_>) -> u32;
+
+    /// Whether packets with one way come to [`Balancer::pick`] as well.
+    fn sees_every_hop(&self) -> bool {
+        false
+    }
+
+    /// How often [`Balancer::tick`] wants to be called; never, if 0.
+    fn period(&self) -> Time {
+        Time::ZERO
+    }
+
+    /// A period is over.
+    fn tick(&mut self, _ports: &dyn Ports) {}
+
+    /// Links have failed or come back: groups have other numbers and other ports.
+    fn reroute(&mut self) {}
 }
 
 /// What a balancer may read while it is built.
@@ -31,9 +103,18 @@ pub struct BuildContext<'a> {
     pub attributes: Attributes<'a>,
     /// The node that it is for.
     pub node: u32,
-    /// Its random stream, as a number for ns-3's `SetStream`, and the replication (ns-3's `RngRun`).
+    /// The ports out of the node, in the order of links.
+    pub ports: &'a [u32],
+    /// The first random stream, as a number for ns-3's `SetStream`, and the replication (ns-3's `RngRun`).
     pub stream: u64,
     pub run: u64,
+}
+
+impl BuildContext<'_> {
+    /// The node's own random numbers.
+    pub fn random(&self) -> RngStream {
+        RngStream::fixed(self.run, self.stream.wrapping_add(u64::from(self.node)))
+    }
 }
 
 /// One way only: the first in the order of links.
@@ -41,7 +122,7 @@ pub const STATIC: Spec = Spec {
     ns3: "static",
     linux: &[],
     doc: "One path between two nodes: the shortest by hops, the first in the order of links.",
-    source: "",
+    source: "ns-3's Ipv4GlobalRouting, the first route",
     params: &[],
 };
 
@@ -57,9 +138,33 @@ macro_rules! registry {
 
         impl Balancer for AnyBalancer {
             #[inline]
-            fn pick(&mut self, choice: Choice) -> u32 {
+            fn pick(&mut self, choice: &mut Choice<'_>) -> u32 {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.pick(choice),)*
+                }
+            }
+
+            fn sees_every_hop(&self) -> bool {
+                match self {
+                    $(AnyBalancer::$variant(balancer) => balancer.sees_every_hop(),)*
+                }
+            }
+
+            fn period(&self) -> Time {
+                match self {
+                    $(AnyBalancer::$variant(balancer) => balancer.period(),)*
+                }
+            }
+
+            fn tick(&mut self, ports: &dyn Ports) {
+                match self {
+                    $(AnyBalancer::$variant(balancer) => balancer.tick(ports),)*
+                }
+            }
+
+            fn reroute(&mut self) {
+                match self {
+                    $(AnyBalancer::$variant(balancer) => balancer.reroute(),)*
                 }
             }
         }
@@ -80,6 +185,11 @@ macro_rules! registry {
 registry! {
     Ecmp = ecmp,
     RandomEcmp = random,
+    Drb = drb,
+    LetFlow = letflow,
+    Conga = conga,
+    Drill = drill,
+    Adaptive = adaptive,
 }
 
 /// What is not given and has the scenario's seed as its value.
@@ -109,6 +219,9 @@ pub const fn flow_hash(addresses: [u32; 2], protocol: u8, ports: [u16; 2]) -> u6
     let ports = (protocol as u64) << 32 | (ports[0] as u64) << 16 | ports[1] as u64;
     mix(mix(addresses) ^ ports)
 }
+
+#[cfg(test)]
+mod bench;
 
 #[cfg(test)]
 mod tests {

@@ -20,13 +20,12 @@ pub struct RandomEcmp {
 
 impl RandomEcmp {
     pub fn new(cx: &BuildContext<'_>) -> Self {
-        let number = cx.stream.wrapping_add(u64::from(cx.node));
-        RandomEcmp { stream: RngStream::fixed(cx.run, number) }
+        RandomEcmp { stream: cx.random() }
     }
 }
 
 impl Balancer for RandomEcmp {
-    fn pick(&mut self, choice: Choice) -> u32 {
-        self.stream.uniform_integer(0, choice.ports - 1)
+    fn pick(&mut self, choice: &mut Choice<'_>) -> u32 {
+        self.stream.uniform_integer(0, choice.ports.len() as u32 - 1)
     }
 }

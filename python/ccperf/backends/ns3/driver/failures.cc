@@ -2,6 +2,8 @@
 
 #include "failures.h"
 
+#include "switch-routing.h"
+
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/simulator.h"
 
@@ -47,6 +49,13 @@ TakeEffect(const Failure& failure, Network& network)
     for (const std::size_t link : failure.up)
     {
         network.routes->SetUp(link, true);
+    }
+    for (const auto& routing : network.routing)
+    {
+        if (const auto balancer = routing->GetBalancer())
+        {
+            balancer->OnRoutesChanged();
+        }
     }
 }
 

@@ -351,6 +351,7 @@ BuildNetwork(const Scenario& scenario, Network& network)
         stack.SetRoutingHelper(SwitchRoutingHelper(scenario.routing, network));
     }
     stack.Install(network.nodes);
+    ScheduleBalancing(network);
     for (const Link& link : scenario.links)
     {
         CreateLink(link, network);

@@ -64,7 +64,7 @@ struct Network
     std::vector<FailureObserver*> observers;
 };
 
-// Creates nodes, links, routes, the events of the changes and those of the links' schedules, in this order. The network must
+// Creates nodes, the balancers' first event, links, routes, the events of the changes and those of the links' schedules, in this order. The network must
 // outlive the simulation.
 void BuildNetwork(const Scenario& scenario, Network& network);
 

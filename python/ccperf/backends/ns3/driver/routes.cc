@@ -75,6 +75,13 @@ Routes::FirstPort(std::size_t node) const
     return m_neighbours[node].at(0).port;
 }
 
+std::size_t
+Routes::LeafOf(std::uint32_t address) const
+{
+    const std::size_t node = m_nodeOf.at(address);
+    return m_neighbours[node].size() == 1 ? m_neighbours[node][0].node : node;
+}
+
 void
 Routes::SetUp(std::size_t link, bool isUp)
 {

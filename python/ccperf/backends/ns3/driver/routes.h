@@ -28,6 +28,9 @@ class Routes
     // The first port out of a node.
     std::size_t FirstPort(std::size_t node) const;
 
+    // The node that an address is behind, if it is that of a node with one link; else the node itself.
+    std::size_t LeafOf(std::uint32_t address) const;
+
     void SetUp(std::size_t link, bool isUp);
 
   private:

@@ -2,12 +2,10 @@
 
 #include "switch-routing.h"
 
-#include "headers.h"
+#include "attributes.h"
 
 #include "ns3/ipv4-route.h"
-#include "ns3/object-factory.h"
-
-#include <stdexcept>
+#include "ns3/simulator.h"
 
 namespace ccperf
 {
@@ -16,31 +14,6 @@ namespace
 {
 
 NS_OBJECT_ENSURE_REGISTERED(SwitchRouting);
-
-constexpr std::uint8_t PROTOCOL_ICMP = 1;
-
-std::uint64_t
-MixBits(std::uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-}
-
-std::uint64_t
-HashOfFlow(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet> packet)
-{
-    const std::uint8_t protocol = header.GetProtocol();
-    const std::uint64_t addresses =
-        std::uint64_t{header.GetSource().Get()} << 32 | header.GetDestination().Get();
-    std::uint64_t rest = std::uint64_t{protocol} << 32;
-    if (protocol != PROTOCOL_ICMP)
-    {
-        const auto transport = ReadTransport(packet, 0, protocol);
-        rest |= std::uint64_t{transport.sourcePort} << 16 | transport.destinationPort;
-    }
-    return MixBits(MixBits(addresses) ^ rest);
-}
 
 } // namespace
 
@@ -58,45 +31,22 @@ SwitchRouting::Configure(const Algorithm& routing, std::size_t node, Network& ne
 {
     m_network = &network;
     m_node = node;
-    if (routing.type == "ecmp")
+    if (routing.type != "static")
     {
-        m_isHashed = true;
-        const std::uint64_t seed = std::stoull(routing.attributes.at(0).second); // its only one
-        m_salt = MixBits(seed + 0x9e3779b97f4a7c15ULL * (std::uint64_t{node} + 1));
+        m_balancer = CreateWithAttributes<Balancer>(routing);
+        m_balancer->Attach(network, node, routing.stream);
     }
-    else if (routing.type == "random")
-    {
-        m_uniform = ns3::CreateObject<ns3::UniformRandomVariable>();
-        m_uniform->SetStream(routing.stream + static_cast<std::int64_t>(node));
-    }
-    else if (routing.type != "static")
-    {
-        throw std::runtime_error("this driver has no routing `" + routing.type + "`");
-    }
+}
+
+ns3::Ptr<Balancer>
+SwitchRouting::GetBalancer() const
+{
+    return m_balancer;
 }
 
 std::size_t
 SwitchRouting::LastPort() const
 {
-    return m_lastPort;
-}
-
-std::size_t
-SwitchRouting::Choose(const std::vector<std::size_t>& ports,
-                      const ns3::Ipv4Header& header,
-                      ns3::Ptr<const ns3::Packet> packet)
-{
-    std::size_t chosen = 0;
-    if (ports.size() > 1 && m_isHashed)
-    {
-        const std::uint64_t high = MixBits(HashOfFlow(header, packet) ^ m_salt) >> 32;
-        chosen = high * ports.size() >> 32;
-    }
-    else if (ports.size() > 1 && m_uniform)
-    {
-        chosen = m_uniform->GetInteger(0, static_cast<std::uint32_t>(ports.size() - 1));
-    }
-    m_lastPort = ports[chosen];
     return m_lastPort;
 }
 
@@ -131,7 +81,9 @@ SwitchRouting::RouteOutput(ns3::Ptr<ns3::Packet> packet,
         error = ns3::Socket::ERROR_NOROUTETOHOST;
         return nullptr;
     }
-    return RouteOver(Choose(ports, header, packet), header.GetDestination());
+    // Hosts have one link, unless routing is static.
+    m_lastPort = ports[0];
+    return RouteOver(m_lastPort, header.GetDestination());
 }
 
 bool
@@ -154,7 +106,14 @@ SwitchRouting::RouteInput(ns3::Ptr<const ns3::Packet> packet,
     {
         return false;
     }
-    forward(RouteOver(Choose(ports, header, packet), header.GetDestination()), packet, header);
+    const auto leaving = packet->Copy();
+    std::size_t chosen = 0;
+    if (m_balancer && (ports.size() > 1 || m_balancer->SeesEveryHop()))
+    {
+        chosen = m_balancer->Choose({ports, header, leaving});
+    }
+    m_lastPort = ports[chosen];
+    forward(RouteOver(m_lastPort, header.GetDestination()), leaving, header);
     return true;
 }
 
@@ -208,6 +167,33 @@ SwitchRoutingHelper::Create(ns3::Ptr<ns3::Node> node) const
     routing->Configure(m_routing, node->GetId(), m_network);
     m_network.routing.push_back(routing);
     return routing;
+}
+
+namespace
+{
+
+// For all nodes in order.
+void
+OnPeriod(Network& network, ns3::Time period)
+{
+    for (const auto& routing : network.routing)
+    {
+        routing->GetBalancer()->OnPeriod();
+    }
+    ns3::Simulator::Schedule(period, [&network, period] { OnPeriod(network, period); });
+}
+
+} // namespace
+
+void
+ScheduleBalancing(Network& network)
+{
+    const auto balancer = network.routing.empty() ? nullptr : network.routing[0]->GetBalancer();
+    const auto period = balancer ? balancer->Period() : ns3::Time(0);
+    if (period.IsStrictlyPositive())
+    {
+        ns3::Simulator::Schedule(period, [&network, period] { OnPeriod(network, period); });
+    }
 }
 
 } // namespace ccperf
