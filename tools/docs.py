@@ -1,7 +1,8 @@
 """Writes the documents that come from data: `make docs`.
 
 `docs/algorithms.md` is made of the registry and of what the matrix compares, `docs/fidelity.md` of
-`ccperf.verify.page`, which the site shows as well, the tables in `docs/design/contract.md` of what
+`ccperf.verify.page`, which the site shows as well, `docs/what-ns3-does.md` of
+`ccperf.verify.habits`, the tables in `docs/design/contract.md` of what
 the engine declares. A test fails while one of them is out of date.
 """
 
@@ -16,7 +17,7 @@ from ccperf import recording, registry
 from ccperf.catalogue import EXPERIMENTS
 from ccperf.catalogue.sets import SETS
 from ccperf.cli.show import default_text, values_text
-from ccperf.verify import counting, fidelity, page, record
+from ccperf.verify import counting, fidelity, habits, page, record
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -29,6 +30,7 @@ def documents() -> dict[Path, str]:
     return {
         DOCS / "algorithms.md": algorithms(),
         DOCS / "fidelity.md": fidelity_page(),
+        DOCS / "what-ns3-does.md": habits_page(),
         DOCS / "design" / "contract.md": contract(),
         DOCS / "sets.md": named_sets(),
     }
@@ -128,6 +130,25 @@ def fidelity_page() -> str:
                 parts.append(f"```\n{block.text}\n```")
             else:
                 parts.append(wrapped(block))
+    return "\n\n".join(parts) + "\n"
+
+
+def habits_page() -> str:
+    """The page of what of ns-3 surprises."""
+    parts = [
+        f"# {habits.TITLE}",
+        "<!-- Written by `make docs` from python/ccperf/verify/habits.py. -->",
+        wrapped(f"{habits.LEAD} [Fidelity](fidelity.md) has all that the comparison knows."),
+    ]
+    for section in habits.SECTIONS:
+        parts.append(f"## {section.title}")
+        said = (
+            f"**{each.what}** {each.text}" if each.what else each.text for each in section.habits
+        )
+        parts.append("\n".join(textwrap.indent(wrapped(f"- {text}"), "  ")[2:] for text in said))
+    parts.append(
+        "All of them, with the tests that show them on real ns-3, are in [fidelity](fidelity.md)."
+    )
     return "\n\n".join(parts) + "\n"
 
 

@@ -20,6 +20,7 @@ from ccperf.catalogue import REGISTRY
 from ccperf.cli import things
 from ccperf.cli.app import COMMANDS, invoke
 from ccperf.published import published
+from ccperf.site import Built
 
 ECN = next(page for page in published() if page.experiment == "ecn")
 SHORT = ECN.command.replace("stop-time=15s", "stop-time=1s").replace(
@@ -466,9 +467,12 @@ def test_bench_does_everything_once(ccperf: Any) -> None:
 
 def test_bench_ends_with_a_site(ccperf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Any] = []
-    monkeypatch.setattr(
-        "ccperf.cli.site.build_site", lambda *given: built.append(given) or given[1]
-    )
+
+    def build(databases: list[Path], output: Path) -> Built:
+        built.append((databases, output))
+        return Built(output, 0, 0, 0, 0)
+
+    monkeypatch.setattr("ccperf.cli.site.build_site", build)
     outcome = ccperf("bench", "newreno,cubic", *SCALABILITY, "-o", "pages", "-j", "1")
     assert outcome.status == 0
     databases = [Path("benchmark_TcpNewReno.db"), Path("benchmark_TcpCubic.db")]
@@ -484,6 +488,9 @@ def test_site_build(ccperf: Any) -> None:
     assert outcome.status == 0
     assert outcome.out.strip() == "pages/index.html"
     assert run in Path("pages/runs", run, "index.html").read_text()
+    said = ccperf("site", "build", "-o", "pages", "--json").json
+    assert (said["index"], said["runs"], said["written"]) == ("pages/index.html", 1, 0)
+    assert said["unchanged"] > 10
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])

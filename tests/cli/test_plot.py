@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,18 @@ def test_files_say_what_they_show(plot: Plot) -> None:
     assert name.startswith("aqm_TcpBbr_k-2_qdisc-CoDelQueueDisc_seed-2_")
     assert name.endswith("_time_series.svg")
     assert Path(name).is_file()
+
+
+@pytest.mark.usefixtures("plot")
+def test_json_says_what_was_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    point = ["--at", "k=2,qdisc=CoDelQueueDisc", "--seed", "2", "--figure", "time_series,window"]
+    arguments = ["plot", "--db", "runs.db", "--format", "svg,pdf", "--cc", "bbr", *point, "--json"]
+    assert invoke(arguments) == 0
+    series, window = json.loads(capsys.readouterr().out)
+    assert (series["figure"], window["figure"]) == ("time_series", "window")
+    assert "over time" in series["shows"]
+    assert len(series["files"]) == 2
+    assert all(Path(file).is_file() for file in (*series["files"], *window["files"]))
 
 
 def test_several_runs_in_one_figure_are_told_apart_by_what_differs(plot: Plot) -> None:

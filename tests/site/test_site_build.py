@@ -67,7 +67,7 @@ def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
     # page of both seeds with its picture, its series, what it says as data, the other's series.
     # Every site has a page to play with, its scenario, and the engine where there is one.
     play = 2 + (folder / "engine.wasm").exists()
-    assert first.written == static + 4 + 2 + 2 + 6 + play
+    assert first.written == static + 5 + 2 + 2 + 6 + play
     before = times(folder)
     second = site.build([small], folder)
     assert (second.written, second.removed) == (0, 0)

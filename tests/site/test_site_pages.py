@@ -12,9 +12,13 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from site_html import Element, parse
 
+from ccperf import backends, catalogue, site
 from ccperf.metrics import METRICS
 from ccperf.published import published as published_pages
+from ccperf.result import Result
+from ccperf.scenario import Scenario
 from ccperf.store import Store
+from ccperf.verify import habits
 from ccperf.verify import page as fidelity
 
 
@@ -364,3 +368,33 @@ def test_the_page_on_fidelity_has_every_section_and_row(folder: Path) -> None:
                 ]
     assert not tables
     assert 'href="fidelity.html"' in (folder / "index.html").read_text(encoding="utf-8")
+
+
+def test_values_that_are_ns_3_s_doing_link_to_what_it_does(tmp_path: Path, published: Path) -> None:
+    """The window of ns-3's BBR, and a queue that a discipline does not see."""
+    engine = backends.get("native")
+    long = catalogue.get("steady_state_single_flow")
+    bbr = long.scenario("TcpBbr", path="static.aws_korea_to_china", stop_time="3s")
+    point = {"k": "1", "qdisc": "FifoQueueDisc", "stop_time": "2s"}
+    written = catalogue.get("aqm").scenario("TcpCubic", **point).canonical()
+    (bottleneck,) = [link for link in written["links"] if link["name"] == "btl"]
+    bottleneck["forward"]["device_queue"] = "1000p"
+    unseen = Scenario.model_validate(written)
+    results = [Result.of(each, engine.simulate(each), engine) for each in (bbr, unseen)]
+    with Store(tmp_path / "runs.db") as store:
+        for result in results:
+            store.add(result)
+    site.build([tmp_path / "runs.db"], tmp_path / "site")
+    page = parse(tmp_path / "site" / "ns3.html")
+    anchors = {element.attributes.get("id") for element in page.all()}
+
+    def links(path: Path) -> set[str]:
+        found = {element.attributes.get("href", "") for element in parse(path).named("a")}
+        return {link.partition("#")[2] for link in found if "ns3.html#" in link}
+
+    runs = tmp_path / "site" / "runs"
+    assert links(runs / results[0].id / "index.html") == {habits.WINDOW}
+    assert links(runs / results[1].id / "index.html") == {habits.DEVICE_QUEUE}
+    assert links(published) == set()
+    assert {habits.WINDOW, habits.DEVICE_QUEUE} <= anchors
+    assert "ns3.html" in {Path(e.attributes.get("href", "")).name for e in page.named("a")}

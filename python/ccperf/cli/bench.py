@@ -171,7 +171,7 @@ def command(
     if done and not no_site and exit_status != interruption.STATUS:
         from ccperf.cli.site import build_site
 
-        index = build_site(list(dict.fromkeys(done.values())), output)
+        index = build_site(list(dict.fromkeys(done.values())), output).index
     if json:
         print_json(
             {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, databases, load_runs, writable_folder
-from ccperf.cli.output import say
+from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
+from ccperf.cli.output import print_json, say
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def command(
     ] = "",
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
     output: Folder = Path(),
+    json: Json = False,
 ) -> None:
     """Draw figures at the width of a column, named by what they show.
 
@@ -62,7 +63,7 @@ def command(
             raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
         if sweep:
             drawn = _sweeps(chosen, sweep, metric, base)
-            _save(drawn, formats, output)
+            _save(drawn, formats, output, json)
             return
         results = load_runs(_ids(chosen, seed), databases(db))
     if overlay:
@@ -77,7 +78,7 @@ def command(
             for result in results
             for name in names or figures.drawable(result.scenario, result.recording)
         }
-    _save(drawn, formats, output)
+    _save(drawn, formats, output, json)
 
 
 def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[str]:
@@ -229,7 +230,7 @@ def _number(parameter: str, text: str) -> tuple[float, str]:
     raise UsageError("--sweep", f"`{parameter}` is no quantity: it is `{text}` there")
 
 
-def _save(drawn: dict[str, Figure], formats: Sequence[str], output: Path) -> None:
+def _save(drawn: dict[str, Figure], formats: Sequence[str], output: Path, json: bool) -> None:
     from ccperf import figures
     from ccperf.outputs import FIGURES, may_write
 
@@ -239,5 +240,18 @@ def _save(drawn: dict[str, Figure], formats: Sequence[str], output: Path) -> Non
     output.mkdir(parents=True, exist_ok=True)
     for name, figure in drawn.items():
         figures.save(figure, *targets[name])
-        for path in targets[name]:
-            say(path)
+        if not json:
+            for path in targets[name]:
+                say(path)
+    if json:
+        print_json(
+            [
+                {
+                    "figure": figure.name,
+                    "title": figure.title,
+                    "shows": figure.alt,
+                    "files": [str(path) for path in targets[name]],
+                }
+                for name, figure in drawn.items()
+            ]
+        )

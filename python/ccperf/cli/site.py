@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, databases, writable_folder
-from ccperf.cli.output import progress_bar, say
+from ccperf.cli.options import Folder, Json, databases, writable_folder
+from ccperf.cli.output import print_json, progress_bar, say
+
+if TYPE_CHECKING:
+    from ccperf.site import Built
 
 
 def command(
@@ -21,17 +25,22 @@ def command(
         Parameter(help="Databases: --db a.db b.db. Default: those here.", consume_multiple=True),
     ] = None,
     output: Folder = Path("site"),
+    json: Json = False,
 ) -> None:
-    """Build the static site: one page a run and an index, readable offline."""
+    """Build the static site: a page a point with all its seeds, and pages that compare."""
     paths = databases(db)
     assert action == "build"  # the only one there is
     writable_folder(output)
-    say(build_site(paths, output))
+    built = build_site(paths, output)
+    if json:
+        print_json({**asdict(built), "index": str(built.index)})
+    else:
+        say(built.index)
 
 
-def build_site(databases: Sequence[Path], output: Path) -> Path:
-    """Build the site with a progress bar and return its index page."""
+def build_site(databases: Sequence[Path], output: Path) -> Built:
+    """Build the site with a progress bar."""
     from ccperf.site import build
 
     with progress_bar("pages of runs") as progress:
-        return build(databases, output, progress=progress).index
+        return build(databases, output, progress=progress)

@@ -22,6 +22,7 @@ from ccperf.site.scores import sentence
 from ccperf.site.tables import number, spread
 from ccperf.site.views import HEADLINES, PageView, metric_views
 from ccperf.verify import fidelity as fidelity_of
+from ccperf.verify import habits
 from ccperf.verify import page as fidelity
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, 
         "metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING, classes=CLASSES
     )
     yield _page("fidelity.html", "fidelity.html", text=fidelity)
+    yield _page("ns3.html", "ns3.html", text=habits)
     yield "index.js", script("index", _index(inventory))
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import roles
 from ccperf.catalogue import published_scenarios
 from ccperf.evidence.summary import summarise
+from ccperf.figures.quantities import UNBOUNDED_BYTES
 from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import commands
 from ccperf.site import tables
@@ -18,6 +19,7 @@ from ccperf.site.drawing import DATA_FILE
 from ccperf.site.engine import LiveView
 from ccperf.site.naming import slug
 from ccperf.site.ordering import quantity
+from ccperf.verify import habits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,6 +61,9 @@ HEADLINES = (
     Headline("Retransm.", "segments", "total_retransmissions_l4"),
 )
 
+
+#: A link with more than this share of its rate in use, in %, has a queue.
+_FULL = 90
 
 #: Tables have at most so many flows; all of them are in the page's download.
 MOST_FLOWS = 50
@@ -235,6 +240,7 @@ class RunView:
         self.all_flows = len(self.scenario["flows"])
         self.bottlenecks = _bottlenecks(self.scenario, result.recording.flows.strings("bottleneck"))
         self.reasons = _reasons(result)
+        self.habits = _habits(result)
         self.changes = [_change(change) for change in self.scenario["changes"]]
         self._json = result.json()
         self._parameters = {name: str(value) for name, value in result.parameters.items()}
@@ -326,6 +332,19 @@ def metric_views() -> dict[str, list[MetricView]]:
         )
         views[metric.scope].append(MetricView(metric, paragraphs, SAMPLING in parts))
     return views
+
+
+def _habits(result: Result) -> dict[str, str]:
+    """Return metrics whose values are ns-3's doing, with where the page on that explains it."""
+    found = {}
+    if (result.recording.flow_samples.array("cwnd_bytes") >= UNBOUNDED_BYTES).any():
+        found["mean_cwnd_l4"] = habits.WINDOW
+    if any(
+        metrics.get("mean_utilization_l1", 0) > _FULL and metrics.get("mean_sojourn_l2", 1) == 0
+        for metrics in result.link_metrics.values()
+    ):
+        found["mean_sojourn_l2"] = habits.DEVICE_QUEUE
+    return found
 
 
 def _flow(flow: Mapping[str, Any]) -> Flow:

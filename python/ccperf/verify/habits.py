@@ -1,0 +1,131 @@
+"""What of ns-3 surprises who sees it: one text for `docs/what-ns3-does.md` and for the site."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TITLE = "What ns-3 does here"
+LEAD = (
+    "The engine does what ns-3 3.44 does, to the packet, also where that is a mistake of ns-3. So "
+    "some numbers look wrong and are not ours to change: `ccperf verify ns3 --scenario FILE.toml` "
+    "gives the same with real ns-3. These are the ones that you are most likely to meet."
+)
+
+
+@dataclass(frozen=True)
+class Habit:
+    """One thing that ns-3 does; backquotes make code."""
+
+    #: What pages link to.
+    anchor: str
+    #: What is seen; may be empty, then the text says it.
+    what: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """Habits of one kind."""
+
+    title: str
+    habits: tuple[Habit, ...]
+
+
+#: Anchors that pages of runs link to where they show such a value.
+WINDOW = "window"
+DEVICE_QUEUE = "device-queue"
+
+SECTIONS = (
+    Section(
+        "Values that look impossible",
+        (
+            Habit(
+                WINDOW,
+                "TcpBbr: a congestion window of 4,294,967,295 B",
+                "(2^32 - 1), often for most of a run, and with it a `mean_cwnd_l4` of millions of "
+                "segments. ns-3 keeps the window in 32 bits and lets it stand there; the sender is "
+                "paced, and held back by what its buffers and the receiver's window allow. Look at "
+                "`bytes_in_flight` and at the throughput instead.",
+            ),
+            Habit(
+                "bbr-start",
+                "TcpBbr stands still for most of a second at the start",
+                "where the first losses come before the first sample of the rate: what waits is "
+                "the retransmission timeout.",
+            ),
+            Habit(
+                "bbr-phase",
+                "TcpBbr: all flows probe in the same phase",
+                "unless `Stream` differs: the phase of ProbeBW is drawn from stream 4 in every "
+                "flow.",
+            ),
+            Habit("ssthresh", "`ssthresh` of 4,294,967,295 B", 'is "not set yet".'),
+            Habit(
+                DEVICE_QUEUE,
+                "A link at its rate with no delay in its queue discipline:",
+                "packets wait in the device queue below it, of 100 packets by default. "
+                '`device_queue = "1p"` makes them wait where the discipline sees them.',
+            ),
+        ),
+    ),
+    Section(
+        "Algorithms that are not what their papers say",
+        (
+            Habit(
+                "departures",
+                "",
+                "ns-3's queue disciplines and congestion controls depart from their sources in "
+                'many small things; each has a section "Departures of ns-3" in its file of the '
+                "engine, and `ccperf show cc cubic` names the source.",
+            ),
+            Habit(
+                "recovery",
+                "",
+                "A partial ACK in recovery sends a segment whatever the window says; duplicate "
+                "ACKs while CWR start no fast retransmit; every retransmission timeout sets "
+                "`ssthresh` anew.",
+            ),
+            Habit(
+                "tos",
+                "",
+                "A socket with a type of service (`tos`) sends no ECT: nothing marks its packets. "
+                "`dscp` does not have that effect.",
+            ),
+            Habit(
+                "dctcp",
+                "",
+                "DCTCP's acknowledgement at a change of marks leaves out the last segment before "
+                "it.",
+            ),
+            Habit(
+                "seeds",
+                "",
+                "Seeds change nothing where nothing draws random numbers, which is most of the "
+                "catalogue of the published pages.",
+            ),
+        ),
+    ),
+    Section(
+        "Where ns-3 ends and the engine does not",
+        (
+            Habit(
+                "third-band",
+                "",
+                "PrioQueueDisc's third band: its default map names a band that ns-3 does not "
+                "create. ns-3 aborts; the engine uses the last band.",
+            ),
+            Habit(
+                "never-returns",
+                "",
+                "TbfQueueDisc with a wait that rounds to 0 ns, TcpCubic with `Beta` below 0.2 and "
+                "a window of a segment: ns-3 never returns.",
+            ),
+            Habit(
+                "null-pointer",
+                "",
+                "A window that stays closed, or a reset at a port that has seen no SYN: ns-3 ends "
+                "with a null pointer.",
+            ),
+        ),
+    ),
+)
