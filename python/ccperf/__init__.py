@@ -7,7 +7,6 @@ without NumPy.
 from __future__ import annotations
 
 import importlib
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,10 +17,7 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
     from ccperf.store import Store
 
-try:
-    __version__ = version("ccperf")
-except PackageNotFoundError:  # a checkout that was never installed
-    __version__ = "0+unknown"
+    __version__: str
 
 __all__ = [
     "CongestionControl",
@@ -48,9 +44,13 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name == "__version__":
+        # Of the engine, which is built with it: importlib.metadata takes long to load.
+        value = importlib.import_module("ccperf._native").VERSION
+    elif name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    else:
         raise AttributeError(f"module 'ccperf' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value
 

@@ -11,6 +11,9 @@ Column: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64] | list[str]
 #: SHA-256 of the engine's sources, in hex.
 ENGINE_HASH: str
 
+#: Of the package, which is built with the engine.
+VERSION: str
+
 # Units. Parsing is exact and case-sensitive; ValueError says what is wrong with the text.
 
 def parse_time(text: str) -> int:

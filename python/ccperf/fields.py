@@ -72,7 +72,7 @@ def is_empty(value: Sized) -> bool:
 class Model(BaseModel):
     """A part of a scenario: immutable, without fields that are not known."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Algorithm(Model):

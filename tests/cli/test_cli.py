@@ -414,6 +414,25 @@ def test_help_and_list_load_nothing_heavy(words: list[str]) -> None:
     assert done.stdout
 
 
+def test_one_run_loads_no_other_programs_and_nothing_for_terminals(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from ccperf.cli import main\n"
+        "sys.argv = 'ccperf run ecn --k 1 --ce-threshold 1ms'.split()\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "others = {'ccperf.programs.ecn_sharp', 'ccperf.programs.ns3_examples', 'rich',\n"
+        "          'matplotlib', 'urllib.request', 'xml.etree.ElementTree'}\n"
+        "print(sorted(others & sys.modules.keys()), file=sys.stderr)\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert result.stderr.splitlines()[-1] == "[]"
+
+
 def test_several_databases(ccperf: Any) -> None:
     """`bench A,B` makes one database each; the commands that read take both at once."""
     assert ccperf("bench", "newreno,cubic", *SCALABILITY, "--no-site").status == 0

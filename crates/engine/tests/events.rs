@@ -3,12 +3,48 @@
 //!
 //! What is meant is written anew with `WRITE_EVENTS=1 cargo test -p ccperf-engine --test events`.
 
+#![allow(unsafe_code, reason = "an allocator that counts")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::fmt::Write;
 
 use ccperf_engine::recording::{Column, Recording};
 use ccperf_engine::scenario::Canonical;
 use ccperf_engine::simulate::Simulation;
+use ccperf_engine::time::Time;
 use serde_json::{Value, json};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread.
+struct Counting;
+
+// SAFETY: all is done by the system's allocator; a counter of the thread's own, without a destructor,
+// allocates nothing itself.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the contract of `dealloc`, and `alloc` took it from there.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the contract of `realloc`, and `alloc` took it from there.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
 
 const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/events.txt");
 
@@ -127,4 +163,22 @@ fn scenarios_take_as_many_events_as_recorded() {
     }
     let recorded = std::fs::read_to_string(RECORD).expect("the record");
     assert!(found == recorded, "found\n{found}recorded\n{recorded}");
+}
+
+/// After a while everything has grown as far as it must: what is left are samples, rings of larger
+/// windows, and endpoints of transfers that begin.
+#[test]
+fn packets_and_events_allocate_nothing() {
+    for (name, scenario) in scenarios() {
+        let lowered = Canonical::from_json(&scenario.to_string()).expect(name).lower();
+        let half = Time(lowered.stop_ns / 2);
+        let mut simulation = Simulation::new(lowered, None).expect(name);
+        simulation.run_until(half).expect(name);
+        let (before, mut events) = (ALLOCATIONS.get(), 0);
+        while simulation.run_for(1).expect(name) {
+            events += 1;
+        }
+        let allocations = ALLOCATIONS.get() - before;
+        assert!(100 * allocations < events, "{name}: {allocations} in {events} events");
+    }
 }

@@ -33,4 +33,6 @@ mod _native {
 
     #[pymodule_export]
     const ENGINE_HASH: &str = env!("ENGINE_HASH");
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
 }

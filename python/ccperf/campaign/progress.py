@@ -64,6 +64,11 @@ class Silent:
         pass
 
 
+def bar_if_seen(title: str) -> Progress:
+    """A :class:`Bar` where stderr is a terminal; nobody waits for its library elsewhere."""
+    return Bar(title) if sys.stderr.isatty() else Silent()
+
+
 class Bar:
     """A bar on stderr over all runs, and one below for each run that takes a while."""
 

@@ -272,7 +272,7 @@ def run_campaign(
         store,
         backend,
         jobs=running.job_count(),
-        progress=campaign.Bar(title),
+        progress=campaign.bar_if_seen(title),
         executor=executor,
     )
     for alike in report.failures_by_kind():

@@ -1,19 +1,22 @@
 """Command lines of other programs: the published ones of ccperf, those of ns-3's own examples and
-of simulators made with ns-3."""
+of simulators made with ns-3.
+
+The programs are loaded on first use: a run of one experiment needs none of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from ccperf.programs.ecn_sharp import PROGRAMS, fct_parser
-from ccperf.programs.ns3_examples import EXAMPLES
 from ccperf.programs.program import HelpRequested, ProgramRun, program_words
-from ccperf.programs.published.build import build
-from ccperf.programs.published.parse import parse as parse_published
-from ccperf.programs.published.run import DumbbellRun
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ccperf.programs.ecn_sharp import PROGRAMS, fct_parser
+    from ccperf.programs.ns3_examples import EXAMPLES
+    from ccperf.programs.published.run import DumbbellRun
     from ccperf.scenario import Scenario
 
 __all__ = [
@@ -27,6 +30,22 @@ __all__ = [
     "scenario",
 ]
 
+_HOME = {
+    "EXAMPLES": "ccperf.programs.ns3_examples",
+    "PROGRAMS": "ccperf.programs.ecn_sharp",
+    "DumbbellRun": "ccperf.programs.published.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "fct_parser":
+        return importlib.import_module("ccperf.programs.ecn_sharp.fct_parser")
+    if name not in _HOME:
+        raise AttributeError(f"module 'ccperf.programs' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
 
 def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
     """The run that a command line describes.
@@ -34,6 +53,10 @@ def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
     ``words`` is the command line as a shell splits it, or in one text. Raises
     :class:`~ccperf.errors.UsageError`, naming the option, for everything that is wrong with it.
     """
+    from ccperf.programs.ecn_sharp import PROGRAMS
+    from ccperf.programs.ns3_examples import EXAMPLES
+    from ccperf.programs.published.parse import parse as parse_published
+
     found = program_words(words)
     known = {**EXAMPLES, **PROGRAMS}
     if found and found[0] in known:
@@ -46,4 +69,8 @@ def scenario(run: DumbbellRun | ProgramRun) -> tuple[Scenario, list[str]]:
 
     Raises :class:`~ccperf.errors.UsageError`, naming the option that is wrong.
     """
-    return run.scenario() if isinstance(run, ProgramRun) else build(run)
+    if isinstance(run, ProgramRun):
+        return run.scenario()
+    from ccperf.programs.published.build import build
+
+    return build(run)

@@ -13,7 +13,6 @@ import shlex
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, registry
@@ -309,6 +308,8 @@ def _shell_words(text: str) -> list[str]:
 
 def ns_of(seconds: float) -> int:
     """ns-3's ``Seconds(double)``: the nearest ns, ties away from zero."""
+    from fractions import Fraction
+
     return int(Fraction(seconds) * 10**9 + Fraction(1, 2))
 
 
