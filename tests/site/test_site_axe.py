@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from site_browser import Browser, executable
 
+from ccperf.site import engine
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -27,6 +29,23 @@ def browser() -> Iterator[Browser]:
         yield browser
 
 
+def open_all(browser: Browser) -> None:
+    """Open what a page of runs has to simulate with, with a run made and a mistake told."""
+    browser.evaluate("document.querySelector('#live').open = true")
+    browser.wait_for("!document.querySelector('#live fieldset').disabled")
+    for value, sign in (("40ms", "simulated"), ("40", "")):
+        browser.evaluate(
+            f"""(() => {{ const field = document.querySelector("#live [name=rtt]");
+                 field.value = "{value}";
+                 field.dispatchEvent(new Event("input", {{ bubbles: true }})); }})()"""
+        )
+        status = "document.querySelector('#live [role=status]').textContent"
+        alert = "document.querySelector('#live [role=alert]')"
+        browser.wait_for(f"{status}.includes('{sign}')" if sign else f"!{alert}.hidden")
+    browser.evaluate("document.querySelector('#runs .buttons button').click()")
+    browser.wait_for("ccperf.page.plots.get('window').figure.panels.length === 2")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [375, 1280])
 def test_axe_finds_no_violations(
@@ -40,6 +59,8 @@ def test_axe_finds_no_violations(
         folder / "algorithms" / "TcpNewReno.html",
         folder / "metrics.html",
         folder / "fidelity.html",
+        folder / "ns3.html",
+        folder / "play.html",
         published,
     ]
     found = {}
@@ -47,6 +68,8 @@ def test_axe_finds_no_violations(
         browser.open(page)
         if page == published:
             browser.wait_for("ccperf.page?.plots.size === 5")
+        if page == published and engine.module():
+            open_all(browser)
         if page.parent.name == "experiments":
             browser.wait_for("globalThis.ccperf?.experiment")
         # By the protocol, which the pages' policy does not bind.
