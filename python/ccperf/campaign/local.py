@@ -1,27 +1,43 @@
-"""Runs on this machine: a thread for each, since engine and ns-3 leave Python alone meanwhile."""
+"""Runs on this machine, side by side: in threads, or where they are many in processes."""
 
 from __future__ import annotations
 
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ccperf.backends import sandbox
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
+from ccperf.campaign.process import Died, Process
 from ccperf.interruption import PATIENCE_S
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ccperf.backends import Backend
     from ccperf.store.packing import PackedRun
 
+#: So many runs are worth processes of their own: each takes some 0.3 s to start.
+MANY = 64
+
 
 class LocalExecutor:
-    """Makes `jobs` runs at a time (default: one per core) on one backend."""
+    """Makes `jobs` runs at a time (default: one per core) on one backend.
+
+    Each is made by a thread.  With `processes` it has a process of its own make it, but for user
+    code, which has one anyway: the backend has to be one that its name stands for.
+    """
 
     def __init__(
-        self, backend: Backend, jobs: int | None = None, progress: JobProgress | None = None
+        self,
+        backend: Backend,
+        jobs: int | None = None,
+        progress: JobProgress | None = None,
+        *,
+        processes: bool = False,
     ) -> None:
         self._backend = backend
         self._progress = progress
@@ -30,6 +46,9 @@ class LocalExecutor:
         sandbox.share_memory(jobs)
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="ccperf-run")
         self._futures: list[Future[PackedRun]] = []
+        self._has_processes = processes and jobs > 1
+        self._own = threading.local()
+        self._processes: list[Process] = []
 
     def submit(self, job: Job) -> Future[PackedRun]:
         """Make a run as soon as a thread is free."""
@@ -45,11 +64,33 @@ class LocalExecutor:
 
         # Also where a backend never reports progress, no further run starts.
         advance(0.0)
-        return perform(job, advance, self._backend)
+        if not self._has_processes or job.user_code:
+            return perform(job, advance, self._backend)
+        try:
+            return self._made_by_process(job, advance)
+        except Died:
+            if self._stopped.is_set():
+                raise Stopped from None
+            # Whatever ended it may have been no fault of the run's; if it was, that is its end.
+            return self._made_by_process(job, advance)
+
+    def _made_by_process(self, job: Job, advance: Callable[[float], None]) -> PackedRun:
+        process: Process | None = getattr(self._own, "process", None)
+        if process is None:
+            process = self._own.process = Process()
+            self._processes.append(process)
+        try:
+            return process.make(job, advance)
+        except Died:
+            self._own.process = None
+            raise
 
     def stop(self) -> None:
-        """End the runs under way at their next report of progress."""
+        """End the runs under way: those of processes now, others at their next progress."""
         self._stopped.set()
+        for process in self._processes:
+            with suppress(OSError):
+                process.kill()
 
     def close(self) -> None:
         """Stop, and wait for the runs under way, but not long: what they make is not wanted."""

@@ -8,7 +8,6 @@ which the scheduler gives to another one.
 from __future__ import annotations
 
 import logging
-import pickle
 import threading
 import time
 from collections import deque
@@ -20,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, _native, backends
 from ccperf.campaign.executor import JobProgress, Stopped
-from ccperf.campaign.job import Job, perform
 from ccperf.campaign.local import cores
+from ccperf.campaign.outcome import Failed, attempt
 from ccperf.errors import RunError, UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ccperf.backends import Backend
+    from ccperf.campaign.job import Job
     from ccperf.store.packing import PackedRun
 
 #: A task is to take about so long: what a task costs beside its runs, some milliseconds, is then
@@ -69,43 +69,13 @@ class Differs(RunError):
     """A worker has another version than who asks."""
 
 
-@dataclass(frozen=True)
-class _Failed:
-    """How a run ended that has no result, as data that travels."""
-
-    #: None if the error itself does not.
-    pickled: bytes | None
-    message: str
-
-    @classmethod
-    def of(cls, error: Exception) -> _Failed:
-        message = str(error) or type(error).__name__
-        try:
-            pickled = pickle.dumps(error)
-            pickle.loads(pickled)
-        except Exception:
-            return cls(None, message)
-        return cls(pickled, message)
-
-    def error(self) -> BaseException:
-        if self.pickled is None:
-            return RunError(self.message)
-        error = pickle.loads(self.pickled)
-        return error if isinstance(error, BaseException) else RunError(self.message)
-
-
-def _perform(jobs: Sequence[Job], wanted: Software) -> tuple[float, list[PackedRun | _Failed]]:
+def _perform(jobs: Sequence[Job], wanted: Software) -> tuple[float, list[PackedRun | Failed]]:
     """On a worker: make some runs; the seconds that they took, and what came of each."""
     here = Software.here(jobs[0].backend)
     if here != wanted:
         raise Differs(f"a worker has {here}; this is {wanted}")
     started = time.perf_counter()
-    outcomes: list[PackedRun | _Failed] = []
-    for job in jobs:
-        try:
-            outcomes.append(perform(job))
-        except Exception as error:
-            outcomes.append(_Failed.of(error))
+    outcomes = [attempt(job) for job in jobs]
     return time.perf_counter() - started, outcomes
 
 
@@ -279,7 +249,7 @@ class DaskExecutor:
                 self._made += len(outcomes)
                 self._seconds += seconds
             for (_, future), outcome in zip(batch, outcomes, strict=True):
-                if isinstance(outcome, _Failed):
+                if isinstance(outcome, Failed):
                     future.set_exception(outcome.error())
                 else:
                     future.set_result(outcome)

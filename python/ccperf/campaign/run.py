@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from ccperf.campaign.executor import Stopped
 from ccperf.campaign.job import Job
-from ccperf.campaign.local import LocalExecutor
+from ccperf.campaign.local import MANY, LocalExecutor
 from ccperf.campaign.progress import Silent
 from ccperf.interruption import notice
 from ccperf.result import Identity, Result, identify
 from ccperf.user_code.content import ChangedError, Contents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ccperf.backends import Backend
@@ -149,7 +149,11 @@ def run(
             def advance(run_id: str, fraction: float) -> None:
                 shown.advance(missing[run_id].points[0], fraction)
 
-            made_by = executor(advance) if executor else LocalExecutor(backend, jobs, advance)
+            made_by: Executor = (
+                executor(advance)
+                if executor
+                else LocalExecutor(backend, jobs, advance, processes=_has_many(missing, backend))
+            )
             try:
                 _Coordinator(missing, store, backend, made_by, shown, report, stop).run()
             finally:
@@ -157,6 +161,13 @@ def run(
                 made_by.close()
     report.wall_seconds = time.perf_counter() - started
     return report
+
+
+def _has_many(missing: Mapping[str, _Wanted], backend: Backend) -> bool:
+    """Whether processes are worth it: many runs, on a backend that they find by its name."""
+    from ccperf.backends.native import Native
+
+    return len(missing) >= MANY and isinstance(backend, Native)
 
 
 def _plan(

@@ -14,6 +14,8 @@ from ccperf.recording import TABLES, Recording, Table
 #: times and counters never repeat as a whole.
 _LARGEST_RATIO = 1000
 _SMALL = 2**24
+#: Up to so many rows a table is stored as it is.
+_FEW_ROWS = 32
 
 
 def encode(recording: Recording) -> dict[str, bytes]:
@@ -25,10 +27,12 @@ def encode_table(table: Table) -> bytes:
     """Return `table` as a Parquet file.
 
     Plain columns under zstd: on our counters and states, interleaved by flow, that is smaller than
-    with Parquet's dictionaries or differences, and every reader has it.
+    with Parquet's dictionaries or differences, and every reader has it.  A few rows are not smaller
+    for it, and would take five times as long.
     """
     buffer = BytesIO()
-    write_parquet(table, buffer, compression="zstd(3)", dictionary_enabled=False)
+    compression = "zstd(3)" if table.rows > _FEW_ROWS else "uncompressed"
+    write_parquet(table, buffer, compression=compression, dictionary_enabled=False)
     return buffer.getvalue()
 
 
