@@ -16,7 +16,7 @@ WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-python test-rust lint format fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
+.PHONY: help setup bench test test-python test-rust lint format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -47,6 +47,14 @@ fingerprints: setup ## the engine against its recorded runs of the whole matrix,
 # A share of the mistakes that the tool can think of, or with ALL=1 each of them (an hour or two).
 mutants: setup ## one-line mistakes planted in the engine: does the recorded comparison notice?
 	$(BIN)/python tools/mutants.py $(if $(ALL),--share 1,--share 0.1) $(if $(SEED),--seed $(SEED))
+
+# Needs a nightly compiler and `cargo install cargo-fuzz`; CI has a short run of each on any compiler.
+TARGET ?= run
+SECONDS ?= 600
+fuzz: ## what reads strangers' input, guided by coverage: TARGET=scenario SECONDS=60
+	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+	  cargo +nightly fuzz run -O --sanitizer none $(TARGET) target/fuzz/$(TARGET) \
+	  fuzz/corpus/$(patsubst run,scenario,$(TARGET)) -- -max_total_time=$(SECONDS)
 
 curves: setup ## tests/curves anew: what each algorithm does in standard situations, for review
 	$(BIN)/python tools/curves.py --write

@@ -16,7 +16,7 @@ from ccperf.scenario import Scenario
 from ccperf.topologies import written
 from user_scenarios import ROOT
 
-CORPUS = sorted((ROOT / "crates" / "engine" / "tests" / "corpus").glob("*.json"))
+CORPUS = sorted((ROOT / "fuzz" / "corpus" / "scenario").glob("*.json"))
 FILES = """
 stop_time = "60ms"
 nodes = ["a", "b"]

@@ -9,12 +9,19 @@ use std::net::Ipv4Addr;
 
 use super::super::spec::{Flow, Link, Scenario};
 
+/// For a page that answers while a slider moves; each new flow looks at all that are there.
+const MOST: usize = 1000;
+
 pub fn set_count(scenario: &mut Scenario, count: usize) -> Result<(), String> {
     if scenario.flows.is_empty() {
         return Err("the scenario has no flow to copy".to_owned());
     }
     if count == 0 {
         return Err("0 flows leave nothing to simulate; write 1 or more".to_owned());
+    }
+    let most = MOST.max(scenario.flows.len());
+    if count > most {
+        return Err(format!("{count} flows are more than {most}, as many as can be asked for here"));
     }
     let templates = scenario.flows.len();
     while scenario.flows.len() < count {

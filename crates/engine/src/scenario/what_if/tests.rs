@@ -141,6 +141,7 @@ fn what_cannot_be_is_told_by_its_name() {
     assert!(said[0].1.contains("did you mean `TcpCubic`?"));
     assert_eq!(said[2].1, "3ms is too short: the links beside the bottleneck take 4ms of it");
     assert_eq!(complaints(&scenario, json!({"flows": 0}))[0].0, "flows");
+    assert!(complaints(&scenario, json!({"flows": 65_536}))[0].1.contains("more than 1000"));
     assert_eq!(
         complaints(&scenario, json!({"rtt": "15000001ns"}))[0].1,
         "15000001ns does not split into 2 ways of whole ns; add 1ns"
