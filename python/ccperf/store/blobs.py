@@ -49,14 +49,17 @@ def decode_table(name: str, blob: bytes, rows: int) -> Table:
     size = 8 * rows * len(TABLES[name])
     if size > _LARGEST_RATIO * len(blob) + _SMALL:
         raise ValueError(f"table `{name}` of {len(blob)} bytes claims to be {size} bytes large")
-    # In one piece, which NumPy then takes as it is.
-    reader = read_parquet(BytesIO(blob), batch_size=max(rows, 1))
     batches, found = [], 0
-    for batch in reader:
-        batches.append(batch)
-        found += batch.num_rows
-        if found > rows:
-            break
+    try:
+        # In one piece, which NumPy then takes as it is.
+        reader = read_parquet(BytesIO(blob), batch_size=max(rows, 1))
+        for batch in reader:
+            batches.append(batch)
+            found += batch.num_rows
+            if found > rows:
+                break
+    except Exception as error:  # for some damages the library has no type of its own
+        raise ValueError(f"table `{name}` cannot be read: {error}") from error
     if found != rows:
         raise ValueError(f"table `{name}` has {found} rows or more instead of {rows}")
     return Table.from_arrow(name, arrow.Table.from_batches(batches, schema=reader.schema))

@@ -21,7 +21,9 @@ pub fn set_count(scenario: &mut Scenario, count: usize) -> Result<(), String> {
     }
     let most = MOST.max(scenario.flows.len());
     if count > most {
-        return Err(format!("{count} flows are more than {most}, as many as can be asked for here"));
+        return Err(format!(
+            "{count} flows are more than {most}, as many as can be asked for here"
+        ));
     }
     let templates = scenario.flows.len();
     while scenario.flows.len() < count {
