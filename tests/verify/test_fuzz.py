@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, backends
 from ccperf.errors import RunError
-from ccperf.verify.fuzz import Draw, draws, examine, shrink
+from ccperf.profiles import PROFILES
+from ccperf.verify.fuzz import Draw, draws, dumbbells, examine, fabrics, shrink
+from ccperf.verify.fuzz_fabrics import FabricDraw
 from ccperf.verify.many import compare_all, fuzz_all
 from ccperf.verify.matrix import MAX_HOPS, cases
 
@@ -26,7 +28,7 @@ def test_the_same_seed_draws_the_same() -> None:
 
 
 def test_draws_are_valid_small_and_run() -> None:
-    for drawn in islice(draws(3), 60):
+    for drawn in islice(dumbbells(3), 60):
         recording = NATIVE.simulate(drawn.scenario())
         assert int(recording.links.array("tx_packets").sum()) <= MAX_HOPS
         # With windows of thousands of segments ns-3 takes minutes.
@@ -34,7 +36,7 @@ def test_draws_are_valid_small_and_run() -> None:
 
 
 def test_draws_are_diverse() -> None:
-    drawn = list(islice(draws(4), 400))
+    drawn = list(islice(dumbbells(4), 400))
     keys = {key for one in drawn for key in one.path}
     assert keys >= {"loss", "drop", "reverse", "changes", "tcp", "mss", "qdisc_attributes"}
     assert keys >= {"pings", "forward"}
@@ -59,13 +61,62 @@ def test_draws_are_diverse() -> None:
     assert max(one.path.get("initial_cwnd", 0) for one in drawn) > 30
 
 
+def test_one_in_three_is_a_network_of_switches() -> None:
+    drawn = list(islice(draws(1), 200))
+    assert 40 < sum(isinstance(one, FabricDraw) for one in drawn) < 80
+    assert drawn[:20] == list(islice(draws(1), 20))
+
+
+def test_networks_are_valid_small_and_run() -> None:
+    for drawn in islice(fabrics(3), 40):
+        recording = NATIVE.simulate(drawn.scenario())
+        assert 0 < int(recording.links.array("tx_packets").sum()) <= MAX_HOPS
+
+
+def test_networks_are_diverse() -> None:
+    drawn = list(islice(fabrics(4), 300))
+    assert {one.network["kind"] for one in drawn} == {"star", "leaf-spine", "fat-tree"}
+    types = {one.network["qdisc"]["type"] for one in drawn}
+    children = {
+        child["type"] for one in drawn for child in one.network["qdisc"].get("children", ())
+    }
+    assert {"DwrrQueueDisc", "WfqQueueDisc", "StrictPriorityQueueDisc"} <= types
+    assert {"ECNSharpQueueDisc", "TcnQueueDisc", "StepRedQueueDisc"} <= types & children
+    assert {"MarkingCoDelQueueDisc", "MarkingPieQueueDisc"} <= types & children
+    assert "SharedBufferQueueDisc" in types
+    for name in ("failures", "faults"):
+        assert any(name in one.settings for one in drawn)
+    assert {one.settings["routing"] for one in drawn} == {"static", "ecmp", "random"}
+    workloads = [workload for one in drawn for workload in one.workloads]
+    assert {w.get("pairs") for w in workloads} == {None, "Incast", "Permutation", "AllToAll"}
+    assert any("added_delay" in workload for workload in workloads)
+    stacks = [stack for one in drawn for stack in one.stacks]
+    assert {stack.get("profile") for stack in stacks} == {None, *PROFILES}
+    assert any(stack.get("dscp") for stack in stacks)
+    assert any("pias" in stack for stack in stacks)
+
+
+def test_a_network_shrinks_to_what_matters() -> None:
+    def shows(candidate: FabricDraw) -> bool:
+        return any("added_delay" in workload for workload in candidate.workloads)
+
+    found = next(one for one in fabrics(5) if shows(one) and len(one.workloads) > 2)
+    small = shrink(found, shows, effort=1_000)
+    assert isinstance(small, FabricDraw)
+    (workload,) = small.workloads
+    assert workload.keys() - {"added_delay"} == {"sizes", "arrivals"}
+    # Another seed might make no transfer in so short a time.
+    assert set(small.settings) <= {"stop_time", "seed"}
+    assert set(small.network) <= {"kind", "hosts", "k", "leaves", "spines", "servers"}
+
+
 def test_shrinking_keeps_only_what_matters() -> None:
     def shows(candidate: Draw) -> bool:
         return "loss" in candidate.path and any(
             flow.get("cc") == "TcpCubic" for flow in candidate.flows
         )
 
-    found = next(one for one in draws(5) if shows(one) and len(one.flows) > 2)
+    found = next(one for one in dumbbells(5) if shows(one) and len(one.flows) > 2)
     small = shrink(found, shows)
     assert set(small.path) - {"stop_time"} == {"loss"}
     assert small.flows == ({"cc": "TcpCubic"},)
@@ -79,7 +130,7 @@ def test_shrinking_stops_when_it_has_tried_enough() -> None:
         tried.append(candidate)
         return True
 
-    found = next(one for one in draws(6) if len(one.flows) > 5)
+    found = next(one for one in dumbbells(6) if len(one.flows) > 5)
     shrink(found, shows, effort=3)
     assert len(tried) <= 3
 
@@ -110,7 +161,8 @@ class Mutant:
 
 
 def test_a_planted_mistake_is_found_and_made_small() -> None:
-    drawn = next(one for one in draws(7) if "delayed_ack_count" in one.path and len(one.flows) > 1)
+    several = (one for one in dumbbells(7) if len(one.flows) > 1)
+    drawn = next(one for one in several if "delayed_ack_count" in one.path)
     finding = examine(0, drawn, NATIVE, Mutant())
     assert finding.comparison.verdict == "packets differ"
     assert finding.smallest is not None
@@ -122,7 +174,7 @@ def test_a_planted_mistake_is_found_and_made_small() -> None:
 
 
 def test_a_failure_of_the_judge_is_no_finding() -> None:
-    finding = examine(0, next(draws(8)), NATIVE, Mutant(fails=True))
+    finding = examine(0, next(dumbbells(8)), NATIVE, Mutant(fails=True))
     assert finding.smallest is None
     assert list(finding.comparison.errors) == ["mutant"]
 
@@ -132,7 +184,9 @@ def test_many_side_by_side() -> None:
     assert sorted(finding.number for finding in found) == list(range(12))
     wrong = {finding.number for finding in found if finding.smallest}
     delayed = {
-        number for number, one in enumerate(islice(draws(7), 12)) if "delayed_ack_count" in one.path
+        number
+        for number, one in enumerate(islice(draws(7), 12))
+        if isinstance(one, Draw) and "delayed_ack_count" in one.path
     }
     assert wrong
     assert wrong <= delayed

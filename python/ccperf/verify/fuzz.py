@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, registry
 from ccperf.topologies.shorthand import dumbbell
+from ccperf.verify import fuzz_fabrics
 from ccperf.verify.compare import Comparison, compare
+from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
+from ccperf.verify.fuzz_fabrics import FabricDraw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
 
     from ccperf.backends import Backend, Progress
     from ccperf.scenario import Scenario
@@ -24,6 +27,8 @@ _HEADER_BYTES = 54
 # The most segments that a flow can have in flight: ns-3 looks at all of them for each ACK in
 # recovery, so that a window of 1,000 takes it half a minute.
 _WINDOW = 250
+# How many of the scenarios are networks of switches.
+_FABRICS = 0.3
 # Socket attributes for which `dumbbell` has arguments.
 _OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "RcvBufSize"}
 
@@ -48,6 +53,10 @@ class Draw:
         """Return the scenario."""
         return dumbbell(label=label, **self.arguments())
 
+    def smaller(self) -> Iterator[Draw]:
+        """Yield draws that are one step smaller, the largest steps first."""
+        return _smaller(self)
+
 
 BASE: dict[str, Any] = {
     "rate": "16Mbps",
@@ -71,25 +80,48 @@ _FLOW: dict[str, Any] = {
 }
 
 
-def draws(seed: int) -> Iterator[Draw]:
+Drawn = Draw | FabricDraw
+
+
+def draws(seed: int) -> Iterator[Drawn]:
     """Yield random scenarios without end; the same ones for the same seed."""
     for number in count():
-        # A stream of its own for each, so that the nth does not depend on those before.
-        rng = random.Random(f"{seed}/{number}")
-        # Attributes may contradict each other.
-        yield next(drawn for drawn in map(draw, repeat(rng)) if _valid(drawn))
+        is_fabric = random.Random(f"{seed}/{number}/kind").random() < _FABRICS
+        yield (_fabric if is_fabric else _dumbbell)(seed, number)
+
+
+def dumbbells(seed: int) -> Iterator[Draw]:
+    """As :func:`draws`, all of them dumbbells."""
+    return (_dumbbell(seed, number) for number in count())
+
+
+def fabrics(seed: int) -> Iterator[FabricDraw]:
+    """As :func:`draws`, all of them networks of switches."""
+    return (_fabric(seed, number) for number in count())
+
+
+# Each has a stream of its own, so that the nth does not depend on those before; attributes may
+# contradict each other, and nothing may come of arrivals.
+def _dumbbell(seed: int, number: int) -> Draw:
+    rng = random.Random(f"{seed}/{number}")
+    return next(drawn for drawn in map(draw, repeat(rng)) if _valid(drawn))
+
+
+def _fabric(seed: int, number: int) -> FabricDraw:
+    rng = random.Random(f"{seed}/{number}/fabric")
+    return next(drawn for drawn in map(fuzz_fabrics.draw, repeat(rng)) if _valid(drawn))
 
 
 def draw(rng: random.Random) -> Draw:
     """Draw one scenario: mostly plain, each peculiarity now and then."""
     rate = round(10 ** rng.uniform(5.7, 8.7))
-    if _now_and_then(rng, 0.5):
+    if now_and_then(rng, 0.5):
         # Round rates make ties.
         rate = rng.choice([1, 2, 4, 8, 16, 32, 100]) * 1_000_000
     longest_rtt_us = 10 ** rng.uniform(3.3, 5.5)
     path: dict[str, Any] = {"rate": f"{rate}bps", "seed": rng.randint(1, 1_000_000)}
     access_us = 250
-    if _now_and_then(rng):
+    if now_and_then(rng):
         # A rack, where a round trip is shorter than the algorithms' own times.
         longest_rtt_us, access_us = 10 ** rng.uniform(1.3, 3.3), 2
         path["access_delay"] = f"{access_us}us"
@@ -99,7 +131,7 @@ def draw(rng: random.Random) -> Draw:
     path = _impaired(rng, path, longest_rtt_us)
     new_rates = [
         round(rate * 10 ** rng.uniform(-0.7, 0.5))
-        for _ in range(rng.randint(1, 4) if _now_and_then(rng) else 0)
+        for _ in range(rng.randint(1, 4) if now_and_then(rng) else 0)
     ]
     mss = path.get("mss", 1448)
     path["buffer"] = min(path.get("buffer", inf), _WINDOW * mss)
@@ -109,10 +141,10 @@ def draw(rng: random.Random) -> Draw:
     if new_rates:
         path["changes"] = [_change(rng, new_rate, stop_ms) for new_rate in new_rates]
     flows = tuple(_flows(rng, longest_rtt_us, access_us, stop_ms))
-    if _now_and_then(rng, 0.15):
+    if now_and_then(rng, 0.15):
         path["schedules"] = [_schedule(rng, rate, stop_ms)]
-    if _now_and_then(rng):
-        path["pings"] = [_ping(rng, i) for i in range(len(flows)) if _now_and_then(rng, 0.5)]
+    if now_and_then(rng):
+        path["pings"] = [_ping(rng, i) for i in range(len(flows)) if now_and_then(rng, 0.5)]
     return Draw(path, flows)
 
 
@@ -131,35 +163,35 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
             "Rate": f"{rng.randint(1_000, 100_000)}kbps",
             "Burst": rng.randint(3_000, 60_000),
         }
-    if "Priomap" in known and _now_and_then(rng, 0.9):
+    if "Priomap" in known and now_and_then(rng, 0.9):
         # ns-3 makes two bands, and aborts at a packet for a third, which the default map names.
         attributes["Priomap"] = " ".join(rng.choice("01") for _ in range(16))
-    if "UseEcn" in known and _now_and_then(rng, 0.5):
+    if "UseEcn" in known and now_and_then(rng, 0.5):
         attributes["UseEcn"] = "true"
-    if _now_and_then(rng, 0.5):
+    if now_and_then(rng, 0.5):
         specs = registry.algorithms("qdisc")[qdisc]["params"]
-        drawn = _attributes(rng, specs, 0.3)
+        drawn = draw_attributes(rng, specs, 0.3)
         attributes = {**drawn, **attributes}
     if attributes:
         yield "qdisc_attributes", attributes
-    if _now_and_then(rng):
+    if now_and_then(rng):
         yield "device_queue", f"{rng.randint(1, 20)}p"
-    if _now_and_then(rng):
+    if now_and_then(rng):
         several: dict[str, Any] = {
             "device_queues": rng.randint(2, 4),
             "device_select": rng.choice(["flow", "priority"]),
         }
         # A buffer that ports share is a port's, not a queue's.
-        if qdisc != "SharedBufferQueueDisc" and _now_and_then(rng, 0.7):
+        if qdisc != "SharedBufferQueueDisc" and now_and_then(rng, 0.7):
             limit_of_each = {"MaxSize": qlen} if qlen else {}
             child = {"type": qdisc, "attributes": {**limit_of_each, **attributes}}
             several["qdisc"] = {"type": "MqQueueDisc", "children": [child]}
         yield "forward", several
         return
     forward: dict[str, Any] = {}
-    if _now_and_then(rng):
+    if now_and_then(rng):
         forward["queue_limits"] = {"hold_time": f"{round(10 ** rng.uniform(0, 6))}us"}
-    if qdisc in _CHILDREN and _now_and_then(rng, 0.7):
+    if qdisc in _CHILDREN and now_and_then(rng, 0.7):
         children = [_child(rng, limit) for _ in range(_CHILDREN[qdisc])]
         limits = {"MaxSize": qlen} if qlen else {}
         forward["qdisc"] = {
@@ -187,20 +219,20 @@ def _child(rng: random.Random, limit: int) -> dict[str, Any]:
     clocked = {"MqQueueDisc", "BurstReleaseQueueDisc", *_CHILDREN}
     qdisc = rng.choice([name for name in registry.algorithms("qdisc") if name not in clocked])
     attributes: dict[str, Any] = {"MaxSize": f"{min(max(1, limit), 2_000)}p"}
-    if _now_and_then(rng):
-        drawn = _attributes(rng, registry.algorithms("qdisc")[qdisc]["params"], 0.2)
+    if now_and_then(rng):
+        drawn = draw_attributes(rng, registry.algorithms("qdisc")[qdisc]["params"], 0.2)
         attributes = {**drawn, **attributes}
     return {"type": qdisc, "attributes": attributes}
 
 
 def _losses(rng: random.Random) -> Iterator[tuple[str, Any]]:
-    if _now_and_then(rng):
+    if now_and_then(rng):
         yield "loss", round(10 ** rng.uniform(-3.5, -1), 6)
-    if _now_and_then(rng):
+    if now_and_then(rng):
         yield "drop", sorted(rng.sample(range(200), rng.randint(1, 20)))
-    if _now_and_then(rng):
+    if now_and_then(rng):
         lost = sorted(rng.sample(range(200), rng.randint(0, 20)))
-        loss = round(10 ** rng.uniform(-3.5, -0.5), 6) if _now_and_then(rng, 0.5) else 0.0
+        loss = round(10 ** rng.uniform(-3.5, -0.5), 6) if now_and_then(rng, 0.5) else 0.0
         yield "reverse", {"device_queue": "1p", "loss": loss, "drop": lost}
 
 
@@ -208,17 +240,17 @@ def _impaired(rng: random.Random, path: dict[str, Any], longest_rtt_us: float) -
     """Add bursts of losses, jitter and reordering to the way forward, and to the way back if it has
     one of its own."""
     for way in ("forward", "reverse"):
-        if (way == "reverse" and way not in path) or not _now_and_then(rng, 0.25):
+        if (way == "reverse" and way not in path) or not now_and_then(rng, 0.25):
             continue
         drawn: dict[str, Any] = {}
-        if _now_and_then(rng, 0.5):
+        if now_and_then(rng, 0.5):
             drawn["gilbert_elliott"] = _bursts(rng)
-        if _now_and_then(rng, 0.4):
+        if now_and_then(rng, 0.4):
             drawn["jitter"] = {
                 "delay": _extra_delay(rng, longest_rtt_us),
-                "keep_order": _now_and_then(rng, 0.6),
+                "keep_order": now_and_then(rng, 0.6),
             }
-        if _now_and_then(rng, 0.4):
+        if now_and_then(rng, 0.4):
             drawn["reordering"] = {
                 "probability": round(10 ** rng.uniform(-3, 0), 6),
                 "delay": _extra_delay(rng, longest_rtt_us),
@@ -232,7 +264,7 @@ def _bursts(rng: random.Random) -> dict[str, float]:
         "to_bad": round(10 ** rng.uniform(-3.5, -1), 6),
         "to_good": round(10 ** rng.uniform(-1.5, 0), 6),
     }
-    if _now_and_then(rng, 0.5):
+    if now_and_then(rng, 0.5):
         bursts |= {"loss_in_good": round(10 ** rng.uniform(-4, -2), 6), "loss_in_bad": 0.5}
     return bursts
 
@@ -245,25 +277,25 @@ def _extra_delay(rng: random.Random, longest_rtt_us: float) -> str:
 
 
 def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
-    if _now_and_then(rng):
+    if now_and_then(rng):
         yield "mss", rng.choice([200, 536, 1000, 1400])
-    if _now_and_then(rng):
+    if now_and_then(rng):
         yield "initial_cwnd", rng.randint(1, 40)
-    if _now_and_then(rng, 0.3):
+    if now_and_then(rng, 0.3):
         yield "delayed_ack_count", rng.randint(2, 3)
-    if _now_and_then(rng):
+    if now_and_then(rng):
         yield "buffer", rng.choice([4_000, 16_384, 65_535, 131_072, 1_000_000])
     params = [
         param
         for param in registry.tables()["socket"]["params"]
         if param["ns3"] not in _OWN_ARGUMENTS
     ]
-    tcp = _attributes(rng, params, 0.06)
+    tcp = draw_attributes(rng, params, 0.06)
     for name, values, probability in (
         ("Sack", ["false"], 0.15),
         ("UseEcn", ["On", "AcceptOnly"], 0.4),
     ):
-        if _now_and_then(rng, probability):
+        if now_and_then(rng, probability):
             tcp[name] = rng.choice(values)
     if tcp:
         yield "tcp", tcp
@@ -271,7 +303,7 @@ def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
 
 def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
     change: dict[str, Any] = {"time": f"{rng.randrange(stop_ms)}ms", "rate": f"{rate}bps"}
-    if _now_and_then(rng, 0.5):
+    if now_and_then(rng, 0.5):
         change["delay"] = f"{rng.randint(10, 30_000)}us"
     return change
 
@@ -280,11 +312,11 @@ def _schedule(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
     """Draw columns of some hundred rows at most, around the rate."""
     times = sorted(rng.sample(range(stop_ms * 1_000_000), rng.randint(1, min(300, stop_ms))))
     schedule: dict[str, Any] = {"times_ns": times}
-    if _now_and_then(rng, 0.7):
+    if now_and_then(rng, 0.7):
         schedule["rates_bps"] = [round(rate * 10 ** rng.uniform(-0.7, 0)) for _ in times]
-    if _now_and_then(rng, 0.3):
+    if now_and_then(rng, 0.3):
         schedule["losses"] = [round(rng.uniform(0, 0.1), 6) for _ in times]
-    if _now_and_then(rng, 0.3) or len(schedule) == 1:
+    if now_and_then(rng, 0.3) or len(schedule) == 1:
         schedule["delays_ns"] = [rng.randint(10_000, 30_000_000) for _ in times]
     else:
         schedule["direction"] = rng.choice(["both", "forward", "reverse"])
@@ -295,32 +327,32 @@ def _flows(
     rng: random.Random, longest_rtt_us: float, access_us: int, stop_ms: int
 ) -> Iterator[dict[str, Any]]:
     ccs, recoveries = (list(registry.algorithms(kind)) for kind in ("cc", "recovery"))
-    alike = _now_and_then(rng, 0.5)
-    services, close_early = _now_and_then(rng, 0.3), _now_and_then(rng, 0.1)
+    alike = now_and_then(rng, 0.5)
+    services, close_early = now_and_then(rng, 0.3), now_and_then(rng, 0.1)
     first_cc = rng.choice(["TcpNewReno", *ccs])
     for i in range(rng.choice([1, 1, 1, 2, 2, 3, 4, 6, 10])):
         rtt_us = longest_rtt_us * (1 if alike else rng.uniform(0.2, 1))
         # Whole us each way, and not shorter than the access links.
         flow: dict[str, Any] = {"rtts": f"{2 * max(2 * access_us, round(rtt_us / 2))}us"}
-        cc = rng.choice(ccs) if _now_and_then(rng) else first_cc
-        attributes = _attributes(rng, registry.algorithms("cc")[cc]["params"], 0.1)
+        cc = rng.choice(ccs) if now_and_then(rng) else first_cc
+        attributes = draw_attributes(rng, registry.algorithms("cc")[cc]["params"], 0.1)
         flow["cc"] = {"type": cc, "attributes": attributes} if attributes else cc
         flow["recovery"] = rng.choice(recoveries)
-        if _now_and_then(rng, 0.3):
+        if now_and_then(rng, 0.3):
             flow["starts"] = _start(rng, stop_ms)
         if services:
             flow["tos"] = rng.choice([0, 0, 8, 16, 24, 184])
             flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
-        elif _now_and_then(rng):
+        elif now_and_then(rng):
             flow["dscps"] = rng.choice([0, 1, 2, 46])
             flow["return_dscps"] = rng.choice([0, 1, 4])
-        if _now_and_then(rng, 0.1):
+        if now_and_then(rng, 0.1):
             flow["stops"] = f"{rng.randint(stop_ms // 2 + 1, stop_ms)}ms"
-        if close_early and _now_and_then(rng, 0.5):
+        if close_early and now_and_then(rng, 0.5):
             flow["receiver_stops"] = f"{rng.randint(1, stop_ms)}ms"
-        if _now_and_then(rng, 0.35):
+        if now_and_then(rng, 0.35):
             flow["applications"] = _application(rng)
-        if i > 0 and _now_and_then(rng):
+        if i > 0 and now_and_then(rng):
             yield _datagrams(rng, flow, stop_ms)
         else:
             yield flow
@@ -347,7 +379,7 @@ _DATAGRAMS = ("rtts", "starts", "stops", "tos", "dscps")
 def _start(rng: random.Random, stop_ms: int) -> str:
     """Draw a time in the first half: whole ms, where ties are, or any ns, also soon after 0."""
     start_ns = rng.randrange(stop_ms // 2 + 1) * 1_000_000
-    if _now_and_then(rng, 0.5):
+    if now_and_then(rng, 0.5):
         start_ns = round(10 ** rng.uniform(0, log10(stop_ms * 500_000)))
     return f"{start_ns}ns"
 
@@ -368,7 +400,7 @@ def _application(rng: random.Random) -> dict[str, Any]:
         "type": rng.choice(["Greedy", "Greedy", "CBR", "Poisson", "OnOff"]),
         "write": f"{rng.choice([512, 1448, 4000])}B",
     }
-    if application["type"] == "Greedy" or _now_and_then(rng):
+    if application["type"] == "Greedy" or now_and_then(rng):
         application["bytes"] = f"{round(10 ** rng.uniform(0, 6))}B"
     if application["type"] != "Greedy":
         rate = round(10 ** rng.uniform(5, 7.5))
@@ -383,47 +415,6 @@ def _length(rng: random.Random) -> str:
     return rng.choice([time, f"Exponential(mean={time})", f"Uniform(max={time})"])
 
 
-def _attributes(
-    rng: random.Random, params: Sequence[Mapping[str, Any]], probability: float
-) -> dict[str, Any]:
-    """Draw some of an algorithm's attributes, around their defaults."""
-    return {
-        param["ns3"]: value
-        for param in params
-        if _now_and_then(rng, probability) and (value := _value(rng, param)) is not None
-    }
-
-
-def _value(rng: random.Random, param: Mapping[str, Any]) -> Any:
-    """Draw a value for a parameter of the registry; None for a kind that is drawn elsewhere."""
-    kind, default = param["kind"], param["default"]
-    factor = 10 ** rng.uniform(-0.7, 0.7)
-    if kind == "bool":
-        return "false" if default == "true" else "true"
-    if kind == "enum":
-        return rng.choice(param["words"])
-    if kind in ("time", "period", "threshold"):
-        ns = _native.parse_time(default)
-        # A default of "never", or none to be around.
-        around = ns if 0 < ns < 10**12 else 5_000_000
-        return f"{max(1, round(around * factor))}ns"
-    if kind in ("uint", "real"):
-        usual = float(default) if 0 < float(default) < 2**31 else 4
-        low, high = param["min"], param["max"]
-        value: float = max(usual * factor, -inf if low is None else low)
-        value = min(value, inf if high is None else high)
-        return round(value) if kind == "uint" else round(value, 6)
-    if kind == "numbers":
-        least, most = param["min"], param["max"]
-        numbers = [max(1, int(word)) * 10 ** rng.uniform(-0.7, 0.7) for word in default.split()]
-        return " ".join(str(min(max(round(number), least), most)) for number in numbers)
-    return None
-
-
-def _now_and_then(rng: random.Random, probability: float = 0.2) -> bool:
-    return rng.random() < probability
-
-
 @dataclass(frozen=True)
 class Finding:
     """A random scenario, what came of it and, where the backends differ, the smallest that does."""
@@ -434,17 +425,17 @@ class Finding:
 
 
 def examine(
-    number: int, drawn: Draw, ours: Backend, theirs: Backend, progress: Progress | None = None
+    number: int, drawn: Drawn, ours: Backend, theirs: Backend, progress: Progress | None = None
 ) -> Finding:
     """Compare both backends on a drawn scenario; where they differ, shrink it.
 
     See `Comparison.different` for failures.
     """
 
-    def compared(candidate: Draw) -> Comparison:
+    def compared(candidate: Drawn) -> Comparison:
         return compare(candidate.scenario(f"fuzz/{number}"), ours, theirs, progress)
 
-    def differs(candidate: Draw) -> bool:
+    def differs(candidate: Drawn) -> bool:
         return compared(candidate).different
 
     comparison = compared(drawn)
@@ -453,7 +444,7 @@ def examine(
     return Finding(number, comparison, compared(shrink(drawn, differs)))
 
 
-def shrink(found: Draw, shows: Callable[[Draw], bool], effort: int = 200) -> Draw:
+def shrink(found: Drawn, shows: Callable[[Any], bool], effort: int = 200) -> Drawn:
     """Return a smaller draw for which `shows` still holds, trying at most `effort` ones.
 
     Smaller means: fewer flows, a shorter run, fewer peculiarities, plainer values.  A step that
@@ -463,7 +454,7 @@ def shrink(found: Draw, shows: Callable[[Draw], bool], effort: int = 200) -> Dra
     smaller = True
     while smaller:
         smaller = False
-        for candidate in _smaller(found):
+        for candidate in found.smaller():
             if tried == effort:
                 return found
             tried += 1
@@ -473,7 +464,7 @@ def shrink(found: Draw, shows: Callable[[Draw], bool], effort: int = 200) -> Dra
     return found
 
 
-def _valid(candidate: Draw) -> bool:
+def _valid(candidate: Drawn) -> bool:
     from ccperf.errors import ScenarioError
 
     try:
@@ -484,7 +475,6 @@ def _valid(candidate: Draw) -> bool:
 
 
 def _smaller(found: Draw) -> Iterator[Draw]:
-    """Yield draws that are one step smaller, the largest steps first."""
     path, flows = found.path, found.flows
     half = len(flows) // 2
     if half:
@@ -493,10 +483,8 @@ def _smaller(found: Draw) -> Iterator[Draw]:
         for i in range(len(flows)):
             yield replace(found, flows=flows[:i] + flows[i + 1 :])
     stop = _native.parse_time(path.get("stop_time", BASE["stop_time"]))
-    for part in (2, 8, 10):
-        shorter = stop // 1_000_000 * (part - (part > 2)) // part
-        if 0 < shorter < stop // 1_000_000:
-            yield replace(found, path={**path, "stop_time": f"{shorter}ms"})
+    for shorter in shorter_times(stop // 1_000_000):
+        yield replace(found, path={**path, "stop_time": f"{shorter}ms"})
     for name in path:
         if name != "stop_time":
             yield replace(found, path={key: path[key] for key in path if key != name})

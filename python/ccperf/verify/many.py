@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ccperf.backends import Backend, Progress
     from ccperf.verify.case import Case
     from ccperf.verify.compare import Comparison
-    from ccperf.verify.fuzz import Draw, Finding
+    from ccperf.verify.fuzz import Drawn, Finding
 
 
 def compare_all(
@@ -34,7 +34,7 @@ def compare_all(
 def fuzz_all(seed: int, count: int, ours: Backend, theirs: Backend, jobs: int) -> Iterator[Finding]:
     """Examine the first `count` random scenarios of `seed`; yield in order of completion."""
 
-    def work(item: tuple[int, Draw], progress: Progress) -> Finding:
+    def work(item: tuple[int, Drawn], progress: Progress) -> Finding:
         return fuzz.examine(*item, ours, theirs, progress)
 
     return side_by_side(zip(range(count), fuzz.draws(seed), strict=False), work, jobs)

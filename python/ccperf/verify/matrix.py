@@ -19,6 +19,7 @@ from ccperf.verify import (
     connections,
     datacentre,
     datagrams,
+    fabrics,
     flow_monitoring,
     impairments,
     queues,
@@ -485,6 +486,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *switches.GROUPS,
     *balancing.GROUPS,
     *workloads.GROUPS,
+    *fabrics.GROUPS,
     *impairments.GROUPS,
 )
 

@@ -3,8 +3,9 @@
 #ifndef CCPERF_BURST_RELEASE_QUEUE_DISC_H
 #define CCPERF_BURST_RELEASE_QUEUE_DISC_H
 
+#include "single-queue-disc.h"
+
 #include "ns3/nstime.h"
-#include "ns3/queue-disc.h"
 
 #include <cstdint>
 
@@ -24,19 +25,13 @@ namespace ccperf
 //  - Quota is the attribute that every ns-3 discipline has, how many packets one run may send: 64 if it
 //    is not given.
 //  - At MaxSize arriving packets are dropped, as by ns3::FifoQueueDisc.
-class BurstReleaseQueueDisc : public ns3::QueueDisc
+class BurstReleaseQueueDisc : public SingleQueueDisc
 {
   public:
     static ns3::TypeId GetTypeId();
 
-    static constexpr const char* LIMIT_EXCEEDED_DROP = "Queue disc limit exceeded";
-
-    BurstReleaseQueueDisc();
-
   private:
-    bool DoEnqueue(ns3::Ptr<ns3::QueueDiscItem> item) override;
     ns3::Ptr<ns3::QueueDiscItem> DoDequeue() override;
-    bool CheckConfig() override;
     void InitializeParams() override;
 
     void Tick();

@@ -5,6 +5,7 @@
 #include "switch-routing.h"
 
 #include "ns3/ipv4-l3-protocol.h"
+#include "ns3/queue.h"
 #include "ns3/simulator.h"
 
 namespace ccperf

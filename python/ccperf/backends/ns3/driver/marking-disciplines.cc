@@ -3,6 +3,7 @@
 #include "marking-disciplines.h"
 
 #include "ns3/double.h"
+#include "ns3/queue.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"

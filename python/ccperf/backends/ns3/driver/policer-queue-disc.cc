@@ -2,7 +2,6 @@
 
 #include "policer-queue-disc.h"
 
-#include "ns3/drop-tail-queue.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
@@ -25,16 +24,10 @@ NanoBits(std::uint64_t bytes)
 ns3::TypeId
 PolicerQueueDisc::GetTypeId()
 {
-    static ns3::TypeId tid =
+    static ns3::TypeId tid = WithMaxSize(
         ns3::TypeId("ccperf::PolicerQueueDisc")
-            .SetParent<ns3::QueueDisc>()
+            .SetParent<SingleQueueDisc>()
             .AddConstructor<PolicerQueueDisc>()
-            .AddAttribute("MaxSize",
-                          "The most packets or bytes in the queue.",
-                          ns3::QueueSizeValue(ns3::QueueSize("100p")),
-                          ns3::MakeQueueSizeAccessor(&ns3::QueueDisc::SetMaxSize,
-                                                     &ns3::QueueDisc::GetMaxSize),
-                          ns3::MakeQueueSizeChecker())
             .AddAttribute("Rate",
                           "Rate at which the bucket fills.",
                           ns3::DataRateValue(ns3::DataRate("1Mbps")),
@@ -44,13 +37,9 @@ PolicerQueueDisc::GetTypeId()
                           "Size of the bucket in bytes.",
                           ns3::UintegerValue(125000),
                           ns3::MakeUintegerAccessor(&PolicerQueueDisc::m_burst),
-                          ns3::MakeUintegerChecker<std::uint32_t>(1, 1U << 30));
+                          ns3::MakeUintegerChecker<std::uint32_t>(1, 1U << 30)),
+        "100p");
     return tid;
-}
-
-PolicerQueueDisc::PolicerQueueDisc()
-    : ns3::QueueDisc(ns3::QueueDiscSizePolicy::SINGLE_INTERNAL_QUEUE)
-{
 }
 
 void
@@ -81,37 +70,7 @@ PolicerQueueDisc::DoEnqueue(ns3::Ptr<ns3::QueueDiscItem> item)
         return false;
     }
     m_missing += asked;
-    if (GetCurrentSize() + item > GetMaxSize())
-    {
-        DropBeforeEnqueue(item, LIMIT_EXCEEDED_DROP);
-        return false;
-    }
-    return GetInternalQueue(0)->Enqueue(item);
-}
-
-ns3::Ptr<ns3::QueueDiscItem>
-PolicerQueueDisc::DoDequeue()
-{
-    return GetInternalQueue(0)->Dequeue();
-}
-
-ns3::Ptr<const ns3::QueueDiscItem>
-PolicerQueueDisc::DoPeek()
-{
-    return GetInternalQueue(0)->Peek();
-}
-
-bool
-PolicerQueueDisc::CheckConfig()
-{
-    if (GetNInternalQueues() == 0)
-    {
-        AddInternalQueue(
-            ns3::CreateObjectWithAttributes<ns3::DropTailQueue<ns3::QueueDiscItem>>(
-                "MaxSize",
-                ns3::QueueSizeValue(GetMaxSize())));
-    }
-    return GetNInternalQueues() == 1 && GetNQueueDiscClasses() == 0 && GetNPacketFilters() == 0;
+    return SingleQueueDisc::DoEnqueue(item);
 }
 
 } // namespace ccperf

@@ -3,9 +3,10 @@
 #ifndef CCPERF_POLICER_QUEUE_DISC_H
 #define CCPERF_POLICER_QUEUE_DISC_H
 
+#include "single-queue-disc.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
-#include "ns3/queue-disc.h"
 
 #include <cstdint>
 
@@ -17,21 +18,15 @@ namespace ccperf
 // The meter is a bucket of Burst bytes, full at first, that fills at Rate. A packet that arrives and is not
 // larger than what is in the bucket takes its bytes out of it and goes into the queue, if that has room;
 // another is dropped and takes nothing. Contents are counted in 10^-9 bit, so that they are exact.
-class PolicerQueueDisc : public ns3::QueueDisc
+class PolicerQueueDisc : public SingleQueueDisc
 {
   public:
     static ns3::TypeId GetTypeId();
 
     static constexpr const char* NOT_CONFORMING_DROP = "Not conforming";
-    static constexpr const char* LIMIT_EXCEEDED_DROP = "Queue disc limit exceeded";
-
-    PolicerQueueDisc();
 
   private:
     bool DoEnqueue(ns3::Ptr<ns3::QueueDiscItem> item) override;
-    ns3::Ptr<ns3::QueueDiscItem> DoDequeue() override;
-    ns3::Ptr<const ns3::QueueDiscItem> DoPeek() override;
-    bool CheckConfig() override;
     void InitializeParams() override;
 
     // What has flowed in since the last arrival goes into the bucket.
