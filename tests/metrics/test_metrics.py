@@ -393,19 +393,20 @@ def convergence(dumbbell: Dumbbell) -> float | None:
 
 
 def test_convergence_ends_with_the_first_second_that_is_fair() -> None:
-    assert convergence(shared(0.5, 0.5, 0)) == pytest.approx(0.03)
+    # A second is 33 intervals of 30 ms here, from the first grid point on.
+    assert convergence(shared(0.5, 0.5, 0)) == pytest.approx(34 * 0.03)
     # 2 to 1 is where Jain's index is 0.9: 1 / (2 (4/9 + 1/9)).
-    assert convergence(shared(0.66, 0.66, 0)) == pytest.approx(0.03)
+    assert convergence(shared(0.66, 0.66, 0)) == pytest.approx(34 * 0.03)
     never = shared(0.67, 0.67, 0)
     assert convergence(never) == pytest.approx(299 * 0.03)
     # From 100 s on fair, from 0 unfair: of 33 intervals so many must be of the second kind that
     # the first flow has at most two thirds: 0.9 (1 - a) + 0.5 a <= 2/3, a >= 7/12, 20 of 33.
-    assert convergence(shared(0.9, 0.5, 100)) == pytest.approx((99 - 13) * 0.03)
+    assert convergence(shared(0.9, 0.5, 100)) == pytest.approx((99 - 13 + 33) * 0.03)
 
 
 def test_convergence_is_counted_from_the_last_start_and_while_all_send() -> None:
     late = replace(shared(0.5, 0.5, 0), counters={"start_ns": [0, 3_000_000_000]})
-    assert convergence(late) == pytest.approx(0)
+    assert convergence(late) == pytest.approx(33 * 0.03)
     short = replace(shared(0.5, 0.5, 0), counters={"stop_ns": [9_000_000_000, 2_900_000_000]})
     assert convergence(short) is None
 

@@ -22,17 +22,17 @@ _LEAST_WINDOWS = 3
     "network",
     unit="s",
     better="lower",
-    formula="min t_k - T, t_k >= T, with (sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2) >= 0.9; "
-    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k, t_k + 1 s], T = start of the last flow",
+    formula="min t_k - T, t_k >= T + 1 s, with (sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2) >= 0.9; "
+    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k - 1 s, t_k], T = start of the last flow",
     steady=False,
 )
 def convergence_time_l4(flows: FlowSeries) -> float:
-    """Time from the start of the last flow until the throughputs of a second are a fair share.
+    """Time from the start of the last flow until the throughputs of the last second are fair.
 
     Fair is Jain's index of 0.9: for two flows shares of 2 to 1, the delta-fair convergence time of
     RFC 5166 (section 2.3) with delta = 1/3. Where it does not happen while all flows send, it is
-    that whole time. Absent for one flow, for flows that end by themselves, and where all flows send
-    together for less than 3 s.
+    that whole time; it is never less than that second. Absent for one flow, for flows that end by
+    themselves, and where all flows send together for less than 3 s.
     """
     count = len(flows.names)
     if count < 2 or np.isfinite(flows.counter("completion_ns")).any() or flows.time.size < 2:
@@ -45,9 +45,8 @@ def convergence_time_l4(flows: FlowSeries) -> float:
     # The interval that ends at time[k] is row k, so that after time[k] comes row k + 1.
     sums = np.cumsum(flows.throughput_l4, axis=0)
     within = sums[window:] - sums[:-window]
-    times = flows.time[:-window]
+    first, last = flows.time[:-window], flows.time[window:]
     squares = count * (within**2).sum(axis=1)
     index = within.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.inf)
-    is_fair = (index >= FAIR) & (times >= begin) & (times + WINDOW_S <= end + 1e-9)
-    first = np.flatnonzero(is_fair)
-    return float(times[first[0]] - begin) if first.size else float(end - begin)
+    found = np.flatnonzero((index >= FAIR) & (first >= begin) & (last <= end))
+    return float(last[found[0]] - begin) if found.size else float(end - begin)

@@ -128,7 +128,7 @@
         alt: `Scatter plot of aggregate throughput in Mbps against mean smoothed RTT in ms for ${subjects.length} algorithms.`,
         panels: [{
           x: { label: "Mean sRTT", unit: "ms", lower: null, upper: null },
-          y: { label: "Throughput of all flows", unit: "Mbps", lower: 0, upper: null }, series, lines: [],
+          y: { label: "Throughput of all flows", unit: "Mbps", lower: null, upper: null }, series, lines: [],
         }],
       });
     };

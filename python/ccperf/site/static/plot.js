@@ -270,7 +270,12 @@ globalThis.ccperf ??= {};
         x, y: at, "text-anchor": anchor, ...(turned ? { transform: `rotate(-90 ${x} ${at})` } : {}),
       }, string));
       if (box.labelled) {
-        across.forEach(([value, label], i) => { if (i % every === 0) text(label, box.toX(value), bottom + 18, "middle"); });
+        across.forEach(([value, label], i) => {
+          if (i % every) return;
+          // A label at the right edge would stand beyond it.
+          const beyond = box.toX(value) + 3.6 * label.length > left + width + 14;
+          text(label, beyond ? left + width + 14 : box.toX(value), bottom + 18, beyond ? "end" : "middle");
+        });
         text(titleOf(panel.x), left + width / 2, bottom + 35, "middle");
       }
       for (const [value, label] of box.ticks) text(label, left - 7, box.toY(value) + 4, "end");
