@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import sys
@@ -73,6 +74,21 @@ def test_the_page_about_evidence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert follow("evidence.md", capsys)[1] == 6
+
+
+def test_documents_count_what_there_is() -> None:
+    lines = [
+        line
+        for name in ("ns3_examples", "ns3_programs")
+        for line in json.loads((ROOT / f"tests/exec/{name}.json").read_text(encoding="utf-8"))
+    ]
+    fidelity = (ROOT / "docs/fidelity.md").read_text(encoding="utf-8")
+    assert f" {len(lines)} command lines of ns-3's own example programs" in fidelity.replace(
+        "\n", " "
+    )
+    more = len(registry.algorithms("qdisc")) - 12
+    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\n  ", " ")
+    assert f"command. {more} more disciplines, which ns-3 has not" in text
 
 
 def test_every_path_that_the_readme_names_exists() -> None:

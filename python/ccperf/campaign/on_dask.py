@@ -43,6 +43,14 @@ _TASKS_A_CORE = 3
 #: How long to wait for a scheduler to answer, and for it to have a worker.
 _PATIENCE_S = 30.0
 _SCHEME = "dask"
+#: What Dask would otherwise spend some milliseconds a run on: it looks at every worker's stack a
+#: hundred times a second, and at its memory twice.
+_QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.worker.heartbeat-interval": "5s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.gil.enabled": False,
+}
 
 
 @dataclass(frozen=True)
@@ -105,13 +113,16 @@ class Cluster:
         self._local: Any = None
         address = _address(where)
         if address is None:
-            self._local = distributed.LocalCluster(
-                n_workers=workers or cores(),
-                threads_per_worker=1,
-                processes=True,
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
+            import dask
+
+            with dask.config.set(_QUIET):  # which the processes started here inherit
+                self._local = distributed.LocalCluster(
+                    n_workers=workers or cores(),
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
         try:
             self.client: Client = distributed.Client(
                 address or self._local, timeout=_PATIENCE_S, set_as_default=False

@@ -7,6 +7,12 @@ from ccperf.catalogue.sets.named_set import Entry, Gap, NamedSet
 #: Drop-tail and the disciplines with RFCs, and RED, which they are compared with.
 _QDISCS = ("fifo", "codel", "fq_codel", "pie", "red")
 
+#: Section 8.2.1 projects the loss rate of N flows under drop-tail as 0.76 N^2 / S^2, where S is the
+#: bandwidth-delay product and the buffer in packets: in `many_flows` two products of 500 Mbps and
+#: 40 ms in packets of 1500 B. 0.1, 0.5 and 1 % are 0.036 S, 0.081 S and 0.114 S flows.
+_S = 2 * round(500e6 * 0.04 / 12_000)
+_MILD, _MEDIUM, _HEAVY = (round(share * _S) for share in (0.036, 0.081, 0.114))
+
 RFC7928 = NamedSet(
     name="rfc7928",
     title="RFC 7928, Characterization Guidelines for Active Queue Management",
@@ -19,7 +25,7 @@ RFC7928 = NamedSet(
             {"buffer": (0.5, 1, 2, 5)},
         ),
         Entry(
-            "5.1",
+            "5.1.1",
             "One TCP-friendly sender, and a few, under each discipline.",
             "aqm",
             {"k": (1, 2), "qdisc": _QDISCS},
@@ -34,7 +40,7 @@ RFC7928 = NamedSet(
             "5.3",
             "A sender that does not respond beside one that does.",
             "cross_traffic",
-            {"reverse": ("none",)},
+            {"load": (0.6,), "reverse": ("none",)},
         ),
         Entry(
             "5.4",
@@ -42,38 +48,53 @@ RFC7928 = NamedSet(
             "competition",
             {"against": ("TcpLedbat",), "buffer": (1, 4)},
         ),
-        Entry("6", "Flows with unlike round trips.", "steady_state_rtt_fairness"),
-        Entry("7", "Absorption of bursts: many answers at once.", "incast"),
         Entry(
-            "7",
+            "6.2",
+            "Two flows, one with a round trip of 100 ms, one with 5 to 560 ms.",
+            "steady_state_rtt_fairness",
+            {
+                "k": (2,),
+                "rtts": tuple(f"[100ms,{rtt}ms]" for rtt in (5, 20, 100, 200, 560)),
+                "path": ("static.default",),
+            },
+        ),
+        Entry("7.2", "Absorption of bursts: many answers at once.", "incast"),
+        Entry(
+            "7.2",
             "Absorption of bursts: an application that writes chunks of video.",
             "application_limited",
         ),
-        Entry("7", "Absorption of bursts: transfers of a web page.", "short_against_long"),
+        Entry("7.2", "Absorption of bursts: transfers of a web page.", "short_against_long"),
         Entry(
-            "8.2",
-            "Stability under mild, medium and heavy congestion.",
-            "aqm",
-            {"k": (1, 5, 10), "qdisc": _QDISCS},
-        ),
-        Entry(
-            "8.2",
-            "Stability under the heaviest congestion: hundreds of flows.",
+            "8.2.2",
+            "Stability under mild congestion: a projected loss of 0.1 %.",
             "many_flows",
-            {"qdisc": _QDISCS},
+            {"k": (_MILD,), "qdisc": _QDISCS},
         ),
         Entry(
-            "8.2",
+            "8.2.3",
+            "Stability under medium congestion: a projected loss of 0.5 %.",
+            "many_flows",
+            {"k": (_MEDIUM,), "qdisc": _QDISCS},
+        ),
+        Entry(
+            "8.2.4",
+            "Stability under heavy congestion: a projected loss of 1 %.",
+            "many_flows",
+            {"k": (_HEAVY,), "qdisc": _QDISCS},
+        ),
+        Entry(
+            "8.2.5",
             "A congestion level that varies: flows that start one after the other.",
             "steady_state_start_time_fairness",
         ),
         Entry(
-            "8.2",
+            "8.2.6",
             "An available capacity that varies.",
             "responsiveness_pulse_wave",
             {"target": ("rate",)},
         ),
-        Entry("8.2", "An available capacity that varies as on radio.", "replay_rate_trace"),
+        Entry("8.2.6", "An available capacity that varies as on radio.", "replay_rate_trace"),
         Entry("9.1", "A mix of traffic: bulk and web.", "short_against_long"),
         Entry(
             "9.2",
@@ -81,11 +102,13 @@ RFC7928 = NamedSet(
             "cross_traffic",
             {"reverse": ("tcp",)},
         ),
-        Entry("4", "Marks in place of losses.", "ecn"),
+        Entry("4.5", "Marks in place of losses.", "ecn"),
     ),
     gaps=(
+        Gap("4.4", "Packets of several sizes.", "all packets of an experiment have one size"),
+        Gap("4.6", "The discipline under a scheduler.", "`bench --datacentre` has such, no set"),
         Gap(
-            "5.1",
+            "5.1.2",
             "Senders with unlike initial windows.",
             "all flows of an experiment have 10 segments; in a scenario of one's own: "
             "`tcp.InitialCwnd`",
@@ -96,6 +119,27 @@ RFC7928 = NamedSet(
             "only `aqm` and `many_flows` take one; the others have drop-tail queues. In a scenario "
             "of one's own every link may have any",
         ),
+        Gap(
+            "5.3",
+            "Datagrams without a pause: alone above the link's rate; at half of it beside a flow.",
+            "ours come and go, with a mean of 60 % of the link's rate, beside a flow",
+        ),
+        Gap(
+            "5.4",
+            "LEDBAT with a target of 5 ms and a gain of 10.",
+            "the catalogue's has ns-3's defaults; in a scenario of one's own both are attributes",
+        ),
+        Gap(
+            "7.2",
+            "Four mixes of web pages over six connections, video, datagrams and a bulk flow.",
+            "each of them alone or beside a bulk flow, never all at once",
+        ),
+        Gap(
+            "8.2.5",
+            "Phases of mild, medium and heavy congestion, from when all flows avoid congestion.",
+            "flows come one after the other, and none leaves",
+        ),
+        Gap("8.3", "Sensitivity to the discipline's parameters.", "a sweep of one's own"),
         Gap("9.1", "VoIP and adaptive video beside web and bulk traffic.", "no such applications"),
         Gap("10", "Several disciplines on one path.", "a scenario of one's own: no experiment"),
         Gap("11", "Implementation cost.", "not measured: it is that of routers, not of a model"),
