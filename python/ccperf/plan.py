@@ -12,6 +12,20 @@ queue disciplines), and a parameter that is left out takes the whole grid of the
     [parameters]
     k = [1, 5]
     qdisc = "codel"
+
+Several experiments, or one with several grids, stand in ``[[experiments]]``; each has these keys,
+and takes what it does not give from the file's head::
+
+    cc = ["TcpNewReno", "TcpBbr"]
+    seed = "1..10"
+
+    [[experiments]]
+    experiment = "aqm"
+    parameters = { k = [1, 2], qdisc = "codel" }
+
+    [[experiments]]
+    experiment = "competition"
+    cc = "TcpBbr"
 """
 
 from __future__ import annotations
@@ -29,6 +43,7 @@ if TYPE_CHECKING:
     from ccperf.catalogue.parameter import Value
     from ccperf.toml import Document
 
+_SEVERAL = "experiments"
 _KEYS = ("experiment", "cc", "qdisc", "seed", "recovery", "stop_time", "jitter", "parameters")
 
 
@@ -82,19 +97,42 @@ class Plan:
         return len(self.cc) * sum(1 for _ in self.grid()) * len(self.seeds or (None,))
 
 
-def from_document(document: Document) -> Plan:
-    """The plan in a TOML file. Raises :class:`~ccperf.errors.ScenarioError` with file and line."""
+def is_plan(data: Mapping[str, Any]) -> bool:
+    """Whether a TOML file is a plan over the catalogue, and no scenario."""
+    return ("experiment" in data or _SEVERAL in data) and "flows" not in data
+
+
+def from_document(document: Document) -> list[Plan]:
+    """The plans in a TOML file. Raises :class:`~ccperf.errors.ScenarioError` with file and line."""
+    several = document.data.get(_SEVERAL)
+    common = {key: value for key, value in document.data.items() if key != _SEVERAL}
     with document.placing_errors():
-        try:
-            return _plan(document.data)
-        except UsageError as error:
-            raise ScenarioError([(error.field, error.message)]) from None
+        if several is None:
+            return [_plan_at("", common)]
+        if "experiment" in common or "parameters" in common:
+            key = "experiment" if "experiment" in common else "parameters"
+            raise ScenarioError([(key, f"belongs into one of [[{_SEVERAL}]]")])
+        if not isinstance(several, list) or not all(isinstance(one, Mapping) for one in several):
+            raise ScenarioError([(_SEVERAL, f"must be tables: [[{_SEVERAL}]]")])
+        if not several:
+            raise ScenarioError([(_SEVERAL, "is empty")])
+        return [_plan_at(f"{_SEVERAL}[{i}]", {**common, **one}) for i, one in enumerate(several)]
+
+
+def _plan_at(place: str, data: Mapping[str, Any]) -> Plan:
+    try:
+        return _plan(data)
+    except UsageError as error:
+        field = f"{place}.{error.field}".strip(".")
+        raise ScenarioError([(field, error.message)]) from None
 
 
 def _plan(data: Mapping[str, Any]) -> Plan:
     for key in data:
         if key not in _KEYS:
             raise UsageError(key, unknown("key of a plan", key, _KEYS))
+    if "experiment" not in data:
+        raise UsageError("experiment", "is missing")
     experiment = catalogue.get(_text("experiment", data["experiment"]))
     kind = experiment.kind
     if kind not in data:

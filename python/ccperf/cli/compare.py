@@ -67,7 +67,8 @@ def command(
     gates = [gate.parse(text) for text in fail_on or []]
     if files := [Path(item) for item in items if Path(item).is_file()]:
         if len(files) != len(items):
-            raise UsageError("items", "name databases only, or none")
+            other = next(item for item in items if not Path(item).is_file())
+            raise UsageError("items", f"`{other}` is no file; name databases only, or none")
         sides = {
             str(path): cells.choose([path], experiment=experiment, cc=cc, at=at) for path in files
         }

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -328,7 +328,7 @@ def _from_catalogue(
         jitter=jitter or None,
     )
     try:
-        return plan_jobs(plan, running.backend)
+        return plan_jobs([plan], running.backend)
     except UsageError as error:
         as_it_is = error.field.startswith("--") or error.field == name
         field = error.field if as_it_is else _option(error.field)
@@ -352,15 +352,16 @@ def note_left_out(asked: int, made: int) -> None:
         note(f"{runs(count)} not repeated: another seed changes nothing there (docs/evidence.md)")
 
 
-def plan_jobs(plan: Plan, backend: str) -> list[Job]:
+def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
     """One job an algorithm, since each has a database of its own."""
     from dataclasses import replace
 
     from ccperf.user_code.names import short
 
     jobs = []
-    for cc in plan.cc:
-        repeats = list(replace(plan, cc=[cc]).repeats())
+    for cc in dict.fromkeys(cc for plan in plans for cc in plan.cc):
+        mine = [replace(plan, cc=[cc]) for plan in plans if cc in plan.cc]
+        repeats = [repeated for plan in mine for repeated in plan.repeats()]
         jobs.append(
             Job(
                 points=[point for repeated in repeats for point in repeated.points()],
@@ -368,7 +369,8 @@ def plan_jobs(plan: Plan, backend: str) -> list[Job]:
                 again=[line for repeated in repeats for line in repeated.commands(backend)],
             )
         )
-    note_left_out(plan.asked, sum(len(job.points) for job in jobs))
+    asked = sum(plan.asked for plan in plans)
+    note_left_out(asked, sum(len(job.points) for job in jobs))
     return jobs
 
 
@@ -384,13 +386,12 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
         document = Document.read(path)
     except OSError as error:
         raise UsageError(str(path), f"cannot be read: {error.strerror}") from None
-    if "experiment" in document.data and "flows" not in document.data:
-        plan = plans.from_document(document)
-        if seed:
-            plan = replace(plan, seeds=seeds(seed, "--seed"))
+    if plans.is_plan(document.data):
+        given_here: dict[str, Any] = {"seeds": seeds(seed, "--seed")} if seed else {}
         if running.recovery:
-            plan = replace(plan, recovery=running.recovery_name())
-        return plan_jobs(plan, running.backend)
+            given_here["recovery"] = running.recovery_name()
+        found = plans.from_document(document)
+        return plan_jobs([replace(plan, **given_here) for plan in found], running.backend)
     scenario = written.read(path)
     if not scenario.label:
         scenario = scenario.model_copy(update={"label": path.stem})

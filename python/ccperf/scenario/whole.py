@@ -161,9 +161,10 @@ class Scenario(Model):
 
         document = Document.read(Path(path))
         with document.placing_errors():
-            if "experiment" in document.data and "flows" not in document.data:
-                message = "this is a plan over the catalogue, not a scenario ([[flows]])"
-                raise ScenarioError([("experiment", message)])
+            for key in ("experiment", "experiments"):
+                if key in document.data and "flows" not in document.data:
+                    message = "this is a plan over the catalogue, not a scenario ([[flows]])"
+                    raise ScenarioError([(key, message)])
             # Relative paths in a file start where the file is.
             context = {"folder": Path(path).absolute().parent}
             scenario = cls.model_validate(document.data, context=context)

@@ -1,0 +1,81 @@
+"""Plans with several experiments, and databases of any name beside each other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ccperf.cli.app import invoke
+
+PLAN = """\
+cc = ["newreno", "cubic"]
+seed = "1..2"
+stop_time = "500ms"
+
+[[experiments]]
+experiment = "aqm"
+parameters = { k = [1, 2], qdisc = "codel" }
+
+[[experiments]]
+experiment = "loss_resilience"
+cc = "bbr"
+parameters = { loss = 0.02 }
+
+[[experiments]]
+experiment = "aqm"
+seed = 7
+parameters = { k = 5, qdisc = "fifo" }
+"""
+
+
+@pytest.fixture
+def ccperf(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> SimpleNamespace:
+        status = invoke(words)
+        out, err = capsys.readouterr()
+        found = json.loads(out) if "--json" in words and status == 0 else None
+        return SimpleNamespace(status=status, out=out, err=err, json=found)
+
+    return run
+
+
+def test_a_plan_has_several_experiments_grids_algorithms_and_seeds(ccperf: Any) -> None:
+    Path("plan.toml").write_text(PLAN)
+    lines = ccperf("run", "plan.toml", "-n").out.splitlines()
+    assert len(lines) == 2 * 3 + 2
+    assert sum("--cc TcpBbr" in line for line in lines) == 2
+    assert sum("--seed 7" in line for line in lines) == 2
+    runs = ccperf("run", "plan.toml", "--json", "--db", "all.db").json
+    assert [run["experiment"] for run in runs].count("loss_resilience") == 2
+    assert ccperf("run", "plan.toml", "--seed", "3", "-n").out.count("--seed 3") == 7
+
+
+def test_a_mistake_in_one_of_several_has_its_line(ccperf: Any) -> None:
+    Path("plan.toml").write_text(PLAN.replace("loss = 0.02", "lost = 0.02"))
+    outcome = ccperf("run", "plan.toml")
+    assert outcome.status == 2
+    assert "plan.toml:9" in outcome.err
+    Path("plan.toml").write_text('experiment = "aqm"\n' + PLAN)
+    outcome = ccperf("run", "plan.toml")
+    assert outcome.status == 2
+    assert "[[experiments]]" in outcome.err
+
+
+def test_databases_are_compared_whatever_their_files_are_called(ccperf: Any) -> None:
+    line = ("run", "aqm", "--cc", "newreno", "--k", "1", "--qdisc", "codel", "--stop-time", "1s")
+    for name in ("before", "after.sqlite"):
+        ccperf(*line, "--db", name)
+    found = ccperf("compare", "before", "after.sqlite", "--json").json
+    assert (found["base"], found["sides"]) == ("before", ["after.sqlite"])
+    assert {row["verdict"] for row in found["rows"]} == {"same"}
+    outcome = ccperf("compare", "before", "missing.db")
+    assert outcome.status == 2
+    assert "missing.db" in outcome.err
