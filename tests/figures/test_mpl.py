@@ -164,3 +164,22 @@ def test_an_unknown_format_is_refused_before_anything_is_drawn(tmp_path: Path) -
 def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be written"):
         save(figure("time_series", 1), tmp_path / "absent" / "a.svg")
+
+
+@pytest.mark.parametrize(
+    ("width", "points"),
+    [("column", 244.8), ("ieee", 252), ("ieee-page", 515.52), ("acm", 239.76), ("acm-page", 504)],
+)
+def test_a_figure_is_as_wide_as_the_column_it_is_for(
+    width: str, points: float, tmp_path: Path
+) -> None:
+    save(figure("time_series", 5), tmp_path / "wide.pdf", width=width)
+    box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", (tmp_path / "wide.pdf").read_bytes())
+    assert box is not None
+    assert float(box[1]) == pytest.approx(points, abs=0.01)
+
+
+def test_a_width_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="acm-page"):
+        save(figure("time_series", 1), tmp_path / "wide.pdf", width="acm-pag")
+    assert not list(tmp_path.iterdir())

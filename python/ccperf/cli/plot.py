@@ -38,6 +38,9 @@ def command(
         str, Parameter(help="Of --sweep: over the values of this algorithm, paired by seed.")
     ] = "",
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
+    width: Annotated[
+        str, Parameter(help="column (3.4 inches), ieee, ieee-page, acm or acm-page.")
+    ] = "column",
     output: Folder = Path(),
     json: Json = False,
 ) -> None:
@@ -52,6 +55,7 @@ def command(
 
     names = _known("--figure", "figure", figure, [*figures.FIGURES, *figures.OF_RECORDINGS])
     formats = _known("--format", "format", format, figures.FORMATS)
+    _known("--width", "width", width, figures.WIDTHS)
     writable_folder(output)
     if runs and (experiment or cc or at or seed or sweep):
         raise UsageError("runs", "name runs or choose them by --experiment, --cc, --at, not both")
@@ -63,7 +67,7 @@ def command(
             raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
         if sweep:
             drawn = _sweeps(chosen, sweep, metric, base)
-            _save(drawn, formats, output, json)
+            _save(drawn, formats, output, width, json)
             return
         results = load_runs(_ids(chosen, seed), databases(db))
     if overlay:
@@ -78,7 +82,7 @@ def command(
             for result in results
             for name in names or figures.drawable(result.scenario, result.recording)
         }
-    _save(drawn, formats, output, json)
+    _save(drawn, formats, output, width, json)
 
 
 def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[str]:
@@ -230,7 +234,9 @@ def _number(parameter: str, text: str) -> tuple[float, str]:
     raise UsageError("--sweep", f"`{parameter}` is no quantity: it is `{text}` there")
 
 
-def _save(drawn: dict[str, Figure], formats: Sequence[str], output: Path, json: bool) -> None:
+def _save(
+    drawn: dict[str, Figure], formats: Sequence[str], output: Path, width: str, json: bool
+) -> None:
     from ccperf import figures
     from ccperf.outputs import FIGURES, may_write
 
@@ -239,7 +245,7 @@ def _save(drawn: dict[str, Figure], formats: Sequence[str], output: Path, json: 
         may_write(path, FIGURES[path.suffix[1:]], "--output")
     output.mkdir(parents=True, exist_ok=True)
     for name, figure in drawn.items():
-        figures.save(figure, *targets[name])
+        figures.save(figure, *targets[name], width=width)
         if not json:
             for path in targets[name]:
                 say(path)

@@ -22,6 +22,7 @@ from ccperf.figures import timelines, operating_point, distribution, in_flight  
 from ccperf.errors import RunError, UsageError, unknown
 from ccperf.figures.figure import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.figures.overlay import overlay
+from ccperf.figures.palette import WIDTHS
 from ccperf.figures.registry import FIGURES, FigureKind
 from ccperf.figures.sweep import sweep
 from ccperf.figures.transfers import OF_RECORDINGS
@@ -37,6 +38,7 @@ __all__ = [
     "FIGURES",
     "FORMATS",
     "OF_RECORDINGS",
+    "WIDTHS",
     "Axis",
     "Figure",
     "FigureKind",
@@ -105,13 +107,16 @@ def _of_flows(scenario: Scenario, recording: Recording, names: Sequence[str]) ->
     return [FIGURES[name].describe(flows) for name in names]
 
 
-def save(figure: Figure, *paths: str | Path) -> None:
+def save(figure: Figure, *paths: str | Path, width: str = "column") -> None:
     """Draw a figure once and write it to each path, in the format that its suffix names.
 
+    `width` is one of `WIDTHS`: 3.4 inches, or what the columns and pages of IEEE and ACM have.
     The bytes depend on the figure and on matplotlib's version only. Raises `UsageError` for
-    another suffix, a folder that is not there, or if matplotlib is not installed, and `RunError` if
-    something cannot be written: then no half of a file is left.
+    another suffix or width, a folder that is not there, or if matplotlib is not installed, and
+    `RunError` if something cannot be written: then no half of a file is left.
     """
+    if width not in WIDTHS:
+        raise UsageError("width", unknown("width", width, WIDTHS))
     targets = [Path(path) for path in paths]
     for target in targets:
         if target.suffix[1:] not in FORMATS:
@@ -127,7 +132,7 @@ def save(figure: Figure, *paths: str | Path) -> None:
             "figures", f"{error.name} is not installed: pip install 'ccperf[figures]'"
         ) from error
     try:
-        mpl.save(figure, targets)
+        mpl.save(figure, targets, WIDTHS[width])
     except OSError as error:
         where = error.filename or ", ".join(map(str, targets))
         raise RunError(f"{where}: cannot be written ({error.strerror or error})") from error

@@ -94,10 +94,10 @@ _METADATA: Mapping[str, dict[str, str | None]] = {
 }
 
 
-def save(figure: Figure, paths: Iterable[Path]) -> None:
+def save(figure: Figure, paths: Iterable[Path], width: float = COLUMN) -> None:
     """Draw the figure once and write it to each path; OSError where one cannot be written."""
     with settings():
-        canvas = draw(figure)
+        canvas = draw(figure, width)
         for path in paths:
             # In memory first: matplotlib does not get over a disk that is full.
             drawn = BytesIO()
@@ -117,16 +117,16 @@ def settings() -> Iterator[None]:
         yield
 
 
-def draw(figure: Figure) -> Canvas:
-    """Draw a figure, laid out; to be called within `settings()`."""
+def draw(figure: Figure, width: float = COLUMN) -> Canvas:
+    """Draw a figure so many inches wide, laid out; to be called within `settings()`."""
     bar = figure.is_crowded
     handles = _legend(figure, bar)
-    columns = _legend_columns([label for label, _ in handles])
+    columns = _legend_columns([label for label, _ in handles], width)
     legend_height = LEGEND_ROW * -(-len(handles) // columns)
     stacked = len(figure.panels) > 1 and not figure.side_by_side
     height = HEIGHTS[len(figure.panels) if stacked else 1] + legend_height + COLOUR_BAR * bar
     engine = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02, hspace=0.03, wspace=0.04)
-    canvas = Canvas(figsize=(COLUMN, height), layout=engine)
+    canvas = Canvas(figsize=(width, height), layout=engine)
     FigureCanvasAgg(canvas)
     grid = canvas.subplots(
         len(figure.panels) if stacked else 1,
@@ -141,7 +141,7 @@ def draw(figure: Figure) -> Canvas:
         axes.label_outer()
     canvas.align_ylabels(all_axes)
     if bar:
-        _colour_bar(canvas, all_axes, figure.entries)
+        _colour_bar(canvas, all_axes, figure.entries, width)
     if handles:
         canvas.legend(
             [handle for _, handle in handles],
@@ -275,13 +275,13 @@ def _handle(
     return Line2D([], [], **style)
 
 
-def _legend_columns(labels: Sequence[str]) -> int:
+def _legend_columns(labels: Sequence[str], width: float) -> int:
     """Return the largest number of columns in which the labels fit over the figure."""
     beside = FONT_SIZE * sum(
         _SETTINGS[f"legend.{part}"] for part in ("handlelength", "handletextpad", "columnspacing")
     )
     widths = [_text_width(label) + beside for label in labels]
-    return legend_columns(widths, 72 * COLUMN - 4)
+    return legend_columns(widths, 72 * width - 4)
 
 
 @cache
@@ -290,13 +290,13 @@ def _text_width(text: str) -> float:
     return float(TextPath((0, 0), text, size=FONT_SIZE, prop=font).get_extents().width)
 
 
-def _colour_bar(canvas: Canvas, axes: Sequence[Axes], flows: Sequence[str]) -> None:
+def _colour_bar(canvas: Canvas, axes: Sequence[Axes], flows: Sequence[str], width: float) -> None:
     last = len(flows) - 1
     colours = [look.colour for look in looks(len(flows))]
     mapping = ScalarMappable(Normalize(-0.5, last + 0.5), matplotlib.colors.ListedColormap(colours))
     bar = canvas.colorbar(mapping, ax=list(axes), location="top", aspect=45, pad=0.01)
     longest = max(len(name) for name in flows)
-    ticks = max(2, min(5, int(COLUMN * 72 / FONT_SIZE / 0.6 / (longest + 3))))
+    ticks = max(2, min(5, int(width * 72 / FONT_SIZE / 0.6 / (longest + 3))))
     at = sorted({round(place) for place in np.linspace(0, last, ticks)})
     bar.set_ticks(at, labels=[flows[index] for index in at])
     bar.ax.tick_params(length=1.5, pad=1)

@@ -52,6 +52,9 @@ ROLES: Mapping[Role, Look] = {
 #: and without the legend. Pages keep the proportions.
 HEIGHTS = {1: 2.3, 2: 2.9, 3: 3.75}
 COLUMN = 3.4
+#: Inches that a figure may be wide: between the two, and the columns and pages of the templates
+#: IEEEtran and acmart (sigconf).
+WIDTHS = {"column": COLUMN, "ieee": 3.5, "ieee-page": 7.16, "acm": 3.33, "acm-page": 7.0}
 
 #: More subjects than there are looks are coloured along matplotlib's map `viridis`, of which these
 #: are samples at equal distances. Its last part is too light for lines on white paper, its first
