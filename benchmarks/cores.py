@@ -24,7 +24,7 @@ from ccperf.store import Store
 
 NATIVE = backends.get("native")
 EXPERIMENTS = ("aqm", "ecn", "competition", "loss_resilience", "random_walk")
-SEEDS = range(1, 7)
+SEEDS = range(1, 21)
 
 
 def points(half: int | None = None) -> list[Point]:

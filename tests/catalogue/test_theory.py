@@ -196,8 +196,8 @@ def test_the_same_loss_in_longer_bursts_costs_new_reno_less() -> None:
 @pytest.mark.parametrize("rate", ["4Mbps", "16Mbps"])
 @pytest.mark.parametrize("cc", ["TcpNewReno", "TcpCubic", "TcpBbr"])
 def test_nobody_gets_more_through_a_policer_than_its_bucket_lets(cc: str, rate: str) -> None:
-    """What passes in a time t is at most burst + rate t, exactly. That a tenth of it passes at least
-    is a judgement, that nobody is starved: theory has no such bound for a bucket this small."""
+    """What passes in a time t is at most burst + rate t, exactly. That at least a tenth passes
+    is a judgement (nobody is starved): theory has no such bound for a bucket this small."""
     result = run("policer", cc, rate=rate, burst="30ms")
     bits = int(rate.removesuffix("Mbps")) * 1e6
     received = result.recording.flow_samples.array("received_bytes")
@@ -322,8 +322,8 @@ def test_nothing_is_faster_than_its_link_or_sooner_than_light(name: str) -> None
 def test_codel_keeps_the_standing_queue_at_its_target(k: int) -> None:
     """RFC 8289, section 3: the least sojourn time of an interval (100 ms) is to be below the target
     (5 ms): it is, but for the intervals in which drops begin to act, each time that NewReno's
-    sawtooth has come up. FIFO's is up to the whole buffer. That these intervals are fewer than half is a
-    judgement; that they are no more than under FIFO is not."""
+    sawtooth has come up. FIFO's is up to the whole buffer. That these intervals are fewer than half
+    is a judgement; that they are no more than under FIFO is not."""
 
     def standing(qdisc: str) -> float:
         scenario = REGISTRY["aqm"].scenario("TcpNewReno", k=k, qdisc=qdisc, stop_time="30s")
@@ -424,8 +424,8 @@ def test_nothing_gets_through_a_trace_that_it_does_not_let(trace: str) -> None:
 
 
 def test_acks_in_bursts_change_no_mean_but_the_queue() -> None:
-    """ACKs wait up to an interval for their slot: a round trip is longer by at most one interval, so
-    a window of product and queue still fills the link as long as they cover it."""
+    """ACKs wait up to an interval for their slot: a round trip is longer by one at most, so a
+    window of product and queue still fills the link as long as they cover it."""
     result = run("ack_compression", interval="5ms", quota=10, stop_time="60s")
     flow = result.flow_metrics["flow_1"]
     assert flow["p50_srtt_l4"] <= 15 + 20 * 1502 * 8 / 16e3 + 5 + 1
