@@ -141,7 +141,7 @@ def _picture(drawn: bytes, alt: str) -> str:
 
 @cache
 def _script() -> str:
-    return (_STATIC / "plot.js").read_text(encoding="utf-8")
+    return "".join((_STATIC / name).read_text(encoding="utf-8") for name in ("axes.js", "plot.js"))
 
 
 @cache

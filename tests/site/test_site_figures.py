@@ -266,7 +266,8 @@ def test_the_search_of_every_page_finds_runs_and_metrics(page: Browser) -> None:
     key(page, "/", "/")
     assert page.evaluate("document.activeElement.closest('header') !== null")
     page.call("Input.insertText", text="qdisc_delay")
-    page.wait_for("document.querySelectorAll('header .found li').length === 1")
+    # The metric of the whole run, and that of its steady state.
+    page.wait_for("document.querySelectorAll('header .found li').length === 2")
     key(page, "Enter", "\r")
     page.wait_for("location.href.endsWith('metrics.html#mean_qdisc_delay_l2')")
 

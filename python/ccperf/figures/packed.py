@@ -57,14 +57,14 @@ class Room:
 FULL = Room(17_000, 3, 8, 65)
 SMALL = Room(3_000, 2, 4, 9)
 #: The same where there are many runs, so that the whole page stays as small.
-FULL_OF_MANY = Room(9_500, 3, 8, 33)
-SMALL_OF_MANY = Room(1_750, 2, 4, 9)
-_MANY = 5
+FULL_OF_MANY = Room(8_500, 3, 8, 33)
+SMALL_OF_MANY = Room(1_500, 2, 4, 9)
+MANY = 5
 
 
 def rooms(runs: int) -> tuple[Room, Room]:
     """Return the room of the first of a page's runs, and that of each of the others."""
-    return (FULL, SMALL) if runs < _MANY else (FULL_OF_MANY, SMALL_OF_MANY)
+    return (FULL, SMALL) if runs < MANY else (FULL_OF_MANY, SMALL_OF_MANY)
 
 
 def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, Any]:

@@ -62,6 +62,8 @@ FINE = Detail(900, 60_000, 40)
 SMALL = Detail(70, 700, 16)
 #: For those who run no scripts.
 COARSE = Detail(36, 220, 10)
+#: The same on pages that have to stay small.
+COARSEST = Detail(24, 110, 8)
 #: Parts of the font's size; the widest sans serif that a page may choose (DejaVu Sans, Verdana).
 _WIDTHS = {
     **dict.fromkeys("ijlI|.,:;'![]()ft r", 0.41),

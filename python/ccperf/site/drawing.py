@@ -43,12 +43,12 @@ def series_of(result: Result) -> FlowSeries | None:
     return flows if flows.names and flows.time.size else None
 
 
-def picture(flows: FlowSeries) -> tuple[Drawn, str]:
+def picture(flows: FlowSeries, detail: svg.Detail = svg.COARSE) -> tuple[Drawn, str]:
     """Return the picture of a run with its SVG."""
     figure = _thinned(describe(TIMELINES[PICTURE], flows))
     kind = FIGURES[PICTURE]
     drawn = Drawn(figure.title, kind.caption, figure.alt, PICTURE_FILE)
-    return drawn, svg.draw(figure, svg.COARSE)
+    return drawn, svg.draw(figure, detail)
 
 
 def _thinned(figure: Figure) -> Figure:

@@ -38,7 +38,7 @@ CREATE TABLE of (package TEXT NOT NULL);
 CREATE TABLE run (
     database TEXT NOT NULL, id TEXT NOT NULL, points INTEGER NOT NULL, rows BLOB NOT NULL,
     metrics BLOB NOT NULL, PRIMARY KEY (database, id)
-) WITHOUT ROWID;
+);
 CREATE TABLE part (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, files BLOB NOT NULL);
 CREATE TABLE value (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, value BLOB NOT NULL);
 """
@@ -161,7 +161,12 @@ def _written(records: list[Record]) -> list[Any]:
 
 
 def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
-    values = array("d", zlib.decompress(blob))
+    mixed = zlib.decompress(blob)
+    size = len(mixed) // 8
+    plain = bytearray(len(mixed))
+    for place in range(8):
+        plain[place::8] = mixed[place * size : (place + 1) * size]
+    values = array("d", bytes(plain))
     # NaN is no value.
     metrics = {name: v for name, v in zip(_NAMES, values, strict=True) if v == v}
     for settings, stop_time, row in written:
@@ -204,7 +209,9 @@ def _unpacked(data: bytes) -> Any:
 
 def _blob(metrics: Mapping[str, float]) -> bytes:
     values = array("d", [metrics.get(name, float("nan")) for name in _NAMES])
-    return zlib.compress(values.tobytes(), 1)
+    # First bytes of all values, then the second ones: exponents are alike.
+    plain = values.tobytes()
+    return zlib.compress(b"".join(plain[i::8] for i in range(8)), 6)
 
 
 def digest(made_of: Any) -> str:

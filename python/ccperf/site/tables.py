@@ -46,10 +46,15 @@ class Table:
         return len(self.columns) > 1
 
 
-def table(columns: Mapping[str, Mapping[str, float]]) -> Table:
-    """Arrange `{column: {metric: value}}`; metrics in their own order, absent ones left out."""
+def table(columns: Mapping[str, Mapping[str, float]], only_whole: bool = False) -> Table:
+    """Arrange `{column: {metric: value}}`; metrics in their own order, absent ones left out.
+
+    With `only_whole` those of the whole run, without those of its steady state.
+    """
     rows = []
     for name, metric in METRICS.items():
+        if only_whole and metric.window == "steady":
+            continue
         values = [values.get(name) for values in columns.values()]
         if any(value is not None for value in values):
             rows.append(Row(metric, _cells(metric, values)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import roles
 from ccperf.catalogue import published_scenarios
 from ccperf.evidence.summary import summarise
+from ccperf.figures import packed
 from ccperf.figures.quantities import UNBOUNDED_BYTES
 from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import commands
@@ -65,6 +66,9 @@ HEADLINES = (
 #: A link with more than this share of its rate in use, in %, has a queue.
 _FULL = 90
 
+#: Metrics in a run's JSON.
+_TABLES = ("flow_metrics", "link_metrics", "network_metrics")
+
 #: Tables have at most so many flows; all of them are in the page's download.
 MOST_FLOWS = 50
 
@@ -75,6 +79,11 @@ class Column:
 
     text: str
     order: str
+
+    @property
+    def order_differs(self) -> bool:
+        """Whether a script could not sort by what is printed."""
+        return not self.text.replace(".", "", 1).isdigit()
 
 
 @dataclass(frozen=True)
@@ -232,9 +241,13 @@ class RunView:
         self.command, self.published_command = commands(result)
         self.published = published_scenarios().get(result.provenance.scenario_hash)
         self.scenario = result.scenario.canonical()
-        self.flow_table = tables.table(dict(islice(result.flow_metrics.items(), MOST_FLOWS)))
-        self.link_table = tables.table(result.link_metrics)
-        self.network_table = tables.table(result.network_metrics)
+        #: Whether the page has many seeds, so that it has to stay small: it then leaves out metrics
+        #: of the steady state, and digits that nobody reads.
+        self.is_small = len(page.seeds) >= packed.MANY
+        shown = dict(islice(result.flow_metrics.items(), MOST_FLOWS))
+        self.flow_table = tables.table(shown, self.is_small)
+        self.link_table = tables.table(result.link_metrics, self.is_small)
+        self.network_table = tables.table(result.network_metrics, self.is_small)
         self.class_table = tables.table(result.class_metrics)
         self.flows = [_flow(flow) for flow in self.scenario["flows"][:MOST_FLOWS]]
         self.all_flows = len(self.scenario["flows"])
@@ -306,6 +319,8 @@ class RunView:
     def json(self) -> str:
         """The run as `exec --json` prints it; the scenario only where no command makes it."""
         said = {**self._json, "command": self.command}
+        if self.is_small:
+            said |= {name: _whole(said[name]) for name in _TABLES}
         if self.command:
             del said["scenario"]
         return json.dumps(said, separators=(",", ":")) + "\n"
@@ -332,6 +347,14 @@ def metric_views() -> dict[str, list[MetricView]]:
         )
         views[metric.scope].append(MetricView(metric, paragraphs, SAMPLING in parts))
     return views
+
+
+def _whole(columns: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """Return the metrics of the whole run."""
+    return {
+        column: {name: v for name, v in found.items() if METRICS[name].window == "whole"}
+        for column, found in columns.items()
+    }
 
 
 def _habits(result: Result) -> dict[str, str]:

@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ccperf.figures import packed
+from ccperf.figures import packed, svg
 from ccperf.site import drawing
 from ccperf.site.naming import slug
 from ccperf.site.pages import run_page
@@ -89,8 +89,9 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
     drawn = None
     full, small = packed.rooms(len(page.seeds))
     if flows is not None:
-        drawn, svg = drawing.picture(flows)
-        files.append((drawn.file, svg))
+        detail = svg.COARSE if len(page.seeds) < packed.MANY else svg.COARSEST
+        drawn, picture = drawing.picture(flows, detail)
+        files.append((drawn.file, picture))
         files.append((drawing.DATA_FILE, drawing.data(first, flows, full)))
         for seed in page.seeds[1:]:
             record = page.cell.records[seed]
@@ -99,7 +100,7 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
             if series is not None:
                 files.append((f"{slug(other.id)}.js", drawing.data(other, series, small)))
     others = drawing.others(first)
-    files += [(other.file, picture) for other, picture in others]
+    files += [(other.file, drawing_of) for other, drawing_of in others]
     view = RunView(first, page, group, drawn, [other for other, _ in others])
     files.append(("scenario.js", drawing.scenario(view.scenario)))
     files.append(("result.json", view.json))

@@ -1,0 +1,112 @@
+"use strict";
+
+// What a plot is made of: ends and ticks of axes, texts of values, paths of series, markers.
+// What stands in ccperf.axes is for plot.js.
+globalThis.ccperf ??= {};
+{
+  const MARGIN = 0.06; // between data and the end of an axis
+
+  ccperf.format = (value, unit = "") => {
+    if (value === null || !Number.isFinite(value)) return "–";
+    const text = value.toLocaleString("en", { maximumSignificantDigits: 4 }).replace("-", "−");
+    return unit ? `${text}\u202f${unit}` : text;
+  };
+
+  // At most `most` + 1 whole multiples of 1, 2 or 5 times a power of ten, with their texts.
+  const ticks = (low, high, most) => {
+    const rough = (high - low) / most;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * [1, 2, 5, 10].find((factor) => power * factor >= rough * (1 - 1e-9));
+    const places = Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+    const found = [];
+    for (let i = Math.ceil(low / step - 1e-9); i <= Math.floor(high / step + 1e-9); i++) {
+      const text = (i * step).toFixed(places).replace("-", "−");
+      found.push([i * step, Number(text.replace("−", "-")) === 0 ? text.replace("−", "") : text]);
+    }
+    return found;
+  };
+
+  const labelled = (axis) => axis.labels?.length ? axis.labels.map((label, i) => [i, label]) : null;
+  // A value on an axis as it is read out.
+  const said = (axis, value, unit = axis.unit) => axis.labels?.[value] ?? ccperf.format(value, unit);
+
+  const limits = (axis, low, high) => {
+    if (!(low <= high)) [low, high] = [0, 1];
+    const start = axis.lower ?? low;
+    const end = axis.upper ?? high;
+    const beyond = MARGIN * (end - start) || MARGIN * Math.abs(end) || 1;
+    return [axis.lower ?? start - beyond, axis.upper ?? end + beyond];
+  };
+
+  // The first index whose x is at least `value`; x is ascending.
+  const search = (x, value) => {
+    let low = 0, high = x.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (x[middle] < value) low = middle + 1; else high = middle;
+    }
+    return low;
+  };
+
+  const titleOf = (axis) => (axis.unit ? `${axis.label} [${axis.unit}]` : axis.label);
+
+  // Path data of a series in a box, thinned to the first, least, greatest and last of each column of
+  // pixels where there are more.
+  const path = ({ x, y, shape }, box) => {
+    const first = Math.max(0, search(x, box.domain[0]) - 1);
+    const last = Math.min(x.length - 1, search(x, box.domain[1]));
+    const thin = last - first > 4 * box.width;
+    let d = "", pen = false, column = null, kept = [];
+    const put = (i) => {
+      const a = box.toX(x[i]).toFixed(1), b = box.toY(y[i]).toFixed(1);
+      if (!pen) d += `M${a} ${b}`;
+      else if (shape === "step") d += `V${b}H${a}`;
+      else if (shape === "ecdf") d += `H${a}V${b}`;
+      else d += `L${a} ${b}`;
+      pen = true;
+    };
+    const flush = () => { for (const i of [...new Set(kept)].sort((a, b) => a - b)) put(i); kept = []; };
+    for (let i = first; i <= last; i++) {
+      if (!Number.isFinite(y[i]) || !Number.isFinite(x[i])) { flush(); column = null; pen = false; continue; }
+      if (!thin) { put(i); continue; }
+      const at = Math.floor(box.toX(x[i]));
+      if (at !== column) { flush(); column = at; kept = [i, i, i, i]; continue; }
+      if (y[i] < y[kept[1]]) kept[1] = i;
+      if (y[i] > y[kept[2]]) kept[2] = i;
+      kept[3] = i;
+    }
+    flush();
+    return d;
+  };
+
+  // The outline of an entry's marker at a place; "optimum" is a star.
+  ccperf.marker = (entry, x, y, r) => {
+    const polygon = (count, turn, size = 1.1) => {
+      const corners = Array.from({ length: count }, (_, i) => {
+        const angle = (turn + 360 * i / count) * Math.PI / 180;
+        return `${(x + r * size * Math.sin(angle)).toFixed(1)} ${(y - r * size * Math.cos(angle)).toFixed(1)}`;
+      });
+      return `M${corners.join("L")}z`;
+    };
+    if (entry === "optimum") {
+      const corners = Array.from({ length: 10 }, (_, i) => {
+        const size = r * (i % 2 ? 0.382 : 1);
+        return `${(x + size * Math.sin(Math.PI * i / 5)).toFixed(1)} ${(y - size * Math.cos(Math.PI * i / 5)).toFixed(1)}`;
+      });
+      return `M${corners.join("L")}z`;
+    }
+    const cross = (turn) => {
+      const a = 0.36 * r, [c, s] = [Math.cos(turn), Math.sin(turn)];
+      const corners = [[-a, -r], [a, -r], [a, -a], [r, -a], [r, a], [a, a], [a, r], [-a, r], [-a, a], [-r, a], [-r, -a], [-a, -a]];
+      return `M${corners.map(([p, q]) => `${(x + c * p - s * q).toFixed(1)} ${(y + s * p + c * q).toFixed(1)}`).join("L")}z`;
+    };
+    const shapes = [
+      () => `M${(x - r).toFixed(1)} ${y.toFixed(1)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,
+      () => polygon(4, 45), () => polygon(3, 0, 1.15), () => polygon(4, 0), () => polygon(3, 180, 1.15),
+      () => cross(0), () => cross(Math.PI / 4), () => polygon(3, 270, 1.15), () => polygon(3, 90, 1.15), () => polygon(5, 0),
+    ];
+    return shapes[(typeof entry === "number" ? entry : 0) % shapes.length]();
+  };
+
+  ccperf.axes = { ticks, labelled, said, limits, search, titleOf, path };
+}
