@@ -92,8 +92,8 @@ what_if          : _native errors grid scenario topologies
 campaign         : _native backends chance errors interruption result roles scenario store user_code
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
-verify           : _native backends campaign catalogue errors interruption metrics outputs profiles programs
-                   published registry scenario topologies traces
+verify           : _native backends campaign catalogue errors interruption metrics outputs
+                   profiles programs published registry scenario topologies traces
 site             : _native catalogue citation errors evidence figures metrics outputs published
                    registry reproduce result roles store verify what_if
 api              : backends campaign catalogue errors notebook outputs user_code
