@@ -25,6 +25,19 @@ globalThis.ccperf ??= {};
     return settings;
   };
 
+  // The same on every page, so it stands here.
+  const slid = ([name, label, low, high]) => `<label>${label}
+    <input name="${name}" autocomplete="off">
+    <input name="${name}-slider" type="range" min="${low}" max="${high}" step="0.01" aria-label="${label}"></label>`;
+  const FIELDS = `<legend class="hidden">Settings</legend>
+    <label>Congestion control <select name="cc"><option value="">as they are</option></select></label>
+    <label>and in turn with <select name="against"><option value="">no other</option></select></label>
+    ${[["flows", "Flows", 0, 1.7], ["rate", "Bottleneck rate", 5, 9.3], ["rtt", "Least round trip", 5.7, 8.7],
+    ["buffer", "Buffer", 0, 4]].map(slid).join("")}
+    <label>Queue discipline <select name="qdisc"><option value="">none</option></select></label>
+    <label>Seed <input name="seed" type="number" min="1" max="4294967295"></label>
+    <label>Length <input name="stop_time" autocomplete="off"></label>`;
+
   // Sliders move over powers: from a unit of the engine's to what a field shows, and back.
   const UNITS = {
     rate: [["Gbps", 1e9], ["Mbps", 1e6], ["kbps", 1e3], ["bps", 1]],
@@ -79,6 +92,7 @@ globalThis.ccperf ??= {};
     const cancel = panel.querySelector("button.cancel");
     const reset = panel.querySelector("button.reset");
     const command = document.getElementById("live-command");
+    panel.querySelector("fieldset").innerHTML = FIELDS;
     const { cc, qdisc } = ccperf.layout.choices;
     for (const [name, choices] of [["cc", cc], ["against", cc], ["qdisc", qdisc]]) {
       field(name).append(...choices.map((choice) => new Option(choice)));
