@@ -175,3 +175,11 @@ def test_segments_sent_again_are_a_share_of_the_payload_sent() -> None:
     made = Dumbbell(points=101, samples={"sent_bytes": sent, "retransmissions": np.arange(101)})
     # Rates are rounded down to whole bit/s.
     assert flow(made)["retransmission_rate_l4"] == pytest.approx(10, rel=1e-5)
+
+
+def test_what_depends_on_the_unit_or_the_number_of_flows_ranks_nothing() -> None:
+    from ccperf.site.scores import CRITERIA
+
+    assert {m.better for m in METRICS.values() if "product_fairness" in m.name} == {None}
+    ranked = {METRICS[criterion.metric] for criterion in CRITERIA}
+    assert not [m.name for m in ranked if "^n" in m.unit or "ln(" in m.unit or "1/Mbps" in m.unit]

@@ -99,9 +99,12 @@ def mean_entropy_fairness_throughput_l4(flows: FlowSeries) -> float:
     return _scalar_mean((p * np.log(1 / np.where(p == 0, 1, p))).sum(axis=1))
 
 
-@metric("network", unit="Mbps^n", better="higher", formula="mean over k of prod_i x_i(t_k) [Mbps]")
+@metric("network", unit="Mbps^n", better=None, formula="mean over k of prod_i x_i(t_k) [Mbps]")
 def mean_product_fairness_throughput_l4(flows: FlowSeries) -> float:
-    """Mean product of the n flows' throughputs x_i; at a given sum the largest is the fairest."""
+    """Mean product of the n flows' throughputs x_i; at a given sum the largest is the fairest.
+
+    Its size depends on the unit and on n, so it ranks nothing.
+    """
     return _scalar_mean(flows.throughput_l4.prod(axis=1))
 
 
