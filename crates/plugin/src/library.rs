@@ -26,7 +26,22 @@ use crate::tcb::{Code, text, window};
 /// # Errors
 /// What is wrong with the library, or with its configuration.
 pub fn congestion_control(setup: Setup<'_>, probe: Probe) -> Result<Control, String> {
-    let table: CcaTable = table::<CcaTable, TcbView>(setup.name, CCA_SYMBOL)?;
+    // SAFETY: whoever names a library wants its functions called; `ccperf.h` says what they may do.
+    unsafe { control_of(table::<CcaTable, TcbView>(setup.name, CCA_SYMBOL)?, setup, probe) }
+}
+
+/// The congestion control of a table.
+///
+/// # Errors
+/// What is wrong with the table, or with its configuration.
+///
+/// # Safety
+/// Its functions do what `ccperf.h` says.
+pub unsafe fn control_of(
+    table: CcaTable,
+    setup: Setup<'_>,
+    probe: Probe,
+) -> Result<Control, String> {
     if table.ssthresh.is_none() {
         return Err("its table has no ssthresh".to_owned());
     }
@@ -47,7 +62,22 @@ pub fn congestion_control(setup: Setup<'_>, probe: Probe) -> Result<Control, Str
 /// # Errors
 /// What is wrong with the library, or with its configuration.
 pub fn queue_disc(setup: Setup<'_>, probe: Probe) -> Result<Box<dyn Qdisc>, String> {
-    let table: QdiscTable = table::<QdiscTable, Queue>(setup.name, QDISC_SYMBOL)?;
+    // SAFETY: as in `congestion_control`.
+    unsafe { queue_disc_of(table::<QdiscTable, Queue>(setup.name, QDISC_SYMBOL)?, setup, probe) }
+}
+
+/// The queue discipline of a table.
+///
+/// # Errors
+/// What is wrong with the table, or with its configuration.
+///
+/// # Safety
+/// Its functions do what `ccperf.h` says.
+pub unsafe fn queue_disc_of(
+    table: QdiscTable,
+    setup: Setup<'_>,
+    probe: Probe,
+) -> Result<Box<dyn Qdisc>, String> {
     let (Some(enqueue), Some(dequeue)) = (table.enqueue, table.dequeue) else {
         return Err("its table lacks enqueue or dequeue".to_owned());
     };

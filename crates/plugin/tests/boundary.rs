@@ -1,0 +1,181 @@
+//! Both sides of the boundary in one process: what a library in Rust exports, called as by the host.
+//!
+//! Without a file to load, Miri can follow every pointer:
+//! `MIRIFLAGS=-Zmiri-ignore-leaks cargo +nightly miri test -p ccperf-plugin --test boundary`; texts of
+//! errors are meant to stay.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ccperf_engine::qdisc::Qdisc;
+use ccperf_engine::recording::Column;
+use ccperf_engine::scenario::Canonical;
+use ccperf_engine::simulate::Simulation;
+use ccperf_engine::user::{Setup, UserCode};
+use ccperf_plugin::library::{control_of, queue_disc_of};
+use ccperf_plugin::monitor::Probe;
+use ccperf_plugin::{
+    CaEvent, Config, CongestionControl, Control, EarlyAck, Packet, Queue, QueueDisc,
+    RateConnection, RateControl, RateSample, Tcb, Time,
+};
+
+/// Uses each call, and can be told to panic in one of them.
+#[derive(Debug)]
+struct Library {
+    panics: String,
+}
+
+impl Library {
+    fn called(&self, what: &str) {
+        assert!(self.panics != what, "as asked for");
+    }
+}
+
+impl CongestionControl for Library {
+    fn init(&mut self, tcb: &mut Tcb) {
+        self.called("init");
+        tcb.pacing_ss_ratio = 150;
+    }
+
+    fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+        self.called("ssthresh");
+        (bytes_in_flight / 2).max(2 * tcb.segment_size)
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        self.called("cong_avoid");
+        tcb.cwnd += segments_acked * tcb.segment_size;
+    }
+
+    fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
+        self.called("cwnd_event");
+        (event == CaEvent::EcnIsCe).then_some(EarlyAck { ack: tcb.next_rx_seq, ece: true })
+    }
+}
+
+impl RateControl for Library {
+    fn cong_control(&mut self, tcb: &mut Tcb, _: &RateConnection, sample: &RateSample) {
+        self.called("cong_control");
+        tcb.cwnd = (tcb.cwnd + sample.acked_sacked).min(100 * tcb.segment_size);
+    }
+}
+
+/// First in, first out: marks and drops, and ends the pause that it makes now and then.
+#[derive(Debug)]
+struct LibraryQueue {
+    waiting: VecDeque<u32>,
+    dequeues: u32,
+    pauses: bool,
+}
+
+impl QueueDisc for LibraryQueue {
+    fn enqueue(&mut self, packet: &Packet, queue: &mut Queue) -> bool {
+        if self.waiting.len() >= 6 {
+            queue.drop_packet(packet.id, "Full");
+            return false;
+        }
+        if self.waiting.len() == 5
+            && let Some(first) = self.waiting.pop_front()
+        {
+            queue.drop_packet(first, "Head dropped");
+        }
+        self.waiting.push_back(packet.id);
+        if self.waiting.len() > 2 {
+            queue.mark(packet.id, "Marked");
+        }
+        true
+    }
+
+    fn dequeue(&mut self, queue: &mut Queue) -> Option<u32> {
+        self.dequeues += 1;
+        if self.dequeues.is_multiple_of(5) && !self.pauses && !self.waiting.is_empty() {
+            self.pauses = true;
+            queue.set_timer(Time(500_000), 7);
+        }
+        if self.pauses { None } else { self.waiting.pop_front() }
+    }
+
+    fn timer(&mut self, tag: u32, _: &mut Queue) -> bool {
+        self.pauses = false;
+        tag == 7
+    }
+}
+
+mod cca {
+    ccperf_plugin::export_congestion_control!(|config: &super::Config| {
+        let algorithm = super::Library { panics: config.get("panics", String::new()) };
+        if config.get("rate", false) {
+            super::Control::rate(algorithm)
+        } else {
+            super::Control::from(algorithm)
+        }
+    });
+}
+
+mod queue {
+    ccperf_plugin::export_queue_disc!(|config: &super::Config| {
+        super::LibraryQueue {
+            waiting: super::VecDeque::with_capacity(config.get("room", 8)),
+            dequeues: 0,
+            pauses: false,
+        }
+    });
+}
+
+#[derive(Debug)]
+struct InThisProcess;
+
+#[allow(unsafe_code, reason = "the tables are those above")]
+impl UserCode for InThisProcess {
+    fn congestion_control(&self, setup: Setup<'_>) -> Result<Control, String> {
+        // SAFETY: the functions are those of this crate's `export`.
+        unsafe { control_of(cca::ccperf_cca_v1, setup, Probe::new(None, 0)) }
+    }
+
+    fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {
+        // SAFETY: as above.
+        unsafe { queue_disc_of(queue::ccperf_qdisc_v1, setup, Probe::new(None, 1)) }
+    }
+}
+
+/// Runs 30 ms of one flow with these attributes; the text of what failed, or what the link dropped.
+fn run(attributes: &[(&str, &str)]) -> Result<i64, String> {
+    let attributes: BTreeMap<_, _> = attributes.iter().copied().collect();
+    let scenario = serde_json::json!({
+        "stop_time": "30ms",
+        "nodes": ["a", "b"],
+        "links": [{
+            "name": "wire", "ends": ["a", "b"], "rate": "10Mbps", "delay": "1ms",
+            "forward": {"qdisc": {"type": "/this.so", "attributes": {"room": "4"}}, "device_queue": "1p"},
+        }],
+        "flows": [{
+            "source": "a", "destination": "b", "tcp": {"UseEcn": "On"},
+            "cc": {"type": "/this.so", "attributes": attributes},
+        }],
+    });
+    let scenario = Canonical::from_json(&scenario.to_string()).expect("is legal").lower();
+    let simulation = Simulation::with_user_code(scenario, None, Box::new(InThisProcess));
+    let recording = simulation.and_then(Simulation::finish).map_err(|error| error.to_string())?;
+    let drops = recording.tables.iter().find(|table| table.name == "drops").expect("there is one");
+    let counts = drops.columns.iter().find(|(name, _)| *name == "packets").expect("has counts");
+    let Column::I64(counts) = &counts.1 else { panic!("counts are whole numbers") };
+    Ok(counts.iter().sum())
+}
+
+#[test]
+fn all_that_a_library_may_do_is_done() {
+    assert!(run(&[]).unwrap() > 0);
+    assert!(run(&[("rate", "true")]).unwrap() > 0);
+}
+
+#[test]
+fn a_panic_is_a_message() {
+    for call in ["init", "ssthresh", "cong_avoid", "cwnd_event"] {
+        let said = run(&[("panics", call)]).unwrap_err();
+        assert!(said.contains("panic: as asked for"), "{call}: {said}");
+        assert!(said.contains(call), "{call}: {said}");
+    }
+    let said = run(&[("rate", "true"), ("panics", "cong_control")]).unwrap_err();
+    assert!(said.contains("panic: as asked for (in cong_control)"), "{said}");
+    let said = run(&[("rate", "perhaps")]).unwrap_err();
+    assert!(said.contains("attribute rate: `perhaps` is not a bool"), "{said}");
+}
