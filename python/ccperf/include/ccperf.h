@@ -212,7 +212,8 @@ typedef struct ccperf_packet {
     int32_t protocol;
 } ccperf_packet;
 
-/* The queue and what can be done to it during a call. Use the functions below. */
+/* The queue and what can be done to it during a call. Use the functions below; the pointer, and `host`
+ * in it, are worth nothing once the call has returned, nor in another thread. */
 typedef struct ccperf_queue {
     int64_t now_ns;
     /* Set it to a text to end the run; it must stay valid after the call returns. */
