@@ -57,8 +57,8 @@ class Room:
 FULL = Room(17_000, 3, 8, 65)
 SMALL = Room(3_000, 2, 4, 9)
 #: The same where there are many runs, so that the whole page stays as small.
-FULL_OF_MANY = Room(8_500, 3, 8, 33)
-SMALL_OF_MANY = Room(1_500, 2, 4, 9)
+FULL_OF_MANY = Room(8_000, 3, 8, 33)
+SMALL_OF_MANY = Room(1_400, 2, 4, 9)
 MANY = 5
 
 

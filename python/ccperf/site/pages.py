@@ -144,8 +144,8 @@ def _validation(name: str) -> str:
 
 
 def run_page(view: RunView) -> str:
-    """Return the page of runs."""
-    return _page("run.html", view.page.href, run=view)[1]
+    """Return the page of runs; there are thousands, so without the template's indentation."""
+    return re.sub(r"\n\s+<", "\n<", _page("run.html", view.page.href, run=view)[1])
 
 
 def _index(inventory: Inventory) -> dict[str, Any]:
