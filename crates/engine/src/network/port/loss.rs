@@ -15,7 +15,8 @@ const LINK_LOSS: &str = "Link loss";
 /// Loss at the receiving device.
 #[derive(Debug)]
 pub struct Loss {
-    /// There is or was a rate above 0, a list, a channel with bursts, or a failure: all that most links ever look at.
+    /// There is or was a rate above 0, a list, a channel with bursts, or a failure: all that most links
+    /// ever look at.
     is_lossy: bool,
     losses: Box<Losses>,
 }
