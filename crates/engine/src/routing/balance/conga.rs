@@ -340,9 +340,9 @@ impl Balancer for Conga {
 mod tests {
     use super::*;
     use crate::packet::Packet;
+    use crate::routing::Origin;
     use crate::routing::balance::bench::Bench;
     use crate::routing::balance::{AnyBalancer, Leaves};
-    use crate::routing::Origin;
 
     fn conga(bench: &mut Bench) -> &mut Conga {
         match &mut bench.balancer {
