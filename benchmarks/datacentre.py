@@ -56,16 +56,19 @@ _SHARP = SwitchPort(
 
 @dataclass(frozen=True)
 class Size:
-    """Leaves, spines and servers a leaf, and for how long flows arrive."""
+    """Leaves, spines and servers a leaf, for how long flows arrive, and what they are."""
 
     leaves: int
     spines: int
     servers: int
     seconds: float
+    sizes: str = "WebSearch"
+    load: float = 0.6
 
     @property
     def name(self) -> str:
-        return f"{self.leaves} x {self.spines} x {self.servers}, {self.seconds:g} s"
+        asked = "" if self.sizes == "WebSearch" else f" {self.sizes}"
+        return f"{self.leaves} x {self.spines} x {self.servers}, {self.seconds:g} s{asked}"
 
     def scenario(self, stop: float | None = None) -> Scenario:
         """The fabric under web search; `stop` ends it sooner."""
@@ -73,14 +76,14 @@ class Size:
         uplinks = self.leaves * self.spines * _LINK_BPS
         arrivals = {
             "type": "Poisson",
-            "load": 0.6,
+            "load": self.load,
             "capacity": f"{uplinks}bps",
             "until": f"{self.seconds}s",
         }
         workload = {
             "name": "web",
             "stack": "dc",
-            "sizes": "WebSearch",
+            "sizes": self.sizes,
             "arrivals": arrivals,
             "apart": _racks(fabric, self.leaves),
             "write": "65536B",
@@ -101,13 +104,14 @@ def _racks(fabric: Fabric, leaves: int) -> list[list[str]]:
 
 
 PAPER = Size(8, 8, 16, 0.5)
-#: Hosts by four, then arrivals by ten.
+#: Hosts by four, to 1,024; then flows by ten, of few bytes each, to a million of them.
 GROWTH = (
     Size(4, 4, 8, 0.5),
     PAPER,
-    Size(16, 16, 32, 0.2),
-    Size(16, 16, 64, 0.2),
-    Size(8, 8, 16, 5),
+    Size(16, 16, 32, 0.1),
+    Size(16, 16, 64, 0.1),
+    Size(16, 16, 64, 0.015, "Facebook", 0.01),
+    Size(16, 16, 64, 0.11, "Facebook", 0.01),
 )
 
 
@@ -155,7 +159,7 @@ def _measure_here(file: Path) -> dict[str, Any]:
 def _line(name: str, found: dict[str, Any], clock: str, reference: float) -> str:
     speed = found["hops"] / found[clock]
     return (
-        f"{name:22}{found['flows']:>9,}{found['unfinished']:>7,}{found['hops']:>14,}"
+        f"{name:27}{found['flows']:>9,}{found['unfinished']:>7,}{found['hops']:>14,}"
         f"{found[clock]:>9.2f}{found['set_up']:>8.2f}{speed / 1e6:>10.2f}"
         f"{speed / reference:>10.2f}{found['mib']:>7.0f}"
     )
@@ -175,7 +179,7 @@ def main() -> int:
     alone = measured(one_flow())
     reference = alone["hops"] / alone[clock]
     print(
-        f"{'':22}{'flows':>9}{'open':>7}{'packet-hops':>14}{clock + ' s':>9}{'set-up':>8}"
+        f"{'':27}{'flows':>9}{'open':>7}{'packet-hops':>14}{clock + ' s':>9}{'set-up':>8}"
         f"{'M hops/s':>10}{'of alone':>10}{'MiB':>7}"
     )
     print(_line("one flow, dumbbell", alone, clock, reference), flush=True)

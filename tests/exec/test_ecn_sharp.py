@@ -14,6 +14,7 @@ import pytest
 from ccperf import backends, programs
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
+from ccperf.metrics import compute
 from ccperf.programs import PROGRAMS, ProgramRun
 
 SHORT_FABRIC = (
@@ -373,6 +374,19 @@ def test_the_seed_draws_the_same_flows_for_every_discipline() -> None:
     ]
     assert starts[0] == starts[1]
     assert len(starts[0]) > 100
+
+
+def test_marks_make_a_sender_wait_for_its_timer_where_nothing_is_lost() -> None:
+    """ns-3's DCTCP has no least window: below a segment, with nothing in flight, 5 ms go by."""
+    line = (
+        "large-scale --leafCount=2 --spineCount=2 --serverCount=4 --load=0.6 --randomSeed=4"
+        " --FlowLaunchEndTime=0.06 --EndTime=0.02 --AQM=TCN --TCNThreshold=30"
+    )
+    scenario = run_of(line).scenario()[0]
+    recording = backends.get("native").simulate(scenario)
+    assert int(recording.links.array("qdisc_dropped").sum()) == 0
+    found = compute(scenario, recording).classes["all"]
+    assert found["total_timeouts_l4"] == found["total_idle_timeouts_l4"] > 0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from ccperf import backends, catalogue, figures
 from ccperf.errors import UsageError
-from ccperf.figures.transfers import completion_times, queue_samples
+from ccperf.figures.transfers import class_throughput, completion_times, queue_samples
 from ccperf.recording import Recording
 from ccperf.scenario import Scenario
 
@@ -19,18 +19,18 @@ def made(experiment: str, **given: object) -> tuple[Scenario, Recording]:
 
 def test_a_curve_ends_at_the_share_that_has_ended() -> None:
     scenario, recording = made("testbed", flows=60)
-    figure = completion_times(recording)
+    figure = completion_times(scenario, recording)
     assert figure is not None
     assert [panel.series[0].y[-1] for panel in figure.panels] == [1.0] * len(figure.panels)
     cut = scenario.model_copy(update={"stop_time": "60ms"})
-    figure = completion_times(backends.get("native").simulate(cut))
+    figure = completion_times(cut, backends.get("native").simulate(cut))
     assert figure is not None
     assert min(panel.series[0].y[-1] for panel in figure.panels) < 1
 
 
 def test_a_queue_keeps_its_peaks() -> None:
-    _, recording = made("query_burst", stop_time="30ms")
-    figure = queue_samples(recording)
+    scenario, recording = made("query_burst", stop_time="30ms")
+    figure = queue_samples(scenario, recording)
     assert figure is not None
     samples = recording.queue_samples
     assert samples is not None
@@ -38,6 +38,19 @@ def test_a_queue_keeps_its_peaks() -> None:
     assert len(series.x) <= 2000
     assert series.y.max() == samples.array("qdisc_packets").max()
     assert np.all(np.diff(series.x) > 0)
+
+
+def test_classes_share_as_their_scheduler_says() -> None:
+    """Quanta of 2:1:1 over 10 Gbps: 2/3 and 1/3 with two classes, 1/2, 1/4 and 1/4 with three."""
+    figure = class_throughput(*made("dwrr", short=5))
+    assert figure is not None
+    assert [subject.name for subject in figure.subjects] == ["DSCP 0", "DSCP 1", "DSCP 2"]
+    time = figure.panels[0].series[0].x
+    rates = np.array([series.y for series in figure.panels[0].series]) / 9630
+    two, three = (time > 0.14) & (time <= 0.2), time > 0.24
+    assert np.allclose(rates[:, two], np.array([[2 / 3], [1 / 3], [0]]), atol=0.02)
+    assert np.allclose(rates[:, three], np.array([[1 / 2], [1 / 4], [1 / 4]]), atol=0.02)
+    assert class_throughput(*made("query_burst", stop_time="25ms")) is None
 
 
 def test_a_run_draws_what_it_has() -> None:

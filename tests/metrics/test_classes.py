@@ -71,6 +71,8 @@ def test_completion_times_and_slowdowns_of_a_group() -> None:
     assert query == {
         "total_transfers_l4": 3,
         "total_unfinished_l4": 1,
+        "total_timeouts_l4": 0,
+        "total_idle_timeouts_l4": 0,
         "mean_fct_l4": 30,
         "p50_fct_l4": 40,
         "mean_slowdown_l4": 3,
@@ -81,7 +83,17 @@ def test_completion_times_and_slowdowns_of_a_group() -> None:
 
 def test_where_nothing_has_ended_there_is_a_count_and_nothing_else() -> None:
     recording = with_completions(size_bytes=[1000], end_ns=[np.nan], ideal_ns=[5.0])
-    assert metrics(recording)["all"] == {"total_transfers_l4": 1, "total_unfinished_l4": 1}
+    assert {name for name, value in metrics(recording)["all"].items() if value} == {
+        "total_transfers_l4",
+        "total_unfinished_l4",
+    }
+
+
+def test_timeouts_are_counted_and_those_without_anything_sent_again() -> None:
+    ended = {"size_bytes": [1000] * 3, "end_ns": [1.0 * MS] * 3}
+    recording = with_completions(**ended, rtos=[1, 2, 0], retransmissions=[0, 5, 0])
+    small = metrics(recording)["small"]
+    assert (small["total_timeouts_l4"], small["total_idle_timeouts_l4"]) == (3, 1)
 
 
 def test_a_source_with_a_rate_of_its_own_has_no_slowdown() -> None:

@@ -57,7 +57,7 @@ pub enum Event {
 pub const INDICES: usize = 1 << INDEX_BITS;
 
 /// Bits of an event's index, and of the event.
-const INDEX_BITS: u32 = 22;
+const INDEX_BITS: u32 = 24;
 const EVENT_BITS: u32 = INDEX_BITS + 4;
 
 impl Event {

@@ -11,7 +11,9 @@ use crate::rng::Distribution;
 pub const SCHEMA: u32 = 2;
 
 /// As many flows and pings, and links, can be numbered in a run.
-pub const MAX_FLOWS: usize = 200_000;
+pub const MAX_FLOWS: usize = 2_000_000;
+/// As many of them can be there at once: those that are written one by one, and transfers under way.
+pub const MAX_ENDPOINTS: usize = 900_000;
 pub const MAX_LINKS: usize = 1 << 17;
 
 /// One run, complete.

@@ -77,7 +77,7 @@ def describe_all(
             raise UsageError("figure", unknown("figure", name, [*FIGURES, *OF_RECORDINGS]))
     described = {}
     for name in set(names) & OF_RECORDINGS.keys():
-        figure = OF_RECORDINGS[name].describe(recording)
+        figure = OF_RECORDINGS[name].describe(scenario, recording)
         if figure is None:
             missing = OF_RECORDINGS[name].needs
             raise UsageError("figure", f"`{name}` shows {missing}, and this run has none")
@@ -91,7 +91,7 @@ def describe_all(
 def drawable(scenario: Scenario, recording: Recording) -> list[str]:
     """Return the figures that a run has something for; those of flows if it has nothing at all."""
     flows = FlowSeries(scenario, recording)
-    others = [name for name, kind in OF_RECORDINGS.items() if kind.describe(recording)]
+    others = [name for name, kind in OF_RECORDINGS.items() if kind.describe(scenario, recording)]
     return [*(FIGURES if flows.names and flows.time.size else ()), *others] or list(FIGURES)
 
 

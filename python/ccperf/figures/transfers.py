@@ -1,4 +1,4 @@
-"""Figures of what is recorded beside samples of flows: completion times, queues."""
+"""Figures of what not every run has: completion times, queues sampled closely, classes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ccperf.figures.figure import Axis, Figure, Floats, Panel, Series, Subject
+from ccperf.metrics import FlowSeries
 from ccperf.metrics.transfers import classes
 
 if TYPE_CHECKING:
     from ccperf.recording import Recording
+    from ccperf.scenario import Scenario
 
-Describe: TypeAlias = "Callable[[Recording], Figure | None]"
+Describe: TypeAlias = "Callable[[Scenario, Recording], Figure | None]"
 
 
 @dataclass(frozen=True)
 class RecordingFigure:
-    """A kind of figure that needs no samples of flows: `describe` gives none without `needs`."""
+    """A kind of figure that not every run has: `describe` gives none without `needs`."""
 
     title: str
     needs: str
@@ -32,7 +34,7 @@ _SIZES = {"small": "< 100 kB", "medium": "0.1 to 10 MB", "large": "> 10 MB"}
 _POINTS = 2000
 
 
-def completion_times(recording: Recording) -> Figure | None:
+def completion_times(_scenario: Scenario, recording: Recording) -> Figure | None:
     """Empirical distribution functions of the completion times of transfers, by size.
 
     A point (v, p) says that the share p of the transfers had ended within v; what had not ended
@@ -61,7 +63,7 @@ def completion_times(recording: Recording) -> Figure | None:
     )
 
 
-def queue_samples(recording: Recording) -> Figure | None:
+def queue_samples(_scenario: Scenario, recording: Recording) -> Figure | None:
     """Packets in each queue that is sampled on a grid of its own, over time.
 
     Of more than 2,000 samples each point is the largest of as many as it takes.
@@ -89,6 +91,34 @@ def queue_samples(recording: Recording) -> Figure | None:
     )
 
 
+def class_throughput(scenario: Scenario, recording: Recording) -> Figure | None:
+    """Throughput (l4) of each class over time: how a scheduler of classes shares the link.
+
+    Classes are told apart by their code points (DSCP). Each value is the mean of the interval that
+    ends there, over the flows whose samples are recorded, and starts where the one before ended.
+    """
+    flows = FlowSeries(scenario, recording)
+    found = flows.class_throughput() if flows.time.size else {}
+    if len(found) < 2:
+        return None
+    return Figure(
+        name="class_throughput",
+        title="Throughput of each class",
+        alt=f"Throughput in Mbps of the classes {', '.join(found)} over time in s.",
+        panels=(
+            Panel(
+                Axis("Time", "s", lower=0, upper=float(flows.time[-1])),
+                Axis("Throughput", "Mbps", lower=0),
+                tuple(
+                    Series(flows.time, values, "step", "subject", index)
+                    for index, values in enumerate(found.values())
+                ),
+            ),
+        ),
+        subjects=tuple(Subject(name) for name in found),
+    )
+
+
 def _shares(times: Floats, count: int) -> tuple[Floats, Floats]:
     ordered = np.sort(times)
     shares = np.arange(1, ordered.size + 1) / count
@@ -110,5 +140,10 @@ OF_RECORDINGS: dict[str, RecordingFigure] = {
     ),
     "queue_samples": RecordingFigure(
         "Queues sampled closely", "samples of queues (recording.queues)", queue_samples
+    ),
+    "class_throughput": RecordingFigure(
+        "Throughput of each class",
+        "samples of flows with several code points (dscp)",
+        class_throughput,
     ),
 }

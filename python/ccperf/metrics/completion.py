@@ -41,6 +41,36 @@ def total_unfinished_l4(transfers: Transfers) -> float:
 
 @metric(
     "class",
+    unit="1",
+    better="lower",
+    formula="sum of rtos",
+    kind="count",
+    over_flows="sum",
+)
+def total_timeouts_l4(transfers: Transfers) -> float:
+    """Retransmission timeouts of the transfers of the class."""
+    return float(transfers.timeouts)
+
+
+@metric(
+    "class",
+    unit="1",
+    better="lower",
+    formula="sum of rtos, over the transfers without retransmissions",
+    kind="count",
+    over_flows="sum",
+)
+def total_idle_timeouts_l4(transfers: Transfers) -> float:
+    """Retransmission timeouts of the transfers of the class that sent nothing again.
+
+    Nothing was lost: marks had made the window smaller than a segment, and with nothing in flight
+    the sender waited for its timer before it sent the next one (RFC 3168, section 6.1.2).
+    """
+    return float(transfers.idle_timeouts)
+
+
+@metric(
+    "class",
     unit="ms",
     better="lower",
     formula="mean of (end - start), over the finished transfers",

@@ -71,6 +71,8 @@ class FlowSeries:
             described[i] if i < len(described) else _stack_of(names[i], canonical)
             for i in self.positions
         ]
+        #: What hosts write into each flow's packets as differentiated services code point.
+        self.code_points = [int(sender.get("dscp", 0)) for sender in senders]
         #: Payload bytes of a full segment, shape (flows,).
         self.segment_bytes: Integers = np.array(
             [_segment_bytes(sender) for sender in senders], dtype=np.int64
@@ -138,6 +140,18 @@ class FlowSeries:
     def payload_capacity(self) -> Floats:
         """What of the bottleneck's rate is left to payload in full segments, in Mbps."""
         return self.bottleneck_rate * self.of_tcp(self.payload_share)
+
+    def class_throughput(self) -> dict[str, Floats]:
+        """Throughput (l4) of each class over time, in Mbps, by name, each of shape (n - 1,).
+
+        A class is what a scheduler of classes takes for one: the sampled flows with one code
+        point (DSCP); flows that share all of one are one class.
+        """
+        own = np.array(self.code_points)
+        return {
+            f"DSCP {point}": self.throughput_l4[:, own == point].sum(axis=1)
+            for point in sorted(set(self.code_points))
+        }
 
     @cached_property
     def lately(self) -> Floats:

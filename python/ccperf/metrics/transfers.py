@@ -40,6 +40,9 @@ class Transfers:
     unfinished_with_ideal: int
     #: Propagation there and back of all of them, in ms.
     base_rtts: Floats = field(default_factory=lambda: np.empty(0))
+    #: Retransmission timeouts of all of them, and those of transfers that sent nothing again.
+    timeouts: int = 0
+    idle_timeouts: int = 0
 
     @property
     def count(self) -> int:
@@ -65,12 +68,15 @@ def classes(recording: Recording) -> dict[str, Transfers]:
     times = (table.array("end_ns") - table.array("start_ns")) / 1e6
     slowdowns = times / (table.array("ideal_ns") / 1e6)
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
+    timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
     finished, has_ideal = table.array("finished") == 1, ~np.isnan(table.array("ideal_ns"))
     return {
         name: Transfers(
             completion_times=times[members & finished],
             slowdowns=slowdowns[members & finished & has_ideal],
             base_rtts=base_rtts[members],
+            timeouts=int(timeouts[members].sum()),
+            idle_timeouts=int(timeouts[members & sent_once].sum()),
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
         )

@@ -73,10 +73,10 @@ def _thinned(figure: Figure) -> Figure:
 
 
 def others(result: Result) -> list[tuple[Drawn, str]]:
-    """Return pictures of what is recorded beside samples of flows, each with its SVG."""
+    """Return pictures of what not every run has, each with its SVG."""
     found = []
     for name, kind in OF_RECORDINGS.items():
-        if (figure := kind.describe(result.recording)) is not None:
+        if (figure := kind.describe(result.scenario, result.recording)) is not None:
             caption = " ".join((kind.describe.__doc__ or "").split())
             drawn = Drawn(figure.title, caption, figure.alt, f"{name}.svg")
             found.append((drawn, svg.draw(figure, svg.SMALL)))

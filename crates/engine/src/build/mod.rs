@@ -17,7 +17,9 @@ use crate::attributes::Spec;
 use crate::error::Error;
 use crate::event::INDICES;
 use crate::hosts::{Endpoint, Hosts, Ping};
-use crate::lowered::{Algorithm, Lowered, MAX_FLOWS, MAX_LINKS, Transport, Workload};
+use crate::lowered::{
+    Algorithm, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, Transport, Workload,
+};
 use crate::network::Network;
 use crate::qdisc::Pool;
 use crate::rng::RngStream;
@@ -29,7 +31,8 @@ use crate::user::UserCode;
 pub use capture::capture;
 pub use startup::{Startup, startups};
 
-const _: () = assert!(2 * MAX_FLOWS * Timer::COUNT <= INDICES && 2 * MAX_LINKS <= INDICES);
+const _: () = assert!(2 * MAX_ENDPOINTS * Timer::COUNT <= INDICES);
+const _: () = assert!(MAX_FLOWS <= INDICES && 2 * MAX_LINKS <= INDICES);
 
 /// Refuses what would be read wrongly.
 ///
@@ -37,14 +40,17 @@ const _: () = assert!(2 * MAX_FLOWS * Timer::COUNT <= INDICES && 2 * MAX_LINKS <
 /// Things that are too many, or a link that cannot fail.
 pub fn check(scenario: &Lowered) -> Result<(), Error> {
     let flows = scenario.flow_count() + scenario.pings.len();
+    let written = scenario.flows.len() + scenario.pings.len();
     let failed = scenario.failures.iter().flat_map(|failure| &failure.down);
     let mut directions = failed.flat_map(|&link| &scenario.links[link].directions);
     if directions.any(|d| d.device_queues > 1 || d.queue_limits_hold_ns.is_some()) {
         return Err(Error::Scenario("a link that fails has one plain device queue".to_owned()));
     }
-    for (what, count, most) in
-        [("flows and pings", flows, MAX_FLOWS), ("links", scenario.links.len(), MAX_LINKS)]
-    {
+    for (what, count, most) in [
+        ("flows and pings", flows, MAX_FLOWS),
+        ("flows and pings without transfers", written, MAX_ENDPOINTS),
+        ("links", scenario.links.len(), MAX_LINKS),
+    ] {
         if count > most {
             return Err(Error::Scenario(format!("{count} {what} are more than {most}")));
         }

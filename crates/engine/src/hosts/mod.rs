@@ -15,6 +15,7 @@ pub use tcp::{Connection, Side};
 pub use transfers::{Maker, Outcome, Transfers};
 pub use udp::Datagrams;
 
+use crate::lowered::MAX_ENDPOINTS;
 use crate::network::Network;
 use crate::packet::Packet;
 use crate::tcp::Timer;
@@ -92,6 +93,7 @@ impl Hosts {
     fn admit(&mut self, flow: u32) {
         let Some(transfers) = &self.transfers else { return };
         let place = self.free.pop().unwrap_or(self.endpoints.len() as u32);
+        assert!((place as usize) < MAX_ENDPOINTS, "more than {MAX_ENDPOINTS} transfers at once");
         let endpoint = Endpoint::Tcp(Box::new(transfers.make(flow, place)));
         match self.endpoints.get_mut(place as usize) {
             Some(nobody) => *nobody = endpoint,

@@ -8,7 +8,7 @@ use super::names::{self, Registry};
 use super::spec::{Algorithm, Change, Direction, DirectionName, Flow, Link, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, Spec};
-use crate::lowered::{DeviceSelect, MAX_FLOWS, MAX_LINKS, Transport};
+use crate::lowered::{DeviceSelect, MAX_ENDPOINTS, MAX_LINKS, Transport};
 use crate::packet::PPP_HEADER;
 use crate::qdisc;
 use crate::routing::Paths;
@@ -107,10 +107,10 @@ impl Report {
         if s.flows.is_empty() && s.workloads.is_empty() {
             self.add("flows", "a scenario needs at least one flow, or a workload");
         }
-        if s.flows.len() > MAX_FLOWS {
+        if s.flows.len() > MAX_ENDPOINTS {
             // Nothing else is said of them, which would take its time.
             let count = s.flows.len();
-            return self.add("flows", format!("{count} flows are more than {MAX_FLOWS}"));
+            return self.add("flows", format!("{count} flows are more than {MAX_ENDPOINTS}"));
         }
         self.flows(&mut s.flows, &nodes, ways.as_mut(), stop);
         self.stacks(&mut s.stacks);
@@ -118,9 +118,9 @@ impl Report {
         for (i, ping) in s.pings.iter_mut().enumerate() {
             ping.name.get_or_insert_with(|| format!("ping_{}", i + 1));
         }
-        if s.flows.len().saturating_add(s.pings.len()) > MAX_FLOWS {
+        if s.flows.len().saturating_add(s.pings.len()) > MAX_ENDPOINTS {
             let (flows, pings) = (s.flows.len(), s.pings.len());
-            self.add("pings", format!("{pings} and {flows} flows are more than {MAX_FLOWS}"));
+            self.add("pings", format!("{pings} and {flows} flows are more than {MAX_ENDPOINTS}"));
         }
         self.sender_names(&s.flows, &s.pings);
         self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
