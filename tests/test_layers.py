@@ -37,7 +37,7 @@ congestion       : attributes cpp math packet rng seq tcp time
 recovery         : attributes cpp tcp
 user             : lowered qdisc tcp
 error            : time user
-routing          : attributes packet rng time
+routing          : attributes packet rng seq time
 network          : event flow_monitor lowered packet qdisc ring rng routing time trace verdict
 application      : event lowered math ring rng tcp time
 hosts            : application departures event lowered network packet seq tcp time

@@ -46,6 +46,11 @@ _SOURCES = {
     "letflow": "letflow",
     "conga": "conga",
     "drill": "drill",
+    "hermes": "hermes",
+    "presto": "presto",
+    "flowbender": "flowbender",
+    "clove": "clove",
+    "xpath": "xpath",
 }
 #: Entries of experiments that follow a paper's.
 _EXPERIMENTS = {

@@ -1,7 +1,8 @@
 """Plans: TOML files that name experiments of the catalogue with the grid to run.
 
 A plan looks like this; only ``experiment`` and ``cc`` are needed (``qdisc`` for an experiment on
-queue disciplines), and a parameter that is left out takes the whole grid of the catalogue::
+queue disciplines, ``routing`` for one on load balancers), and a parameter that is left out takes
+the whole grid of the catalogue::
 
     experiment = "aqm"
     cc = ["TcpNewReno"]
@@ -44,7 +45,17 @@ if TYPE_CHECKING:
     from ccperf.toml import Document
 
 _SEVERAL = "experiments"
-_KEYS = ("experiment", "cc", "qdisc", "seed", "recovery", "stop_time", "jitter", "parameters")
+_KEYS = (
+    "experiment",
+    "cc",
+    "qdisc",
+    "routing",
+    "seed",
+    "recovery",
+    "stop_time",
+    "jitter",
+    "parameters",
+)
 
 
 @dataclass(frozen=True)
@@ -138,7 +149,7 @@ def _plan(data: Mapping[str, Any]) -> Plan:
     if kind not in data:
         example = f'{kind} = ["{experiment.usual[0]}"]'
         raise UsageError(kind, f"is missing; name an algorithm, e.g. {example}")
-    for other in {"cc", "qdisc"} & data.keys() - {kind}:
+    for other in {"cc", "qdisc", "routing"} & data.keys() - {kind}:
         raise UsageError(other, f"{experiment.name} tests what {kind} names; leave it out")
     parameters = data.get("parameters", {})
     if not isinstance(parameters, Mapping):

@@ -13,6 +13,7 @@ mod common;
 mod forwarding;
 mod lanes;
 mod port;
+mod steering;
 
 use crate::event::{Event, EventQueue};
 use crate::flow_monitor::{Counts, LostIn};
@@ -29,6 +30,11 @@ pub use forwarding::Forwarding;
 pub use port::{
     DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
 };
+pub use steering::Steering;
+
+/// Whose [`Event::Balance`] it is.
+const SWITCHES: u32 = 0;
+const HOSTS: u32 = 1;
 
 /// All links, and all packets on them.
 #[derive(Debug)]
@@ -81,7 +87,7 @@ impl Network {
     pub fn send(&mut self, mut packet: Packet) {
         let origin = self.forwarding.origin(&packet);
         packet.destination = origin.destination;
-        let next = self.forwarding.first_hop(&packet, origin);
+        let next = self.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
         let id = self.common.packets.insert(packet);
         self.leave(origin, next, id);
     }
@@ -90,7 +96,7 @@ impl Network {
     pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
         let origin = self.forwarding.origin(&packet);
         packet.destination = origin.destination;
-        let next = self.forwarding.first_hop(&packet, origin);
+        let next = self.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
         let id = self.common.packets.insert(packet);
         self.common.packets.set_sacks(id, blocks);
         self.leave(origin, next, id);
@@ -184,13 +190,29 @@ impl Network {
             Place::Leaf(_) => Next::Here,
             Place::Row(row) => self.forwarding.at(row, &mut common.packets[id], now, &self.ports),
         };
-        if common.is_observed {
+        if common.is_arrival_noticed {
             common.observe_arrival(index, id, next);
+            if next == Next::Here {
+                return self.notice_arrival(id);
+            }
         }
         match next {
             Next::Port(next) => self.ports[next as usize].enter(id, common),
             Next::Here => return Some(id),
             Next::Group(_) | Next::Nowhere => self.lose(index, id, NO_ROUTE),
+        }
+        None
+    }
+
+    /// A packet has come to its host.  Returns it if it is for the host's transport.
+    fn notice_arrival(&mut self, id: PacketId) -> Option<PacketId> {
+        let packet = &self.common.packets[id];
+        let Err(answer) = self.forwarding.notice_arrival(packet, self.common.now()) else {
+            return Some(id);
+        };
+        self.common.packets.remove(id);
+        if let Some(answer) = answer {
+            self.send(answer);
         }
         None
     }
@@ -239,15 +261,31 @@ impl Network {
         self.forwarding.reroute(down, up);
     }
 
-    /// How often [`Network::on_balancing`] is due; never, if 0.
-    pub fn balancing_period(&self) -> Time {
-        self.forwarding.balancing_period()
+    /// The first periods of switches and hosts that balance load begin.
+    pub fn start_balancing(&mut self) {
+        let Common { events, .. } = &mut self.common;
+        for (who, period) in
+            [(SWITCHES, self.forwarding.period()), (HOSTS, self.forwarding.probe_period())]
+        {
+            if period > Time::ZERO {
+                events.schedule(period, Event::Balance(who));
+            }
+        }
+        self.common.is_arrival_noticed |= self.forwarding.is_steered();
     }
 
-    /// A period of the balancers is over.
-    pub fn on_balancing(&mut self) {
-        self.forwarding.tick(&self.ports);
-        self.common.events.schedule(self.forwarding.balancing_period(), Event::Balance(0));
+    /// A period of those who balance load is over.
+    pub fn on_balancing(&mut self, who: u32) {
+        let period = if who == SWITCHES {
+            self.forwarding.tick(&self.ports);
+            self.forwarding.period()
+        } else {
+            for probe in self.forwarding.probes(self.common.now(), &self.ports) {
+                self.send(probe);
+            }
+            self.forwarding.probe_period()
+        };
+        self.common.events.schedule(period, Event::Balance(who));
     }
 
     /// The packet trace, if there is one, ends.

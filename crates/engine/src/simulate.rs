@@ -155,10 +155,7 @@ impl Simulation {
         for node in 0..self.scenario.nodes.len() {
             self.network.events().schedule(Time::ZERO, Event::Start(node as u32));
         }
-        let period = self.network.balancing_period();
-        if period > Time::ZERO {
-            self.network.events().schedule(period, Event::Balance(0));
-        }
+        self.network.start_balancing();
         self.network.attach_disciplines();
         let events = self.network.events();
         for (i, change) in self.scenario.changes.iter().enumerate() {
@@ -219,7 +216,7 @@ impl Simulation {
                 let failure = &self.scenario.failures[index as usize];
                 self.network.fail(&failure.down, &failure.up);
             }
-            Event::Balance(_) => self.network.on_balancing(),
+            Event::Balance(who) => self.network.on_balancing(who),
             Event::Start(node) => self.start_node(node as usize),
             Event::Stop => self.finish_recording(),
         }

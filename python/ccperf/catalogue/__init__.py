@@ -5,6 +5,7 @@ from __future__ import annotations
 from ccperf.catalogue.ack_compression import AckCompression
 from ccperf.catalogue.application_limited import ApplicationLimited
 from ccperf.catalogue.aqm import Aqm
+from ccperf.catalogue.balancing import BALANCING
 from ccperf.catalogue.buffer_sizing import BufferSizing
 from ccperf.catalogue.bursty_loss import BurstyLoss
 from ccperf.catalogue.competition import Competition
@@ -69,8 +70,8 @@ REGISTRY: dict[str, Experiment] = {
 }
 
 
-#: Those, and those of queue disciplines.
-EXPERIMENTS: dict[str, Experiment] = {**REGISTRY, **DATACENTRE}
+#: Those, those of queue disciplines, and those of load balancers.
+EXPERIMENTS: dict[str, Experiment] = {**REGISTRY, **DATACENTRE, **BALANCING}
 
 
 def get(name: str) -> Experiment:
@@ -82,6 +83,7 @@ def get(name: str) -> Experiment:
 
 
 __all__ = [
+    "BALANCING",
     "DATACENTRE",
     "EXPERIMENTS",
     "REGISTRY",

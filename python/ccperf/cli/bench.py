@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ccperf.catalogue import Experiment
     from ccperf.plan import Plan
 
-#: What `--datacentre` compares the schemes in.
+#: What `--datacentre` and `--loadbalance` compare the schemes in.
 COMPARED = (
     "mean_fct_l4",
     "small.mean_fct_l4",
@@ -45,6 +46,9 @@ def command(
     datacentre: Annotated[
         bool, Parameter(help="They are queue disciplines: the experiments on data centres.")
     ] = False,
+    loadbalance: Annotated[
+        bool, Parameter(help="They are load balancers: the experiments on load balancing.")
+    ] = False,
     experiments: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
     named_set: Annotated[
         str,
@@ -65,7 +69,8 @@ def command(
     db: Annotated[
         Path | None,
         Parameter(
-            help="One database for all instead of benchmark_ALGORITHM.db each (datacentre.db)."
+            help="One database for all instead of benchmark_ALGORITHM.db each (datacentre.db, "
+            "loadbalance.db)."
         ),
     ] = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"], help="Folder of the site.")] = Path(
@@ -80,12 +85,14 @@ def command(
     """Run every experiment of the catalogue for the algorithms, then build the site.
 
     What the database already has is not run again. With --datacentre the algorithms are queue
-    disciplines, or RED-tail, RED-average and TCN-average, and are compared with the first.
+    disciplines, or RED-tail, RED-average and TCN-average, and are compared with the first; with
+    --loadbalance they are load balancers.
 
     Examples: `ccperf bench TcpNewReno,cubic`, `ccperf bench ./mycca.py:MyCca --experiments ecn`,
     `ccperf bench --set rfc9743 cubic`,
     `ccperf bench --datacentre ECNSharp,TCN,RedQueueDisc --seed 1..10`,
-    `ccperf bench --datacentre RED-tail,./myqueue.py:Mine --experiments testbed`.
+    `ccperf bench --datacentre RED-tail,./myqueue.py:Mine --experiments testbed`,
+    `ccperf bench --loadbalance ecmp,Conga,LetFlow,Hermes --experiments load_balancing`.
     """
     from ccperf import catalogue
     from ccperf.catalogue import sets
@@ -94,13 +101,14 @@ def command(
 
     running = running or Running()
     running.declare_sources()
-    there = catalogue.DATACENTRE if datacentre else catalogue.REGISTRY
+    kind = _kind(datacentre, loadbalance)
+    there = kind.experiments
     chosen = [catalogue.get(name.strip()) for name in experiments.split(",") if name.strip()]
     for experiment in chosen:
         if experiment.name not in there:
-            what = "congestion control" if datacentre else "queue disciplines: --datacentre"
-            raise UsageError("--experiments", f"{experiment.name} is one on {what}")
-    if named_set and (chosen or datacentre):
+            other = _KINDS[experiment.kind]()
+            raise UsageError("--experiments", f"{experiment.name} is one on {other.what}")
+    if named_set and (chosen or kind.database):
         raise UsageError("--set", "has experiments of its own; leave the other option out")
     parts: list[tuple[Experiment, Mapping[str, Sequence[object]]]] = [
         (catalogue.get(entry.experiment), entry.parameters)
@@ -108,9 +116,8 @@ def command(
     ] or [(experiment, {}) for experiment in chosen or there.values()]
     if against:
         parts = _met(parts, against)
-    option = "qdisc" if datacentre else "cc"
     # What one experiment takes, they all know.
-    algorithms = under_test(next(iter(there.values())), names, option)
+    algorithms = under_test(next(iter(there.values())), names, kind.option)
     numbers = seeds(seed, "--seed") if seed else None
     jobs = {
         name: [
@@ -128,7 +135,7 @@ def command(
         ]
         for name in algorithms
     }
-    together = db or (Path("datacentre.db") if datacentre else None)
+    together = db or (Path(kind.database) if kind.database else None)
     targets = {name: together or Path(f"benchmark_{short(name)}.db") for name in algorithms}
     if not dry_run:  # before the checking of points, which may take a while
         for target in targets.values():
@@ -186,10 +193,52 @@ def command(
             say(f"{label(name)}: {done.get(name, 'no run finished, nothing stored')}")
         if index:
             say(f"site: {index}")
-        if datacentre and len(done) > 1:
+        if kind.database and len(done) > 1:
             _compare(algorithms, done)
     note(f"again: {command_line()}")
     return exit_status
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What is under test."""
+
+    option: str
+    what: str
+    experiments: Mapping[str, Experiment]
+    #: Where all runs go; one for each algorithm, if empty.
+    database: str
+
+
+def _congestion_controls() -> _Kind:
+    from ccperf.catalogue import REGISTRY
+
+    return _Kind("cc", "congestion control", REGISTRY, "")
+
+
+def _disciplines() -> _Kind:
+    from ccperf.catalogue import DATACENTRE
+
+    return _Kind("qdisc", "queue disciplines: --datacentre", DATACENTRE, "datacentre.db")
+
+
+def _balancers() -> _Kind:
+    from ccperf.catalogue import BALANCING
+
+    return _Kind("routing", "load balancers: --loadbalance", BALANCING, "loadbalance.db")
+
+
+_KINDS: Mapping[str, Callable[[], _Kind]] = {
+    "cc": _congestion_controls,
+    "qdisc": _disciplines,
+    "routing": _balancers,
+}
+
+
+def _kind(datacentre: bool, loadbalance: bool) -> _Kind:
+    if datacentre and loadbalance:
+        raise UsageError("--loadbalance", "is about something else than --datacentre; give one")
+    return _KINDS["routing" if loadbalance else "qdisc" if datacentre else "cc"]()
 
 
 def _planned(jobs: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:

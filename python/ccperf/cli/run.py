@@ -61,7 +61,7 @@ def command(
         str,
         Parameter(
             help="Algorithms under test, e.g. cubic,bbr; TcpNewReno if not given. Experiments on "
-            "queue disciplines have --qdisc instead."
+            "queue disciplines have --qdisc instead, those on load balancers --routing."
         ),
     ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",

@@ -2,13 +2,23 @@
 
 use std::sync::Arc;
 
+use super::probes;
+use crate::error::Error;
 use crate::lowered::{self, Lowered};
 use crate::network::{Fault, Port};
 use crate::rng::RngStream;
 use crate::time::Time;
 
 /// Gives the ports of the links into each faulty switch its faults, which draw from one stream each.
-pub fn add(scenario: &Lowered, ports: &mut [Port], streams: &mut Vec<RngStream>) {
+///
+/// # Errors
+/// A kind of routing that this engine does not have.
+pub fn add(
+    scenario: &Lowered,
+    ports: &mut [Port],
+    streams: &mut Vec<RngStream>,
+) -> Result<(), Error> {
+    let probes = probes::pairs(scenario)?;
     for fault in &scenario.faults {
         streams.push(RngStream::fixed(scenario.seed, fault.stream));
         let of_port = Fault {
@@ -16,7 +26,7 @@ pub fn add(scenario: &Lowered, ports: &mut [Port], streams: &mut Vec<RngStream>)
             stop: if fault.stop_ns > 0 { Time(fault.stop_ns) } else { Time::MAX },
             loss: fault.loss,
             stream: streams.len() - 1,
-            hit: hit(scenario, fault),
+            hit: hit(scenario, fault, &probes),
         };
         for (link, pair) in scenario.links.iter().zip(ports.chunks_exact_mut(2)) {
             // Forward leads to the second end.
@@ -27,10 +37,15 @@ pub fn add(scenario: &Lowered, ports: &mut [Port], streams: &mut Vec<RngStream>)
             }
         }
     }
+    Ok(())
 }
 
 /// Of each flow, transfer and ping, whether its packets are hit, there and back; `None`: all are.
-fn hit(scenario: &Lowered, fault: &lowered::Fault) -> Option<Arc<[[bool; 2]]>> {
+fn hit(
+    scenario: &Lowered,
+    fault: &lowered::Fault,
+    probes: &[[usize; 2]],
+) -> Option<Arc<[[bool; 2]]>> {
     if fault.sources.is_none() && fault.destinations.is_none() {
         return None;
     }
@@ -45,7 +60,8 @@ fn hit(scenario: &Lowered, fault: &lowered::Fault) -> Option<Arc<[[bool; 2]]>> {
     let pairs = pairs.map(|&pair| &scenario.pairs[pair as usize]);
     let transfers = pairs.map(|pair| (pair.source, pair.destination));
     let pings = scenario.pings.iter().map(|ping| (ping.source, ping.destination));
-    let ways = flows.chain(transfers).chain(pings);
+    let probes = probes.iter().map(|&[a, b]| (a, b));
+    let ways = flows.chain(transfers).chain(pings).chain(probes);
     let both = ways.map(|(a, b)| [(a, b), (b, a)].map(|(a, b)| sources[a] && destinations[b]));
     Some(both.collect())
 }

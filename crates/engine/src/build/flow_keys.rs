@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use super::probes;
 use crate::capture::{PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP};
 use crate::error::Error;
 use crate::lowered::{Flow, Lowered, Ping, Transport};
@@ -34,6 +35,8 @@ pub fn of_all(scenario: &Lowered) -> Result<FlowKeys, Error> {
     let keys = scenario.flows.iter().zip(&of_flows).map(|(flow, &n)| of_flow(flow, n));
     let keys = keys.chain(of_transfers(scenario, &of_stacks));
     let keys = keys.chain(scenario.pings.iter().map(of_ping));
+    let probes = probes::pairs(scenario)?;
+    let keys = keys.chain(probes.iter().map(|&pair| of_probe(scenario, pair)));
     Ok(FlowKeys { keys: keys.collect::<Result<_, _>>()?, demotions })
 }
 
@@ -71,6 +74,14 @@ fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {
         [Service::default(); 2],
         0,
     )
+}
+
+fn of_probe(scenario: &Lowered, pair: [usize; 2]) -> Result<[FlowKey; 2], Error> {
+    let address = |node: usize| {
+        let ends = scenario.links.iter().flat_map(|link| link.ends.iter().zip(&link.addresses));
+        ends.clone().find(|&(&end, _)| end == node).map_or("", |(_, address)| address)
+    };
+    keys(pair.map(address), [0, 0], PROTOCOL_UDP, [Service::default(); 2], 0)
 }
 
 /// The type of service of one direction.

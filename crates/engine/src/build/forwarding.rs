@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::find;
+use super::{find, probes};
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::lowered::Lowered;
-use crate::network::Forwarding;
+use crate::network::{Forwarding, Steering};
 use crate::qdisc::FlowKey;
-use crate::routing::balance::{self, AnyBalancer, BuildContext, flow_hash};
+use crate::routing::balance::{self, Agents, AnyBalancer, BuildContext, flow_hash};
 use crate::routing::{Graph, Origin};
 
 /// `keys`: of every flow, transfer and ping, there and back.
@@ -27,8 +27,9 @@ pub fn build(scenario: &Lowered, keys: &[[FlowKey; 2]]) -> Result<Forwarding, Er
     let pairs = pairs.map(|&pair| &scenario.pairs[pair as usize]);
     let transfers = pairs.map(|pair| [pair.source, pair.destination]);
     let pings = scenario.pings.iter().map(|ping| [ping.source, ping.destination]);
-    let origins =
-        flows.chain(transfers).chain(pings).zip(keys).map(|([source, destination], keys)| {
+    let pairs = probes::pairs(scenario)?;
+    let origins = flows.chain(transfers).chain(pings).chain(pairs.iter().copied()).zip(keys).map(
+        |([source, destination], keys)| {
             [(source, destination, &keys[0]), (destination, source, &keys[1])].map(
                 |(from, to, key)| {
                     let addresses = [key.source, key.destination];
@@ -37,14 +38,25 @@ pub fn build(scenario: &Lowered, keys: &[[FlowKey; 2]]) -> Result<Forwarding, Er
                     Origin { node: from as u32, destination: position(to), hash }
                 },
             )
-        });
+        },
+    );
     let origins = origins.collect();
-    let balancers = balancers(scenario, &graph)?;
-    Ok(Forwarding::new(graph, destinations, origins, balancers))
+    let sender = probes::sender(scenario)?;
+    let has_loads = sender.as_ref().is_some_and(|sender| sender.wants_load());
+    let balancers = balancers(scenario, &graph, has_loads)?;
+    let leaf = |node| graph.only_link(node).map_or(node, |(_, gateway)| gateway) as u32;
+    let agents = pairs.iter().map(|pair| Agents { leaves: pair.map(leaf) }).collect();
+    let first_probe = (keys.len() - pairs.len()) as u32;
+    let steering = sender.map(|sender| Steering::new(sender, agents, first_probe));
+    Ok(Forwarding::new(graph, destinations, origins, balancers, steering))
 }
 
 /// One a node; none for static routing.
-fn balancers(scenario: &Lowered, graph: &Graph) -> Result<Vec<AnyBalancer>, Error> {
+fn balancers(
+    scenario: &Lowered,
+    graph: &Graph,
+    has_loads: bool,
+) -> Result<Vec<AnyBalancer>, Error> {
     let routing = &scenario.routing;
     let spec = find(balance::SPECS, routing)?;
     let nodes = 0..scenario.nodes.len() as u32;
@@ -54,7 +66,10 @@ fn balancers(scenario: &Lowered, graph: &Graph) -> Result<Vec<AnyBalancer>, Erro
         let hops = graph.neighbours(node as usize).iter();
         let ports: Vec<_> = hops.map(|&([link, side], _)| (2 * link + side) as u32).collect();
         let ports = &ports;
-        balance::build(&routing.kind, &BuildContext { attributes, node, ports, stream, run })
+        balance::build(
+            &routing.kind,
+            &BuildContext { attributes, node, ports, stream, run, has_loads },
+        )
     };
     Ok(nodes.filter_map(build).collect())
 }

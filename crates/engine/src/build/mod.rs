@@ -7,6 +7,7 @@ mod faults;
 mod flow_keys;
 mod forwarding;
 mod port;
+mod probes;
 mod startup;
 mod transfers;
 
@@ -80,7 +81,10 @@ pub fn packet_trace(
     let flows = scenario.flows.iter().map(|flow| flow.name.clone());
     let pings = scenario.pings.iter().map(|ping| ping.name.clone());
     let flows = flows.chain(scenario.workloads.iter().flat_map(Workload::names)).chain(pings);
-    let flows = flows.collect();
+    let node = |node: usize| &scenario.nodes[node];
+    let probes = probes::pairs(scenario)?.into_iter();
+    let probes = probes.map(|[a, b]| format!("probe_{}_{}", node(a), node(b)));
+    let flows = flows.chain(probes).collect();
     Ok(match columns {
         Columns::Usual => PacketTrace::new(out, ports, flows),
         Columns::Headers => {
@@ -122,7 +126,7 @@ pub fn network(
         pair[0].leads_to = forwarding.place(link.ends[1]);
         pair[1].leads_to = forwarding.place(link.ends[0]);
     }
-    faults::add(scenario, &mut ports, &mut loss_streams);
+    faults::add(scenario, &mut ports, &mut loss_streams)?;
     let mut network = Network::new(ports, loss_streams, forwarding, keys, trace);
     for (flow, [link, direction], delay) in added_delays(scenario) {
         network.add_delay(flow, (2 * link + direction) as u32, delay);

@@ -34,6 +34,8 @@ pub struct Common {
     pub timers: QdiscTimers,
     /// Packets are recorded or monitored: the only question that a hop asks for their sake.
     pub is_observed: bool,
+    /// They are, or hosts that choose ways look at what comes.
+    pub is_arrival_noticed: bool,
 }
 
 impl Common {
@@ -41,6 +43,7 @@ impl Common {
         let is_observed = trace.is_some();
         Common {
             is_observed,
+            is_arrival_noticed: is_observed,
             events: EventQueue::default(),
             packets: PacketPool::default(),
             flights: Lanes::default(),
@@ -61,12 +64,14 @@ impl Common {
     pub fn record_into(&mut self, trace: PacketTrace) {
         self.trace = Some(trace);
         self.is_observed = true;
+        self.is_arrival_noticed = true;
     }
 
     /// What becomes of the packets of the first `flows` flows is counted from now on.
     pub fn monitor(&mut self, flows: usize) {
         self.packets.set_monitor(FlowMonitor::new(flows));
         self.is_observed = true;
+        self.is_arrival_noticed = true;
     }
 
     /// Writes a row of the packet trace, if there is one.

@@ -1,8 +1,10 @@
 //! From node to node: what every node does with a packet, and what a failed link changes.
 
 use super::port::Port;
+use super::steering::{Leaving, Steering};
+use crate::event::EventQueue;
 use crate::packet::Packet;
-use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports};
+use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports, Ways};
 use crate::routing::{Graph, Next, Origin, Place, Table, Width};
 use crate::time::Time;
 
@@ -14,12 +16,16 @@ pub struct Forwarding {
     /// One a node, if there may be several ways.
     balancers: Vec<AnyBalancer>,
     leaves: Leaves,
+    /// If hosts choose the ways.
+    steering: Option<Box<Steering>>,
     graph: Graph,
     /// The nodes that packets are for.
     destinations: Vec<u32>,
     /// By link.
     is_down: Vec<bool>,
     is_any_down: bool,
+    /// Links are down, or hosts choose.
+    is_first_hop_special: bool,
 }
 
 impl Forwarding {
@@ -30,6 +36,7 @@ impl Forwarding {
         destinations: Vec<u32>,
         origins: Vec<[Origin; 2]>,
         balancers: Vec<AnyBalancer>,
+        steering: Option<Steering>,
     ) -> Self {
         let is_down = vec![false; graph.links()];
         let table = Table::new(&graph, &destinations, width(&balancers), |_| true);
@@ -42,12 +49,94 @@ impl Forwarding {
                 nodes: (0..graph.nodes()).map(leaf).collect(),
             }
         };
-        let is_any_down = false;
-        Forwarding { table, origins, balancers, leaves, graph, destinations, is_down, is_any_down }
+        Forwarding {
+            table,
+            origins,
+            balancers,
+            leaves,
+            is_first_hop_special: steering.is_some(),
+            steering: steering.map(Box::new),
+            graph,
+            destinations,
+            is_down,
+            is_any_down: false,
+        }
     }
 
+    /// Whether hosts choose the ways.
+    pub fn is_steered(&self) -> bool {
+        self.steering.is_some()
+    }
+
+    /// How often hosts probe; never, if 0.
+    pub fn probe_period(&self) -> Time {
+        self.steering.as_ref().map_or(Time::ZERO, |steering| steering.period())
+    }
+
+    /// The probes that are due.
+    pub fn probes(&mut self, now: Time, ports: &[Port]) -> Vec<Packet> {
+        let Some(mut steering) = self.steering.take() else { return Vec::new() };
+        let find = |leaf, destination| self.ways(leaf, destination, ports);
+        let probes = steering.probes(now, &self.leaves, &self.origins, find);
+        self.steering = Some(steering);
+        probes
+    }
+
+    /// A packet has come to its host: see [`Steering::receive`].
+    pub fn notice_arrival(&mut self, packet: &Packet, now: Time) -> Result<(), Option<Packet>> {
+        let Some(steering) = &mut self.steering else { return Ok(()) };
+        let answered = self.origins[packet.flow as usize][usize::from(!packet.backward)];
+        steering.receive(packet, answered, now, &self.leaves)
+    }
+
+    /// A host writes on a packet of its own which way it takes.
+    fn steer(&mut self, packet: &mut Packet, origin: Origin, now: Time, ports: &[Port]) {
+        let Some(mut steering) = self.steering.take() else { return };
+        let rate = ports[self.first_port(origin.node) as usize].transmitter.rate().0;
+        let leaving = Leaving { origin, now, rate, leaves: &self.leaves };
+        steering.send(packet, &leaving, |leaf, to| self.ways(leaf, to, ports));
+        self.steering = Some(steering);
+    }
+
+    /// The ways from a switch to a destination, by their numbers.
+    fn ways(&self, leaf: u32, destination: u32, ports: &[Port]) -> Ways {
+        let (first, count) = self.way(leaf, destination, 0, ports);
+        let rest = (1..count).map(|number| self.way(leaf, destination, number, ports).0);
+        Ways { rates: std::iter::once(first).chain(rest).collect() }
+    }
+
+    /// The least rate between switches on a way, and how many such ways there are.
+    fn way(&self, leaf: u32, destination: u32, number: u32, ports: &[Port]) -> (u64, u32) {
+        let (mut node, mut rest, mut count, mut least) = (leaf as usize, number, 1, u64::MAX);
+        while let Place::Row(row) = self.table.place(node) {
+            let port = match self.table.next(row, destination) {
+                Next::Port(port) => port,
+                Next::Group(group) => {
+                    let group = self.table.group(group).1;
+                    let ways = group.len() as u32;
+                    count = (count * ways).min(Self::MOST_WAYS);
+                    let port = group[(rest % ways) as usize];
+                    rest /= ways;
+                    port
+                }
+                Next::Here | Next::Nowhere => break,
+            };
+            let hop = [port as usize / 2, port as usize % 2];
+            let found = self.graph.neighbours(node).iter().find(|&&(other, _)| other == hop);
+            let Some(&(_, next)) = found else { break };
+            if matches!(self.table.place(next), Place::Row(_)) {
+                least = least.min(ports[port as usize].transmitter.rate().0);
+            }
+            node = next;
+        }
+        (least, count)
+    }
+
+    /// What fits on a packet.
+    const MOST_WAYS: u32 = 65_535;
+
     /// How often balancers want to be called; never, if 0.
-    pub fn balancing_period(&self) -> Time {
+    pub fn period(&self) -> Time {
         self.balancers.first().map_or(Time::ZERO, Balancer::period)
     }
 
@@ -68,9 +157,18 @@ impl Forwarding {
 
     /// What a host does with a packet of its own.
     #[inline]
-    pub fn first_hop(&self, packet: &Packet, origin: Origin) -> Next {
-        if self.is_any_down && !self.reaches(origin) {
-            return Next::Nowhere;
+    pub fn first_hop(
+        &mut self,
+        packet: &mut Packet,
+        origin: Origin,
+        events: &EventQueue,
+        ports: &[Port],
+    ) -> Next {
+        if self.is_first_hop_special {
+            if self.is_any_down && !self.reaches(origin) {
+                return Next::Nowhere;
+            }
+            self.steer(packet, origin, events.now().time, ports);
         }
         match self.table.place(origin.node as usize) {
             Place::Leaf(port) => Next::Port(port),
@@ -125,9 +223,13 @@ impl Forwarding {
         down.iter().for_each(|&link| self.is_down[link] = true);
         up.iter().for_each(|&link| self.is_down[link] = false);
         self.is_any_down = self.is_down.contains(&true);
+        self.is_first_hop_special = self.is_any_down || self.is_steered();
         let width = width(&self.balancers);
         self.table = Table::new(&self.graph, &self.destinations, width, |link| !self.is_down[link]);
         self.balancers.iter_mut().for_each(Balancer::reroute);
+        if let Some(steering) = &mut self.steering {
+            steering.reroute();
+        }
     }
 }
 

@@ -45,7 +45,14 @@ impl Bench {
         let given = given.collect();
         let attributes = Attributes::new(spec, &given);
         let numbers: Vec<u32> = (0..ports as u32).map(|i| 2 * i).collect();
-        let cx = BuildContext { attributes, node: 0, ports: &numbers, stream: 7, run: 1 };
+        let cx = BuildContext {
+            attributes,
+            node: 0,
+            ports: &numbers,
+            stream: 7,
+            run: 1,
+            has_loads: false,
+        };
         let balancer = build(name, &cx).expect("it chooses");
         let given = Given {
             waiting: vec![0; ports],

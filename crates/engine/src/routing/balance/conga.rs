@@ -27,6 +27,7 @@
 
 use super::ecmp;
 use super::flowlets::Flowlets;
+use super::loads::Loads;
 use super::letflow::{FLOWLET_TIMEOUT, position};
 use super::{Balancer, BuildContext, Choice, Ports, SEED};
 use crate::attributes::{Kind, Param, Spec, U64};
@@ -83,9 +84,6 @@ const FACTOR: &str = "DreFactor";
 const BITS: &str = "QuantizationBits";
 const AGING: &str = "AgingTime";
 
-/// A port that does not leave the node.
-const NOT_HERE: u16 = u16::MAX;
-
 #[derive(Debug)]
 pub struct Conga {
     node: u32,
@@ -93,26 +91,15 @@ pub struct Conga {
     stream: RngStream,
     flowlets: Flowlets,
     interval: Time,
-    factor: f64,
+    /// The position of a port is its LBTag.
+    loads: Loads,
     levels: u32,
     aging: Time,
-    ports: Vec<u32>,
-    /// By the number of a port: its position among the node's, which is its LBTag.
-    tags: Vec<u16>,
-    estimators: Vec<Estimator>,
     /// By leaf, as far as some have been heard of, then by tag.
     to: Vec<Vec<Congestion>>,
     from: Vec<Heard>,
     /// Work of one choice: the congestion of each uplink.
     congestion: Vec<u8>,
-}
-
-/// The load of one port.
-#[derive(Clone, Copy, Debug, Default)]
-struct Estimator {
-    /// X after the last period, and how much had been sent then.
-    bytes: f64,
-    sent: u64,
 }
 
 /// The congestion of the ways by one uplink to one leaf.
@@ -181,39 +168,20 @@ impl Heard {
 
 impl Conga {
     pub fn new(cx: &BuildContext<'_>) -> Self {
-        let mut tags = Vec::new();
-        for (position, &port) in (0..).zip(cx.ports) {
-            if port as usize >= tags.len() {
-                tags.resize(port as usize + 1, NOT_HERE);
-            }
-            tags[port as usize] = position;
-        }
+        let interval = cx.attributes.time(INTERVAL);
         Conga {
             node: cx.node,
             salt: ecmp::salt(cx.attributes.u64(SEED), cx.node),
             stream: cx.random(),
             flowlets: Flowlets::new(cx.attributes.time(FLOWLET_TIMEOUT.ns3)),
-            interval: cx.attributes.time(INTERVAL),
-            factor: cx.attributes.f64(FACTOR),
+            interval,
+            loads: Loads::new(cx.ports, interval, cx.attributes.f64(FACTOR)),
             levels: 1 << cx.attributes.u32(BITS),
             aging: cx.attributes.time(AGING),
-            ports: cx.ports.to_vec(),
-            tags,
-            estimators: vec![Estimator::default(); cx.ports.len()],
             to: Vec::new(),
             from: Vec::new(),
             congestion: Vec::new(),
         }
-    }
-
-    /// The load of a port as a level.
-    fn level(&self, port: u32, ports: &dyn Ports) -> u8 {
-        let estimator = &self.estimators[usize::from(self.tags[port as usize])];
-        let bytes = estimator.bytes + (ports.sent_bytes(port) - estimator.sent) as f64;
-        let most = ports.rate(port) as f64 * (self.interval.0 as f64 / self.factor) / 8e9;
-        let level = bytes * f64::from(self.levels) / most;
-        // (What is sent just after a rate has fallen can be far more than that rate.)
-        level.min(f64::from(self.levels - 1)) as u8
     }
 
     /// The congestion beyond an uplink on the way to a leaf.
@@ -232,7 +200,7 @@ impl Conga {
         }
         let row = &mut self.to[leaf];
         if row.is_empty() {
-            row.resize(self.ports.len(), Congestion::default());
+            row.resize(self.loads.count(), Congestion::default());
         }
         row[usize::from(label.tag)] = Congestion { level: label.level, since: now };
     }
@@ -263,8 +231,8 @@ impl Conga {
         let mut congestion = std::mem::take(&mut self.congestion);
         congestion.clear();
         congestion.extend(choice.ports.iter().map(|&port| {
-            let remote = self.remote(leaf, self.tags[port as usize], choice.now);
-            self.level(port, choice.all).max(remote)
+            let remote = self.remote(leaf, self.loads.position(port), choice.now);
+            self.loads.level(port, choice.all, self.levels).max(remote)
         }));
         let least = congestion.iter().copied().min().unwrap_or(0);
         let mut best = (0..).zip(&congestion).filter(|&(_, &level)| level == least);
@@ -299,7 +267,7 @@ impl Balancer for Conga {
         let label = Label::unpack(choice.packet.notes[0]);
         if label.is_none() && choice.source_leaf() == self.node && leaf != self.node {
             let chosen = self.uplink(choice);
-            let tag = self.tags[choice.ports[chosen as usize] as usize];
+            let tag = self.loads.position(choice.ports[chosen as usize]);
             let feedback = self.heard_from(leaf).feedback().map_or(0, Label::pack);
             choice.packet.notes = [Label { tag, level: 0 }.pack(), feedback, 0];
             return chosen;
@@ -310,7 +278,7 @@ impl Balancer for Conga {
                 self.learn(choice, label);
                 choice.packet.notes = [0; 3];
             } else {
-                let level = self.level(choice.ports[chosen as usize], choice.all);
+                let level = self.loads.level(choice.ports[chosen as usize], choice.all, self.levels);
                 let level = label.level.max(level);
                 choice.packet.notes[0] = Label { level, ..label }.pack();
             }
@@ -327,12 +295,7 @@ impl Balancer for Conga {
     }
 
     fn tick(&mut self, ports: &dyn Ports) {
-        for (estimator, &port) in self.estimators.iter_mut().zip(&self.ports) {
-            let sent = ports.sent_bytes(port);
-            estimator.bytes += (sent - estimator.sent) as f64;
-            estimator.bytes *= 1.0 - self.factor;
-            estimator.sent = sent;
-        }
+        self.loads.tick(ports);
     }
 }
 
@@ -401,8 +364,8 @@ mod tests {
             bench.given.sent[0] = sent;
             let given = &bench.given;
             let AnyBalancer::Conga(conga) = &bench.balancer else { unreachable!() };
-            assert_eq!(conga.level(0, given), level, "{sent} B");
-            assert_eq!(conga.level(2, given), 0);
+            assert_eq!(conga.loads.level(0, given, 8), level, "{sent} B");
+            assert_eq!(conga.loads.level(2, given, 8), 0);
         }
         bench.given.sent[0] = 100_000;
         let levels: Vec<_> = (0..8)
@@ -410,7 +373,7 @@ mod tests {
                 let given = &bench.given;
                 let AnyBalancer::Conga(conga) = &mut bench.balancer else { unreachable!() };
                 conga.tick(given);
-                conga.level(0, given)
+                conga.loads.level(0, given, 8)
             })
             .collect();
         // 100,000 x 0.8^n = 80,000, 64,000, 51,200, 40,960, 32,768, 26,214, 20,972, 16,777.
@@ -427,8 +390,8 @@ mod tests {
             conga.tick(&bench.given);
         }
         let AnyBalancer::Conga(conga) = &bench.balancer else { unreachable!() };
-        assert!((conga.estimators[0].bytes - 80_000.0).abs() < 1e-6);
-        assert_eq!(conga.level(0, &bench.given), 3);
+        assert!((conga.loads.bytes(0, &bench.given) - 80_000.0).abs() < 1e-6);
+        assert_eq!(conga.loads.level(0, &bench.given, 8), 3);
     }
 
     #[test]

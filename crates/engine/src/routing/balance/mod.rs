@@ -9,6 +9,9 @@
 //! to the node.
 
 mod flowlets;
+mod labelled;
+mod loads;
+mod sender;
 mod table;
 
 use std::collections::BTreeMap;
@@ -18,6 +21,10 @@ use crate::attributes::{Attributes, Spec};
 use crate::packet::Packet;
 use crate::rng::RngStream;
 use crate::time::Time;
+
+pub use labelled::Labelled;
+pub use sender::{Agents, Coming, Probe, Sender, Sending, Ways};
+pub use table::PairTable;
 
 /// A packet at a node with several ways to go; or with one, for balancers that see every hop.
 #[derive(Debug)]
@@ -108,12 +115,30 @@ pub struct BuildContext<'a> {
     /// The first random stream, as a number for ns-3's `SetStream`, and the replication (ns-3's `RngRun`).
     pub stream: u64,
     pub run: u64,
+    /// The hosts' scheme wants to know how much of links is used.
+    pub has_loads: bool,
 }
 
 impl BuildContext<'_> {
     /// The node's own random numbers.
     pub fn random(&self) -> RngStream {
         RngStream::fixed(self.run, self.stream.wrapping_add(u64::from(self.node)))
+    }
+}
+
+/// What a scheme of hosts may read while it is built.
+#[derive(Debug)]
+pub struct HostContext<'a> {
+    pub attributes: Attributes<'a>,
+    /// As in [`BuildContext`].
+    pub stream: u64,
+    pub run: u64,
+}
+
+impl HostContext<'_> {
+    /// The random numbers of all hosts.
+    pub fn random(&self) -> RngStream {
+        RngStream::fixed(self.run, self.stream)
     }
 }
 
@@ -127,13 +152,19 @@ pub const STATIC: Spec = Spec {
 };
 
 macro_rules! registry {
-    ($($variant:ident = $module:ident,)*) => {
+    (
+        switches { $($variant:ident = $module:ident,)* }
+        hosts { $($scheme:ident = $host_module:ident,)* }
+    ) => {
         $(mod $module;)*
+        $(mod $host_module;)*
 
         /// Any balancer.
         #[derive(Debug)]
         pub enum AnyBalancer {
             $($variant($module::$variant),)*
+            /// Of the schemes where hosts choose.
+            Labelled(Labelled),
         }
 
         impl Balancer for AnyBalancer {
@@ -141,41 +172,57 @@ macro_rules! registry {
             fn pick(&mut self, choice: &mut Choice<'_>) -> u32 {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.pick(choice),)*
+                    AnyBalancer::Labelled(balancer) => balancer.pick(choice),
                 }
             }
 
             fn sees_every_hop(&self) -> bool {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.sees_every_hop(),)*
+                    AnyBalancer::Labelled(balancer) => balancer.sees_every_hop(),
                 }
             }
 
             fn period(&self) -> Time {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.period(),)*
+                    AnyBalancer::Labelled(balancer) => balancer.period(),
                 }
             }
 
             fn tick(&mut self, ports: &dyn Ports) {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.tick(ports),)*
+                    AnyBalancer::Labelled(balancer) => balancer.tick(ports),
                 }
             }
 
             fn reroute(&mut self) {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.reroute(),)*
+                    AnyBalancer::Labelled(balancer) => balancer.reroute(),
                 }
             }
         }
 
         /// Every kind of routing, in the order in which they are listed to users.
-        pub const SPECS: &[&Spec] = &[&STATIC, $(&$module::SPEC,)*];
+        pub const SPECS: &[&Spec] = &[&STATIC, $(&$module::SPEC,)* $(&$host_module::SPEC,)*];
 
         /// The balancer with this name; none for [`STATIC`].
         pub fn build(name: &str, cx: &BuildContext<'_>) -> Option<AnyBalancer> {
             $(if name == $module::SPEC.ns3 {
                 return Some(AnyBalancer::$variant($module::$variant::new(cx)));
+            })*
+            $(if name == $host_module::SPEC.ns3 {
+                return Some(AnyBalancer::Labelled(Labelled::new(cx)));
+            })*
+            None
+        }
+
+        /// The scheme of hosts with this name, if it is one.
+        pub fn build_sender(name: &str, cx: &HostContext<'_>) -> Option<Box<dyn Sender>> {
+            $(if name == $host_module::SPEC.ns3 {
+                return Some(Box::new($host_module::$scheme::new(cx)));
             })*
             None
         }
@@ -183,13 +230,22 @@ macro_rules! registry {
 }
 
 registry! {
-    Ecmp = ecmp,
-    RandomEcmp = random,
-    Drb = drb,
-    LetFlow = letflow,
-    Conga = conga,
-    Drill = drill,
-    Adaptive = adaptive,
+    switches {
+        Ecmp = ecmp,
+        RandomEcmp = random,
+        Drb = drb,
+        LetFlow = letflow,
+        Conga = conga,
+        Drill = drill,
+        Adaptive = adaptive,
+    }
+    hosts {
+        Presto = presto,
+        FlowBender = flowbender,
+        Clove = clove,
+        Hermes = hermes,
+        XPath = xpath,
+    }
 }
 
 /// What is not given and has the scenario's seed as its value.
@@ -222,6 +278,8 @@ pub const fn flow_hash(addresses: [u32; 2], protocol: u8, ports: [u16; 2]) -> u6
 
 #[cfg(test)]
 mod bench;
+#[cfg(test)]
+mod host_bench;
 
 #[cfg(test)]
 mod tests {

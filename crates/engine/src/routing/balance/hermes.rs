@@ -1,0 +1,621 @@
+//! Hermes: hosts know the ways of their rack by marks, round trips and probes, move flows cautiously, and
+//! recognise switches that lose packets (H. Zhang et al., "Resilient datacenter load balancing in the wild", ACM
+//! SIGCOMM 2017).
+//!
+//! Of each way between two racks, shared by their hosts (section 3.1):
+//!
+//! ```text
+//! ecn  += Gain (ECE - ecn)        each acknowledgement of a segment that took it; each probe
+//! rtt  += Gain (sample - rtt)     one segment of each flow at a time, none that was sent again; each probe
+//! good:       ecn < EcnThreshold  and  rtt < least + RttLow
+//! congested:  ecn > EcnThreshold  and  rtt > least + RttHigh
+//! gray:       else, and what nobody has measured
+//! ```
+//!
+//! where `least` is the least round trip that was seen between the racks.  A way has failed (section 3.1, table 3)
+//!
+//! * for two hosts, after 3 timeouts of their flows on it with nothing acknowledged that took it in between: a black hole;
+//! * for two racks, if in `FailurePeriod` (or until 100 packets took it) more than 1 % of what took it was sent again, and
+//!   it is not congested: random drops;
+//!
+//! (segments that were sent before their flow moved do not count: they may have been overtaken)
+//! and has not any more `FailedTime` later.  Each packet of a flow (algorithm 2):
+//!
+//! ```text
+//! new, or timed out, or its way has failed:  good way with the least r; else gray with the least r; else one at random that has
+//!                                            not failed
+//! its way is congested, sent > MinSent and rate < MaxRate x rate of the host's link:
+//!         good way with the least r whose rtt is less by more than BetterRtt, and whose ecn by more than BetterEcn; else gray so
+//! else:   as before
+//! ```
+//!
+//! with r the rate at which the rack sends by it and rate that of the flow: bytes that a fifth of is forgotten every 32 us.  Every
+//! `ProbeInterval` an agent in each rack probes for each other rack two ways at random (`uniform(0, ways - 1)` twice) and the
+//! best one of the last time: the one with the least rtt of those probed (section 3.1.2).  Probes have 64 bytes and can be marked.
+//!
+//! What acknowledges goes back by the way with the number that the data came by, so that a black hole for acknowledgements
+//! is one for the sender, which then goes elsewhere.  The paper leaves open how ecn and rtt are averaged (here: Gain), and when
+//! a way is forgiven.
+
+use super::HostContext;
+use super::sender::{
+    Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of,
+};
+use super::table::PairTable;
+use crate::attributes::{FRACTION, Kind, Param, Spec};
+use crate::packet::Flags;
+use crate::rng::RngStream;
+use crate::seq::Seq;
+use crate::time::Time;
+
+pub const SPEC: Spec = Spec {
+    ns3: "hermes",
+    linux: &[],
+    doc: "All shortest paths by hops; hosts choose by what their rack knows, and notice failures.",
+    source: "H. Zhang et al., ACM SIGCOMM 2017",
+    params: &[
+        fraction("EcnThreshold", "0.4", "Part of marked packets below which a way can be good."),
+        time("RttLow", "20us", "Beyond the least round trip: below this a way can be good."),
+        time("RttHigh", "120us", "Beyond the least round trip: above this a way can be congested."),
+        time("BetterRtt", "80us", "Round trips shorter by this are notably better."),
+        fraction("BetterEcn", "0.05", "Parts of marked packets less by this are notably better."),
+        Param {
+            ns3: "MinSent",
+            linux: "S",
+            kind: Kind::Uint { min: 0, max: 1 << 40 },
+            default: "600000",
+            doc: "Bytes that a flow has sent before it may leave a congested way.",
+        },
+        fraction("MaxRate", "0.3", "Part of its link's rate that such a flow has at most."),
+        fraction("Gain", "0.0625", "Of the averages of marks and round trips."),
+        Param {
+            ns3: "Probing",
+            linux: "",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "Whether racks are probed.",
+        },
+        Param {
+            ns3: "Rerouting",
+            linux: "",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "Whether flows leave congested ways.",
+        },
+        time("ProbeInterval", "500us", "How often racks are probed."),
+        time("FailurePeriod", "10ms", "How often it is judged how much is sent again."),
+        time("FailedTime", "1s", "For so long a way has failed."),
+    ],
+};
+
+const fn fraction(ns3: &'static str, default: &'static str, doc: &'static str) -> Param {
+    Param { ns3, linux: "", kind: FRACTION, default, doc }
+}
+
+const fn time(ns3: &'static str, default: &'static str, doc: &'static str) -> Param {
+    Param { ns3, linux: "", kind: Kind::Period, default, doc }
+}
+
+/// Timeouts of two hosts in a row that make a black hole.
+const BLACK_HOLE_TIMEOUTS: u32 = 3;
+/// The part that is sent again which makes random drops.
+const LOSSY: f64 = 0.01;
+/// Of fewer packets a hundredth says nothing.
+const LEAST_JUDGED: u32 = 100;
+/// Rates: so much is forgotten so often.
+const FORGET: f64 = 0.2;
+const PERIOD: Time = Time(32_000);
+
+#[derive(Debug)]
+pub struct Hermes {
+    stream: RngStream,
+    ecn_threshold: f64,
+    rtt_low: f64,
+    rtt_high: f64,
+    better_rtt: f64,
+    better_ecn: f64,
+    min_sent: u64,
+    max_rate: f64,
+    gain: f64,
+    has_probes: bool,
+    may_move: bool,
+    interval: Time,
+    failure_period: Time,
+    failed_time: Time,
+    flows: Vec<Flow>,
+    /// By the leaves of source and destination.
+    racks: PairTable<Rack>,
+    /// By source and destination.
+    hosts: PairTable<Vec<Hole>>,
+    /// Of each pair of agents: the best way of the last probes, and of those under way.
+    best: Vec<[Option<(u32, Time)>; 2]>,
+}
+
+/// Bytes, of which a part is forgotten all the time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rate {
+    bytes: f64,
+    since: Time,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rack {
+    /// The least round trip, in ns.
+    least: Option<f64>,
+    ways: Vec<Way>,
+}
+
+/// A way from one rack to another.
+#[derive(Clone, Copy, Debug, Default)]
+struct Way {
+    ecn: f64,
+    rtt: Option<f64>,
+    rate: Rate,
+    /// In the present period of judgement, and when that began.
+    sent: u32,
+    again: u32,
+    since: Time,
+    failed_until: Time,
+}
+
+/// A way between two hosts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hole {
+    /// In a row.
+    timeouts: u32,
+    failed_until: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    watch: Watch,
+    way: Option<u32>,
+    rate: Rate,
+    /// Behind what was sent before it took its present way.
+    moved: Seq,
+    /// What is timed: its end, when it was sent, and by which way.
+    timed: Option<(Seq, Time, u32)>,
+}
+
+/// How a way is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Good,
+    Gray,
+    Congested,
+}
+
+impl Rate {
+    fn at(&self, now: Time) -> f64 {
+        let periods = (now.0 - self.since.0) / PERIOD.0;
+        self.bytes * power(1.0 - FORGET, periods)
+    }
+
+    fn add(&mut self, bytes: u32, now: Time) {
+        let periods = (now.0 - self.since.0) / PERIOD.0;
+        self.bytes = self.at(now) + f64::from(bytes);
+        self.since = Time(self.since.0 + periods * PERIOD.0);
+    }
+
+    /// In bit/s.
+    fn bits_per_second(&self, now: Time) -> f64 {
+        self.at(now) * FORGET / PERIOD.0 as f64 * 8e9
+    }
+}
+
+/// By multiplications alone, the same everywhere.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}
+
+impl Rack {
+    fn grow(&mut self, ways: u32) -> &mut Self {
+        if self.ways.len() < ways as usize {
+            self.ways.resize(ways as usize, Way::default());
+        }
+        self
+    }
+
+    fn note_rtt(&mut self, way: u32, rtt: Time, gain: f64) {
+        let rtt = rtt.0 as f64;
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        let way = &mut self.ways[way as usize];
+        way.rtt = Some(way.rtt.map_or(rtt, |average| average + gain * (rtt - average)));
+    }
+
+    fn note_mark(&mut self, way: u32, is_marked: bool, gain: f64) {
+        let way = &mut self.ways[way as usize];
+        way.ecn += gain * (f64::from(u8::from(is_marked)) - way.ecn);
+    }
+}
+
+impl Hermes {
+    pub fn new(cx: &HostContext<'_>) -> Self {
+        let attributes = &cx.attributes;
+        let ns = |name: &str| attributes.time(name).0 as f64;
+        Hermes {
+            stream: cx.random(),
+            ecn_threshold: attributes.f64("EcnThreshold"),
+            rtt_low: ns("RttLow"),
+            rtt_high: ns("RttHigh"),
+            better_rtt: ns("BetterRtt"),
+            better_ecn: attributes.f64("BetterEcn"),
+            min_sent: attributes.u64("MinSent"),
+            max_rate: attributes.f64("MaxRate"),
+            gain: attributes.f64("Gain"),
+            has_probes: attributes.bool("Probing"),
+            may_move: attributes.bool("Rerouting"),
+            interval: attributes.time("ProbeInterval"),
+            failure_period: attributes.time("FailurePeriod"),
+            failed_time: attributes.time("FailedTime"),
+            flows: Vec::new(),
+            racks: PairTable::default(),
+            hosts: PairTable::default(),
+            best: Vec::new(),
+        }
+    }
+
+    fn state(&self, way: &Way, least: Option<f64>) -> State {
+        let (Some(rtt), Some(least)) = (way.rtt, least) else { return State::Gray };
+        if way.ecn < self.ecn_threshold && rtt < least + self.rtt_low {
+            State::Good
+        } else if way.ecn > self.ecn_threshold && rtt > least + self.rtt_high {
+            State::Congested
+        } else {
+            State::Gray
+        }
+    }
+
+    /// The way in this state with the least rate of those that `fits`, the first of equals.
+    fn least_rate(
+        &self,
+        rack: &Rack,
+        state: State,
+        now: Time,
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<u32> {
+        let ways = rack.ways.iter().enumerate();
+        let ways = ways.filter(|&(i, way)| fits(i) && self.state(way, rack.least) == state);
+        let least = ways.min_by(|(_, a), (_, b)| a.rate.at(now).total_cmp(&b.rate.at(now)));
+        least.map(|(i, _)| i as u32)
+    }
+
+    /// A random way of those that `fits`.
+    fn any(&mut self, ways: u32, fits: impl Fn(usize) -> bool) -> Option<u32> {
+        let count = (0..ways).filter(|&i| fits(i as usize)).count() as u32;
+        let drawn = (count > 0).then(|| self.stream.uniform_integer(0, count - 1))?;
+        (0..ways).filter(|&i| fits(i as usize)).nth(drawn as usize)
+    }
+
+    /// What becomes of a way by what was sent over it.
+    fn judge(&mut self, rack: &mut Rack, number: u32, is_lost: bool, now: Time) {
+        let is_congested =
+            self.state(&rack.ways[number as usize], rack.least) == State::Congested;
+        let way = &mut rack.ways[number as usize];
+        if now.0 - way.since.0 >= self.failure_period.0 && way.sent >= LEAST_JUDGED {
+            let share = f64::from(way.again) / f64::from(way.sent);
+            if share > LOSSY && !is_congested {
+                way.failed_until = now + self.failed_time;
+            }
+            (way.sent, way.again, way.since) = (0, 0, now);
+        }
+        way.sent += 1;
+        way.again += u32::from(is_lost);
+    }
+}
+
+impl Sender for Hermes {
+    fn choose(&mut self, sending: &Sending<'_>) -> u32 {
+        let (packet, now, count) = (sending.packet, sending.now, sending.ways.count());
+        let leaves = sending.leaves_of;
+        let origin = sending.origin;
+        let mut flow = *grown(&mut self.flows, way_of(packet));
+        let sent = flow.watch.on_send(packet, now);
+        if sent == Sent::Control {
+            self.flows[way_of(packet)] = flow;
+            return sending.answers.unwrap_or_else(|| among(origin.hash, count));
+        }
+        let pair = [
+            leaves.nodes[origin.node as usize],
+            leaves.destinations[origin.destination as usize],
+        ];
+        let mut rack = std::mem::take(self.racks.entry(pair, Rack::default).grow(count));
+        let ends = [origin.node, origin.destination];
+        let mut holes = std::mem::take(self.hosts.entry(ends, Vec::new));
+        holes.resize(count as usize, Hole::default());
+        if let Some(way) = flow.way {
+            // What was sent before the flow moved may only have been overtaken.
+            let is_lost = matches!(sent, Sent::Again | Sent::Late) && packet.seq >= flow.moved;
+            self.judge(&mut rack, way, is_lost, now);
+            if sent == Sent::Late {
+                let hole = &mut holes[way as usize];
+                hole.timeouts += 1;
+                if hole.timeouts >= BLACK_HOLE_TIMEOUTS {
+                    (hole.failed_until, hole.timeouts) = (now + self.failed_time, 0);
+                }
+            }
+        }
+        let is_alive =
+            |i: usize| rack.ways[i].failed_until <= now && holes[i].failed_until <= now;
+        let chosen = match flow.way.filter(|&way| sent != Sent::Late && is_alive(way as usize)) {
+            Some(way) => {
+                let here = rack.ways[way as usize];
+                let is_slow = flow.rate.bits_per_second(now) < self.max_rate * sending.rate as f64;
+                let may_move = self.may_move && flow.watch.bytes > self.min_sent && is_slow;
+                let is_better = |i: usize| {
+                    let there = &rack.ways[i];
+                    let (Some(a), Some(b)) = (here.rtt, there.rtt) else { return false };
+                    let is_shorter = a - b > self.better_rtt;
+                    is_alive(i) && is_shorter && here.ecn - there.ecn > self.better_ecn
+                };
+                let better = (may_move && self.state(&here, rack.least) == State::Congested)
+                    .then(|| {
+                        let good = self.least_rate(&rack, State::Good, now, is_better);
+                        good.or_else(|| self.least_rate(&rack, State::Gray, now, is_better))
+                    })
+                    .flatten();
+                better.unwrap_or(way)
+            }
+            None => {
+                let good = self.least_rate(&rack, State::Good, now, is_alive);
+                let best = good.or_else(|| self.least_rate(&rack, State::Gray, now, is_alive));
+                // Where the rack has no way left, one that these hosts have not found to be a hole.
+                let is_no_hole = |i: usize| holes[i].failed_until <= now;
+                best.or_else(|| self.any(count, is_alive))
+                    .or_else(|| self.any(count, is_no_hole))
+                    .unwrap_or_else(|| among(origin.hash, count))
+            }
+        };
+        if flow.way.is_some_and(|before| before != chosen) {
+            flow.moved = flow.watch.sent();
+        }
+        flow.way = Some(chosen);
+        flow.rate.add(packet.ip_bytes, now);
+        rack.ways[chosen as usize].rate.add(packet.ip_bytes, now);
+        match sent {
+            Sent::New if flow.timed.is_none() => {
+                flow.timed = Some((flow.watch.sent(), now, chosen));
+            }
+            Sent::Again | Sent::Late => flow.timed = None,
+            _ => {}
+        }
+        self.flows[way_of(packet)] = flow;
+        *self.racks.entry(pair, Rack::default) = rack;
+        *self.hosts.entry(ends, Vec::new) = holes;
+        chosen
+    }
+
+    fn notice(&mut self, coming: &Coming<'_>) {
+        let packet = coming.packet;
+        let Some((number, _)) = coming.answers else { return };
+        if !packet.flags.has(Flags::ACK) {
+            return;
+        }
+        let flow = grown(&mut self.flows, other_way_of(packet));
+        let new = flow.watch.on_answer(packet, coming.now);
+        let timed = flow.timed.filter(|&(end, _, _)| new > 0 && flow.watch.acked() >= end);
+        if timed.is_some() {
+            flow.timed = None;
+        }
+        let (origin, leaves, gain) = (coming.origin, coming.leaves_of, self.gain);
+        let pair = [
+            leaves.nodes[origin.node as usize],
+            leaves.destinations[origin.destination as usize],
+        ];
+        let rack = self.racks.entry(pair, Rack::default).grow(number + 1);
+        rack.note_mark(number, packet.flags.has(Flags::ECE), gain);
+        if let Some((_, at, way)) = timed {
+            rack.note_rtt(way, Time(coming.now.0 - at.0), gain);
+        }
+        let holes = self.hosts.entry([origin.node, origin.destination], Vec::new);
+        if new > 0 && let Some(hole) = holes.get_mut(number as usize) {
+            hole.timeouts = 0;
+        }
+    }
+
+    fn learn(&mut self, agents: Agents, probe: Probe, rtt: Time, is_marked: bool) {
+        let rack = self.racks.entry(agents.leaves, Rack::default).grow(probe.way + 1);
+        rack.note_rtt(probe.way, rtt, self.gain);
+        rack.note_mark(probe.way, is_marked, self.gain);
+        let best = grown(&mut self.best, probe.pair as usize);
+        if best[1].is_none_or(|(_, least)| rtt < least) {
+            best[1] = Some((probe.way, rtt));
+        }
+    }
+
+    fn period(&self) -> Time {
+        if self.has_probes { self.interval } else { Time::ZERO }
+    }
+
+    fn probes(&mut self, agents: &[Agents], ways: &[u32], probes: &mut Vec<Probe>) {
+        for (pair, &count) in (0..agents.len() as u32).zip(ways) {
+            if count == 0 {
+                continue;
+            }
+            for _ in 0..2 {
+                let way = self.stream.uniform_integer(0, count - 1);
+                probes.push(Probe { pair, way });
+            }
+            let best = grown(&mut self.best, pair as usize);
+            best[0] = best[1].take().or(best[0]);
+            if let Some((way, _)) = best[0] {
+                probes.push(Probe { pair, way });
+            }
+        }
+    }
+
+    fn reroute(&mut self) {
+        self.racks = PairTable::default();
+        self.hosts = PairTable::default();
+        self.best.clear();
+        self.flows.iter_mut().for_each(|flow| (flow.way, flow.timed) = (None, None));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::balance::host_bench::HostBench;
+
+    fn hermes() -> Hermes {
+        let bench = HostBench::new("hermes", &[], 4);
+        Hermes::new(&bench.context())
+    }
+
+    /// ecn in percent, rtt beyond the least one of 100 us.
+    fn way(percent: u32, micros: u64) -> Way {
+        let rtt = Some(100_000.0 + micros as f64 * 1000.0);
+        Way { ecn: f64::from(percent) / 100.0, rtt, ..Way::default() }
+    }
+
+    #[test]
+    fn states_are_as_in_the_papers_table() {
+        let (hermes, least) = (hermes(), Some(100_000.0));
+        for (percent, micros, state) in [
+            (0, 0, State::Good),
+            (39, 19, State::Good),
+            (40, 0, State::Gray),
+            (39, 20, State::Gray),
+            (0, 500, State::Gray),
+            (100, 0, State::Gray),
+            (41, 120, State::Gray),
+            (40, 121, State::Gray),
+            (41, 121, State::Congested),
+        ] {
+            assert_eq!(hermes.state(&way(percent, micros), least), state, "{percent} {micros}");
+        }
+        assert_eq!(hermes.state(&Way::default(), least), State::Gray, "nobody has measured it");
+    }
+
+    fn rack(ways: [Way; 4]) -> Rack {
+        Rack { least: Some(100_000.0), ways: ways.to_vec() }
+    }
+
+    /// A bench whose rack knows these ways.
+    fn known(ways: [Way; 4]) -> (HostBench, Hermes) {
+        let bench = HostBench::new("hermes", &[("MinSent", "10000")], 4);
+        let mut hermes = Hermes::new(&bench.context());
+        *hermes.racks.entry(HostBench::LEAVES, Rack::default) = rack(ways);
+        (bench, hermes)
+    }
+
+    #[test]
+    fn a_new_flow_takes_the_good_way_with_the_least_rate() {
+        let ways = [way(50, 300), way(0, 0), way(0, 0), way(0, 50)];
+        let (mut bench, mut hermes) = known(ways);
+        assert_eq!(bench.send_with(&mut hermes, 0, 1000), 1);
+        assert_eq!(bench.send_with(&mut hermes, 1, 1000), 2, "by the other something was sent");
+        assert_eq!(bench.send_with(&mut hermes, 0, 1000), 1, "a flow stays");
+    }
+
+    #[test]
+    fn without_a_good_way_it_takes_a_gray_one() {
+        let (mut bench, mut hermes) = known([way(50, 300), way(50, 300), way(0, 50), way(50, 300)]);
+        assert_eq!(bench.send_with(&mut hermes, 0, 1000), 2);
+    }
+
+    /// Where a flow goes that has sent so much by way 0, when way 0 becomes as given.
+    fn moves_to(sent: u32, here: Way, there: [Way; 3]) -> u32 {
+        let (mut bench, mut hermes) = known([way(0, 0), way(50, 300), way(50, 300), way(50, 300)]);
+        for _ in 0..sent {
+            assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
+        }
+        bench.advance(10_000_000);
+        *hermes.racks.entry(HostBench::LEAVES, Rack::default) =
+            rack([here, there[0], there[1], there[2]]);
+        bench.send_with(&mut hermes, 0, 1000)
+    }
+
+    #[test]
+    fn a_flow_leaves_a_congested_way_for_a_notably_better_one_only() {
+        let (bad, others) = (way(60, 200), way(60, 200));
+        assert_eq!(moves_to(20, bad, [others, way(0, 0), others]), 2, "good, notably better");
+        assert_eq!(moves_to(20, bad, [others, others, way(0, 100)]), 3, "gray, notably better");
+        assert_eq!(moves_to(20, bad, [others, others, way(0, 121)]), 0, "79 us are not enough");
+        assert_eq!(moves_to(20, bad, [others, others, way(56, 100)]), 0, "nor are 4 %");
+        assert_eq!(moves_to(20, way(60, 100), [others, way(0, 0), others]), 0, "it is gray");
+        assert_eq!(moves_to(5, bad, [others, way(0, 0), others]), 0, "it has sent too little");
+    }
+
+    #[test]
+    fn a_fast_flow_stays() {
+        let (mut bench, mut hermes) = known([way(0, 0), way(60, 300), way(60, 300), way(60, 300)]);
+        // 200 kB in 160 us are 10 Gbit/s.
+        for _ in 0..200 {
+            assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
+        }
+        *hermes.racks.entry(HostBench::LEAVES, Rack::default) =
+            rack([way(60, 300), way(0, 0), way(0, 0), way(0, 0)]);
+        assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
+        bench.advance(10_000_000);
+        assert_ne!(bench.send_with(&mut hermes, 0, 1000), 0, "now it is slow");
+    }
+
+    #[test]
+    fn three_timeouts_without_an_acknowledgement_are_a_black_hole_for_two_hosts() {
+        let (mut bench, mut hermes) = known([way(0, 0), way(60, 300), way(60, 300), way(60, 300)]);
+        bench.send_with(&mut hermes, 0, 1000);
+        for timeouts in 1..=3 {
+            bench.advance(10_000_000);
+            let way = bench.send_again_with(&mut hermes, 0, 1000);
+            assert_eq!(way == 0, timeouts < 3, "after {timeouts} timeouts");
+        }
+        assert_ne!(bench.send_with(&mut hermes, 1, 1000), 0, "flows of the same hosts");
+        assert_eq!(bench.send_with(&mut hermes, 2, 1000), 0, "others are not concerned");
+    }
+
+    #[test]
+    fn what_was_acknowledged_in_between_is_no_black_hole() {
+        let (mut bench, mut hermes) = known([way(0, 0), way(60, 300), way(60, 300), way(60, 300)]);
+        bench.send_with(&mut hermes, 0, 1000);
+        for _ in 0..6 {
+            bench.advance(10_000_000);
+            assert_eq!(bench.send_again_with(&mut hermes, 0, 1000), 0);
+            bench.send_with(&mut hermes, 0, 1000);
+            bench.answer_with(&mut hermes, 0, 1000, 0);
+        }
+    }
+
+    #[test]
+    fn more_than_a_hundredth_sent_again_is_a_failure_unless_the_way_is_congested() {
+        let failed = |again: u32, here: Way| {
+            let mut hermes = hermes();
+            let mut rack = rack([here; 4]);
+            for i in 0..400 {
+                hermes.judge(&mut rack, 0, i < again, Time(1_000));
+            }
+            hermes.judge(&mut rack, 0, false, Time(10_000_000));
+            rack.ways[0].failed_until > Time::ZERO
+        };
+        assert!(!failed(4, way(0, 0)), "one in a hundred");
+        assert!(failed(5, way(0, 0)));
+        assert!(!failed(50, way(60, 300)), "congested");
+    }
+
+    /// (In the reference the best way is never remembered.)
+    #[test]
+    fn probes_go_by_two_ways_and_by_the_best_of_the_last_time() {
+        let mut hermes = hermes();
+        let agents = [Agents { leaves: [0, 1] }];
+        let mut probes = Vec::new();
+        hermes.probes(&agents, &[4], &mut probes);
+        assert_eq!(probes.len(), 2);
+        for (way, micros) in [(2, 130), (3, 110)] {
+            hermes.learn(agents[0], Probe { pair: 0, way }, Time(micros * 1000), false);
+        }
+        for _ in 0..2 {
+            probes.clear();
+            hermes.probes(&agents, &[4], &mut probes);
+            assert_eq!(probes.len(), 3);
+            assert_eq!(probes[2].way, 3, "and still, if nothing has come back");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+"""The simulations of the paper on Hermes (H. Zhang et al., ACM SIGCOMM 2017).
+
+8 leaves, 8 spines, 16 servers a leaf at 10 Gbps, DCTCP; the paper has five runs of each. Smaller
+networks are asked for with ``--leaves``, ``--spines`` and ``--servers``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.catalogue.balancing.experiment import (
+    ARRIVALS,
+    FLOWLET,
+    LEAVES,
+    LOAD,
+    LOSS,
+    SERVERS,
+    SPINES,
+    Balanced,
+    BalancingExperiment,
+    with_grid,
+)
+from ccperf.catalogue.datacentre.experiment import TRANSPORT, WORKLOAD
+from ccperf.catalogue.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.experiment import Setup
+
+SIZE = (with_grid(LEAVES, 8), with_grid(SPINES, 8), with_grid(SERVERS, 16))
+REST = (ARRIVALS, FLOWLET, LOSS, TRANSPORT)
+PUBLISHED_LOADS = (0.3, 0.5, 0.7, 0.9)
+
+
+class HermesSymmetric(BalancingExperiment):
+    name = "hermes_symmetric"
+    title = "Hermes, figure 12: symmetric, over load"
+    description = "Mean completion times of all flows when nothing is broken."
+    parameters = (WORKLOAD, with_grid(LOAD, *PUBLISHED_LOADS, default=0.5), *SIZE, *REST)
+
+    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
+        return Balanced()
+
+
+class HermesAsymmetric(HermesSymmetric):
+    name = "hermes_asymmetric"
+    title = "Hermes, figures 13 and 14: a fifth of the links slow, over load"
+    description = "20 % of the links between leaves and spines have 2 Gbps, drawn by the seed."
+
+    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
+        return Balanced("slow_links")
+
+
+class HermesFlowletTimeout(BalancingExperiment):
+    name = "hermes_flowlet_timeout"
+    title = "Hermes, figure 15: CONGA's flowlet timeout"
+    description = "A short timeout reorders, a long one balances less; a fifth of the links slow."
+    usual = ("conga",)
+    parameters = (
+        WORKLOAD,
+        with_grid(LOAD, 0.8),
+        *SIZE,
+        ARRIVALS,
+        with_grid(FLOWLET, "50us", "150us", "500us", default="150us"),
+        LOSS,
+        TRANSPORT,
+    )
+
+    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
+        return Balanced("slow_links")
+
+
+class HermesRandomDrops(HermesSymmetric):
+    name = "hermes_random_drops"
+    title = "Hermes, figure 16: a spine that loses 2 %"
+    description = "One spine loses 2 % of the packets that come to it, silently."
+
+    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
+        return Balanced("random_drops")
+
+
+class HermesBlackHole(HermesSymmetric):
+    name = "hermes_black_hole"
+    title = "Hermes, figure 17: a black hole for half of the pairs of two racks"
+    description = (
+        "One spine loses all packets from half of the hosts of the first rack to those of the last "
+        "one. Flows that stay there do not end."
+    )
+
+    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
+        return Balanced("black_hole")
+
+
+class HermesParts(BalancingExperiment):
+    name = "hermes_parts"
+    title = "Hermes, figure 18: without probing, without rerouting"
+    description = "What each part of Hermes is good for; a fifth of the links slow."
+    usual = ("hermes",)
+    parameters = (
+        Parameter(
+            "part",
+            "word",
+            ("all", "no_probing", "no_rerouting", "neither"),
+            "all",
+            "What is left out.",
+            ("all", "no_probing", "no_rerouting", "neither"),
+        ),
+        Parameter("probes", "time", ("100us", "500us"), "500us", "How often racks are probed."),
+        with_grid(WORKLOAD, "data_mining"),
+        with_grid(LOAD, 0.4, 0.6, 0.8),
+        *SIZE,
+        *REST,
+    )
+
+    def asked(self, setup: Setup) -> Balanced:
+        part = setup["part"]
+        return Balanced(
+            "slow_links",
+            (
+                ("Probing", str(part not in ("no_probing", "neither")).lower()),
+                ("Rerouting", str(part not in ("no_rerouting", "neither")).lower()),
+                ("ProbeInterval", setup["probes"]),
+            ),
+        )
