@@ -11,11 +11,11 @@
 //! * `int`: the way that was used least, by what the switches wrote on packets and came back with acknowledgements; a random one
 //!   of equals.
 
+use super::HostContext;
 use super::flowlets::Flowlets;
 use super::letflow::FLOWLET_TIMEOUT;
 use super::sender::{Coming, Sender, Sending, way_of};
 use super::table::PairTable;
-use super::HostContext;
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::Flags;
 use crate::rng::RngStream;

@@ -27,8 +27,8 @@
 
 use super::ecmp;
 use super::flowlets::Flowlets;
-use super::loads::Loads;
 use super::letflow::{FLOWLET_TIMEOUT, position};
+use super::loads::Loads;
 use super::{Balancer, BuildContext, Choice, Ports, SEED};
 use crate::attributes::{Kind, Param, Spec, U64};
 use crate::rng::RngStream;
@@ -278,7 +278,8 @@ impl Balancer for Conga {
                 self.learn(choice, label);
                 choice.packet.notes = [0; 3];
             } else {
-                let level = self.loads.level(choice.ports[chosen as usize], choice.all, self.levels);
+                let level =
+                    self.loads.level(choice.ports[chosen as usize], choice.all, self.levels);
                 let level = label.level.max(level);
                 choice.packet.notes[0] = Label { level, ..label }.pack();
             }

@@ -13,9 +13,9 @@
 //! V goes into the hash that switches choose by, so that the new way can be the old one.  It needs a transport whose
 //! acknowledgements tell which segments were marked: DCTCP.
 
+use super::HostContext;
 use super::mix;
 use super::sender::{Coming, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of};
-use super::HostContext;
 use crate::attributes::{FRACTION, Kind, Param, Spec};
 use crate::packet::Flags;
 use crate::seq::Seq;

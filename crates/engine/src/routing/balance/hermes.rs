@@ -297,8 +297,7 @@ impl Hermes {
 
     /// What becomes of a way by what was sent over it.
     fn judge(&mut self, rack: &mut Rack, number: u32, is_lost: bool, now: Time) {
-        let is_congested =
-            self.state(&rack.ways[number as usize], rack.least) == State::Congested;
+        let is_congested = self.state(&rack.ways[number as usize], rack.least) == State::Congested;
         let way = &mut rack.ways[number as usize];
         if now.0 - way.since.0 >= self.failure_period.0 && way.sent >= LEAST_JUDGED {
             let share = f64::from(way.again) / f64::from(way.sent);
@@ -323,10 +322,8 @@ impl Sender for Hermes {
             self.flows[way_of(packet)] = flow;
             return sending.answers.unwrap_or_else(|| among(origin.hash, count));
         }
-        let pair = [
-            leaves.nodes[origin.node as usize],
-            leaves.destinations[origin.destination as usize],
-        ];
+        let pair =
+            [leaves.nodes[origin.node as usize], leaves.destinations[origin.destination as usize]];
         let mut rack = std::mem::take(self.racks.entry(pair, Rack::default).grow(count));
         let ends = [origin.node, origin.destination];
         let mut holes = std::mem::take(self.hosts.entry(ends, Vec::new));
@@ -343,8 +340,7 @@ impl Sender for Hermes {
                 }
             }
         }
-        let is_alive =
-            |i: usize| rack.ways[i].failed_until <= now && holes[i].failed_until <= now;
+        let is_alive = |i: usize| rack.ways[i].failed_until <= now && holes[i].failed_until <= now;
         let chosen = match flow.way.filter(|&way| sent != Sent::Late && is_alive(way as usize)) {
             Some(way) => {
                 let here = rack.ways[way as usize];
@@ -406,17 +402,17 @@ impl Sender for Hermes {
             flow.timed = None;
         }
         let (origin, leaves, gain) = (coming.origin, coming.leaves_of, self.gain);
-        let pair = [
-            leaves.nodes[origin.node as usize],
-            leaves.destinations[origin.destination as usize],
-        ];
+        let pair =
+            [leaves.nodes[origin.node as usize], leaves.destinations[origin.destination as usize]];
         let rack = self.racks.entry(pair, Rack::default).grow(number + 1);
         rack.note_mark(number, packet.flags.has(Flags::ECE), gain);
         if let Some((_, at, way)) = timed {
             rack.note_rtt(way, Time(coming.now.0 - at.0), gain);
         }
         let holes = self.hosts.entry([origin.node, origin.destination], Vec::new);
-        if new > 0 && let Some(hole) = holes.get_mut(number as usize) {
+        if new > 0
+            && let Some(hole) = holes.get_mut(number as usize)
+        {
             hole.timeouts = 0;
         }
     }

@@ -11,9 +11,9 @@
 //!
 //! Presto hides reordering from TCP at the receiver (GRO); here it shows.
 
+use super::HostContext;
 use super::sender::{Sender, Sending, Ways, grown, way_of};
 use super::table::PairTable;
-use super::HostContext;
 use crate::attributes::{Kind, Param, Spec};
 use crate::rng::RngStream;
 

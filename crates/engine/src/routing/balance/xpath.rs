@@ -4,8 +4,8 @@
 //! Flow n (there and back, in the scenario's order) takes way `Paths[n mod length] mod ways`, in the numbers of
 //! [`super::sender`].  (XPath's compression of path identifiers into few table entries has no effect on packets.)
 
-use super::sender::{Sender, Sending};
 use super::HostContext;
+use super::sender::{Sender, Sending};
 use crate::attributes::{Kind, Param, Spec};
 
 pub const SPEC: Spec = Spec {
