@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
-from ccperf.topologies import Fabric, SlowLinks
+
+if TYPE_CHECKING:
+    from ccperf.topologies import Fabric, SlowLinks
 
 #: Links that are slow have this part of the rate.
 SLOW = 5
@@ -17,7 +19,7 @@ DROP_RATE = 0.02
 FLAPPING = "10ms"
 
 #: A condition: the scenario's fields in a fabric where flows begin until some time, in ns.
-Condition = Callable[[Fabric, int], dict[str, Any]]
+Condition = Callable[["Fabric", int], dict[str, Any]]
 
 
 def _nothing(_fabric: Fabric, _until: int) -> dict[str, Any]:
@@ -81,5 +83,7 @@ def slow_links(condition: str, rate: str, seed: int) -> SlowLinks | None:
     """The links that are slow under a condition, drawn by the seed."""
     if condition != "slow_links":
         return None
+    from ccperf.topologies import SlowLinks
+
     slow = _native.format_rate(_native.parse_rate(rate) // SLOW)
     return SlowLinks(SLOW_SHARE, slow, seed=seed)
