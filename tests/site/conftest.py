@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from site_browser import Browser, executable
 
 from ccperf import backends, catalogue
 from ccperf.result import Result
@@ -68,6 +69,17 @@ def folder(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("built") / "site"
     site.build([database], folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser of a desk's width for each file of tests."""
+    path = executable()
+    if path is None:
+        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
+    with Browser(path) as browser:
+        browser.size(1280)
+        yield browser
 
 
 @pytest.fixture(scope="session")

@@ -6,27 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from site_browser import Browser, executable
+from site_browser import Browser
 
 from ccperf.site import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-pytestmark = pytest.mark.browser
+    pass
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
-    if not AXE.is_file():
-        pytest.skip("needs axe-core: npm ci --prefix tests/site")
-    with Browser(path) as browser:
-        yield browser
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not AXE.is_file(), reason="needs axe-core: npm ci --prefix tests/site"),
+]
 
 
 def open_all(browser: Browser) -> None:

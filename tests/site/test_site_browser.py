@@ -5,25 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from site_browser import Browser, executable
+from site_browser import Browser
 from site_html import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.browser
 
 WIDTHS = (375, 768, 1280)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
-    with Browser(path) as browser:
-        yield browser
 
 
 @pytest.fixture

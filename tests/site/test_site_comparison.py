@@ -7,7 +7,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from site_browser import Browser, executable
+from site_browser import Browser
 from site_html import parse
 
 from ccperf import backends, catalogue, site
@@ -18,7 +18,6 @@ from ccperf.site.scores import CRITERIA, Scores, sentence
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 ALGORITHMS = ("TcpCubic", "TcpNewReno", "TcpVegas")
@@ -76,16 +75,6 @@ def folder(database: Path) -> Path:
 @pytest.fixture(scope="module")
 def scores(database: Path) -> Scores:
     return Scores(inventory(cells.read([database]), [database.name]))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
-    with Browser(path) as browser:
-        browser.size(1280)
-        yield browser
 
 
 def test_a_score_is_the_mean_over_points_and_its_interval_that_over_seeds(

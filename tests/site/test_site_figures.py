@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from site_browser import Browser, executable
+from site_browser import Browser
+from site_built import built
 
-from ccperf import backends, catalogue, site
+from ccperf import backends, catalogue
 from ccperf.figures import packed, quantities
 from ccperf.metrics import FlowSeries
 from ccperf.result import Result
-from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.browser
@@ -50,22 +49,7 @@ def runs() -> list[Result]:
 
 @pytest.fixture(scope="module")
 def pages(runs: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("figures")
-    with Store(folder / "runs.db") as store:
-        for run in runs:
-            store.add(run)
-    site.build([folder / "runs.db"], folder / "site")
-    return folder / "site" / "runs"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
-    with Browser(path) as browser:
-        browser.size(1280)
-        yield browser
+    return built(tmp_path_factory.mktemp("figures"), runs) / "runs"
 
 
 @pytest.fixture

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from site_browser import Browser, executable
+from site_browser import Browser
+from site_built import built
 
-from ccperf import backends, catalogue, site
+from ccperf import backends, catalogue
 from ccperf.metrics import FlowSeries
 from ccperf.result import Result
 from ccperf.site import engine
-from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.browser
@@ -45,22 +44,7 @@ def runs() -> list[Result]:
 
 @pytest.fixture(scope="module")
 def folder(runs: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("interactions")
-    with Store(place / "runs.db") as store:
-        for run in runs:
-            store.add(run)
-    site.build([place / "runs.db"], place / "site")
-    return place / "site"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
-    with Browser(path) as browser:
-        browser.size(1280)
-        yield browser
+    return built(tmp_path_factory.mktemp("interactions"), runs)
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-from site_browser import Browser, executable
+from site_browser import Browser
 
 from ccperf import site, what_if
 from ccperf.cli.app import invoke
@@ -28,15 +27,10 @@ RUNS = "[...ccperf.page.runs.keys()]"
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
+def browser(browser: Browser) -> Browser:
     if not engine.module():
         pytest.skip("needs the engine for browsers: make wasm")
-    with Browser(path) as browser:
-        browser.size(1280)
-        yield browser
+    return browser
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from site_built import built
 from site_html import parse
 
-from ccperf import backends, catalogue, site
+from ccperf import backends, catalogue
 from ccperf.result import Result
 from ccperf.site import drawing
 from ccperf.site.views import MOST_FLOWS
-from ccperf.store import Store
 
 FLOWS = 100
 
@@ -30,10 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
         experiment="many_flows",
         parameters={"aut": "TcpNewReno", "k": str(FLOWS), "qdisc": "FifoQueueDisc"},
     )
-    with Store(folder / "many.db") as store:
-        store.add(result)
-    site.build([folder / "many.db"], folder / "site")
-    return result, folder / "site" / "runs" / result.id
+    return result, built(folder, [result]) / "runs" / result.id
 
 
 def test_tables_have_the_first_flows_and_say_how_many_there_are(run: tuple[Result, Path]) -> None:

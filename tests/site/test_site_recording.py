@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from site_browser import Browser, executable
+from site_browser import Browser
+from site_built import built
 
 from ccperf import backends, catalogue, site
 from ccperf.result import Result
 from ccperf.site import engine
-from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from ccperf.recording import Table
@@ -55,21 +54,7 @@ def changes(result: Result) -> Table:
 
 @pytest.fixture(scope="module")
 def folder(result: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("recording")
-    with Store(place / "runs.db") as store:
-        store.add(result)
-    site.build([place / "runs.db"], place / "site")
-    return place / "site"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
-    with Browser(path) as browser:
-        browser.size(1280)
-        yield browser
+    return built(tmp_path_factory.mktemp("recording"), [result])
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ import base64
 import hashlib
 import json
 import time
-from collections.abc import Iterator
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from packed import pack
-from site_browser import Browser, executable
+from site_browser import Browser
 
 from ccperf import _native, catalogue
 from ccperf.verify import matrix
@@ -66,18 +65,14 @@ _LOAD = """(async () => {
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    path = executable()
-    if path is None:
-        pytest.skip("needs Chromium: apt-get install chromium (or CHROMIUM=/path/to/one)")
+def browser(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Browser:
     if not HAS_MODULE:
         pytest.skip("needs the engine for browsers: make wasm")
     page: Path = tmp_path_factory.mktemp("page") / "page.html"
     page.write_text("<!doctype html><title>engine</title>")
-    with Browser(path) as browser:
-        browser.open(page)
-        browser.evaluate(_LOAD % base64.b64encode(MODULE.read_bytes()).decode())
-        yield browser
+    browser.open(page)
+    browser.evaluate(_LOAD % base64.b64encode(MODULE.read_bytes()).decode())
+    return browser
 
 
 def chosen() -> list[tuple[str, Scenario]]:
