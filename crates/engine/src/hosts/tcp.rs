@@ -36,7 +36,11 @@ struct SocketTimers {
     deadline: [Option<Key>; Timer::COUNT],
     /// The earliest event that is queued for the timer.
     queued: [Option<Key>; Timer::COUNT],
+    /// [`Timer::SendPending`] is set without an event.
+    is_sending_unqueued: bool,
 }
+
+const SEND: usize = Timer::SendPending as usize;
 
 impl SocketTimers {
     /// The event at `now`, whose index is `index`, runs for `timer`.  Returns whether the timer is due.
@@ -140,6 +144,9 @@ impl Connection {
         call: impl FnOnce(&mut Socket, Time, &mut Host<'_>),
     ) {
         let now = network.now();
+        if self.timers[side as usize].is_sending_unqueued {
+            self.settle_sending(side, network);
+        }
         let mut host = Host {
             network,
             timers: &mut self.timers[side as usize],
@@ -153,7 +160,37 @@ impl Connection {
             Side::Receiver => &mut self.receiver,
         };
         call(socket, now, &mut host);
+        if host.timers.is_sending_unqueued && !socket.found_nothing_to_send() {
+            host.queue_sending();
+        }
     }
+
+    /// Somebody calls after `Timer::SendPending` was set and not queued.  If it was due in the meantime,
+    /// it has found nothing; if it is still to come, it may find what happens now.
+    #[inline]
+    fn settle_sending(&mut self, side: Side, network: &mut Network) {
+        let timers = &mut self.timers[side as usize];
+        match timers.deadline[SEND] {
+            Some(key) if key > network.events().now() => {
+                timers.is_sending_unqueued = false;
+                timers.queued[SEND] = Some(key);
+                network.events().insert(key, event(self.place, side, Timer::SendPending));
+            }
+            _ => {
+                timers.is_sending_unqueued = false;
+                timers.deadline[SEND] = None;
+                match side {
+                    Side::Sender => self.sender.forget(Timer::SendPending),
+                    Side::Receiver => self.receiver.forget(Timer::SendPending),
+                }
+            }
+        }
+    }
+}
+
+/// The event of a timer of the socket on this side of the endpoint at `place`.
+fn event(place: u32, side: Side, timer: Timer) -> Event {
+    Event::Socket((2 * place + side as u32) * Timer::COUNT as u32 + timer as u32)
 }
 
 /// What a socket sees of the world.
@@ -167,6 +204,16 @@ struct Host<'a> {
 }
 
 impl Host<'_> {
+    /// There may be something to send when [`Timer::SendPending`] is due.
+    fn queue_sending(&mut self) {
+        self.timers.is_sending_unqueued = false;
+        if let Some(key) = self.timers.deadline[SEND] {
+            self.timers.queued[SEND] = Some(key);
+            let event = event(self.place, self.side, Timer::SendPending);
+            self.network.events().insert(key, event);
+        }
+    }
+
     /// Returns whether the source closes.
     fn on_sent(&mut self, accepted: bool) -> bool {
         let Application::Source(source) = &mut *self.application else { return false };
@@ -195,11 +242,15 @@ impl Environment for Host<'_> {
 
     fn arm(&mut self, timer: Timer, at: Time) {
         let i = timer as usize;
-        let socket = 2 * self.place + self.side as u32;
-        let event = Event::Socket(socket * Timer::COUNT as u32 + i as u32);
         let delay = at - self.network.now();
         let key = self.network.events().reserve(delay);
         self.timers.deadline[i] = Some(key);
+        if timer == Timer::SendPending && !self.network.events().plain {
+            // Mostly the acknowledgement that made room for what was written has it sent, too.
+            self.timers.is_sending_unqueued = true;
+            return;
+        }
+        let event = event(self.place, self.side, timer);
         if self.network.events().plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
             self.timers.queued[i] = Some(key);
             self.network.events().insert(key, event);
@@ -208,6 +259,7 @@ impl Environment for Host<'_> {
 
     fn disarm(&mut self, timer: Timer) {
         self.timers.deadline[timer as usize] = None;
+        self.timers.is_sending_unqueued &= timer != Timer::SendPending;
     }
 
     fn connected(&mut self) {

@@ -80,7 +80,7 @@ impl Port {
     }
 
     /// A packet comes to the port: into the queue discipline, or straight to the device.
-    #[inline]
+    #[inline(always)] // on every hop
     pub fn enter(&mut self, id: PacketId, common: &mut Common) {
         match &mut self.device {
             Device::Single(single) => single.enter(id, &mut self.transmitter, common),

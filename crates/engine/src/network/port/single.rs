@@ -155,6 +155,7 @@ impl Single {
         }
     }
 
+    #[inline(always)] // on the way of every packet that has waited
     fn give_to_device(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
         let bytes = common.packets[id].wire_bytes();
         if self.queue.is_full_for(bytes) {
@@ -180,6 +181,7 @@ impl Single {
     }
 
     /// A packet waits in the device queue, which has room.
+    #[inline(always)] // likewise
     fn wait(
         &mut self,
         id: PacketId,

@@ -130,6 +130,8 @@ pub struct Socket<P: Profile = Ns3> {
     /// False once the end point is gone: nothing is sent or received any more.
     open: bool,
     pending_timers: u16,
+    /// The last look for something to send found nothing, and nothing has been written since.
+    found_nothing: bool,
     retransmit_action: RetransmitAction,
 
     sending: Sending<P::Loss>,
@@ -161,6 +163,7 @@ impl<P: Profile> Socket<P> {
             state: State::Closed,
             open: true,
             pending_timers: 0,
+            found_nothing: false,
             retransmit_action: RetransmitAction::Data,
             sending: Sending::new(&config),
             round_trips: RoundTrips::new(&config, P::INITIAL_RTT),
@@ -210,6 +213,16 @@ impl<P: Profile> Socket<P> {
     #[cfg(test)]
     pub fn state_name(&self) -> String {
         format!("{:?}", if self.open { self.state } else { State::Closed })
+    }
+
+    /// Another look for something to send would find nothing and change nothing, until somebody calls.
+    pub fn found_nothing_to_send(&self) -> bool {
+        self.found_nothing
+    }
+
+    /// `timer` has run, and there was nothing to do.
+    pub fn forget(&mut self, timer: Timer) {
+        self.pending_timers &= !(1 << timer as u16);
     }
 
     fn is_pending(&self, timer: Timer) -> bool {

@@ -45,6 +45,7 @@ impl<P: Profile> Socket<P> {
     #[inline(always)] // on every acknowledgement
     fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
         let mut done = 0;
+        self.found_nothing = false;
         // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
         // The first write knows it as last evaluated; asking for the window evaluates it, so that the
         // second may find another.  From then on only what is unsent changes, and grows: none of
@@ -81,6 +82,7 @@ impl<P: Profile> Socket<P> {
     fn send_some<E: Environment>(&mut self, env: &mut E) {
         loop {
             let window = self.available_window();
+            self.found_nothing = true;
             if window == 0 || (self.is_pacing() && self.is_pending(Timer::Pacing)) {
                 return;
             }
@@ -92,13 +94,14 @@ impl<P: Profile> Socket<P> {
             let next = self.sending.scoreboard.next_segment(rule3, self.sending.window);
             let Some((seq, most)) = next else { return };
             let data = self.sending.scoreboard.size_from(seq);
-            if data < window {
-                self.offer_space(env);
-            }
             let segment_size = self.tcb.segment_size;
             // Silly window avoidance (RFC 9293 section 3.8.6.2.1): rather wait than cut a segment.
             if window < segment_size && data > window {
                 return;
+            }
+            self.found_nothing = false;
+            if data < window {
+                self.offer_space(env);
             }
             // Nagle (RFC 896).
             if !self.config.no_delay && self.unacked_bytes() > 0 && data < segment_size {

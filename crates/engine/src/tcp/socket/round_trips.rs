@@ -16,6 +16,20 @@ struct Sent {
     retransmitted: bool,
 }
 
+impl Sent {
+    fn end(self) -> Seq {
+        self.seq + self.len
+    }
+
+    /// Of its acknowledgement, which has come.  Without timestamps, retransmitted segments give no sample
+    /// (Karn's algorithm, RFC 6298 section 3).
+    #[inline]
+    fn rtt(self, of_echo: Option<Time>, now: Time) -> Option<Time> {
+        let elapsed = now - self.time;
+        of_echo.or((!self.retransmitted && !elapsed.is_zero()).then_some(elapsed))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     estimator: RttEstimator,
@@ -85,7 +99,7 @@ impl RoundTrips {
         while i > 0 && self.history.get(i - 1).is_some_and(reaches) {
             i -= 1;
         }
-        let contains = |entry: Sent| seq < entry.seq + entry.len;
+        let contains = |entry: Sent| seq < entry.end();
         let found = (i..above).find(|&i| self.history.get(i).is_some_and(contains));
         if let Some(entry) = found.and_then(|i| self.history.get_mut(i)) {
             entry.retransmitted = true;
@@ -98,19 +112,19 @@ impl RoundTrips {
     /// one that this ACK covers.  `of_echo`: what the ACK's timestamp echo says, if it has one.
     #[inline]
     pub(super) fn on_ack(&mut self, ack: Seq, of_echo: Option<Time>, tcb: &mut Tcb) {
-        let Some(oldest) = self.history.front() else { return };
-        let sample = rtt_sample(ack, of_echo, oldest, tcb.now);
+        let Some(oldest) = self.history.front().filter(|entry| entry.end() <= ack) else { return };
         let mut newest = oldest;
-        while let Some(entry) = self.history.front() {
-            if entry.seq + entry.len > ack {
-                break;
-            }
-            newest = entry;
+        loop {
             self.history.pop_front();
+            match self.history.front() {
+                Some(entry) if entry.end() <= ack => newest = entry,
+                _ => break,
+            }
         }
-        if let Some(last) = rtt_sample(ack, of_echo, newest, tcb.now) {
+        if let Some(last) = newest.rtt(of_echo, tcb.now) {
             tcb.last_rtt = last;
         }
+        let sample = oldest.rtt(of_echo, tcb.now);
         if let Some(rtt) = sample {
             self.estimator.measure(rtt);
             self.restart_rto();
@@ -118,14 +132,4 @@ impl RoundTrips {
             tcb.min_rtt = tcb.min_rtt.min(tcb.srtt);
         }
     }
-}
-
-/// Without timestamps, retransmitted segments give no sample (Karn's algorithm, RFC 6298 section 3).
-#[inline]
-fn rtt_sample(ack: Seq, of_echo: Option<Time>, entry: Sent, now: Time) -> Option<Time> {
-    if ack < entry.seq + entry.len {
-        return None;
-    }
-    let elapsed = now - entry.time;
-    of_echo.or((!entry.retransmitted && !elapsed.is_zero()).then_some(elapsed))
 }
