@@ -14,6 +14,10 @@ import pytest
 from ccperf.store import Store
 from user_scenarios import environment
 
+# A shell ignores interrupts in what it runs in the background, such as these tests, and what is
+# started there inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 #: 4 TB a minute: a hundredth of the run takes minutes.
 HEAVY = """
 stop_time = "1h"

@@ -111,9 +111,15 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        """Wait until a JavaScript expression is true."""
+        """Wait until a JavaScript expression is true; a page that goes meanwhile is no answer."""
         end = time.monotonic() + _TIMEOUT_S
-        while not self.evaluate(expression):
+        while True:
+            try:
+                if self.evaluate(expression):
+                    return
+            except RuntimeError as error:
+                if "navigated" not in str(error):
+                    raise
             if time.monotonic() > end:
                 raise TimeoutError(expression)
             time.sleep(0.05)

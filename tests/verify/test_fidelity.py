@@ -11,6 +11,8 @@ from ccperf import registry
 from ccperf.verify import counting, departures, fidelity, matrix, page, record
 
 ROOT = Path(__file__).parents[2]
+#: Hosts choose the way: neither ns-3 nor the driver has them, tests of what their papers say do.
+WITHOUT_A_JUDGE = {"presto", "flowbender", "clove", "hermes", "xpath"}
 
 
 def _with_tcp_lp() -> list[matrix.Case]:
@@ -31,7 +33,8 @@ def test_the_matrix_is_counted() -> None:
     for kind in page.KINDS:
         counts = counted.algorithms[kind]
         assert set(counts) == set(registry.algorithms(kind))
-        assert min(count.scenarios for count in counts.values()) >= 4
+        judged = {name: count for name, count in counts.items() if name not in WITHOUT_A_JUDGE}
+        assert min(count.scenarios for count in judged.values()) >= 4
     assert counted.algorithms["qdisc"]["MqQueueDisc"].scenarios >= 20
     assert counted.algorithms["cc"]["TcpLp"].scenarios == len(_with_tcp_lp())
     features = {name: count.scenarios for name, count in counted.features.items()}
