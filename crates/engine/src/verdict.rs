@@ -9,15 +9,13 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// What ns-3 puts before the text of a reason that a child discipline gave.
-    pub fn prefix(self, verdict: Verdict) -> &'static str {
-        match (self.depth, verdict) {
-            (0, _) => "",
-            (1, Verdict::Mark) => "(Marked by child queue disc) ",
-            (1, _) => "(Dropped by child queue disc) ",
-            (_, Verdict::Mark) => "(Marked by child queue disc) (Marked by child queue disc) ",
-            (_, _) => "(Dropped by child queue disc) (Dropped by child queue disc) ",
-        }
+    /// What ns-3 puts before the text of a reason that a child discipline gave: once a level.
+    pub fn prefix(self, verdict: Verdict) -> String {
+        let level = match verdict {
+            Verdict::Mark => "(Marked by child queue disc) ",
+            _ => "(Dropped by child queue disc) ",
+        };
+        level.repeat(self.depth.into())
     }
 }
 

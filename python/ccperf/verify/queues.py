@@ -129,6 +129,12 @@ def children() -> Iterator[Case]:
         child = {"type": f"{kind}QueueDisc", "attributes": {"UseEcn": "true"}}
         yield case(f"tbf-{kind}", tbf(child), flows=3, tcp={"UseEcn": "On"})
         yield case(f"tbf-{kind}-tight", tbf(_tight(kind)), flows=3)
+    # Both have timers: the bucket's for its next packet, the child's for its probability.
+    early = {"QueueDelayReference": "1ms", "MaxBurstAllowance": "1ms"}
+    for kind, more in (("Pie", {}), ("FqPie", {"Flows": "16"})):
+        child = {"type": f"{kind}QueueDisc", "attributes": {**early, **more}}
+        yield case(f"tbf-{kind}-early", tbf(child), flows=3)
+        yield case(f"tbf-prio-{kind}-early", tbf(prio(*[child] * 3)), **classes)
     yield case("nested", tbf(prio(*["CoDelQueueDisc"] * 3)), **classes)
 
 

@@ -53,9 +53,15 @@ impl Classes {
         }
     }
 
-    /// As [`Qdisc::timer`], for the owner's.
+    /// The tag for a timer of the owner itself.
+    pub fn own_tag(&self) -> u32 {
+        self.len() as u32
+    }
+
+    /// As [`Qdisc::timer`], for the owner's timers but for one of its own.
     pub fn timer(&mut self, tag: u32, cx: &mut QdiscContext<'_>) -> bool {
-        let (tag, class) = (tag / self.len() as u32, tag as usize % self.len());
+        let places = self.len() as u32 + 1;
+        let (tag, class) = (tag / places, (tag % places) as usize);
         self.call(class, cx, |child, cx| child.timer(tag, cx))
     }
 
@@ -96,7 +102,7 @@ impl Classes {
         cx: &mut QdiscContext<'_>,
         call: impl FnOnce(&mut AnyQdisc, &mut QdiscContext<'_>) -> T,
     ) -> T {
-        let count = self.classes.len() as u32;
+        let places = self.classes.len() as u32 + 1;
         let own = &mut self.classes[class];
         let others = cx.state.packets - own.packets;
         let (packets, bytes) = (cx.state.packets, cx.state.bytes);
@@ -106,7 +112,7 @@ impl Classes {
         own.packets = own.packets + cx.state.packets - packets;
         own.bytes = own.bytes + cx.state.bytes - bytes;
         for (_, tag) in &mut cx.state.timers[timers..] {
-            *tag = *tag * count + class as u32;
+            *tag = *tag * places + class as u32;
         }
         result
     }

@@ -169,7 +169,7 @@ impl Pie {
     }
 
     /// Whether an arriving packet is to be dropped or marked (RFC 8033 section 4.1).
-    fn drops_early(&mut self, bytes: u32) -> bool {
+    fn drops_early(&mut self, bytes: u32, cx: &QdiscContext<'_>) -> bool {
         if self.burst_allowance > Time::ZERO {
             return false;
         }
@@ -178,11 +178,15 @@ impl Pie {
             self.burst_allowance = self.params.max_burst;
         }
         let mean = self.params.mean_packet_size;
+        // A packet that was taken out to be looked at still counts.
+        let held = cx.held_bytes();
         let (probability, is_short) = match self.params.limit {
-            QueueSize::Packets(_) => (self.probability, self.queue.len() <= SHORT_QUEUE),
+            QueueSize::Packets(_) => {
+                (self.probability, self.queue.len() + u32::from(held > 0) <= SHORT_QUEUE)
+            }
             QueueSize::Bytes(_) => (
                 self.probability * f64::from(bytes) / f64::from(mean),
-                self.queue.bytes() <= mean.wrapping_mul(SHORT_QUEUE),
+                self.queue.bytes() + held <= mean.wrapping_mul(SHORT_QUEUE),
             ),
         };
         let is_light = self.old_delay_secs < 0.5 * self.params.reference
@@ -303,7 +307,7 @@ impl Qdisc for Pie {
             return false;
         }
         let is_exempt = self.params.use_l4s && cx.is_l4s(id);
-        if self.is_active() && !is_exempt && self.drops_early(bytes) {
+        if self.is_active() && !is_exempt && self.drops_early(bytes, cx) {
             let may_mark = self.params.use_ecn && self.probability < self.params.mark_ecn_threshold;
             if !(may_mark && cx.mark(id, UNFORCED_MARK)) {
                 cx.drop_before_enqueue(id, UNFORCED_DROP);

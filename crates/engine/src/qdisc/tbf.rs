@@ -157,12 +157,16 @@ impl Qdisc for Tbf {
             let peak_wait = self.peak.as_ref().map_or(Time::ZERO, |peak| peak.wait(peak_left));
             // Less than half a nanosecond would round to none, and time would not go on (in ns-3 it
             // does not).
-            cx.set_timer(self.bucket.wait(left).max(peak_wait).max(Time(1)), 0);
+            let wait = self.bucket.wait(left).max(peak_wait).max(Time(1));
+            cx.set_timer(wait, self.queue.own_tag());
         }
         None
     }
 
-    fn timer(&mut self, _tag: u32, _cx: &mut QdiscContext<'_>) -> bool {
+    fn timer(&mut self, tag: u32, cx: &mut QdiscContext<'_>) -> bool {
+        if tag != self.queue.own_tag() {
+            return self.queue.timer(tag, cx);
+        }
         self.timer_is_set = false;
         true
     }
