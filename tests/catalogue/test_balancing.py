@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 import pytest
 
 from ccperf import backends, catalogue
-from ccperf.catalogue import BALANCING, Experiment
 from ccperf.catalogue.balancing.conditions import CONDITIONS
 from ccperf.cli.app import invoke
 from ccperf.recording import Recording
 from ccperf.scenario import Scenario
 
-every_experiment = pytest.mark.parametrize("experiment", BALANCING.values(), ids=lambda e: e.name)
 SMALL: dict[str, Any] = {
     "leaves": 3,
     "spines": 4,
@@ -35,25 +32,6 @@ def simulated(scheme: str, **given: Any) -> Recording:
 def unfinished(recording: Recording) -> int:
     assert recording.completions is not None
     return int((recording.completions.array("finished") == 0).sum())
-
-
-@every_experiment
-def test_every_point_is_canonical_and_makes_sense(experiment: Experiment) -> None:
-    points = list(experiment.grid())
-    assert points == [experiment.point(point) for point in points]
-    for point in (points[0], points[-1]):
-        for scheme in experiment.usual:
-            experiment.scenario(scheme, **point).lowered()
-
-
-@every_experiment
-def test_the_command_makes_the_same_point(
-    experiment: Experiment, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = experiment.reproduce(experiment.usual[0], seed=7)
-    assert command.startswith(f"ccperf run {experiment.name} --routing {experiment.usual[0]} ")
-    assert invoke([*shlex.split(command)[1:], "--dry-run"]) == 0
-    assert capsys.readouterr().out.strip() == command
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from ccperf import backends, catalogue
-from ccperf.catalogue import DATACENTRE, Experiment
 from ccperf.catalogue.datacentre import many_to_one, schemes
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
@@ -19,8 +18,6 @@ from ccperf.recording import Recording
 
 #: A discipline of one's own, which marks above a threshold.
 MINE = Path(__file__).parents[2] / "examples" / "python" / "myqdisc.py"
-
-every_experiment = pytest.mark.parametrize("experiment", DATACENTRE.values(), ids=lambda e: e.name)
 
 
 def simulated(experiment: str, scheme: str, **given: Any) -> Recording:
@@ -38,25 +35,6 @@ def queue(recording: Recording, begin_ms: float, end_ms: float) -> np.ndarray[An
 
 def drops(recording: Recording) -> int:
     return int(recording.links.array("qdisc_dropped").sum())
-
-
-@every_experiment
-def test_every_point_is_canonical_and_makes_sense(experiment: Experiment) -> None:
-    points = list(experiment.grid())
-    assert points == [experiment.point(point) for point in points]
-    for point in (points[0], points[-1]):
-        for scheme in experiment.usual:
-            experiment.scenario(scheme, **point).lowered()
-
-
-@every_experiment
-def test_the_command_makes_the_same_point(
-    experiment: Experiment, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = experiment.reproduce(experiment.usual[0], seed=7)
-    assert command.startswith(f"ccperf run {experiment.name} --qdisc {experiment.usual[0]} ")
-    assert invoke([*shlex.split(command)[1:], "--dry-run"]) == 0
-    assert capsys.readouterr().out.strip() == command
 
 
 @pytest.mark.parametrize("scheme", [*schemes.USUAL, "TCN", "TCN-average", "RedQueueDisc", "fifo"])

@@ -147,8 +147,7 @@ impl Replay {
                 Verdict::DropBeforeEnqueue => "drop_before_enqueue",
                 Verdict::Mark => "mark",
             };
-            let (prefix, text) = (c.reason.prefix(c.verdict), c.reason.text);
-            format!("count {verdict} \"{prefix}{text}\" {} {}", c.packets, c.bytes)
+            format!("count {verdict} \"{}\" {} {}", c.reason.of(c.verdict), c.packets, c.bytes)
         });
         let mut lines: Vec<_> = lines.collect();
         lines.sort();

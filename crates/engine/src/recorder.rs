@@ -461,7 +461,7 @@ fn drops(scenario: &Lowered, network: &Network) -> Table {
             };
             t.link.push(direction.name.clone());
             t.verdict.push(verdict.to_string());
-            t.reason.push(format!("{}{}", count.reason.prefix(count.verdict), count.reason.text));
+            t.reason.push(count.reason.of(count.verdict).to_string());
             t.packets.push(count.packets as i64);
             t.bytes.push(count.bytes as i64);
         }

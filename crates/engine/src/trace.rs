@@ -173,8 +173,7 @@ impl Table {
             PacketEvent::Mark => Verdict::Mark,
             _ => Verdict::DropBeforeEnqueue,
         };
-        let prefix = reason.prefix(verdict);
-        write!(out, ",{},{prefix}{}", ecn_word(p.ecn), reason.text)?;
+        write!(out, ",{},{}", ecn_word(p.ecn), reason.of(verdict))?;
         if let Some(keys) = &self.keys {
             write_headers(out, keys, packet)?;
         }

@@ -1,5 +1,7 @@
 //! What a queue discipline can decide of a packet, and why.
 
+use std::fmt;
+
 /// Why a packet was dropped or marked, in ns-3's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reason {
@@ -9,13 +11,25 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// What ns-3 puts before the text of a reason that a child discipline gave: once a level.
-    pub fn prefix(self, verdict: Verdict) -> String {
-        let level = match verdict {
+    /// As ns-3 says it: each level that a child discipline's decision goes up puts a prefix before.
+    pub fn of(self, verdict: Verdict) -> impl fmt::Display {
+        InWords { reason: self, verdict }
+    }
+}
+
+struct InWords {
+    reason: Reason,
+    verdict: Verdict,
+}
+
+impl fmt::Display for InWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let prefix = match self.verdict {
             Verdict::Mark => "(Marked by child queue disc) ",
             _ => "(Dropped by child queue disc) ",
         };
-        level.repeat(self.depth.into())
+        (0..self.reason.depth).try_for_each(|_| f.write_str(prefix))?;
+        f.write_str(self.reason.text)
     }
 }
 

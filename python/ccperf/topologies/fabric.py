@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ccperf.errors import ScenarioError, unknown
@@ -64,6 +65,25 @@ class Fabric:
     def nodes(self) -> tuple[str, ...]:
         """Hosts, then switches."""
         return self.hosts + self.switches
+
+    @property
+    def racks(self) -> list[list[str]]:
+        """The hosts of each switch that has some, in the order of hosts."""
+        racks: dict[str, list[str]] = {}
+        for link in self.links:
+            host, switch = link["ends"]
+            if host in self._hosts:
+                racks.setdefault(switch, []).append(host)
+        return list(racks.values())
+
+    @property
+    def between_switches(self) -> list[str]:
+        """The names of the links between switches."""
+        return [link["name"] for link in self.links if link["ends"][0] not in self._hosts]
+
+    @cached_property
+    def _hosts(self) -> frozenset[str]:
+        return frozenset(self.hosts)
 
     def failure(self, what: str, down: str, up: str | None = None) -> dict[str, str | None]:
         """A failure in the fabric's own words: ``leaf0-spine1`` is a link, ``spine1`` a switch.

@@ -32,14 +32,7 @@ impl Bench {
         let spec = SPECS.iter().find(|spec| spec.ns3 == ns3).unwrap();
         let attributes = Attributes::new(spec, &given);
         let children = children(ns3, &attributes);
-        let mut cx = BuildContext {
-            attributes,
-            mtu: 1500,
-            stream: 7,
-            run: 1,
-            children,
-            pool: Pool::default(),
-        };
+        let mut cx = context(attributes, children);
         let flow = |i| FlowKey {
             source: 0x0a00_0001 + 4 * i,
             destination: 0x1400_0001 + 4 * i,
@@ -129,6 +122,10 @@ impl Bench {
     }
 }
 
+fn context(attributes: Attributes<'_>, children: Vec<AnyQdisc>) -> BuildContext<'_> {
+    BuildContext { attributes, mtu: 1500, stream: 7, run: 1, children, pool: Pool::default() }
+}
+
 /// What a scenario would give it that names no children.
 fn children(ns3: &str, attributes: &Attributes<'_>) -> Vec<AnyQdisc> {
     let Children::Listed { parameter, default } = find(ns3).unwrap().children else {
@@ -137,15 +134,7 @@ fn children(ns3: &str, attributes: &Attributes<'_>) -> Vec<AnyQdisc> {
     let make = |_| {
         let (spec, given) = (find(default).unwrap().spec, BTreeMap::new());
         let attributes = Attributes::new(&spec, &given);
-        let children = Vec::new();
-        let mut cx = BuildContext {
-            attributes,
-            mtu: 1500,
-            stream: 7,
-            run: 1,
-            children,
-            pool: Pool::default(),
-        };
+        let mut cx = context(attributes, Vec::new());
         build(default, &mut cx).unwrap()
     };
     (0..attributes.numbers(parameter).len()).map(make).collect()

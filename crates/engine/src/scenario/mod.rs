@@ -15,6 +15,7 @@ mod failures;
 mod faults;
 mod ideal;
 mod impairments;
+mod links;
 mod lower;
 mod memory;
 pub mod names;

@@ -52,18 +52,10 @@ def _random_drops(fabric: Fabric, _until: int) -> dict[str, Any]:
 
 def _black_hole(fabric: Fabric, _until: int) -> dict[str, Any]:
     """A spine loses all from half of the first rack's hosts to those of the last one."""
-    racks = racks_of(fabric)
+    racks = fabric.racks
     sources = racks[0][: len(racks[0]) // 2]
     hole = {"node": fabric.node("spine_0"), "sources": sources, "destinations": racks[-1]}
     return {"faults": [hole]}
-
-
-def racks_of(fabric: Fabric) -> list[list[str]]:
-    """The hosts of each leaf."""
-    racks: dict[str, list[str]] = {}
-    for host in fabric.hosts:
-        racks.setdefault(host.split("_")[1], []).append(host)
-    return list(racks.values())
 
 
 CONDITIONS: Mapping[str, Condition] = {

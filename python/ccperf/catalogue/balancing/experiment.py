@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ccperf import _native, profiles, registry
-from ccperf.catalogue.balancing.conditions import CONDITIONS, racks_of, slow_links
-from ccperf.catalogue.datacentre.experiment import SIZES, TRANSPORT, WORKLOAD
+from ccperf import _native, registry
+from ccperf.catalogue.balancing.conditions import CONDITIONS, slow_links
+from ccperf.catalogue.datacentre.experiment import (
+    TRANSPORT,
+    WORKLOAD,
+    flows_between_racks,
+    of_the_uplinks,
+    stack,
+)
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -19,8 +25,8 @@ if TYPE_CHECKING:
 RATE, LINK_DELAY = "10Gbps", "10us"
 #: DCTCP's threshold at 10 Gbps, and the switches' room, in packets.
 MARK, LIMIT = "65p", "600p"
-#: The paper's simulations: timers of 10 ms, an initial window of 10.
-TCP = profiles.tcp("ns3-ecn-sharp", InitialCwnd=10, ConnTimeout="10ms", MinRto="10ms")
+#: The paper's simulations have timers of 10 ms.
+TIMERS = {"ConnTimeout": "10ms", "MinRto": "10ms"}
 LOAD = Parameter("load", "load", (0.3, 0.5, 0.7, 0.9), 0.5, "Load of the leaves' uplinks.")
 LEAVES = Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2.")
 SPINES = Parameter("spines", "count", (4,), 4, "Number of spines, at least 2.")
@@ -66,14 +72,19 @@ class BalancingExperiment(Experiment):
     )
     stop_time = "1s"
 
-    def asked(self, setup: Setup) -> Balanced:
+    #: Of all points; `asked` may tell them apart.
+    condition: ClassVar[str] = "symmetric"
+
+    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002  # others look at it
         """What this point asks for."""
-        raise NotImplementedError
+        return Balanced(self.condition)
 
     def build(self, setup: Setup) -> Scenario:
         asked = self.asked(setup)
         network = _network(setup, asked.condition)
         until = _native.parse_time(setup["arrivals"])
+        # A load is of those that are there when all are well.
+        uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(RATE)
         conditions = CONDITIONS[asked.condition](network, until)
         known = registry.parameters("routing", setup.cc)
         attributes = {"FlowletTimeout": setup["flowlet"], **dict(asked.attributes)}
@@ -86,13 +97,9 @@ class BalancingExperiment(Experiment):
                 "type": setup.cc,
                 "attributes": {k: v for k, v in attributes.items() if k in known},
             },
-            stacks=[_stack(setup)],
-            workloads=[_flows(setup, network)],
-            recording={
-                "interval": "1ms",
-                "flows": "none",
-                "links": [each["name"] for each in network.links if "spine" in each["name"]],
-            },
+            stacks=[stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS)],
+            workloads=[flows_between_racks(setup, network, uplinks)],
+            recording=of_the_uplinks(network),
             **conditions,
         )
 
@@ -130,27 +137,3 @@ def _network(setup: Setup, condition: str) -> Fabric:
         for each in network.links
     )
     return replace(network, links=links)
-
-
-def _stack(setup: Setup) -> dict[str, Any]:
-    cc = {"type": setup["transport"], "attributes": {}}
-    tcp = {**TCP, "ReTxThreshold": setup["dup_acks"]}
-    return {"name": "dc", "cc": cc, "recovery": setup.recovery, "tcp": tcp}
-
-
-def _flows(setup: Setup, network: Fabric) -> dict[str, Any]:
-    """Between racks, at a load of the uplinks that are there when all are well."""
-    uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(RATE)
-    return {
-        "name": "flow",
-        "stack": "dc",
-        "write": f"{TCP['SegmentSize']}B",
-        "apart": racks_of(network),
-        "sizes": SIZES[setup["workload"]],
-        "arrivals": {
-            "type": "Poisson",
-            "load": setup["load"],
-            "capacity": f"{uplinks}bps",
-            "until": setup["arrivals"],
-        },
-    }

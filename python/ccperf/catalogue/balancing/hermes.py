@@ -37,17 +37,12 @@ class HermesSymmetric(BalancingExperiment):
     description = "Mean completion times of all flows when nothing is broken."
     parameters = (WORKLOAD, with_grid(LOAD, *PUBLISHED_LOADS, default=0.5), *SIZE, *REST)
 
-    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
-        return Balanced()
-
 
 class HermesAsymmetric(HermesSymmetric):
     name = "hermes_asymmetric"
     title = "Hermes, figures 13 and 14: a fifth of the links slow, over load"
     description = "20 % of the links between leaves and spines have 2 Gbps, drawn by the seed."
-
-    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
-        return Balanced("slow_links")
+    condition = "slow_links"
 
 
 class HermesFlowletTimeout(BalancingExperiment):
@@ -64,18 +59,14 @@ class HermesFlowletTimeout(BalancingExperiment):
         LOSS,
         TRANSPORT,
     )
-
-    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
-        return Balanced("slow_links")
+    condition = "slow_links"
 
 
 class HermesRandomDrops(HermesSymmetric):
     name = "hermes_random_drops"
     title = "Hermes, figure 16: a spine that loses 2 %"
     description = "One spine loses 2 % of the packets that come to it, silently."
-
-    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
-        return Balanced("random_drops")
+    condition = "random_drops"
 
 
 class HermesBlackHole(HermesSymmetric):
@@ -85,9 +76,7 @@ class HermesBlackHole(HermesSymmetric):
         "One spine loses all packets from half of the hosts of the first rack to those of the last "
         "one. Flows that stay there do not end."
     )
-
-    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002
-        return Balanced("black_hole")
+    condition = "black_hole"
 
 
 class HermesParts(BalancingExperiment):

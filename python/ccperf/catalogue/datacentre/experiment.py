@@ -12,6 +12,7 @@ from ccperf.catalogue.parameter import Parameter
 if TYPE_CHECKING:
     from ccperf import registry
     from ccperf.catalogue.experiment import Setup
+    from ccperf.topologies import Fabric
 
 #: How hosts speak TCP: an ACK for each segment, timers of milliseconds, buffers that never limit.
 TCP = profiles.tcp("ns3-ecn-sharp", InitialCwnd=10)
@@ -54,3 +55,25 @@ def stack(setup: Setup, **own: Any) -> dict[str, Any]:
     if "window" in setup.parameters:
         own["InitialCwnd"] = setup["window"]
     return {"name": "dc", "cc": cc, "recovery": setup.recovery, "tcp": {**TCP, **own}}
+
+
+def flows_between_racks(setup: Setup, network: Fabric, uplinks_bps: int) -> dict[str, Any]:
+    """Poisson arrivals between hosts of different racks, at a load of the uplinks together."""
+    return {
+        "name": "flow",
+        "stack": "dc",
+        "write": f"{SEGMENT}B",
+        "apart": network.racks,
+        "sizes": SIZES[setup["workload"]],
+        "arrivals": {
+            "type": "Poisson",
+            "load": setup["load"],
+            "capacity": f"{uplinks_bps}bps",
+            "until": setup["arrivals"],
+        },
+    }
+
+
+def of_the_uplinks(network: Fabric) -> dict[str, Any]:
+    """What is recorded where transfers count: the links between switches, every millisecond."""
+    return {"interval": "1ms", "flows": "none", "links": network.between_switches}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.catalogue.datacentre import schemes
 from ccperf.catalogue.datacentre.experiment import (
     LOAD,
-    SEGMENT,
-    SIZES,
     TRANSPORT,
     WINDOW,
     WORKLOAD,
     DataCentreExperiment,
+    flows_between_racks,
+    of_the_uplinks,
     stack,
 )
 from ccperf.catalogue.parameter import Parameter
@@ -74,25 +74,8 @@ class LeafSpine(DataCentreExperiment):
             port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
             host_port=fair_host_port(),
         )
-        racks = [
-            [host for host in network.hosts if host.startswith(f"h_{leaf}_")]
-            for leaf in range(leaves)
-        ]
-        uplinks = leaves * spines * _native.parse_rate(RATE)
-        flows: dict[str, Any] = {
-            "name": "flow",
-            "stack": "dc",
-            "write": f"{SEGMENT}B",
-            "apart": racks,
-            "added_delay": {"type": "Classes", "delays": ADDED_DELAYS},
-            "sizes": SIZES[setup["workload"]],
-            "arrivals": {
-                "type": "Poisson",
-                "load": setup["load"],
-                "capacity": f"{uplinks}bps",
-                "until": setup["arrivals"],
-            },
-        }
+        flows = flows_between_racks(setup, network, leaves * spines * _native.parse_rate(RATE))
+        delays = {"type": "Classes", "delays": ADDED_DELAYS}
         return network.scenario(
             [],
             stop_time=setup.stop_time,
@@ -100,10 +83,6 @@ class LeafSpine(DataCentreExperiment):
             label=self.name,
             routing={"type": "ecmp"},
             stacks=[stack(setup)],
-            workloads=[flows],
-            recording={
-                "interval": "1ms",
-                "flows": "none",
-                "links": [each["name"] for each in network.links if "spine" in each["name"]],
-            },
+            workloads=[{**flows, "added_delay": delays}],
+            recording=of_the_uplinks(network),
         )

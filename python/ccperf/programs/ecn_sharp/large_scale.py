@@ -109,14 +109,11 @@ def fabric(
         port=port,
         host_port=fair_host_port(device_queue=DEVICE_QUEUE),
     )
-    racks = [
-        [host for host in network.hosts if host.startswith(f"h_{leaf}_")] for leaf in range(leaves)
-    ]
     flows = {
         "name": "flow",
         "stack": "dc",
         "write": f"{transport.SEGMENT}B",
-        "apart": racks,
+        "apart": network.racks,
         "added_delay": {"type": "Classes", "delays": ADDED_DELAYS},
         "sizes": transport.sizes("--cdfFileName", values["cdfFileName"]),
         "arrivals": {
