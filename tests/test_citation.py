@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ccperf import __version__, backends, catalogue, registry
-from ccperf.citation import bibliography, cite, entries
+from ccperf.citation import bibliography, cite, entries, of_experiment
 from ccperf.cli.app import invoke
 from ccperf.result import Result
 from ccperf.store import Store
@@ -38,6 +38,14 @@ def test_queue_disciplines_with_a_publication_have_it() -> None:
         keys = entries("qdisc", name)
         assert set(keys) <= bibliography().keys(), name
         assert keys or re.search(r"tc-|ccperf", spec["source"]), name
+
+
+def test_experiments_after_a_paper_have_it() -> None:
+    for name, experiment in catalogue.EXPERIMENTS.items():
+        assert set(of_experiment(name)) == set(experiment.papers) <= bibliography().keys(), name
+        switches = experiment.kind in ("qdisc", "routing")
+        assert switches <= bool(experiment.papers), name
+    assert of_experiment("of somebody's own") == ()
 
 
 def test_entries_are_well_formed() -> None:

@@ -84,7 +84,7 @@ catalogue        : _native errors profiles programs published registry roles sce
 flow_monitor     : errors
 backends         : _native algorithms errors recording user_code
 result           : _native errors figures metrics notebook user_code
-citation         : registry
+citation         : catalogue registry
 evidence         : chance errors figures metrics notebook registry result roles store
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ccperf import registry
+from ccperf import catalogue, registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,16 +51,6 @@ _SOURCES = {
     "flowbender": "flowbender",
     "clove": "clove",
     "xpath": "xpath",
-}
-#: Entries of experiments that follow a paper's.
-_EXPERIMENTS = {
-    "testbed": ("ecnsharp",),
-    "rtt_variation": ("ecnsharp",),
-    "leaf_spine": ("ecnsharp", "hermes"),
-    "query_burst": ("ecnsharp",),
-    "query_completion": ("ecnsharp",),
-    "ecn_sharp_sensitivity": ("ecnsharp",),
-    "dwrr": ("ecnsharp",),
 }
 #: So many bottlenecks are described one by one.
 _FEW = 4
@@ -132,7 +122,8 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
 
 def of_experiment(name: str) -> tuple[str, ...]:
     """Return the keys of the papers whose experiment this is."""
-    return _EXPERIMENTS.get(name, ())
+    experiment = catalogue.EXPERIMENTS.get(name)
+    return experiment.papers if experiment else ()
 
 
 def entries(kind: Kind, name: str) -> list[str]:

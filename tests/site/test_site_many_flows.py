@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from site_built import built
 from site_html import parse
@@ -68,3 +69,17 @@ def test_rows_that_lack_what_others_have_keep_lacking_it() -> None:
     common, *others = drawing.compact(rows)
     assert [{**common, **other} for other in others] == rows
     assert drawing.compact([]) == [{}]
+
+
+def test_flows_that_never_measured_a_round_trip_have_a_page(tmp_path: Path) -> None:
+    engine = backends.get("native")
+    scenario = catalogue.get("loss_resilience").scenario("TcpNewReno", loss="1", stop_time="1s")
+    result = Result.of(
+        scenario,
+        engine.simulate(scenario),
+        engine,
+        experiment="loss_resilience",
+        parameters={"aut": "TcpNewReno", "loss": "1"},
+    )
+    assert np.isnan(result.recording.flow_samples.array("srtt_ns")).all()
+    built(tmp_path, [result])

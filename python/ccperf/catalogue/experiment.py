@@ -78,6 +78,8 @@ class Experiment(ABC):
     #: Whether :func:`~ccperf.catalogue.shared.starts` draws when flows start, jitter included;
     #: otherwise flows start as written, and jitter is added.
     draws_starts: ClassVar[bool] = False
+    #: Keys of the papers whose experiment it is, in the bibliography.
+    papers: ClassVar[tuple[str, ...]] = ()
     #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
     seeded: ClassVar[str] = ""
 

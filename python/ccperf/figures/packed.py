@@ -28,6 +28,8 @@ _DIGITS = np.frombuffer(
 )
 #: Fewer buckets than this show no shape.
 _LEAST_BUCKETS = 12
+#: What distributions and operating points are made of; kept even where no flow has a value.
+_ALWAYS = ("throughput", "srtt")
 #: What is left out first where there is little room; figures then lack it.
 _DISPENSABLE = ("in_flight", "retransmissions", "rtos", "ssthresh", "marks", "cwnd")
 #: Characters around the digits of a series, around a flow, and around all.
@@ -75,7 +77,6 @@ def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, 
     count = flows.time.size
     chosen, kept = _fitting(flows, room)
     width = _width(kept, len(chosen), count, room)
-    throughput, srtt = kept["throughput"], kept["srtt"]
     return {
         "start": round(float(flows.time[0]), 9) if count else 0.0,
         "step": round(float(flows.time[1] - flows.time[0]), 9) if count > 1 else 0.0,
@@ -91,12 +92,9 @@ def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, 
         ],
         "quantiles": [
             [name, [_digits(one, room) for one in _quantiles(kept[name], room.quantiles)]]
-            for name in ("throughput", "srtt")
+            for name in _ALWAYS
         ],
-        "means": {
-            "throughput": _plain(mean(throughput), room),
-            "srtt": _plain(mean(srtt), room),
-        },
+        "means": {name: _plain(mean(kept[name]), room) for name in _ALWAYS},
     }
 
 
@@ -114,7 +112,11 @@ def _fitting(flows: FlowSeries, room: Room) -> tuple[list[int], dict[str, Floats
             name: series[:, chosen] if name in of_flows else series
             for name, series in (values | best).items()
         }
-        kept = {name: series for name, series in kept.items() if not _is_empty(name, series)}
+        kept = {
+            name: series
+            for name, series in kept.items()
+            if name in _ALWAYS or not _is_empty(name, series)
+        }
         least = 2 * _LEAST_BUCKETS * room.digits * _points(kept)
         if least + _around(kept, len(chosen), room) <= room.size or most == 1:
             return chosen, kept

@@ -65,6 +65,7 @@ class BalancingExperiment(Experiment):
 
     kind: ClassVar[registry.Kind] = "routing"
     usual: ClassVar[tuple[str, ...]] = ("ecmp", "letflow", "conga", "hermes")
+    papers: ClassVar[tuple[str, ...]] = ("hermes",)
     group = "Load balancing"
     recovery = "TcpClassicRecovery"
     seeded = (

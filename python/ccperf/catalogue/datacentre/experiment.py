@@ -41,6 +41,7 @@ class DataCentreExperiment(Experiment):
 
     kind: ClassVar[registry.Kind] = "qdisc"
     usual: ClassVar[tuple[str, ...]] = schemes.USUAL
+    papers: ClassVar[tuple[str, ...]] = ("ecnsharp",)
     group = "Data centre"
     recovery = "TcpClassicRecovery"
 

@@ -40,6 +40,7 @@ THRESHOLDS = schemes.Thresholds(
 
 class LeafSpine(DataCentreExperiment):
     name = "leaf_spine"
+    papers = ("ecnsharp", "hermes")
     title = "Leaf-spine: completion times over load"
     description = (
         "Every server of a leaf-spine fabric sends to servers below other leaves, over 10 Gbps and "
