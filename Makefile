@@ -34,12 +34,13 @@ test-rust: $(VENV)/.tools
 test-python: setup
 	$(BIN)/pytest -n $(JOBS) -q
 
-lint: setup ## ruff, mypy, rustfmt, clippy
+lint: setup ## ruff, mypy, rustfmt, clippy, licences and origins of what is used
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(RUSTFMT) --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/python tools/dependencies.py
 
 fingerprints: setup ## the engine against its recorded runs of the whole matrix, in seconds
 	$(BIN)/python tools/fingerprints.py --packets

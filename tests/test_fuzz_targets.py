@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from user_scenarios import ROOT
+from user_scenarios import ROOT, drawn_seed
 
 
 def _module() -> ModuleType:
@@ -25,9 +25,7 @@ targets = _module()
 
 @pytest.mark.parametrize("name", targets.TARGETS)
 def test_whatever_is_read_is_read_or_refused(name: str) -> None:
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"seed {seed}")
-    generator = random.Random(seed)
+    generator = random.Random(drawn_seed())
     examples = targets.examples(name)
     for data in [*examples, b"", *(targets.draw(examples, generator) for _ in range(400))]:
         targets.TARGETS[name](data)

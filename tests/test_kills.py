@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-import random
 
 import pytest
 
-from user_scenarios import ROOT
+from user_scenarios import ROOT, drawn_seed
 
 
 @pytest.mark.slow
@@ -18,6 +17,4 @@ def test_nothing_finished_is_lost_and_nothing_half_looks_whole() -> None:
     assert spec.loader
     kills = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(kills)
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"again: .venv/bin/python tools/kills.py --kills 6 --seed {seed}")
-    kills.kill(6, seed)
+    kills.kill(6, drawn_seed())

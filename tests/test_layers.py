@@ -57,6 +57,7 @@ scenario         : attributes congestion lowered packet qdisc recording recovery
 _PACKAGE = """
 _native          :
 errors           :
+wording          :
 outputs          : errors
 interruption     :
 grid             : errors
@@ -66,30 +67,33 @@ algorithms       :
 user_code        : _native algorithms errors
 registry         : _native user_code
 chance           : registry
-recording        : _native
+recording        : _native wording
 fields           : user_code
 added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
 metrics          : _native errors
-figures          : errors metrics outputs
+figures          : errors metrics outputs wording
 notebook         : errors figures
-scenario         : _native added_delay errors fields notebook profiles toml user_code workload
-topologies       : _native errors scenario toml user_code
+scenario         : _native added_delay errors fields notebook profiles toml user_code wording
+                   workload
+topologies       : _native errors scenario toml user_code wording
 programs         : _native errors flow_monitor outputs profiles registry scenario topologies traces
+                   wording
 published        :
 roles            :
 catalogue        : _native errors profiles programs published registry roles scenario topologies
-                   traces user_code
+                   traces user_code wording
 flow_monitor     : errors
 backends         : _native algorithms errors recording user_code
-result           : _native errors figures metrics notebook user_code
-citation         : catalogue registry
-evidence         : chance errors figures metrics notebook registry result roles store
+result           : _native errors figures metrics notebook user_code wording
+citation         : catalogue registry wording
+evidence         : chance errors figures metrics notebook registry result roles store wording
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
 what_if          : _native errors grid scenario topologies
 campaign         : _native backends chance errors interruption result roles scenario store user_code
+                   wording
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 verify           : _native backends campaign catalogue errors interruption metrics outputs
@@ -101,7 +105,7 @@ include          :
 data             :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures
                    grid interruption metrics outputs plan programs registry reproduce roles scenario
-                   site store toml topologies user_code verify what_if
+                   site store toml topologies user_code verify what_if wording
 __main__         : cli
 """
 

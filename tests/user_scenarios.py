@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,25 @@ from ccperf.scenario import Scenario
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
+
+#: 4 TB a minute: a hundredth of the run takes minutes.
+HEAVY = """
+stop_time = "1h"
+nodes = ["a", "b"]
+[recording]
+interval = "1s"
+[[links]]
+name = "l"
+ends = ["a", "b"]
+rate = "400Gbps"
+delay = "1us"
+forward = { qdisc = { type = "fifo", attributes = { MaxSize = "100000p" } } }
+[[flows]]
+source = "a"
+destination = "b"
+cc = "cubic"
+tcp = { SndBufSize = 10000000, RcvBufSize = 10000000, SegmentSize = 1448 }
+"""
 
 
 def scenario(cc: object, **changes: Any) -> Scenario:
@@ -56,3 +76,10 @@ def with_qdisc(
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+
+
+def drawn_seed() -> int:
+    """Another seed in every run, printed; CCPERF_TEST_SEED gives one again."""
+    seed = int(os.environ.get("CCPERF_TEST_SEED") or random.SystemRandom().randrange(2**32))
+    print(f"again: CCPERF_TEST_SEED={seed}")
+    return seed

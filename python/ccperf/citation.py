@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from ccperf import catalogue, registry
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -95,9 +96,9 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
     stacks = {stack["name"]: stack for stack in scenario.get("stacks", ())}
     count = result.recording.flows.rows - len(scenario["flows"]) + len(flows)
     flows += [stacks[workload["stack"]] for workload in scenario.get("workloads", ())]
-    algorithms = _together(named("cc", name) for name in _counted(f["cc"]["type"] for f in flows))
+    algorithms = _together(named("cc", name) for name in _each_once(f["cc"]["type"] for f in flows))
     recoveries = _together(
-        named("recovery", name) for name in _counted(f["recovery"] for f in flows)
+        named("recovery", name) for name in _each_once(f["recovery"] for f in flows)
     )
     sentences.append(
         f"{count} TCP flow{'s' * (count != 1)} used {algorithms}, with loss recovery"
@@ -170,9 +171,9 @@ def _bottleneck(scenario: Mapping[str, Any], direction: str, named: Any) -> str:
 
 def _ports(scenario: Mapping[str, Any], named: Any) -> str:
     sides = [link[side] for link in scenario["links"] for side in ("forward", "reverse")]
-    names = _counted(side["qdisc"]["type"] for side in sides if side["qdisc"])
+    names = _each_once(side["qdisc"]["type"] for side in sides if side["qdisc"])
     return (
-        f"The network has {len(scenario['links'])} links; their ports have"
+        f"The network has {counted(len(scenario['links']), 'link')}; the ports have"
         f" {_together(named('qdisc', name) for name in names)}."
     )
 
@@ -188,7 +189,7 @@ def _seeds(seeds: Sequence[int]) -> str:
     )
 
 
-def _counted(names: Iterable[str]) -> list[str]:
+def _each_once(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf import _native
+from ccperf.wording import counted
 
 ColumnData: TypeAlias = npt.NDArray[Any] | list[str]
 
@@ -162,7 +163,7 @@ class Table(Mapping[str, ColumnData]):
         return cls(name, {column: _from_chunks(table[column]) for column in table.column_names})
 
     def __repr__(self) -> str:
-        return f"<Table {self.name}: {self.rows} rows x {len(self)} columns>"
+        return f"<Table {self.name}: {counted(self.rows, 'row')} x {counted(len(self), 'column')}>"
 
     def _repr_html_(self) -> str:
         """Show the first rows, with units."""
@@ -177,7 +178,7 @@ class Table(Mapping[str, ColumnData]):
             for i in range(shown)
         )
         return (
-            f"<table><caption>{self.name}: {shown} of {self.rows} rows</caption>"
+            f"<table><caption>{self.name}: {shown} of {counted(self.rows, 'row')}</caption>"
             f"<tr>{head}</tr>{body}</table>"
         )
 

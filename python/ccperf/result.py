@@ -12,6 +12,7 @@ from ccperf import __version__
 from ccperf.metrics import METRICS, compute
 from ccperf.user_code.content import Contents
 from ccperf.user_code.names import label, labels, without_paths
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -134,7 +135,8 @@ class Result:
         return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
 
     def __repr__(self) -> str:
-        return f"<Result {self.id}: {self.title}, {self.recording.flows.rows} flows>"
+        flows = counted(self.recording.flows.rows, "flow")
+        return f"<Result {self.id}: {self.title}, {flows}>"
 
     def plot(self, name: str = "time_series") -> Plot:
         """Return a figure of the run, e.g. `time_series`, `queue`; a notebook shows it.

@@ -244,3 +244,24 @@ class TestWhatIsMissing:
         monkeypatch.setenv("PATH", str(tmp_path))
         monkeypatch.delenv("CXX", raising=False)
         assert "needs a C++ compiler" in str(Ns3().available())
+
+
+class TestCache:
+    """Compiled programs that are run again."""
+
+    TOOLS = build.Toolchain(Path("/ns3"), "c++", "1")
+
+    @pytest.mark.parametrize("when", ["before", "after"])
+    def test_what_others_can_write_to_is_not_run(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+    ) -> None:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        if when == "after":
+            made = build._cached(self.TOOLS, "x", "driver", lambda path: path.write_text("ours"))
+            assert made.read_text() == "ours"
+            made.chmod(0o777)
+        else:
+            folder = build._cached(self.TOOLS, "x", "other", lambda path: path.touch()).parent
+            folder.chmod(0o777)
+        with pytest.raises(RunError, match=r"others can write to .* XDG_CACHE_HOME names another"):
+            build._cached(self.TOOLS, "x", "driver", lambda path: path.write_text("theirs"))

@@ -152,6 +152,17 @@ def test_the_bar_writes_to_stderr_only(
     assert "1 failed" in err
 
 
+def test_of_nothing_to_do_there_is_no_bar(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Store(path) as store:
+        campaign.run(points(range(3)), store, ScriptedBackend())
+        capsys.readouterr()
+        campaign.run(points(range(3)), store, ScriptedBackend(), progress=campaign.Bar("bench"))
+    assert "0/0" not in capsys.readouterr().err
+
+
 # Interrupted campaigns, in a process of their own.
 
 _CAMPAIGN = """

@@ -81,6 +81,15 @@ def test_a_process_that_ends_itself_well_is_a_failure(capsys: pytest.CaptureFixt
     assert "Traceback" not in err
 
 
+def test_an_error_does_not_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    broken("raise ValueError('\\x1b[2J\\x1b]0;title\\x07')")
+    options = ["--k", "1", "--qdisc", "codel", "--stop-time", "1s"]
+    assert invoke(["run", "aqm", "--cc", "./bad.py:Bad", *options]) == 1
+    err = capsys.readouterr().err
+    assert "\x1b" not in err
+    assert r"\x1b[2J" in err
+
+
 def test_code_that_does_not_repeat_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--k", "1", "--qdisc", "codel", "--stop-time", "1s"]
     assert invoke(["run", "aqm", "--cc", "./mycca.py:MyCca", *options]) == 0

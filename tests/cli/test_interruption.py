@@ -12,30 +12,12 @@ from pathlib import Path
 import pytest
 
 from ccperf.store import Store
-from user_scenarios import environment
+from user_scenarios import HEAVY, environment
 
 # A shell ignores interrupts in what it runs in the background, such as these tests, and what is
 # started there inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-#: 4 TB a minute: a hundredth of the run takes minutes.
-HEAVY = """
-stop_time = "1h"
-nodes = ["a", "b"]
-[recording]
-interval = "1s"
-[[links]]
-name = "l"
-ends = ["a", "b"]
-rate = "400Gbps"
-delay = "1us"
-forward = { qdisc = { type = "fifo", attributes = { MaxSize = "100000p" } } }
-[[flows]]
-source = "a"
-destination = "b"
-cc = "cubic"
-tcp = { SndBufSize = 10000000, RcvBufSize = 10000000, SegmentSize = 1448 }
-"""
 #: Half a second is promised; 0.04 to 0.44 s were measured with ten processes on two cores.
 SOON = 1.0
 SLEEPER = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from ccperf.backends.ns3 import Ns3Aborted
 from ccperf.cli.app import COMMANDS, app, invoke
 from ccperf.cli.examples import EXAMPLES
 from ccperf.cli.things import KINDS
+from ccperf.store import Store
 from user_scenarios import ROOT
 
 AQM = ["run", "aqm", "--cc", "cubic", "--k", "1", "--qdisc", "codel"]
@@ -102,6 +104,85 @@ def test_runs_that_look_alike_are_told_apart(capsys: pytest.CaptureFixture[str])
         ["stop_time=70ms", "recovery=TcpPrrRecovery"],
         [],
     ]
+
+
+def test_parameters_name_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody has to copy an id to say which run is meant."""
+    grid = [*AQM[:4], "--k", "1,2", "--qdisc", "codel,fifo", "--stop-time", "60ms"]
+    assert invoke(grid) == 0
+    capsys.readouterr()
+
+    def printed(*words: str) -> Any:
+        assert invoke([*words, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    one = ("--cc", "cubic", "--k", "1", "--qdisc", "codel")
+    shown = printed("show", *one)
+    assert shown["parameters"] == {"aut": "TcpCubic", "k": "1", "qdisc": "CoDelQueueDisc"}
+    assert [row["run"] for row in printed("runs", "--k", "1", "--qdisc", "codel")] == [shown["run"]]
+    assert len(printed("runs", "--k", "1..2")) == 4
+    assert shown["parameters"]["k"] in printed("cite", *one)["paragraph"]
+    exported = printed("export", *one, "--format", "csv")
+    assert [Path(path).name for path in exported] == ["runs.csv", "metrics.csv"]
+    assert len(Path("export/runs.csv").read_text().splitlines()) == 2
+    assert invoke(["diff", "--cc", "cubic", "--k", "1"]) == 1
+    assert "CoDelQueueDisc" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["show", "--cc", "cubic"], "1 run must be named, not 4: "),
+        (
+            ["show", "--kk", "1"],
+            "--kk: unknown parameter `kk` (did you mean `k`?)",
+        ),
+        (["show", "cubic", "--k", "1"], "--cc, --k and the like choose a run"),
+        (["show", "--k", "9"], "there is none of that choice"),
+        (["diff", "--k", "1", "--qdisc", "codel"], "2 runs must be named, not 1: "),
+        (["diff"], "2 runs must be named, not 0; `ccperf runs` lists them"),
+        (["export", "latest", "--k", "1"], "not both"),
+        (["plot", "--figur", "time_series"], "--figur: unknown parameter `figur`"),
+        (["runs", "--k", "5..1"], "--k: `5..1` must ascend"),
+    ],
+)
+def test_a_choice_that_is_none_is_said(
+    capsys: pytest.CaptureFixture[str], words: list[str], says: str
+) -> None:
+    assert invoke([*AQM[:4], "--k", "1,2", "--qdisc", "codel,fifo", "--stop-time", "60ms"]) == 0
+    capsys.readouterr()
+    assert invoke(words) == 2
+    assert says in capsys.readouterr().err
+
+
+#: What counts things that people count.
+COUNTED = r"\b1 (runs|flows|links|rows|columns|points|scenarios|values|entries|seeds|experiments)\b"
+
+
+def test_one_is_not_several(capsys: pytest.CaptureFixture[str]) -> None:
+    """`1 runs of 1 experiment` was on pages, and in a third of what is printed."""
+    pytest.importorskip("jinja2")
+    run = [*AQM, "--stop-time", "60ms", "--db", "x.db"]
+    for words in (
+        [*run, "-n"],
+        run,
+        run,
+        ["runs", "--db", "x.db"],
+        ["doctor", "--db", "x.db"],
+        ["show", "latest", "--db", "x.db"],
+        ["cite", "latest", "--db", "x.db"],
+        ["site", "build", "--db", "x.db"],
+    ):
+        assert invoke(words) == 0
+        said = "".join(capsys.readouterr())
+        assert not re.findall(COUNTED, said), said
+    for page in Path("site").rglob("*.html"):
+        assert not re.findall(COUNTED, re.sub(r"<[^>]*>", "", page.read_text("utf-8"))), page
+    assert "<h1>How TcpCubic behaves</h1>" in Path("site/index.html").read_text("utf-8")
+    with Store("x.db", "r") as store:
+        result = store.load(store.ids()[0])
+    assert repr(result).endswith(", 1 flow>")
+    assert repr(result.recording.flows).startswith("<Table flows: 1 row x ")
 
 
 def test_seeds_that_change_nothing_are_said_to(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,6 +82,44 @@ def test_a_full_disk_behind_stdout(words: list[str]) -> None:
     assert done.stderr == "error: No space left on device\n"
 
 
+@pytest.mark.parametrize("words", [[*AQM, "--json"], ["exec", "--json", "--", LINE]])
+def test_a_closed_pipe_is_said_and_costs_nothing_that_was_made(
+    tmp_path: Path, words: list[str]
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ccperf", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    err = process.stderr.read()
+    assert process.wait() == 1
+    assert "what was finished is stored, the same command makes the rest" in err
+    assert "Traceback" not in err
+    (database,) = tmp_path.glob("*.db")
+    with Store(database, "r") as store:
+        assert len(store.ids()) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["list", "cc"], ["bench", "cubic,vegas", "--experiments", "aqm", "--stop-time", "60ms"]],
+)
+def test_a_pipe_that_is_closed_for_both_is_no_success(words: list[str]) -> None:
+    """`ccperf bench ... 2>&1 | head`: what was skipped must not look done."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "ccperf", *words], stdout=writer, stderr=writer, env=environment()
+    )
+    os.close(writer)
+    assert done.returncode == 1
+
+
 def test_what_was_made_is_kept_and_found_again(capsys: pytest.CaptureFixture[str]) -> None:
     Path("s.toml").write_text(SCENARIO)
     for words in (AQM, ["run", "s.toml"], ["exec", "--", LINE]):

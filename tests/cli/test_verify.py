@@ -75,7 +75,7 @@ def test_what_a_dry_run_prints_can_be_verified(
     assert invoke(["exec", "-n", "--", line]) == 0
     Path("line.json").write_text(capsys.readouterr().out)
     assert invoke(["verify", "ns3", "--scenario", "line.json"]) == 0
-    assert "1 of 1 scenarios packet-identical" in capsys.readouterr().out
+    assert "1 of 1 scenario packet-identical" in capsys.readouterr().out
 
 
 @needs_ns3

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.scenario import Scenario
 from ccperf.topologies import written
-from user_scenarios import ROOT
+from user_scenarios import ROOT, drawn_seed
 
 CORPUS = sorted((ROOT / "fuzz" / "corpus" / "scenario").glob("*.json"))
 FILES = """
@@ -40,9 +40,7 @@ def test_a_toml_file_is_read_or_refused(tmp_path: Path, lines: list[str]) -> Non
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
 def test_a_scenario_is_made_or_refused(path: Path) -> None:
-    seed = random.SystemRandom().randrange(2**32)
-    print(f"seed {seed}")
-    draw = random.Random(seed)
+    draw = random.Random(drawn_seed())
     values = [0, -1, 2**63, 1e300, "", "1", "0s", "1ns", "9999y", None, True, [], {}, "a\x1b[2J"]
     for _ in range(100):
         data = json.loads(path.read_text())

@@ -201,7 +201,7 @@ def test_a_parking_lot_has_one_round_trip_for_all() -> None:
     [
         ({"hops": 0}, "hops: 0 makes no network"),
         ({"rtt": "2ms"}, "rtt: 2ms is less than"),
-        ({"starts": ["0s"]}, "starts: has 1 entries for 3 flows"),
+        ({"starts": ["0s"]}, "starts: has 1 entry for 3 flows"),
     ],
 )
 def test_mistakes_in_a_parking_lot(options: dict[str, Any], expected: str) -> None:

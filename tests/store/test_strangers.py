@@ -238,13 +238,45 @@ def test_doctor_names_the_runs_that_are_damaged(
     assert set(found.damaged) == {first, second}
     assert found.unchecked == 0
     assert invoke(["doctor", "--db", "x.db"]) == 1
-    assert "x.db: 1 of 3 runs are whole" in capsys.readouterr().out
+    assert "x.db: 1 of 3 runs is whole" in capsys.readouterr().out
     with Store(path, "r") as store:
         assert store.load(third).id == third
         with pytest.raises(StoreError, match="its flows, metrics or series are not what was"):
             store.metrics(first)
         with pytest.raises(StoreError, match="its series `flows` is not what was stored"):
             store.recording(second)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE metric SET value = value + 1 WHERE run_id = '{}' AND position = 3",
+        "UPDATE series SET parquet = zeroblob(100) WHERE run_id = '{}' AND name = 'flows'",
+        "UPDATE point SET parameters = '{{\"k\":\"9\"}}' WHERE run_id = '{}'",
+        "DELETE FROM point WHERE run_id = '{}'",
+    ],
+    ids=["metric", "series", "point", "no point"],
+)
+def test_nothing_is_added_to_a_damaged_file_until_it_is_mended(
+    path: Path, change: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite finds nothing wrong with it."""
+    with Store(path, "r") as store:
+        first, second, third = store.ids()
+    edit(path, change.format(second))
+    before = path.read_bytes()
+    assert invoke(COMMANDS[2]) == 2
+    assert "x.db: is damaged: " in capsys.readouterr().err
+    assert path.read_bytes() == before
+    assert invoke(["doctor", "--db", "x.db"]) == 1
+    assert "`ccperf doctor --db x.db --mend` deletes the others" in capsys.readouterr().err
+    assert invoke(["doctor", "--db", "x.db", "--mend"]) == 0
+    out, err = capsys.readouterr()
+    assert f"1 run deleted: {second}" in err
+    assert "2 of 2 runs are whole" in out
+    assert invoke(COMMANDS[2]) == 0
+    with Store(path, "r") as store:
+        assert store.ids()[:2] == [first, third]
 
 
 def test_runs_of_before_the_checksums_are_read_and_counted(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -135,6 +136,50 @@ def test_c(what: str, tmp_path: Path, compile_c: Callable[[Path], Path]) -> None
 def test_a_class_that_cannot_be_used(source: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(source)
     assert re.search(message, fails(f"{tmp_path}/bad.py:Bad"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while True: pass\n",
+        "import ccperf\nclass Bad(ccperf.CongestionControl):\n    def __init__(self):\n"
+        "        while True: pass\n",
+    ],
+    ids=["import", "__init__"],
+)
+def test_what_never_gets_ready_has_a_limit_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    """One hour a run it was, whatever CCPERF_CALL_LIMIT said."""
+    monkeypatch.setenv("CCPERF_START_LIMIT", "1")
+    (tmp_path / "bad.py").write_text(source)
+    started = time.monotonic()
+    text = fails(f"{tmp_path}/bad.py:Bad")
+    assert time.monotonic() - started < 10
+    assert "no progress for 1 s: an endless loop? (CCPERF_START_LIMIT sets the limit)" in text
+
+
+@pytest.mark.parametrize("module", ["json", "random", "arro3", "numpy", "ccperf"])
+def test_what_lies_in_this_folder_stands_in_for_no_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f"{module}.py").write_text("raise RuntimeError('not Python's own')\n")
+    name = python_class(tmp_path, "pass")
+    assert get("native").simulate(scenario(name)).flows.rows == 3
+
+
+def test_what_it_leaves_in_place_of_a_result_is_none(tmp_path: Path) -> None:
+    leave = (
+        "import pathlib; there = pathlib.Path(sys.argv[2], 'tables'); there.mkdir(); "
+        "(there / 'flows.arrow').write_bytes(b'ARROW1' + bytes(100)); os._exit(0)"
+    )
+    name = python_class(tmp_path, leave)
+    assert "its process left something else than a result" in fails(name)
+
+
+def test_a_long_error_is_cut(tmp_path: Path) -> None:
+    assert len(fails(python_class(tmp_path, "raise ValueError('x' * 10**6)"))) <= 2000
 
 
 def test_a_library_that_is_none(tmp_path: Path, compile_c: Callable[[Path], Path]) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: After so many events the run is handed back to Python, for progress and for Ctrl-C: some tens of
 #: milliseconds, however much happens in a simulated second.
 EVENTS = 500_000
+#: With a packet trace, which takes most of the time then.
+EVENTS_TRACED = 50_000
 
 
 class Native:
@@ -83,7 +85,8 @@ class Native:
         try:
             simulation = _native.Simulation(lowered, packets)
             stop_ns = simulation.stop_ns
-            while (now_ns := simulation.run_for(EVENTS)) is not None:
+            step = EVENTS_TRACED if packets else EVENTS
+            while (now_ns := simulation.run_for(step)) is not None:
                 if progress:
                     progress(min(now_ns / stop_ns, 1.0))
             tables = simulation.finish()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf import _native
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,10 +36,11 @@ class Estimate:
 
     def text(self, cores: int) -> str:
         """``186 runs: about 12 s on 2 cores, 15 MB``."""
-        noun = "run" if self.runs == 1 else "runs"
         time = _shown(self.seconds / min(cores, max(1, self.runs)))
-        many = f"{cores} cores" if cores > 1 else "1 core"
-        return f"{self.runs} {noun}: about {time} on {many}, {self.bytes / 1e6:.1f} MB, at most"
+        on = counted(cores, "core")
+        return (
+            f"{counted(self.runs, 'run')}: about {time} on {on}, {self.bytes / 1e6:.1f} MB, at most"
+        )
 
 
 def estimate(runs: Iterable[tuple[Scenario, int]], backend: str = "native") -> Estimate:

@@ -98,6 +98,7 @@ class Bar:
         self._running: dict[int, float] = {}
         self._ended = 0
         self._failed = 0
+        self._runs = 0
         self._stored = 0
         self._all: TaskID | None = None
 
@@ -114,8 +115,9 @@ class Bar:
         self._bars.stop()
 
     def begin(self, runs: int, stored: int) -> None:
-        self._stored = stored
-        self._all = self._bars.add_task(self._title, total=runs, note="")
+        self._runs, self._stored = runs, stored
+        # Of nothing to do there is no bar.
+        self._all = self._bars.add_task(self._title, total=runs, note="", visible=runs > 0)
         self._show()
 
     def advance(self, point: Point, fraction: float) -> None:
@@ -134,6 +136,9 @@ class Bar:
         notes = [f"{self._stored} stored before"] if self._stored else []
         if self._failed:
             notes.append(f"{self._failed} failed")
+        if self._runs == 1 and self._running:
+            # An hour of a fast network takes long, and its bar stands still for minutes.
+            notes.append(f"{100 * sum(self._running.values()):.6f} %")
         if self._all is not None:
             self._bars.update(
                 self._all,

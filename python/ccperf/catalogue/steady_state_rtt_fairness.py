@@ -9,6 +9,7 @@ from ccperf.catalogue.parameter import AUTO, Parameter, Value, times, written
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.errors import UsageError
 from ccperf.programs.published.run import DumbbellRun
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Setup
@@ -57,7 +58,8 @@ class SteadyStateRttFairness(PublishedExperiment):
             evenly = [f"{10 + 90 * i // max(1, k - 1)}ms" for i in range(k)]
             return {**values, "rtts": PUBLISHED_RTTS.get(k, written(evenly))}
         if (given := len(times(values["rtts"]))) != k:
-            raise UsageError("rtts", f"has {given} entries for {k} flows; give one a flow")
+            entries = counted(given, "entry")
+            raise UsageError("rtts", f"has {entries} for {counted(k, 'flow')}; give one a flow")
         return values
 
     def line(self, setup: Setup) -> DumbbellRun:

@@ -10,6 +10,7 @@ from ccperf.catalogue.parameter import AUTO, Parameter, Value, times, written
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.errors import UsageError
 from ccperf.programs.published.run import DumbbellRun
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Setup
@@ -53,7 +54,10 @@ class SteadyStateStartTimeFairness(PublishedExperiment):
             starts = [_native.format_time(i * spacing) for i in range(k)]
             return {**values, "start_times": written(starts)}
         if (given := len(times(values["start_times"]))) != k:
-            raise UsageError("start_times", f"has {given} entries for {k} flows; give one a flow")
+            entries = counted(given, "entry")
+            raise UsageError(
+                "start_times", f"has {entries} for {counted(k, 'flow')}; give one a flow"
+            )
         return values
 
     def line(self, setup: Setup) -> DumbbellRun:

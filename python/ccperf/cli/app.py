@@ -53,6 +53,10 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
     )
 
 
+#: What they store is there even if nobody reads what they print.
+_MAKES_RUNS = ("bench", "run", "exec")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run a command line and exit."""
     interruption.watch()
@@ -103,9 +107,15 @@ def _invoke(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return interruption.STATUS
-    except BrokenPipeError:  # `ccperf list | head`
+    except BrokenPipeError:  # `ccperf list | head`: no mistake, but not all was said either
+        if arguments[0] in _MAKES_RUNS:
+            with contextlib.suppress(OSError):  # stderr may be that pipe, too
+                note(
+                    "error: nobody reads the output any more; what was finished is stored, "
+                    "the same command makes the rest"
+                )
         _discard_output()
-        return 0
+        return 1
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         note(f"error: {where}{error.strerror or error}")
@@ -122,5 +132,6 @@ def _invoke(arguments: Sequence[str]) -> int:
 
 def _discard_output() -> None:
     """What is left to be written would fail again when Python ends."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,16 +11,14 @@ from cyclopts import Parameter
 
 from ccperf import interruption
 from ccperf.cli.options import Running, under_test, writable_file, writable_folder
-from ccperf.cli.output import command_line, note, print_json, progress_bar, say
-from ccperf.cli.run import MANY, note_estimate, note_left_out, run_campaign, status
+from ccperf.cli.output import command_line, note, print_json, say
+from ccperf.cli.run import note_estimate, note_left_out, planned, run_campaign, status
 from ccperf.errors import UsageError
 from ccperf.grid import expand, seeds
 from ccperf.roles import AGAINST, LABELS
 
 if TYPE_CHECKING:
-    from ccperf.campaign import Repeated
     from ccperf.catalogue import Experiment
-    from ccperf.plan import Plan
 
 #: What `--datacentre` and `--loadbalance` compare the schemes in.
 COMPARED = (
@@ -143,7 +140,7 @@ def command(
         if not no_site:
             writable_folder(output)
     # Built, and with that checked, for one seed; those of the others take room when it is time.
-    wanted = _planned(jobs)
+    wanted = planned(jobs)
     everything = [repeated for repeats in wanted.values() for repeated in repeats]
     count = sum(len(repeated.seeds) for repeated in everything)
     asked = sum(plan.asked for plans in jobs.values() for plan in plans)
@@ -239,22 +236,6 @@ def _kind(datacentre: bool, loadbalance: bool) -> _Kind:
     if datacentre and loadbalance:
         raise UsageError("--loadbalance", "is about something else than --datacentre; give one")
     return _KINDS["routing" if loadbalance else "qdisc" if datacentre else "cc"]()
-
-
-def _planned(jobs: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
-    """What each algorithm is to run, with a bar where that is much."""
-    total = sum(1 for plans in jobs.values() for plan in plans for _ in plan.grid())
-    found: dict[str, list[Repeated]] = {}
-    with progress_bar("checking") if total > MANY else nullcontext() as progress:
-        done = 0
-        for name, plans in jobs.items():
-            found[name] = []
-            for repeated in (each for plan in plans for each in plan.repeats()):
-                found[name].append(repeated)
-                done += 1
-                if progress:
-                    progress(done, total)
-    return found
 
 
 def _compare(schemes: Sequence[str], databases: Mapping[str, Path]) -> None:

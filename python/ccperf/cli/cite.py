@@ -7,19 +7,20 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, databases, load_runs
+from ccperf.cli.choice import Choice, Parameters, the_one
+from ccperf.cli.options import Json, databases
 from ccperf.cli.output import print_json, say
 
 
 def command(
-    run: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
-    /,
-    *,
+    *run: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
     db: Annotated[
         list[Path] | None,
         Parameter(help="Database; may be repeated. Default: those here."),
     ] = None,
+    choice: Choice | None = None,
     json: Json = False,
+    **parameters: Parameters,
 ) -> None:
     """Write a paragraph for a paper's section on methods (LaTeX), and its BibTeX entries.
 
@@ -30,7 +31,8 @@ def command(
     from ccperf.citation import cite
     from ccperf.evidence import cells
 
-    (result,) = load_runs([run], db := databases(db))
+    db = databases(db)
+    result = the_one(run, choice, parameters, db)
     seeds = [
         seed for cell in cells.read(db) if result.id in cell.runs.values() for seed in cell.metrics
     ]

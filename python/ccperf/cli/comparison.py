@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ccperf.cli.output import note, print_json, say
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.evidence.compare import Comparison, Row
@@ -93,7 +94,7 @@ def _print_gates(
         side = ", ".join(dict.fromkeys(row.side for _, row in broken))
         say(render(format, ["gate", "where", comparison.base, side, "change"], rows))
     verdict = "failed" if failed else "passed"
-    say(f"{verdict}: {len(broken)} of {len(comparison.rows)} comparisons are beyond a limit")
+    say(f"{verdict}: {len(broken)} of {counted(len(comparison.rows), 'comparison')} beyond a limit")
 
 
 def _csv(comparison: Comparison) -> str:
@@ -132,18 +133,22 @@ def _remarks(comparison: Comparison) -> list[str]:
         )
     if comparison.deterministic:
         remarks.append(
-            f"a seed changes nothing in {comparison.deterministic} of {comparison.cells} cells (one"
-            " algorithm at one point): what they say is exact, for these settings only"
+            f"a seed changes nothing in {comparison.deterministic} of"
+            f" {counted(comparison.cells, 'cell')} (one algorithm at one point): what they say is"
+            " exact, for these settings only"
         )
     unclear = sum(row.verdict == "not significant" for row in rows)
     if unclear:
         remarks.append(
-            f"{unclear} of {len(rows)} differences are not significant (5 %, Holm's correction)"
+            f"{unclear} of {counted(len(rows), 'difference')} not significant"
+            " (5 %, Holm's correction)"
         )
     for side, points in comparison.missing.items():
         if points:
             some = "; ".join(points[:3]) + ("; ..." if len(points) > 3 else "")
-            remarks.append(f"{side} has not {len(points)} points of {comparison.base}: {some}")
+            remarks.append(
+                f"{side} has not {counted(len(points), 'point')} of {comparison.base}: {some}"
+            )
     return remarks
 
 

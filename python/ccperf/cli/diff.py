@@ -9,20 +9,20 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Json, databases, load_runs
+from ccperf.cli.choice import Choice, Parameters, exactly
+from ccperf.cli.options import Json, databases
 from ccperf.cli.output import print_json, say, table
 
 
 def command(
-    first: Annotated[str, Parameter(help="Id of a run, or its beginning.")],
-    second: Annotated[str, Parameter(help="Id of another run, or its beginning.")],
-    /,
-    *,
+    *runs: Annotated[str, Parameter(help="Ids of two runs, or their beginnings.")],
     db: Annotated[
         list[Path] | None,
         Parameter(help="Database; may be repeated. Default: those here."),
     ] = None,
+    choice: Choice | None = None,
     json: Json = False,
+    **parameters: Parameters,
 ) -> int:
     """Tell where two runs differ: scenario, metrics, and the first sample of each column.
 
@@ -30,7 +30,7 @@ def command(
     """
     from ccperf.verify.compare import metric_differences, table_differences
 
-    a, b = load_runs([first, second], databases(db))
+    a, b = exactly(2, runs, choice, parameters, databases(db))
     fields = [
         difference
         for difference in scenario_differences(a.scenario.canonical(), b.scenario.canonical())

@@ -13,6 +13,8 @@ from cyclopts import Parameter
 
 from ccperf.cli.options import Json
 from ccperf.cli.output import note, print_json, progress_bar, say, table
+from ccperf.errors import UsageError
+from ccperf.wording import counted
 
 
 def command(
@@ -20,6 +22,9 @@ def command(
     db: Annotated[
         Path | None, Parameter(help="Look through this database for what is damaged instead.")
     ] = None,
+    mend: Annotated[
+        bool, Parameter(help="Delete what is damaged in it; what made the runs makes them again.")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Say which backends and extras are usable here, and what is missing for the others.
@@ -28,7 +33,9 @@ def command(
     it can be read.
     """
     if db is not None:
-        return _database(db, json)
+        return _database(db, mend, json)
+    if mend:
+        raise UsageError("--mend", "is of a database; name it by --db")
     from ccperf import __version__, _native, backends
     from ccperf.cli.things import backends as list_backends
 
@@ -66,9 +73,11 @@ def command(
     return 0 if native is None else 1
 
 
-def _database(path: Path, json: bool) -> int:
-    from ccperf.store.check import check
+def _database(path: Path, mends: bool, json: bool) -> int:
+    from ccperf.store.check import check, mend
 
+    if mends and (deleted := mend(path)):
+        note(f"{counted(len(deleted), 'run')} deleted: {', '.join(deleted)}")
     with progress_bar("runs") as progress:
         found = check(path, progress)
     if json:
@@ -79,7 +88,13 @@ def _database(path: Path, json: bool) -> int:
         for run, message in found.damaged.items():
             say(f"{run}: {message}")
         whole = found.runs - len(found.damaged)
-        say(f"{path}: {whole} of {found.runs} runs are whole")
+        verb = "is" if whole == 1 else "are"
+        say(f"{path}: {whole} of {counted(found.runs, 'run')} {verb} whole")
+        if found.damaged:
+            note(
+                f"`ccperf doctor --db {path} --mend` deletes the others; the commands that made "
+                "them make them again"
+            )
         if found.unchecked:
             note(f"{found.unchecked} of them have no checksums: an older ccperf has stored them")
     return 1 if found.damaged else 0

@@ -23,8 +23,9 @@ EXAMPLES = {
         "ccperf show cc cubic",
         "ccperf show metric mean_srtt_l4",
         "ccperf show latest",
+        "ccperf show --experiment aqm --cc cubic --k 1 --qdisc codel",
     ),
-    "runs": ("ccperf runs", "ccperf runs --experiment aqm --cc cubic"),
+    "runs": ("ccperf runs", "ccperf runs --experiment aqm --cc cubic --k 1..3"),
     "compare": (
         "ccperf compare cubic bbr",
         "ccperf compare --experiment aqm --metric mean_srtt_l4 --each --format latex",
@@ -32,19 +33,23 @@ EXAMPLES = {
     ),
     "plot": (
         "ccperf plot latest --figure time_series --format pdf,svg",
-        "ccperf plot --experiment aqm --cc cubic,bbr --at k=1 --overlay",
+        "ccperf plot --experiment aqm --cc cubic,bbr --k 1 --overlay",
         "ccperf plot --experiment aqm --sweep k --metric mean_srtt_l4",
     ),
     "play": ("ccperf play", "ccperf play --no-open -o folder"),
     "site": ("ccperf site build", "ccperf site build --db a.db b.db -o public"),
-    "export": ("ccperf export --format tidy", "ccperf export latest --format pcapng -o captures"),
-    "cite": ("ccperf cite latest",),
+    "export": (
+        "ccperf export --format tidy",
+        "ccperf export latest --format pcapng -o captures",
+        "ccperf export --experiment aqm --k 1 --format csv --series",
+    ),
+    "cite": ("ccperf cite latest", "ccperf cite --experiment aqm --cc cubic --k 1 --qdisc codel"),
     "verify": (
         "ccperf verify seeds",
         "ccperf verify ns3 --pattern 'loss/*'",
         "ccperf verify ns3 --scenario mine.toml",
     ),
-    "diff": ("ccperf diff 1f3a 8e12",),
+    "diff": ("ccperf diff 1f3a 8e12", "ccperf diff --cc cubic --k 1 --qdisc codel --seed 1,2"),
     "doctor": ("ccperf doctor", "ccperf doctor --db ccperf.db"),
     "completion": (
         'eval "$(ccperf completion bash)"           # in ~/.bashrc; zsh likewise',

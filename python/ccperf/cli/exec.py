@@ -78,11 +78,12 @@ def command(
     backend = running.open_backend()
     backend.prepare(scenario)
 
-    from ccperf.campaign import Point, simulate
+    from ccperf.campaign import Point
+    from ccperf.cli.run import simulate_one
     from ccperf.store import Store
 
     with Store(target) as store:
-        result = simulate(Point(scenario, *labels(line)), backend, packets=packets)
+        result = simulate_one(Point(scenario, *labels(line)), backend, packets)
         store.add(result)
     for path, file in files.items():
         with outputs.whole(path) as draft:

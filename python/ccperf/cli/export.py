@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, databases, load_runs, writable_folder
-from ccperf.cli.output import say
+from ccperf.cli.choice import Choice, Parameters, named
+from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
+from ccperf.cli.output import print_json, say
 
 
 def command(
@@ -17,6 +18,7 @@ def command(
         list[Path] | None,
         Parameter(help="Database; may be repeated. Default: those here."),
     ] = None,
+    choice: Choice | None = None,
     output: Folder = Path("export"),
     format: Annotated[
         Literal[
@@ -27,6 +29,8 @@ def command(
     series: Annotated[
         bool, Parameter(help="The recorded series, too (parquet, csv, json).")
     ] = False,
+    json: Json = False,
+    **parameters: Parameters,
 ) -> None:
     """Export runs, metrics and, on demand, series.
 
@@ -43,13 +47,14 @@ def command(
 
     files = databases(db)
     writable_folder(output)
+    chosen = named(runs, choice, parameters, files)
     with ExitStack() as stack:
         store = Several([stack.enter_context(Store(path, "r")) for path in files])
         rows = store.runs()
         if format in ("parquet", "csv", "json", "tidy"):
-            if runs:
-                chosen = {result.id for result in load_runs(runs, files)}
-                rows = [row for row in rows if row.id in chosen]
+            if chosen:
+                ids = {result.id for result in load_runs(chosen, files)}
+                rows = [row for row in rows if row.id in ids]
             if format == "tidy":
                 from ccperf.exporters import tidy
 
@@ -61,7 +66,10 @@ def command(
 
             if series:
                 raise UsageError("--series", f"is of the tables; `{format}` has its own series")
-            ids = runs or [row.id for row in rows]
-            paths = export(format, load_runs(list(dict.fromkeys(ids)), files), output)
+            each = dict.fromkeys(chosen or [row.id for row in rows])
+            paths = export(format, load_runs(list(each), files), output)
+    if json:
+        print_json([str(path) for path in paths])
+        return
     for path in paths:
         say(path)

@@ -8,14 +8,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ccperf.cli.options import Folder, writable_folder
-from ccperf.cli.output import note, say
+from ccperf.cli.options import Folder, Json, writable_folder
+from ccperf.cli.output import note, print_json, say
 
 
 def command(
     *,
     output: Folder = Path("play"),
     no_open: Annotated[bool, Parameter(help="Write the page, do not open a browser.")] = False,
+    json: Json = False,
 ) -> None:
     """Write a page with a dumbbell to play with, and open it.
 
@@ -26,6 +27,9 @@ def command(
 
     writable_folder(output)
     page = play(output)
-    say(page)
+    if json:
+        print_json({"page": str(page)})
+    else:
+        say(page)
     if not no_open and not webbrowser.open(page.resolve().as_uri()):
         note("no browser was found; open the page in one")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ccperf.cli.choice import Choice, Parameters, named
 from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
 from ccperf.cli.output import print_json, say
 from ccperf.errors import UsageError, unknown
@@ -25,10 +26,7 @@ def command(
         Parameter(help="Database; may be repeated. Default: those here."),
     ] = None,
     figure: Annotated[str, Parameter(help="Figures, e.g. time_series; default: all.")] = "",
-    experiment: Annotated[str, Parameter(help="Runs of these experiments, instead of ids.")] = "",
-    cc: Annotated[str, Parameter(help="Runs of these algorithms.")] = "",
-    at: Annotated[str, Parameter(help="Runs at these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = "",
-    seed: Annotated[str, Parameter(help="Runs with these seeds.")] = "",
+    choice: Choice | None = None,
     overlay: Annotated[bool, Parameter(help="All the runs in one figure.")] = False,
     sweep: Annotated[
         str, Parameter(help="Draw --metric against this parameter, with intervals over seeds.")
@@ -43,6 +41,7 @@ def command(
     ] = "column",
     output: Folder = Path(),
     json: Json = False,
+    **parameters: Parameters,
 ) -> None:
     """Draw figures at the width of a column, named by what they show.
 
@@ -51,25 +50,21 @@ def command(
     algorithm with the 95 % confidence interval of its means.
     """
     from ccperf import figures
-    from ccperf.evidence import cells
 
     names = _known("--figure", "figure", figure, [*figures.FIGURES, *figures.OF_RECORDINGS])
     formats = _known("--format", "format", format, figures.FORMATS)
     _known("--width", "width", width, figures.WIDTHS)
     writable_folder(output)
-    if runs and (experiment or cc or at or seed or sweep):
-        raise UsageError("runs", "name runs or choose them by --experiment, --cc, --at, not both")
-    if runs:
-        results = load_runs(runs, databases(db))
-    else:
-        chosen = cells.choose(databases(db), experiment=experiment, cc=cc, at=at)
-        if not (experiment or cc or at or seed or sweep):
-            raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
-        if sweep:
-            drawn = _sweeps(chosen, sweep, metric, base)
-            _save(drawn, formats, output, width, json)
-            return
-        results = load_runs(_ids(chosen, seed), databases(db))
+    if sweep:
+        if runs:
+            raise UsageError("runs", "are chosen for --sweep: by --experiment, --cc, --k")
+        chosen = (choice or Choice()).cells(databases(db), parameters)
+        _save(_sweeps(chosen, sweep, metric, base), formats, output, width, json)
+        return
+    ids = named(runs, choice, parameters, databases(db))
+    if not ids:
+        raise UsageError("runs", "name at least one; `ccperf runs --db FILE` lists them")
+    results = load_runs(ids, databases(db))
     if overlay:
         alike = [figures.drawable(each.scenario, each.recording) for each in results]
         common = [name for name in alike[0] if all(name in other for other in alike)]
@@ -91,21 +86,6 @@ def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[st
         if name not in known:
             raise UsageError(option, unknown(kind, name, known))
     return names
-
-
-def _ids(chosen: Sequence[Cell], seed: str) -> list[str]:
-    from ccperf.grid import seeds
-
-    wanted = seeds(seed) if seed else None
-    ids = [
-        run
-        for cell in chosen
-        for number, run in cell.runs.items()
-        if wanted is None or number in wanted
-    ]
-    if not ids:
-        raise UsageError("runs", "there is none of that choice; `ccperf runs --db FILE` lists them")
-    return list(dict.fromkeys(ids))
 
 
 def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figure]:

@@ -35,6 +35,7 @@ from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
 from ccperf.user_code.names import is_declared
+from ccperf.wording import counted
 
 #: The largest that 32 bits hold.
 _STUCK_WINDOW = 2**32 - 1
@@ -43,7 +44,7 @@ MANY = 100
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
-    from ccperf.campaign import CampaignReport, Executor, JobProgress, Point
+    from ccperf.campaign import CampaignReport, Executor, JobProgress, Point, Repeated
     from ccperf.plan import Plan
     from ccperf.result import Result
     from ccperf.scenario import Scenario
@@ -208,14 +209,13 @@ class Job:
         executor: Callable[[JobProgress], Executor] | None = None,
     ) -> Outcome:
         """The results in the order of the points."""
-        from ccperf.campaign import simulate
         from ccperf.store import Store
 
         target = db or self.default_db
         writable_file(target, "--db")
         with Store(target) as store:
             if packets:
-                result = simulate(self.points[0], backend, packets=packets)
+                result = simulate_one(self.points[0], backend, packets)
                 store.add(result)
                 return Outcome([(result, self.again[0])])
             report = run_campaign(self.points, store, backend, running, executor=executor)
@@ -250,9 +250,15 @@ def status(report: CampaignReport) -> int:
     return 0 if report.ok else 1
 
 
-def runs(count: int) -> str:
-    """``1 run``, ``2 runs``."""
-    return f"{count} run" if count == 1 else f"{count} runs"
+def simulate_one(point: Point, backend: Backend, packets: Path | None) -> Result:
+    """Make one run, with a bar where somebody looks."""
+    from ccperf import campaign
+
+    with campaign.bar_if_seen("") as bar:
+        bar.begin(1, 0)
+        return campaign.simulate(
+            point, backend, lambda fraction: bar.advance(point, fraction), packets=packets
+        )
 
 
 def run_campaign(
@@ -285,14 +291,14 @@ def run_campaign(
             note(f"  again: {again} --db {shlex.quote(str(store.path))}")
     if report.skipped:
         count = len(report.failures)
-        note(f"{runs(report.skipped)} not begun: the first {count} all failed alike")
+        note(f"{counted(report.skipped, 'run')} not begun: the first {count} all failed alike")
     if report.unrepeatable:
         warn(
             f"{report.unrepeatable.title}: made twice, it came out differently; the user code in "
             "it depends on something else than its input (time, id(), os.urandom, sets)"
         )
-    done = f"{runs(len(report.made))} made, {len(report.stored_before)} in {store.path} before"
-    note(f"{done}, {report.wall_seconds:.1f} s")
+    made, before = counted(len(report.made), "run"), len(report.stored_before)
+    note(f"{made} made, {before} in {store.path} before, {report.wall_seconds:.1f} s")
     if report.changed:
         note(f"stopped: {report.changed}")
     if report.interrupted:
@@ -349,7 +355,24 @@ def note_estimate(runs: Sequence[tuple[Scenario, int]], running: Running) -> Non
 def note_left_out(asked: int, made: int) -> None:
     """Say how many repetitions are not made because they would come out the same."""
     if count := asked - made:
-        note(f"{runs(count)} not repeated: another seed changes nothing there (docs/evidence.md)")
+        runs = counted(count, "run")
+        note(f"{runs} not repeated: another seed changes nothing there (docs/evidence.md)")
+
+
+def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
+    """What each algorithm is to run, built and with that checked, with a bar where it is much."""
+    total = sum(1 for several in plans.values() for plan in several for _ in plan.grid())
+    found: dict[str, list[Repeated]] = {}
+    with progress_bar("checking") if total > MANY else nullcontext() as progress:
+        done = 0
+        for name, several in plans.items():
+            found[name] = []
+            for repeated in (each for plan in several for each in plan.repeats()):
+                found[name].append(repeated)
+                done += 1
+                if progress:
+                    progress(done, total)
+    return found
 
 
 def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
@@ -358,10 +381,12 @@ def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
 
     from ccperf.user_code.names import short
 
+    algorithms = dict.fromkeys(cc for plan in plans for cc in plan.cc)
+    found = planned(
+        {cc: [replace(plan, cc=[cc]) for plan in plans if cc in plan.cc] for cc in algorithms}
+    )
     jobs = []
-    for cc in dict.fromkeys(cc for plan in plans for cc in plan.cc):
-        mine = [replace(plan, cc=[cc]) for plan in plans if cc in plan.cc]
-        repeats = [repeated for plan in mine for repeated in plan.repeats()]
+    for cc, repeats in found.items():
         jobs.append(
             Job(
                 points=[point for repeated in repeats for point in repeated.points()],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ccperf.cli.choice import Choice, Parameters
 from ccperf.cli.options import Json
 from ccperf.cli.output import parameters_text, print_json, say, table
 
@@ -24,7 +25,10 @@ def command(
     ] = None,
     experiment: Annotated[str, Parameter(help="Only runs of this experiment.")] = "",
     cc: Annotated[str, Parameter(help="Only runs with a flow of this algorithm.")] = "",
+    at: Annotated[str, Parameter(help="Only at these points, e.g. k=5,qdisc=codel.")] = "",
+    seed: Annotated[str, Parameter(help="Only with these seeds.")] = "",
     json: Json = False,
+    **parameters: Parameters,
 ) -> None:
     """List the runs in a database; where several look alike, what differs in their scenarios."""
     from ccperf.cli.alike import settings
@@ -33,14 +37,18 @@ def command(
     from ccperf.user_code.names import label
 
     rows: list[RunRow] = []
+    files = databases(db)
+    points = Choice(at=at, seed=seed)
+    chosen = set(points.ids(files, parameters)) if points.is_made(parameters) else None
     with ExitStack() as stack:
         homes: dict[str, Store] = {}
-        for path in databases(db):
+        for path in files:
             store = stack.enter_context(Store(path, "r"))
             found = store.runs(
                 experiment=experiment or None,
                 cc=label(resolve("cc", "--cc", cc)) if cc else None,
             )
+            found = [row for row in found if chosen is None or row.id in chosen]
             rows += found
             homes.update(dict.fromkeys((row.id for row in found), store))
         differ = settings(rows, lambda row: homes[row.id].scenario(row.id))

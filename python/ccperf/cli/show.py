@@ -5,14 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from ccperf import registry
-from ccperf.cli.options import LATEST, Json
+from ccperf.cli.choice import Choice, Parameters, the_one
+from ccperf.cli.options import LATEST, Json, databases
 from ccperf.cli.output import metric_tables, parameters_text, print_json, say, table
 from ccperf.errors import UsageError, unknown
+
+if TYPE_CHECKING:
+    from ccperf.result import Result
 
 #: What is explained by what `list` says of it, and the kind that `list` calls it.
 LISTED = {
@@ -27,16 +31,24 @@ KINDS = ("experiment", "cc", "qdisc", "recovery", "routing", "metric", "run", *L
 def command(
     *words: Annotated[str, Parameter(help="A name; its kind may stand before it: metric NAME.")],
     db: Annotated[Path | None, Parameter(help="Database, to show a run.")] = None,
+    choice: Choice | None = None,
     json: Json = False,
+    **parameters: Parameters,
 ) -> None:
     """Explain an experiment, algorithm, queue discipline, load balancer, metric or run.
 
     Examples: `ccperf show aqm`, `ccperf show cc cubic`, `ccperf show qdisc fq_codel`,
-    `ccperf show metric mean_srtt_l4`, `ccperf show run 1f3a --db benchmark_TcpNewReno.db`.
+    `ccperf show metric mean_srtt_l4`, `ccperf show run 1f3a --db benchmark_TcpNewReno.db`,
+    `ccperf show --experiment aqm --cc cubic --k 1 --qdisc codel`.
     """
-    kind, name = _named(words, db)
-    facts, text = (
-        {
+    is_chosen = (choice or Choice()).is_made(parameters)
+    if is_chosen and words not in ((), ("run",)):
+        raise UsageError("name", "is that of something; --cc, --k and the like choose a run")
+    kind, name = ("run", "") if is_chosen else _named(words, db)
+    if kind == "run":
+        facts, text = _run(the_one([name] if name else [], choice, parameters, databases(db)))
+    else:
+        facts, text = {
             "experiment": _experiment,
             "cc": _algorithm,
             "qdisc": _algorithm,
@@ -45,9 +57,6 @@ def command(
             "metric": _metric,
             **dict.fromkeys(LISTED, _listed),
         }[kind](kind, name)
-        if kind != "run"
-        else _run(name, db)
-    )
     if json:
         print_json(facts)
     else:
@@ -245,11 +254,9 @@ def _listed(kind: str, name: str) -> tuple[dict[str, Any], str]:
     )
 
 
-def _run(name: str, db: Path | None) -> tuple[dict[str, Any], str]:
-    from ccperf.cli.options import databases, load_runs
+def _run(result: Result) -> tuple[dict[str, Any], str]:
     from ccperf.reproduce import reproduce
 
-    (result,) = load_runs([name], databases(db))
     again = reproduce(result)
     made = result.provenance
     lines = [

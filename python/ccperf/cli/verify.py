@@ -12,6 +12,7 @@ from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
 from ccperf.cli.output import note, print_json, progress_bar, table
 from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -132,7 +133,7 @@ def seeds(running: Running, json: bool) -> int:
                 ],
             )
         )
-        print(f"\n{equal} of {len(rows)} values equal at the printed digits")
+        print(f"\n{equal} of {counted(len(rows), 'value')} equal at the printed digits")
     return 0 if equal == len(rows) else 1
 
 
@@ -200,7 +201,7 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
         if selection.fuzz and different:
             print(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
         identical = len(found) - len(different) - len(aborted)
-        print(f"{identical} of {len(found)} scenarios packet-identical", end="")
+        print(f"{identical} of {counted(len(found), 'scenario')} packet-identical", end="")
         print(f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else "")
     return 1 if different else 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import registry, roles
 from ccperf.chance import draws
-from ccperf.errors import UsageError
+from ccperf.errors import UsageError, unknown
 from ccperf.result import canonical_json
 from ccperf.store import Store
 
@@ -158,13 +158,19 @@ def select(
 
 
 def choose(
-    databases: Iterable[str | Path], *, experiment: str = "", cc: str = "", at: str = ""
+    databases: Iterable[str | Path],
+    *,
+    experiment: str = "",
+    cc: str = "",
+    at: str = "",
+    parameters: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Cell]:
     """Return the cells that fit texts of the command line: `ecn,aqm`, `cubic,bbr`, `k=5,qdisc=..`.
 
-    Raises `UsageError`.
+    `parameters` has more of what `at` says: values by the name of the parameter. Raises
+    `UsageError`.
     """
-    chosen: dict[str, list[str]] = {}
+    chosen = {name: list(values) for name, values in (parameters or {}).items()}
     for word in words(at):
         name, equals, value = word.partition("=")
         if not equals:
@@ -173,7 +179,22 @@ def choose(
     found = read(databases)
     there = {cell.algorithm for cell in found}
     names = [known_as(name, there, "--cc") for name in words(cc)]
-    return select(found, experiments=words(experiment), algorithms=names, parameters=chosen)
+    varied = {name for cell in found for name, _ in cell.point.parameters}
+    for name in chosen:
+        if found and name not in varied:
+            raise UsageError(f"--{name.replace('_', '-')}", unknown("parameter", name, varied))
+    spelt = {name: [s for v in values for s in _spellings(v)] for name, values in chosen.items()}
+    return select(found, experiments=words(experiment), algorithms=names, parameters=spelt)
+
+
+def _spellings(value: str) -> list[str]:
+    """Return a parameter's value as given, and as points have it if it is an algorithm."""
+    kinds: tuple[registry.Kind, ...] = ("qdisc", "cc", "recovery", "routing")
+    found = [value]
+    for kind in kinds:
+        with suppress(ValueError):
+            found.append(registry.resolve(kind, value))
+    return found
 
 
 def words(text: str) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from ccperf.errors import UsageError
 from ccperf.figures import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.notebook import table
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,7 +52,7 @@ def figure(comparison: Comparison, metric: str | None) -> Figure:
         name=f"{name}_compared",
         title=f"{name}: difference from {base}",
         alt=f"Relative differences of {name} from {base} in percent, with their 95 % confidence "
-        f"intervals, for {', '.join(comparison.sides)} over {len(places)} rows.",
+        f"intervals, for {', '.join(comparison.sides)} over {counted(len(places), 'row')}.",
         panels=(
             Panel(
                 Axis("experiment", labels=tuple(places)),

@@ -6,6 +6,8 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from ccperf.wording import counted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -61,7 +63,7 @@ def draw(scenario: Mapping[str, Any]) -> str:
     if folded:
         height += 24
     words = (
-        f"Network of {len(scenario['nodes'])} nodes and {len(links)} links; narrow: "
+        f"Network of {len(scenario['nodes'])} nodes and {counted(len(links), 'link')}; narrow: "
         + ", ".join(sorted(used))
     )
     return (

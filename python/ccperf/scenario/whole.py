@@ -28,6 +28,7 @@ from ccperf.scenario.outages import for_good
 from ccperf.scenario.problems import problem, without_unknown
 from ccperf.scenario.recording import RecordingOptions
 from ccperf.user_code import names
+from ccperf.wording import counted
 from ccperf.workload import Stack, Workload
 
 if TYPE_CHECKING:
@@ -144,7 +145,8 @@ class Scenario(Model):
         columns = self._flow_columns()
         rows = list(zip(*columns.values(), strict=True))
         shown = rows[:20]
-        said = f"{self.label or 'scenario'}: {len(rows)} flows, {self.stop_time}, seed {self.seed}"
+        flows = counted(len(rows), "flow")
+        said = f"{self.label or 'scenario'}: {flows}, {self.stop_time}, seed {self.seed}"
         if len(shown) < len(rows):
             said += f"; the first {len(shown)}"
         return self.plot()._repr_html_() + table(list(columns), shown, said)

@@ -21,6 +21,18 @@ class Checked:
     unchecked: int = 0
 
 
+def mend(path: Path) -> list[str]:
+    """Delete the damaged runs of a database, and return their ids; others are not touched.
+
+    Raises `StoreError` if the damage is not that of single runs.
+    """
+    damaged = list(check(path).damaged)
+    with Store(path, "a", mends=True) as store:
+        for run in damaged:
+            store.delete(run)
+    return damaged
+
+
 def check(path: Path, progress: Callable[[int, int], None] | None = None) -> Checked:
     """Read everything in a database, and compare it with its checksums.
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ccperf.roles import Role
     from ccperf.scenario import Scenario
 
+#: A file of so many bytes is read as a whole before anything is added, which takes a moment.
+_CHECKED_BYTES = 32 * 2**20
+
 
 @dataclass(frozen=True)
 class RunRow:
@@ -69,19 +72,24 @@ class Store:
     of readers may have the file open while one process adds to it.
     """
 
-    def __init__(self, path: str | Path, mode: Literal["r", "a"] = "a") -> None:
+    def __init__(
+        self, path: str | Path, mode: Literal["r", "a"] = "a", *, mends: bool = False
+    ) -> None:
         """Open `path`; with mode `a` create it if need be, with mode `r` only read.
 
         A file of an older version is brought to this one, with mode `r` in memory only.  Raises
         `StoreError`, and leaves the file as it is, if it is not a ccperf database, is damaged or
         locked, was written by a newer version, does not exist (mode `r`) or cannot be written (mode
-        `a`).
+        `a`).  With mode `a` a small file is read as a whole for that, unless it `mends`.
         """
         self.path = Path(path)
         self.mode = mode
-        self._db = connect(self.path, mode)
         #: Runs whose checksums were compared.
         self._intact: set[str] = set()
+        if mode == "a" and not mends and self._is_small():
+            with Store(path, "r") as before:
+                before.check()
+        self._db = connect(self.path, mode)
 
     @property
     def paths(self) -> list[Path]:
@@ -295,6 +303,15 @@ class Store:
                 found[name] = blob
         return found
 
+    def check(self) -> None:
+        """Compare everything with its checksums, without decoding it. Raises `StoreError`."""
+        ids = self.ids()
+        with_points = {row.id for row in self.runs()}
+        for run_id in ids:
+            self.parquet(run_id)
+            if run_id not in with_points:
+                raise self._damaged(run_id, ValueError("it has no point"))
+
     def series(self, run_id: str) -> dict[str, int]:
         """Return the number of rows of each table of a run's recording."""
         with self._reading(run_id):
@@ -322,6 +339,12 @@ class Store:
         )
 
     # Inner workings.
+
+    def _is_small(self) -> bool:
+        try:
+            return 0 < self.path.stat().st_size <= _CHECKED_BYTES
+        except OSError:  # not there yet, or what `connect` has a word for
+            return False
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ from ccperf import _native
 from ccperf.errors import ScenarioError
 from ccperf.scenario import Scenario
 from ccperf.topologies.dumbbell import SOCKET, Access, AnyAlgorithm
+from ccperf.wording import counted
 
 _ROOM = {"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}}
 
@@ -48,12 +49,15 @@ def parking_lot(
         raise ScenarioError([("hops", f"{hops} makes no network; at least 1")])
     begin = list(starts) or ["0s"] * (hops + 1)
     if len(begin) != hops + 1:
-        raise ScenarioError([("starts", f"has {len(begin)} entries for {hops + 1} flows")])
+        raise ScenarioError(
+            [("starts", f"has {counted(len(begin), 'entry')} for {hops + 1} flows")]
+        )
     access = Access()
     one_way, least = _native.parse_time(rtt) // 2, _native.parse_time(access.delay)
     hop = (one_way - 2 * least) // hops
     if hop < 1:
-        message = f"{rtt} is less than the access links and {hops} bottlenecks take; lengthen it"
+        bottlenecks = counted(hops, "bottleneck")
+        message = f"{rtt} is less than the access links and {bottlenecks} take; lengthen it"
         raise ScenarioError([("rtt", message)])
     #: The long flow's access links are the shortest ones, up to what does not divide by the hops.
     delays = [one_way - least - hops * hop, *[one_way - least - hop] * hops]

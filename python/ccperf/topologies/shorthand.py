@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.topologies.dumbbell import Access, Bottleneck, DumbbellFlow
 from ccperf.topologies.dumbbell import dumbbell as built_of
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -99,7 +100,8 @@ def _each(values: Mapping[str, Any], flows: int | None) -> list[dict[str, Any]]:
             count, given = len(entries), names[field]
         elif len(entries) != count:
             message = (
-                f"has {len(entries)} entries where {given} asks for {count}; give one per flow"
+                f"has {counted(len(entries), 'entry')} where {given} asks for {count}; "
+                "give one per flow"
             )
             raise ScenarioError([(names[field], message)])
     return [

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ccperf.errors import ScenarioError
 from ccperf.topologies.fabric import HOST_PORT, Fabric, FabricLink, SwitchPort, at_least, host_link
+from ccperf.wording import counted
 
 SWITCH = "switch"
 
@@ -33,7 +34,8 @@ def star(
     link = link or FabricLink()
     at_least("hosts", hosts, 2)
     if delays and len(delays) != hosts:
-        raise ScenarioError([("delays", f"has {len(delays)} entries for {hosts} hosts")])
+        message = f"has {counted(len(delays), 'entry')} for {counted(hosts, 'host')}"
+        raise ScenarioError([("delays", message)])
     names = tuple(f"h_{i}" for i in range(hosts))
     ports = {"host": host_port, "switch": port or SwitchPort()}
     own = [FabricLink(link.rate, delay) for delay in delays] or [link] * hosts

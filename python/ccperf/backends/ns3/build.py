@@ -8,6 +8,7 @@ import importlib.util
 import os
 import platform
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -163,6 +164,7 @@ def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], N
     directory = cache_directory() / key
     target = directory / name
     if target.exists():
+        _not_of_others(directory, target)
         return target
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -171,6 +173,7 @@ def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], N
             f"cannot write the compiled driver to {directory}: {error}; "
             "XDG_CACHE_HOME names another place"
         ) from error
+    _not_of_others(directory)
     with _locked(directory / "lock"):
         if not target.exists():
             with tempfile.TemporaryDirectory(dir=directory) as scratch:
@@ -178,6 +181,17 @@ def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], N
                 build(made)
                 made.replace(target)
     return target
+
+
+def _not_of_others(*paths: Path) -> None:
+    """What is run was put there by this user, or by root. Raises `RunError`."""
+    for path in paths:
+        found = path.stat()
+        if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
+            raise RunError(
+                f"others can write to {path}, a program that would be run; XDG_CACHE_HOME names "
+                "another place"
+            )
 
 
 @contextmanager

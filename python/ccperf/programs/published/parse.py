@@ -29,6 +29,7 @@ from ccperf.programs.published.run import (
     Step,
     Transport,
 )
+from ccperf.wording import counted
 
 T = TypeVar("T")
 
@@ -94,7 +95,7 @@ class _Options:
             if len(items) != count:
                 raise UsageError(
                     f"--{name}",
-                    f"has {_entries(len(items))} but --algs has {count}; give one a flow",
+                    f"has {counted(len(items), 'entry')} but --algs has {count}; give one a flow",
                 )
         defaults: dict[str, list[str]] = {
             "sources": [f"src_{i}" for i in range(count)],
@@ -155,7 +156,8 @@ class _Options:
             if len(items) != count:
                 raise UsageError(
                     f"--{name}",
-                    f"has {_entries(len(items))} but --time-series has {count}; give one a time",
+                    f"has {counted(len(items), 'entry')} but --time-series has {count}; give one a "
+                    "time",
                 )
         defaults = {
             "rtt-series": [self.bottleneck_rtt()] * count,
@@ -271,7 +273,3 @@ class _Options:
             return parse(text)
         except ValueError as error:
             raise UsageError(f"--{name}", str(error)) from None
-
-
-def _entries(n: int) -> str:
-    return "1 entry" if n == 1 else f"{n} entries"

@@ -1,0 +1,110 @@
+"""Which runs are meant: named by their ids, or chosen by what they are runs of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ccperf.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccperf.evidence.cells import Cell
+    from ccperf.result import Result
+
+#: What is left of a command line's options are parameters of experiments.
+Parameters = Annotated[str, Parameter(help="Runs at these points, e.g. --k 1,5 or --k 1..4.")]
+
+
+@Parameter(name="*")
+@dataclass
+class Choice:
+    """Runs by what they are runs of, instead of ids."""
+
+    experiment: Annotated[str, Parameter(help="Runs of these experiments, instead of ids.")] = ""
+    cc: Annotated[str, Parameter(help="Runs of these algorithms.")] = ""
+    at: Annotated[str, Parameter(help="Runs at these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = ""
+    seed: Annotated[str, Parameter(help="Runs with these seeds.")] = ""
+
+    def is_made(self, parameters: Mapping[str, str]) -> bool:
+        """Whether anything was chosen."""
+        return any(astuple(self)) or bool(parameters)
+
+    def cells(self, databases: Sequence[Path], parameters: Mapping[str, str]) -> list[Cell]:
+        """The points that fit. Raises :class:`~ccperf.errors.UsageError`."""
+        from ccperf.evidence import cells
+        from ccperf.grid import axes
+
+        return cells.choose(
+            databases,
+            experiment=self.experiment,
+            cc=self.cc,
+            at=self.at,
+            parameters=axes(dict(parameters)),
+        )
+
+    def ids(self, databases: Sequence[Path], parameters: Mapping[str, str]) -> list[str]:
+        """The runs that fit, each once. Raises :class:`~ccperf.errors.UsageError`."""
+        from ccperf.grid import seeds
+
+        wanted = seeds(self.seed, "--seed") if self.seed else None
+        ids = [
+            run
+            for cell in self.cells(databases, parameters)
+            for number, run in cell.runs.items()
+            if wanted is None or number in wanted
+        ]
+        if not ids:
+            message = "there is none of that choice; `ccperf runs --db FILE` lists them"
+            raise UsageError("runs", message)
+        return list(dict.fromkeys(ids))
+
+
+def named(
+    runs: Sequence[str],
+    choice: Choice | None,
+    parameters: Mapping[str, str],
+    databases: Sequence[Path],
+) -> list[str]:
+    """The ids given, or those of what was chosen; none if nothing was said.
+
+    Raises :class:`~ccperf.errors.UsageError`.
+    """
+    choice = choice or Choice()
+    if not choice.is_made(parameters):
+        return list(runs)
+    if runs:
+        raise UsageError("runs", "name runs or choose them by --experiment, --cc, --k, not both")
+    return choice.ids(databases, parameters)
+
+
+def the_one(
+    runs: Sequence[str],
+    choice: Choice | None,
+    parameters: Mapping[str, str],
+    databases: Sequence[Path],
+) -> Result:
+    """The only run that is meant. Raises :class:`~ccperf.errors.UsageError`."""
+    return exactly(1, runs, choice, parameters, databases)[0]
+
+
+def exactly(
+    count: int,
+    runs: Sequence[str],
+    choice: Choice | None,
+    parameters: Mapping[str, str],
+    databases: Sequence[Path],
+) -> list[Result]:
+    """So many runs. Raises :class:`~ccperf.errors.UsageError`."""
+    from ccperf.cli.options import load_runs
+    from ccperf.wording import counted
+
+    ids = named(runs, choice, parameters, databases)
+    if len(ids) != count:
+        some = f": {', '.join(ids[:3])}{', ...' if len(ids) > 3 else ''}" if ids else ""
+        message = f"{counted(count, 'run')} must be named, not {len(ids)}{some}"
+        raise UsageError("runs", message + "; `ccperf runs` lists them")
+    return load_runs(ids, databases)
