@@ -113,7 +113,7 @@ def test_the_buffer_of_scalability_is_one_bandwidth_delay_product() -> None:
         ("ack_compression", {"interval": "0s"}, "interval", "above 0"),
         ("ack_compression", {"quota": 0}, "quota", "at least 1"),
         ("steady_state_single_flow", {"path": "static.india"}, "path", "did you mean"),
-        ("steady_state_start_time_fairness", {"start_times": "[0s]"}, "start_times", "1 entries"),
+        ("steady_state_start_time_fairness", {"start_times": "[0s]"}, "start_times", "1 entry"),
         ("steady_state_rtt_fairness", {"rtts": "97ms,76ms"}, "rtts", "[97ms,76ms]"),
         ("steady_state_rtt_fairness", {"rtts": "[97ms,76]"}, "rtts", "no unit"),
         ("loss_resilience", {"loss": "2%"}, "loss", "probability"),
