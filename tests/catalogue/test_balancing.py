@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +12,12 @@ import pytest
 from ccperf import backends, catalogue
 from ccperf.catalogue.balancing.conditions import CONDITIONS
 from ccperf.cli.app import invoke
+from ccperf.evidence import cells
+from ccperf.metrics import METRICS
 from ccperf.recording import Recording
 from ccperf.scenario import Scenario
+from ccperf.site import printed
+from ccperf.site.inventory import inventory
 
 SMALL: dict[str, Any] = {
     "leaves": 3,
@@ -81,3 +88,69 @@ def test_bench_compares_balancers(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(of) == 2 * points
     assert invoke([*words, "--datacentre", "--dry-run"]) == 2
     assert invoke(["bench", "ecmp", "--loadbalance", "--experiments", "aqm", "--dry-run"]) == 2
+
+
+PRINTED = [
+    (experiment, value)
+    for experiment in catalogue.EXPERIMENTS.values()
+    if experiment.printed
+    for value in experiment.printed.values
+]
+
+
+def test_the_figures_of_hermes_have_published_values() -> None:
+    with_values = {experiment.name for experiment, _ in PRINTED}
+    presets = {name for name in catalogue.EXPERIMENTS if name.startswith("hermes_")}
+    assert with_values == presets
+    symmetric = [value for experiment, value in PRINTED if experiment.name == "hermes_symmetric"]
+    assert len(symmetric) == 2 * 3 * 4
+
+
+@pytest.mark.parametrize(("experiment", "value"), PRINTED)
+def test_a_published_value_is_of_a_point_and_a_metric(experiment: Any, value: Any) -> None:
+    assert experiment.resolve(value.algorithm) == value.algorithm
+    point = experiment.point(value.point)
+    assert {name: point[name] for name in value.point} == dict(value.point)
+    assert value.metric.rpartition(".")[2] in METRICS
+    own = {name: at for name, at in (value.base or {}).items() if name != "algorithm"}
+    experiment.point(own)
+    assert value.high is None or value.low < value.high
+
+
+def test_show_has_the_published_values(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["show", "hermes_black_hole"]) == 0
+    said = capsys.readouterr().out
+    assert "SIGCOMM 2017, figure 17" in said
+    assert re.search(r"^conga +unfinished_share_l4 +5.9 to 9.7 +%$", said, re.MULTILINE)
+    assert invoke(["show", "hermes_asymmetric", "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)["printed"]["values"]
+    assert {value["base"]["algorithm"] for value in values} == {"hermes"}
+
+
+def test_the_page_of_an_experiment_has_ours_beside_the_published_values(tmp_path: Path) -> None:
+    database = str(tmp_path / "small.db")
+    small = ["--leaves", "2", "--spines", "2", "--servers", "2", "--arrivals", "5ms"]
+    words = ["run", "hermes_flowlet_timeout", "--flowlet", "50us,150us", "--seed", "1..2", *small]
+    assert invoke([*words, "--workload", "web_search", "--db", database]) == 0
+    (group,) = inventory(cells.read([database]), [database]).groups
+    table = printed.beside(group)
+    assert table is not None
+    lines = {line.point[-1]: line for line in table.lines}
+    assert [lines[at].published for at in ("50us", "150us", "500us")] == ["1.32", "1", "1.06"]
+    assert lines["150us"].ours == "1"
+    assert 0.5 < float(lines["50us"].ours) < 5
+    assert lines["500us"].ours == "–"
+    assert lines["50us"].unit == "over flowlet = 150us"
+
+
+def test_schemes_are_compared_seed_by_seed_though_a_seed_draws_the_slow_links(
+    tmp_path: Path,
+) -> None:
+    database = str(tmp_path / "small.db")
+    small = ["--leaves", "2", "--spines", "4", "--servers", "2", "--arrivals", "5ms"]
+    words = ["run", "load_balancing", "--routing", "ecmp,letflow", "--seed", "1..3", *small]
+    words += ["--workload", "web_search", "--load", "0.5", "--condition", "slow_links"]
+    assert invoke([*words, "--db", database]) == 0
+    ecmp, letflow = cells.read([database])
+    assert ecmp.point == letflow.point
+    assert sorted(ecmp.runs) == sorted(letflow.runs) == [1, 2, 3]

@@ -71,6 +71,7 @@ def test_completion_times_and_slowdowns_of_a_group() -> None:
     assert query == {
         "total_transfers_l4": 3,
         "total_unfinished_l4": 1,
+        "unfinished_share_l4": pytest.approx(100 / 3),
         "total_timeouts_l4": 0,
         "total_idle_timeouts_l4": 0,
         "mean_fct_l4": 30,
@@ -86,6 +87,7 @@ def test_where_nothing_has_ended_there_is_a_count_and_nothing_else() -> None:
     assert {name for name, value in metrics(recording)["all"].items() if value} == {
         "total_transfers_l4",
         "total_unfinished_l4",
+        "unfinished_share_l4",
     }
 
 

@@ -16,6 +16,7 @@ from ccperf.published import Published, published
 
 if TYPE_CHECKING:
     from ccperf.catalogue.parameter import Parameter, Value
+    from ccperf.catalogue.printed import PrintedValues
     from ccperf.roles import Role
     from ccperf.scenario import Scenario
 
@@ -82,6 +83,8 @@ class Experiment(ABC):
     papers: ClassVar[tuple[str, ...]] = ()
     #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
     seeded: ClassVar[str] = ""
+    #: What the paper that it is from prints for it; None if that is not known here.
+    printed: ClassVar[PrintedValues | None] = None
 
     @property
     def roles(self) -> tuple[Role, ...]:

@@ -38,8 +38,9 @@ def command(
 
     TcpPrrRecovery in a published line means the recovery of the published tables, PrrRfc6937. Of
     ns-3's examples tcp-variants-comparison, tcp-validation and queue-discs-benchmark run; of
-    ns3-ecn-sharp large-scale, large-scale-pias, queue-track, mq and fct_parser.py, which print and
-    write what the originals do.
+    ns3-ecn-sharp large-scale, large-scale-pias, queue-track, mq and fct_parser.py, and of
+    ns3-load-balance conga-simulation-large and fattree-simulation, which print and write what the
+    originals do.
     """
     from ccperf import programs
     from ccperf.store import experiment_name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ from ccperf.cli.output import metric_tables, parameters_text, print_json, say, t
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
+    from ccperf.catalogue.printed import Printed, PrintedValues
     from ccperf.result import Result
 
 #: What is explained by what `list` says of it, and the kind that `list` calls it.
@@ -123,6 +125,12 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             {"parameters": dict(page.parameters), "url": page.url, "number": page.number}
             for page in experiment.published
         ],
+        "printed": None
+        if experiment.printed is None
+        else {
+            "source": experiment.printed.source,
+            "values": [dataclasses.asdict(value) for value in experiment.printed.values],
+        },
         "tests": experiment.kind,
         "command": experiment.reproduce(experiment.usual[0]),
         "papers": [bibliography()[key] for key in of_experiment(name)],
@@ -149,10 +157,35 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
             table(["parameter", "unit", "grid", "default", "what"], rows),
             seeded,
             *(["Published points:\n" + "\n".join(published)] if published else []),
+            *([_printed(experiment.printed)] if experiment.printed else []),
             f"Run it: ccperf run {name} --{experiment.kind} {experiment.usual[0]}",
             *(["To cite:\n\n" + "\n\n".join(papers)] if papers else []),
         ]
     )
+
+
+def _printed(printed: PrintedValues) -> str:
+    """The values that a paper prints, each with its point."""
+    rows = [
+        [
+            value.algorithm,
+            *(str(value.point.get(name, "any")) for name in printed.parameters),
+            value.metric,
+            value.text,
+            _unit(value),
+        ]
+        for value in printed.values
+    ]
+    head = ["algorithm", *printed.parameters, "metric", "published", "unit"]
+    return f"Published values ({printed.source}):\n\n{table(head, rows)}"
+
+
+def _unit(value: Printed) -> str:
+    from ccperf.metrics import METRICS
+
+    if value.base is not None:
+        return " ".join(("over", *(f"{name}={at}" for name, at in value.base.items())))
+    return METRICS[value.metric.rpartition(".")[2]].unit
 
 
 def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:

@@ -229,8 +229,9 @@ def _point(row: RunRow, settings: str) -> Point:
 def settings_of(scenario: Mapping[str, Any], algorithm: str) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common.
 
-    If the algorithm under test is no flow's congestion control, it is a queue discipline: that of
-    some ports, whose neighbours have the same.
+    If the algorithm under test is no flow's congestion control, it is a load balancer, where a seed
+    may draw which links are slow but not how many, or a queue discipline: that of some ports, whose
+    neighbours have the same.
     """
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
     common["flows"] = [
@@ -239,7 +240,14 @@ def settings_of(scenario: Mapping[str, Any], algorithm: str) -> str:
     ]
     ways = (*scenario["flows"], *scenario.get("stacks", ()))
     used = {way["cc"]["type"] for way in ways if way.get("cc")}
-    if not used.issuperset(algorithm.split(",")):
+    if common.get("routing", {}).get("type") == algorithm:
+        del common["routing"]
+        common["links"] = [
+            {name: value for name, value in link.items() if name != "rate"}
+            for link in scenario["links"]
+        ]
+        common["rates"] = sorted(link["rate"] for link in scenario["links"])
+    elif not used.issuperset(algorithm.split(",")):
         common["links"] = [
             {name: value for name, value in link.items() if name not in ("forward", "reverse")}
             for link in scenario["links"]

@@ -41,6 +41,17 @@ def total_unfinished_l4(transfers: Transfers) -> float:
 
 @metric(
     "class",
+    unit="%",
+    better="lower",
+    formula="100 total_unfinished_l4 / total_transfers_l4",
+)
+def unfinished_share_l4(transfers: Transfers) -> float:
+    """Transfers of the class that had not ended when the run did, of all of them."""
+    return 100.0 * transfers.unfinished / transfers.count
+
+
+@metric(
+    "class",
     unit="1",
     better="lower",
     formula="sum of rtos",

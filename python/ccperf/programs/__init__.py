@@ -14,7 +14,8 @@ from ccperf.programs.program import HelpRequested, ProgramRun, program_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ccperf.programs.ecn_sharp import PROGRAMS, fct_parser
+    from ccperf.programs.datacentre import PROGRAMS
+    from ccperf.programs.ecn_sharp import fct_parser
     from ccperf.programs.ns3_examples import EXAMPLES
     from ccperf.programs.published.run import DumbbellRun
     from ccperf.scenario import Scenario
@@ -32,7 +33,7 @@ __all__ = [
 
 _HOME = {
     "EXAMPLES": "ccperf.programs.ns3_examples",
-    "PROGRAMS": "ccperf.programs.ecn_sharp",
+    "PROGRAMS": "ccperf.programs.datacentre",
     "DumbbellRun": "ccperf.programs.published.run",
 }
 
@@ -53,7 +54,7 @@ def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
     ``words`` is the command line as a shell splits it, or in one text. Raises
     :class:`~ccperf.errors.UsageError`, naming the option, for everything that is wrong with it.
     """
-    from ccperf.programs.ecn_sharp import PROGRAMS
+    from ccperf.programs.datacentre import PROGRAMS
     from ccperf.programs.ns3_examples import EXAMPLES
     from ccperf.programs.published.parse import parse as parse_published
 

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from ccperf import __version__, registry, what_if
 from ccperf.figures import svg, topology, web
 from ccperf.metrics import CLASSES, METRICS, SAMPLING
-from ccperf.site import drawing, engine, experiment_data
+from ccperf.site import drawing, engine, experiment_data, printed
 from ccperf.site.algorithms import AlgorithmView
 from ccperf.site.differences import differences
 from ccperf.site.drawing import script
@@ -96,6 +96,7 @@ def experiment_pages(group: Group, scenario: Mapping[str, Any]) -> Iterator[tupl
         group=group,
         row=PageView,
         picture=picture,
+        printed=printed.beside(group),
         drawing=topology.draw(scenario),
         drawn_at=group.pages[0].point_text,
     )

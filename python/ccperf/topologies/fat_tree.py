@@ -8,6 +8,7 @@ from ccperf.topologies.fabric import (
     Fabric,
     FabricLink,
     SwitchPort,
+    at_least,
     host_link,
     switch_link,
 )
@@ -17,6 +18,7 @@ def fat_tree(
     k: int = 4,
     link: FabricLink | None = None,
     *,
+    servers: int | None = None,
     port: SwitchPort | None = None,
     host_port: SwitchPort = HOST_PORT,
 ) -> Fabric:
@@ -28,21 +30,24 @@ def fat_tree(
     Args:
         k: ports of a switch; even, at least 2.
         link: of every pair of neighbours.
+        servers: of an edge switch, at least one; k/2 if not given.
         port: of every switch.
         host_port: of every host.
 
     Raises:
-        ScenarioError: for a k that is odd or below 2.
+        ScenarioError: for a k that is odd or below 2, and no servers.
     """
     if k < 2 or k % 2:
         raise ScenarioError([("k", f"{k} ports make no fat-tree; an even number, at least 2")])
+    servers = k // 2 if servers is None else servers
+    at_least("servers", servers, 1)
     link, port, half = link or FabricLink(), port or SwitchPort(), range(k // 2)
     ports = {"host": host_port, "switch": port}
     hosts = [
         (f"h_{pod}_{edge}_{i}", f"edge_{pod}_{edge}")
         for pod in range(k)
         for edge in half
-        for i in half
+        for i in range(servers)
     ]
     switches = [f"{layer}_{pod}_{i}" for layer in ("edge", "agg") for pod in range(k) for i in half]
     switches += [f"core_{i}" for i in range(len(half) ** 2)]

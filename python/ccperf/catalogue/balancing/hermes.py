@@ -20,6 +20,14 @@ from ccperf.catalogue.balancing.experiment import (
     BalancingExperiment,
     with_grid,
 )
+from ccperf.catalogue.balancing.hermes_figures import (
+    ASYMMETRIC,
+    BLACK_HOLE,
+    FLOWLET_TIMEOUT,
+    PARTS,
+    RANDOM_DROPS,
+    SYMMETRIC,
+)
 from ccperf.catalogue.datacentre.experiment import TRANSPORT, WORKLOAD
 from ccperf.catalogue.parameter import Parameter
 
@@ -31,18 +39,23 @@ REST = (ARRIVALS, FLOWLET, LOSS, TRANSPORT)
 PUBLISHED_LOADS = (0.3, 0.5, 0.7, 0.9)
 
 
-class HermesSymmetric(BalancingExperiment):
-    name = "hermes_symmetric"
-    title = "Hermes, figure 12: symmetric, over load"
-    description = "Mean completion times of all flows when nothing is broken."
+class _OverLoad(BalancingExperiment):
     parameters = (WORKLOAD, with_grid(LOAD, *PUBLISHED_LOADS, default=0.5), *SIZE, *REST)
 
 
-class HermesAsymmetric(HermesSymmetric):
+class HermesSymmetric(_OverLoad):
+    name = "hermes_symmetric"
+    title = "Hermes, figure 12: symmetric, over load"
+    description = "Mean completion times of all flows when nothing is broken."
+    printed = SYMMETRIC
+
+
+class HermesAsymmetric(_OverLoad):
     name = "hermes_asymmetric"
     title = "Hermes, figures 13 and 14: a fifth of the links slow, over load"
     description = "20 % of the links between leaves and spines have 2 Gbps, drawn by the seed."
     condition = "slow_links"
+    printed = ASYMMETRIC
 
 
 class HermesFlowletTimeout(BalancingExperiment):
@@ -60,16 +73,18 @@ class HermesFlowletTimeout(BalancingExperiment):
         TRANSPORT,
     )
     condition = "slow_links"
+    printed = FLOWLET_TIMEOUT
 
 
-class HermesRandomDrops(HermesSymmetric):
+class HermesRandomDrops(_OverLoad):
     name = "hermes_random_drops"
     title = "Hermes, figure 16: a spine that loses 2 %"
     description = "One spine loses 2 % of the packets that come to it, silently."
     condition = "random_drops"
+    printed = RANDOM_DROPS
 
 
-class HermesBlackHole(HermesSymmetric):
+class HermesBlackHole(_OverLoad):
     name = "hermes_black_hole"
     title = "Hermes, figure 17: a black hole for half of the pairs of two racks"
     description = (
@@ -77,6 +92,7 @@ class HermesBlackHole(HermesSymmetric):
         "one. Flows that stay there do not end."
     )
     condition = "black_hole"
+    printed = BLACK_HOLE
 
 
 class HermesParts(BalancingExperiment):
@@ -84,6 +100,7 @@ class HermesParts(BalancingExperiment):
     title = "Hermes, figure 18: without probing, without rerouting"
     description = "What each part of Hermes is good for; a fifth of the links slow."
     usual = ("hermes",)
+    printed = PARTS
     parameters = (
         Parameter(
             "part",

@@ -95,7 +95,7 @@ def fabric(
     """The fabric with its flows, over such ports; `stack` has further fields of the flows'."""
     from ccperf.topologies import FabricLink, fair_host_port, leaf_spine
 
-    _check(values)
+    check(values)
     leaves, spines, parallel = (values[n] for n in ("leafCount", "spineCount", "linkCount"))
     latency = time(values["linkLatency"])
     up = values["spineLeafCapacity"] * _GBPS
@@ -152,7 +152,12 @@ def files(values: Values, prefix: str = "Large_Scale") -> list[File]:
     return [summary.flow_monitor(f"{'_'.join(words)}_{values['load']:g}.xml")]
 
 
-def _check(values: Values) -> None:
+def check(values: Values) -> None:
+    """Refuse numbers that make no fabric.
+
+    Raises:
+        UsageError: with the option.
+    """
     counts = ("serverCount", "spineCount", "leafCount", "linkCount")
     for option in (*counts, "spineLeafCapacity", "leafServerCapacity"):
         least = 2 if option == "leafCount" else 1

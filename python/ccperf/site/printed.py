@@ -1,0 +1,109 @@
+"""What a paper prints for an experiment, beside what its runs gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ccperf.evidence.summary import Summary, summarise
+from ccperf.metrics import METRICS
+
+if TYPE_CHECKING:
+    from ccperf.catalogue.parameter import Value
+    from ccperf.catalogue.printed import Printed
+    from ccperf.site.inventory import Group, Page
+
+
+@dataclass(frozen=True)
+class Line:
+    """A published value, and ours."""
+
+    algorithm: str
+    #: Of each parameter that the values are told apart by.
+    point: tuple[str, ...]
+    metric: str
+    unit: str
+    published: str
+    ours: str
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The table of an experiment's page."""
+
+    source: str
+    parameters: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def beside(group: Group) -> Beside | None:
+    """Return the table; None if nothing is known to be published."""
+    printed = group.described.printed if group.described else None
+    if printed is None:
+        return None
+    lines = tuple(
+        Line(
+            value.algorithm,
+            tuple(str(value.point.get(name, "any")) for name in printed.parameters),
+            value.metric,
+            _unit(value),
+            value.text,
+            _ours(group, value),
+        )
+        for value in printed.values
+    )
+    return Beside(printed.source, printed.parameters, lines)
+
+
+def _unit(value: Printed) -> str:
+    if value.base is not None:
+        return "over " + ", ".join(f"{name} = {at}" for name, at in value.base.items())
+    return METRICS[value.metric.rpartition(".")[2]].unit
+
+
+def _ours(group: Group, value: Printed) -> str:
+    found = [
+        (page, summary)
+        for page in group.pages
+        if page.algorithm == value.algorithm and _is_at(page.point, value.point)
+        for summary in [_summary(page, value.metric)]
+        if summary is not None
+    ]
+    if value.base is not None:
+        return _range([ratio for page, one in found for ratio in _ratios(group, page, one, value)])
+    if len(found) != 1:
+        return _range([summary.mean for _, summary in found])
+    ((_, only),) = found
+    half = f" ± {only.half_width:.2g}" if only.half_width else ""
+    return f"{only.mean:.3g}{half} ({only.n} {'seed' if only.n == 1 else 'seeds'})"
+
+
+def _range(values: list[float]) -> str:
+    if not values:
+        return "–"
+    low, high = f"{min(values):.3g}", f"{max(values):.3g}"
+    return low if low == high else f"{low} to {high}"
+
+
+def _ratios(group: Group, page: Page, summary: Summary, value: Printed) -> list[float]:
+    """The mean over that of the page which the value is a ratio to, if there is one."""
+    base = {"algorithm": page.algorithm, **(value.base or {})}
+    algorithm = base.pop("algorithm")
+    point = {**page.point, **{name: str(at) for name, at in base.items()}}
+    bases = [
+        _summary(o, value.metric)
+        for o in group.pages
+        if o.algorithm == algorithm and o.point == point
+    ]
+    return [summary.mean / one.mean for one in bases[:1] if one is not None and one.mean]
+
+
+def _is_at(point: Mapping[str, str], wanted: Mapping[str, Value]) -> bool:
+    return all(point.get(name) == str(at) for name, at in wanted.items())
+
+
+def _summary(page: Page, metric: str) -> Summary | None:
+    """The metric over seeds."""
+    values = [found[metric] for found in page.cell.metrics.values() if metric in found]
+    return summarise(values) if values else None
