@@ -15,7 +15,7 @@ from typing import Any
 
 from ccperf import recording, registry
 from ccperf.catalogue import EXPERIMENTS
-from ccperf.catalogue.sets import SETS
+from ccperf.catalogue.sets import SETS, NamedSet
 from ccperf.cli.show import default_text, values_text
 from ccperf.verify import counting, fidelity, habits, page, record
 
@@ -50,7 +50,7 @@ def named_sets() -> str:
     for chosen in SETS.values():
         rows = [
             [
-                entry.section,
+                _heading(chosen, entry.section),
                 entry.asks,
                 f"`{entry.experiment}`",
                 "; ".join(
@@ -63,7 +63,7 @@ def named_sets() -> str:
             for entry in chosen.entries
         ]
         head = ["section", "what it asks", "experiment", "values", "points"]
-        gaps = [[gap.section, gap.asks, gap.why] for gap in chosen.gaps]
+        gaps = [[_heading(chosen, gap.section), gap.asks, gap.why] for gap in chosen.gaps]
         parts += [
             f"## [{chosen.title}]({chosen.url})",
             f"```sh\nccperf bench --set {chosen.name} cubic\n```",
@@ -72,6 +72,11 @@ def named_sets() -> str:
             table(["section", "what it asks", "why not"], gaps),
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _heading(of: NamedSet, section: str) -> str:
+    """A section as the text itself calls it; several are left as they are."""
+    return f"{section} {of.sections[section]}" if section in of.sections else section
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -32,11 +32,26 @@ def test_every_entry_has_points_and_a_section(chosen: NamedSet) -> None:
 
 
 @every_set
+def test_every_section_that_asks_for_something_is_answered_and_no_other_is_cited(
+    chosen: NamedSet,
+) -> None:
+    """The sections are those of the texts, read one by one; part of one may be answered with it."""
+    cited = {one.section.partition(" to ")[0] for one in (*chosen.entries, *chosen.gaps)}
+    assert cited <= chosen.sections.keys()
+    for section in chosen.sections:
+        parts = section.split(".")
+        whole = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+        assert cited & whole, section
+
+
+@every_set
 def test_one_point_of_each_entry_runs(chosen: NamedSet) -> None:
     native = backends.get("native")
     for entry in chosen.entries:
+        # Flows that start later have to start.
+        stop_time = "6s" if "start_times" in entry.parameters else "300ms"
         plan = Plan(
-            entry.experiment, ["TcpNewReno"], parameters=entry.parameters, stop_time="300ms"
+            entry.experiment, ["TcpNewReno"], parameters=entry.parameters, stop_time=stop_time
         )
         assert simulate(next(plan.points()), native).recording.flow_samples.rows > 0
 
@@ -51,5 +66,7 @@ def test_the_document_has_all_of_them() -> None:
     for chosen in SETS.values():
         assert chosen.title in text
         assert f"--set {chosen.name}" in text
+        for section, heading in chosen.sections.items():
+            assert f"{section} {heading}" in text or section in ("5.3.1", "5.3.2")
         for gap in chosen.gaps:
             assert gap.asks in text

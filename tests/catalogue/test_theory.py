@@ -9,19 +9,10 @@ from statistics import fmean, stdev
 import numpy as np
 import pytest
 
-from ccperf import _native, backends, campaign
+from catalogue.runs import FRAME_BITS, NATIVE, SEGMENT_BITS, goodput, run
+from ccperf import _native, campaign
 from ccperf.catalogue import REGISTRY
-from ccperf.result import Result
 from ccperf.topologies.shorthand import dumbbell
-
-NATIVE = backends.get("native")
-SEGMENT_BITS = 8 * 1448
-FRAME_BITS = 8 * 1502
-
-
-def run(name: str, cc: str = "TcpNewReno", **given: object) -> Result:
-    scenario = REGISTRY[name].scenario(cc, recovery="TcpPrrRecovery", **given)
-    return campaign.simulate(campaign.Point(scenario), NATIVE)
 
 
 @pytest.mark.parametrize("p", [0.005, 0.01, 0.02, 0.05])
@@ -127,11 +118,6 @@ def test_no_answer_of_an_incast_is_sooner_than_its_bytes(size: str) -> None:
     assert completions.rows == 32
 
 
-def goodput(result: Result, flow: str = "flow_1") -> float:
-    """Of the application, in Mbps."""
-    return result.flow_metrics[flow]["mean_throughput_l7"]
-
-
 def test_a_detour_shorter_than_three_packets_costs_new_reno_nothing_and_a_longer_one_does() -> None:
     """Fewer than three packets of 0.75 ms fit into it, so that no three duplicate ACKs come; more
     fit into a longer one, and then each late packet is a signal that halves the window."""
@@ -232,10 +218,11 @@ def test_tcp_the_other_way_costs_no_packet_of_its_own_direction() -> None:
 
 @pytest.mark.parametrize("p", [0.0005, 0.001, 0.002])
 def test_cubic_under_random_loss_follows_its_response_function(p: float) -> None:
-    """RFC 9438, section 5.2: the mean window is that of the cubic region,
-    (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4) / RTT... in segments
-    1.054 RTT^(3/4) / p^(3/4) with C = 0.4 and beta = 0.7, or of the Reno-friendly region,
-    1.22 / sqrt(p), whichever is larger. The model loses a packet at equal distances 1 / p; Poisson
+    """RFC 9438, section 5, figure 6: the mean window in segments is that of the cubic region,
+    (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), with C = 0.4 and beta = 0.7
+    1.054 (RTT / p)^(3/4), or of the Reno-friendly region, 1.22 / sqrt(p), whichever is larger:
+    the latter at this round trip (`test_theory_of_cubic.py` has the former). The
+    model loses a packet at equal distances 1 / p; Poisson
     losses change the mean window by a factor between that of Reno, 1.3098 / 1.2247, up and
     down, to which three standard errors over the seeds come. Beyond the link's capacity nothing
     grows."""

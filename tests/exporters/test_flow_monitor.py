@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,9 @@ from ccperf.topologies import star
 from ccperf.topologies.fabric import FabricLink, SwitchPort
 
 FILES = Path(__file__).parent / "files"
+#: `src/flow-monitor/examples/flowmon-parse-results.py` of ns-3's sources, under the GPL and so not
+#: here.
+PROGRAM = os.environ.get("NS3_FLOWMON_PARSE_RESULTS", "")
 
 
 def scenario() -> Scenario:
@@ -65,8 +72,6 @@ def test_the_file_of_ns3_itself_is_read() -> None:
 def test_ours_has_the_elements_of_ns3_s_own(
     run: tuple[Scenario, Recording], tmp_path: Path
 ) -> None:
-    import xml.etree.ElementTree as ET
-
     def shape(path: Path) -> tuple[list[str], list[list[str]]]:
         root = ET.parse(path).getroot()
         flow = root.find("FlowStats/Flow")
@@ -77,6 +82,70 @@ def test_ours_has_the_elements_of_ns3_s_own(
 
     flow_monitor.write(*run, tmp_path / "ours.xml")
     assert shape(tmp_path / "ours.xml") == shape(FILES / "ns3-flow-monitor.xml")
+
+
+COLUMNS = ("first_tx_ns", "last_tx_ns", "first_rx_ns", "last_rx_ns", "delay_sum_ns")
+COLUMNS += ("tx_bytes", "rx_bytes", "lost_packets")
+
+
+def reported(run: tuple[Scenario, Recording]) -> list[str]:
+    """What ns-3's own program prints of a file, flow by flow: the bit rates between first and last
+    packet, the mean delay, and the share of lost packets among lost and received ones."""
+    table = run[1].flow_monitor
+    assert table is not None
+    lines = []
+    for row, found in enumerate(table.array("rx_packets")):
+        value = {name: float(table.array(name)[row]) for name in COLUMNS}
+        sent = value["last_tx_ns"] - value["first_tx_ns"]
+        received = value["last_rx_ns"] - value["first_rx_ns"]
+        lost = value["lost_packets"]
+        lines += [
+            f"TX bitrate: {value['tx_bytes'] * 8e6 / sent:.2f} kbit/s",
+            f"RX bitrate: {value['rx_bytes'] * 8e6 / received:.2f} kbit/s",
+            f"Mean Delay: {value['delay_sum_ns'] / found / 1e6:.2f} ms",
+            f"Packet Loss Ratio: {lost / (found + lost) * 100:.2f} %",
+        ]
+    return lines
+
+
+@pytest.mark.skipif(not PROGRAM, reason="needs ns-3's program: NS3_FLOWMON_PARSE_RESULTS=PATH")
+def test_ns3_s_own_program_reads_it(run: tuple[Scenario, Recording], tmp_path: Path) -> None:
+    flow_monitor.write(*run, tmp_path / "ours.xml")
+    done = subprocess.run(
+        [sys.executable, PROGRAM, tmp_path / "ours.xml"], capture_output=True, text=True, check=True
+    )
+    printed = [line.strip() for line in done.stdout.splitlines()]
+    assert [line for line in printed if line.partition(":")[0] != "FlowID"][1:] == reported(run)
+    assert "FlowID: 1 (TCP 10.0.0.1/49152 --> 10.0.0.9/5001)" in printed
+
+
+def test_what_ns3_s_own_program_looks_for_is_there(
+    run: tuple[Scenario, Recording], tmp_path: Path
+) -> None:
+    """One classifier for IPv4 with the five fields of each flow, times that end in ns, counts, and
+    the bins of the interruptions; the program itself runs where ns-3's sources are."""
+    flow_monitor.write(*run, tmp_path / "ours.xml")
+    root = ET.parse(tmp_path / "ours.xml").getroot()
+    (classifier,) = root.findall("Ipv4FlowClassifier")
+    flows = {flow.attrib["flowId"]: flow.attrib for flow in classifier.findall("Flow")}
+    statistics = root.findall("FlowStats/Flow")
+    assert [flow.attrib["flowId"] for flow in statistics] == list(flows)
+    for flow in statistics:
+        for name in ("timeLastTxPacket", "timeLastRxPacket", "delaySum"):
+            assert flow.attrib[name].endswith("ns")
+            assert float(flow.attrib[name].removesuffix("ns")) > 0
+        for name in ("txBytes", "rxBytes", "txPackets", "rxPackets", "lostPackets"):
+            assert int(flow.attrib[name]) >= 0
+        histogram = flow.find("flowInterruptionsHistogram")
+        assert histogram is not None
+        for each in histogram.findall("bin"):
+            assert float(each.attrib["width"]) > 0
+            assert float(each.attrib["start"]) >= 0
+            assert int(each.attrib["count"]) > 0
+    for ends in flows.values():
+        assert int(ends["protocol"]) in (6, 17)
+        assert int(ends["sourcePort"]) != int(ends["destinationPort"])
+        assert ends["sourceAddress"] != ends["destinationAddress"]
 
 
 @pytest.mark.parametrize(

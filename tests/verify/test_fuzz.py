@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,6 +52,11 @@ def test_draws_are_diverse() -> None:
         assert any(name in way for way in ways)
     assert any(way["qdisc"].get("children") for way in ways if "qdisc" in way)
     assert any("schedules" in one.path for one in drawn)
+    assert any("rate" in one.path.get("reverse", {}) for one in drawn)
+    changes = [change for one in drawn for change in one.path.get("changes", ())]
+    assert {change["direction"] for change in changes} == {"both", "forward", "reverse"}
+    assert any("loss" in change for change in changes)
+    assert {one.path["lot"]["hops"] for one in drawn if "lot" in one.path} == {2, 3, 4}
     assert any(flow.get("transports") == "UDP" for one in drawn for flow in one.flows)
     ccs = [flow["cc"] for one in drawn for flow in one.flows if flow["cc"]]
     assert len({cc["type"] if isinstance(cc, dict) else cc for cc in ccs}) > 10
@@ -59,6 +66,64 @@ def test_draws_are_diverse() -> None:
     starts = [flow.get("starts", "0s") for one in drawn for flow in one.flows]
     assert any(_native.parse_time(start) % 1_000_000 for start in starts)
     assert max(one.path.get("initial_cwnd", 0) for one in drawn) > 30
+
+
+def test_what_is_to_be_compared_is_among_300_scenarios_of_any_seed() -> None:
+    """As `verify ns3 --fuzz 300` draws them. Each has a probability of at least one in fifty: of
+    three hundred, none in one of four hundred seeds."""
+
+    def has(drawn: Draw | FabricDraw) -> Iterator[str]:
+        scenario = drawn.scenario()
+        if any(flow.transport == "UDP" for flow in scenario.flows):
+            yield "datagrams"
+        if any(flow.application.type == "OnOff" for flow in scenario.flows):
+            yield "on-off sources"
+        if any(link.schedules for link in scenario.links):
+            yield "schedules"
+        if sum(link.name.startswith("btl_") for link in scenario.links) > 1:
+            yield "parking lots"
+            ends = {flow.source for flow in scenario.flows if flow.transport == "UDP"}
+            if ends:
+                yield "parking lots with datagrams"
+        for link in scenario.links:
+            for way in (link.forward, link.reverse):
+                for name in ("gilbert_elliott", "jitter", "reordering"):
+                    if getattr(way, name) is not None:
+                        yield name
+                if way.qdisc is not None and "PolicerQueueDisc" in way.qdisc.model_dump_json():
+                    yield "policers"
+
+    for seed in (11, 12):
+        found = Counter(word for drawn in islice(draws(seed), 300) for word in set(has(drawn)))
+        print(seed, dict(found))
+        assert found.keys() == {
+            "datagrams",
+            "on-off sources",
+            "schedules",
+            "parking lots",
+            "parking lots with datagrams",
+            "gilbert_elliott",
+            "jitter",
+            "reordering",
+            "policers",
+        }
+
+
+def test_in_a_parking_lot_flows_meet_at_some_bottlenecks_and_go_both_ways() -> None:
+    drawn = next(one for one in dumbbells(9) if "lot" in one.path and len(one.flows) > 3)
+    scenario = drawn.scenario()
+    lot = drawn.path["lot"]
+    recording = NATIVE.simulate(scenario)
+    assert sum(link.name.startswith("btl_") for link in scenario.links) == lot["hops"]
+    for flow, (enters, leaves) in zip(scenario.flows, lot["ways"], strict=True):
+        ends = {link.name: link.ends for link in scenario.links}
+        assert ends[flow.source] == (flow.source, f"r_{enters}")
+        assert ends[flow.destination] == (f"r_{leaves}", flow.destination)
+    assert recording.flows.rows == len(scenario.flows)
+    small = shrink(drawn, lambda candidate: "lot" in candidate.path, effort=500)
+    assert isinstance(small, Draw)
+    assert len(small.flows) == 1
+    assert set(small.path) == {"lot", "stop_time"}
 
 
 def test_one_in_three_is_a_network_of_switches() -> None:

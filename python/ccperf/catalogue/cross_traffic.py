@@ -29,7 +29,7 @@ class CrossTraffic(Experiment):
         "on; with `reverse`, a flow of the same algorithm goes the other way (flow_3), through a "
         "queue of one bandwidth-delay product in which the acknowledgements of the first wait. A "
         "good algorithm uses what the datagrams leave, soon after they begin and end (RFC 5166, "
-        "section 2.1), and does not lose its way when acknowledgements come in bursts."
+        "section 2.2.1), and does not lose its way when acknowledgements come in bursts."
     )
     parameters = (
         Parameter("load", "probability", (0.1, 0.4), 0.4, "Mean share of the datagrams."),

@@ -30,7 +30,7 @@ def convergence_time_l4(flows: FlowSeries) -> float:
     """Time from the start of the last flow until the throughputs of the last second are fair.
 
     Fair is Jain's index of 0.9: for two flows shares of 2 to 1, the delta-fair convergence time of
-    RFC 5166 (section 2.3) with delta = 1/3. Where it does not happen while all flows send, it is
+    RFC 5166 (section 2.3.3) with delta = 1/3. Where it does not happen while all flows send, it is
     that whole time; it is never less than that second. Absent for one flow, for flows that end by
     themselves, and where all flows send together for less than 3 s.
     """

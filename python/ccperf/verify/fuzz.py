@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field, replace
 from itertools import count, repeat
-from math import inf, log10
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, registry
@@ -13,7 +13,9 @@ from ccperf.topologies.shorthand import dumbbell
 from ccperf.verify import fuzz_fabrics
 from ccperf.verify.compare import Comparison, compare
 from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
+from ccperf.verify.draw_traffic import PACKETS, application, datagrams, ping, start
 from ccperf.verify.fuzz_fabrics import FabricDraw
+from ccperf.verify.parking_lots import as_lot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,21 +23,22 @@ if TYPE_CHECKING:
     from ccperf.backends import Backend, Progress
     from ccperf.scenario import Scenario
 
-# What a drawn path carries at most: six packet-hops each, data and ACK.
-_PACKETS = 8_000
 _HEADER_BYTES = 54
 # The most segments that a flow can have in flight: ns-3 looks at all of them for each ACK in
 # recovery, so that a window of 1,000 takes it half a minute.
 _WINDOW = 250
 # How many of the scenarios are networks of switches.
 _FABRICS = 0.3
+# And how many of the dumbbells are parking lots.
+_LOTS = 0.12
 # Socket attributes for which `dumbbell` has arguments.
 _OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "RcvBufSize"}
 
 
 @dataclass(frozen=True)
 class Draw:
-    """A random dumbbell in a form that can be made smaller: arguments of `dumbbell`."""
+    """A random dumbbell in a form that can be made smaller: arguments of `dumbbell`, and with `lot`
+    those of `as_lot`, which makes a parking lot of it."""
 
     #: What holds for all flows; only what is not `BASE`.
     path: dict[str, Any] = field(default_factory=dict)
@@ -43,7 +46,7 @@ class Draw:
     flows: tuple[dict[str, Any], ...] = ({},)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `dumbbell` that make this scenario."""
+        """Return the arguments of `dumbbell` that make this scenario, and `lot` if it has one."""
         path = {**BASE, **self.path}
         each = [{**_FLOW, "stops": path["stop_time"], **flow} for flow in self.flows]
         sequences = {name: [flow[name] for flow in each] for name in each[0]}
@@ -51,7 +54,10 @@ class Draw:
 
     def scenario(self, label: str = "") -> Scenario:
         """Return the scenario."""
-        return dumbbell(label=label, **self.arguments())
+        arguments = self.arguments()
+        lot = arguments.pop("lot", None)
+        drawn = dumbbell(label=label, **arguments)
+        return as_lot(drawn, **lot) if lot else drawn
 
     def smaller(self) -> Iterator[Draw]:
         """Yield draws that are one step smaller, the largest steps first."""
@@ -119,6 +125,7 @@ def draw(rng: random.Random) -> Draw:
         # Round rates make ties.
         rate = rng.choice([1, 2, 4, 8, 16, 32, 100]) * 1_000_000
     longest_rtt_us = 10 ** rng.uniform(3.3, 5.5)
+    hops = rng.randint(2, 4) if now_and_then(rng, _LOTS) else 1
     path: dict[str, Any] = {"rate": f"{rate}bps", "seed": rng.randint(1, 1_000_000)}
     access_us = 250
     if now_and_then(rng):
@@ -129,6 +136,9 @@ def draw(rng: random.Random) -> Draw:
     path |= _losses(rng)
     path |= _socket(rng)
     path = _impaired(rng, path, longest_rtt_us)
+    if now_and_then(rng, 0.1):
+        way_back = {"device_queue": "1p", **path.get("reverse", {})}
+        path["reverse"] = {**way_back, "rate": f"{round(rate * 10 ** rng.uniform(-1.5, 0))}bps"}
     new_rates = [
         round(rate * 10 ** rng.uniform(-0.7, 0.5))
         for _ in range(rng.randint(1, 4) if now_and_then(rng) else 0)
@@ -136,7 +146,7 @@ def draw(rng: random.Random) -> Draw:
     mss = path.get("mss", 1448)
     path["buffer"] = min(path.get("buffer", inf), _WINDOW * mss)
     packet_bits = (mss + _HEADER_BYTES) * 8
-    stop_ms = round(min(_PACKETS * packet_bits / max(rate, *new_rates, 0), 20) * 1000)
+    stop_ms = round(min(PACKETS * packet_bits / hops / max(rate, *new_rates, 0), 20) * 1000)
     path["stop_time"] = f"{stop_ms}ms"
     if new_rates:
         path["changes"] = [_change(rng, new_rate, stop_ms) for new_rate in new_rates]
@@ -144,7 +154,9 @@ def draw(rng: random.Random) -> Draw:
     if now_and_then(rng, 0.15):
         path["schedules"] = [_schedule(rng, rate, stop_ms)]
     if now_and_then(rng):
-        path["pings"] = [_ping(rng, i) for i in range(len(flows)) if now_and_then(rng, 0.5)]
+        path["pings"] = [ping(rng, i) for i in range(len(flows)) if now_and_then(rng, 0.5)]
+    if hops > 1:
+        path["lot"] = _lot(rng, hops, len(flows))
     return Draw(path, flows)
 
 
@@ -304,7 +316,11 @@ def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
 def _change(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
     change: dict[str, Any] = {"time": f"{rng.randrange(stop_ms)}ms", "rate": f"{rate}bps"}
     if now_and_then(rng, 0.5):
-        change["delay"] = f"{rng.randint(10, 30_000)}us"
+        change |= {"delay": f"{rng.randint(10, 30_000)}us", "direction": "both"}
+    else:
+        change["direction"] = rng.choice(["both", "forward", "reverse"])
+    if now_and_then(rng, 0.3):
+        change["loss"] = round(10 ** rng.uniform(-3, -1), 6)
     return change
 
 
@@ -339,7 +355,7 @@ def _flows(
         flow["cc"] = {"type": cc, "attributes": attributes} if attributes else cc
         flow["recovery"] = rng.choice(recoveries)
         if now_and_then(rng, 0.3):
-            flow["starts"] = _start(rng, stop_ms)
+            flow["starts"] = start(rng, stop_ms)
         if services:
             flow["tos"] = rng.choice([0, 0, 8, 16, 24, 184])
             flow["return_tos"] = rng.choice([0, 0, 8, 16, 24, 184])
@@ -351,68 +367,17 @@ def _flows(
         if close_early and now_and_then(rng, 0.5):
             flow["receiver_stops"] = f"{rng.randint(1, stop_ms)}ms"
         if now_and_then(rng, 0.35):
-            flow["applications"] = _application(rng)
+            flow["applications"] = application(rng)
         if i > 0 and now_and_then(rng):
-            yield _datagrams(rng, flow, stop_ms)
+            yield datagrams(rng, flow, stop_ms)
         else:
             yield flow
 
 
-def _datagrams(rng: random.Random, flow: dict[str, Any], stop_ms: int) -> dict[str, Any]:
-    """Make a flow over TCP one over UDP: with a rate, and datagrams that fit the MTU."""
-    application = _application(rng)
-    while application["type"] == "Greedy":
-        application = _application(rng)
-    write = rng.choice([1, 512, 1472])
-    # Nothing holds it back: so many at most, however long the run is.
-    datagrams = round(10 ** rng.uniform(1, log10(_PACKETS / 4)))
-    rate = max(1000, datagrams * write * 8_000 // stop_ms)
-    application |= {"write": f"{write}B", "rate": f"{rate}bps"}
-    kept = {name: value for name, value in flow.items() if name in _DATAGRAMS}
-    return {**kept, "transports": "UDP", "cc": None, "applications": application}
-
-
-#: What a flow over UDP has.
-_DATAGRAMS = ("rtts", "starts", "stops", "tos", "dscps")
-
-
-def _start(rng: random.Random, stop_ms: int) -> str:
-    """Draw a time in the first half: whole ms, where ties are, or any ns, also soon after 0."""
-    start_ns = rng.randrange(stop_ms // 2 + 1) * 1_000_000
-    if now_and_then(rng, 0.5):
-        start_ns = round(10 ** rng.uniform(0, log10(stop_ms * 500_000)))
-    return f"{start_ns}ns"
-
-
-def _ping(rng: random.Random, flow: int) -> dict[str, Any]:
-    ends = [f"src_{flow}", f"dst_{flow}"]
-    rng.shuffle(ends)
-    return {
-        "source": ends[0],
-        "destination": ends[1],
-        "interval": f"{round(10 ** rng.uniform(3.5, 6))}us",
-        "size": f"{rng.choice([16, 56, 500, 1472])}B",
-    }
-
-
-def _application(rng: random.Random) -> dict[str, Any]:
-    application: dict[str, Any] = {
-        "type": rng.choice(["Greedy", "Greedy", "CBR", "Poisson", "OnOff"]),
-        "write": f"{rng.choice([512, 1448, 4000])}B",
-    }
-    if application["type"] == "Greedy" or now_and_then(rng):
-        application["bytes"] = f"{round(10 ** rng.uniform(0, 6))}B"
-    if application["type"] != "Greedy":
-        rate = round(10 ** rng.uniform(5, 7.5))
-        application["rate"] = f"{rng.choice([rate, rate // 1_000_000 * 1_000_000 or rate])}bps"
-    if application["type"] == "OnOff":
-        application |= {"on_time": _length(rng), "off_time": _length(rng)}
-    return application
-
-
-def _length(rng: random.Random) -> str:
-    time = f"{round(10 ** rng.uniform(3, 6))}us"
-    return rng.choice([time, f"Exponential(mean={time})", f"Uniform(max={time})"])
+def _lot(rng: random.Random, hops: int, flows: int) -> dict[str, Any]:
+    """Draw which bottlenecks each flow crosses: the first one all, others some, either way."""
+    ways = [(0, hops), *(tuple(rng.sample(range(hops + 1), 2)) for _ in range(flows - 1))]
+    return {"hops": hops, "ways": ways}
 
 
 @dataclass(frozen=True)
@@ -504,9 +469,9 @@ def _smaller(found: Draw) -> Iterator[Draw]:
 def _plainer(flow: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name in flow:
         yield {key: value for key, value in flow.items() if key != name}
-    if isinstance(application := flow.get("applications"), dict):
-        for name in application.keys() - {"type", "rate"}:
-            fewer = {key: value for key, value in application.items() if key != name}
+    if isinstance(source := flow.get("applications"), dict):
+        for name in source.keys() - {"type", "rate"}:
+            fewer = {key: value for key, value in source.items() if key != name}
             yield flow | {"applications": fewer}
     if isinstance(cc := flow.get("cc"), dict):
         yield flow | {"cc": cc["type"]}

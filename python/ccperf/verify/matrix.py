@@ -22,6 +22,7 @@ from ccperf.verify import (
     fabrics,
     flow_monitoring,
     impairments,
+    parking_lots,
     queues,
     rtt_variation,
     switches,
@@ -488,6 +489,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *workloads.GROUPS,
     *fabrics.GROUPS,
     *impairments.GROUPS,
+    *parking_lots.GROUPS,
 )
 
 

@@ -35,5 +35,8 @@ class NamedSet:
     name: str
     title: str
     url: str
+    #: Its sections that ask for something, and what they are called there; each is among the
+    #: entries or the gaps, itself or with the one that it is part of.
+    sections: Mapping[str, str]
     entries: tuple[Entry, ...]
     gaps: tuple[Gap, ...]
