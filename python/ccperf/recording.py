@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NoReturn, TypeAlias
 
 import arro3.core as arrow
 import numpy as np
@@ -62,12 +62,13 @@ ROWS: dict[str, str] = {table["name"]: table["row"] for table in _SCHEMA}
 OPTIONAL_TABLES = frozenset(table["name"] for table in _SCHEMA if table["optional"])
 
 
-class Table(Mapping[str, ColumnData]):
+class Table(dict[str, ColumnData]):
     """Equal-length columns by name; each a read-only NumPy array or a list of strings.
 
-    Implements the Arrow PyCapsule stream interface, so `polars.DataFrame(table)` and
-    `pyarrow.table(table)` work and share the numeric columns' memory. Take `to_pandas()` and
-    `to_polars()`: `pandas.DataFrame(table)` and `polars.from_arrow(table)` make other things of it.
+    A `dict` that does not change, since `pandas.DataFrame(table)` takes no other mapping for
+    columns; `polars.DataFrame(table)` and `pyarrow.table(table)` work, too. Implements the Arrow
+    PyCapsule stream interface, which shares the numeric columns' memory. `polars.from_arrow` takes
+    whatever has that for a `Series`: of structs here, whose `struct.unnest()` is the frame.
     """
 
     def __init__(self, name: str, columns: Mapping[str, npt.ArrayLike | Sequence[str]]) -> None:
@@ -83,36 +84,38 @@ class Table(Mapping[str, ColumnData]):
                 f"table `{name}`: unknown column `{unknown[0]}`; its columns are {', '.join(known)}"
             )
         self.name = name
-        self._columns: dict[str, ColumnData] = {}
+        checked: dict[str, ColumnData] = {}
         for column in schema:
             if column.name not in columns:
                 raise RecordingError(f"table `{name}`: column `{column.name}` is missing")
-            self._columns[column.name] = _column_data(name, column, columns[column.name])
-        lengths = {key: len(data) for key, data in self._columns.items()}
+            checked[column.name] = _column_data(name, column, columns[column.name])
+        lengths = {key: len(data) for key, data in checked.items()}
         if len(set(lengths.values())) > 1:
             raise RecordingError(f"table `{name}`: columns of unequal length: {lengths}")
+        super().__init__(checked)
+        #: The number of rows; that of columns is `len`, as for any mapping.
         self.rows = next(iter(lengths.values()))
 
-    def __getitem__(self, column: str) -> ColumnData:
-        return self._columns[column]
+    def __reduce__(self) -> tuple[type[Table], tuple[str, dict[str, ColumnData]]]:
+        """Travel between processes, and be copied, as what it is made of."""
+        return Table, (self.name, dict(self))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+    def _stays(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(f"table `{self.name}` does not change; take dict(table)")
 
-    def __len__(self) -> int:
-        """Return the number of columns, as for any mapping; `rows` counts the rows."""
-        return len(self._columns)
+    __setitem__ = __delitem__ = update = setdefault = _stays
+    pop = popitem = clear = __ior__ = _stays
 
     def array(self, column: str) -> npt.NDArray[Any]:
         """Return a numeric column; TypeError for a column of strings."""
-        data = self._columns[column]
+        data = self[column]
         if isinstance(data, list):
             raise TypeError(f"column `{column}` of table `{self.name}` holds strings")
         return data
 
     def strings(self, column: str) -> list[str]:
         """Return a column of strings; TypeError for a numeric column."""
-        data = self._columns[column]
+        data = self[column]
         if not isinstance(data, list):
             raise TypeError(f"column `{column}` of table `{self.name}` holds numbers")
         return data
@@ -132,7 +135,7 @@ class Table(Mapping[str, ColumnData]):
         """
         fields, arrays = [], []
         for column in TABLES[self.name]:
-            data = self._columns[column.name]
+            data = self[column.name]
             kind = _ARROW_TYPES[column.kind]
             fields.append(
                 arrow.Field(column.name, kind, nullable=False, metadata={"unit": column.unit})
@@ -150,11 +153,11 @@ class Table(Mapping[str, ColumnData]):
 
     def to_polars(self) -> Any:
         """Return a `polars.DataFrame`, sharing the numeric columns' memory; polars is needed."""
-        return import_module("polars").DataFrame(self)
+        return import_module("polars").DataFrame(self.arrow())
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`; pandas is needed."""
-        return import_module("pandas").DataFrame(dict(self.items()))
+        return import_module("pandas").DataFrame(self)
 
     @classmethod
     def from_arrow(cls, name: str, stream: Any) -> Table:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import operator
+import pickle
 
 import numpy as np
 import pytest
@@ -100,3 +103,22 @@ def test_representations_are_short() -> None:
     assert "5 of 500 rows" in html
     assert "bit/s" in html
     assert "link_samples" in recording._repr_html_()
+
+
+def test_a_table_is_a_dict_that_does_not_change() -> None:
+    """`pandas.DataFrame(table)` takes nothing but a `dict` for columns."""
+    table = Dumbbell(flows=3, points=4).recording().flows
+    assert isinstance(table, dict)
+    assert pa.table(table).column_names == list(table)
+    for change in (
+        lambda: operator.setitem(table, "cc", []),
+        lambda: table.update(cc=[]),
+        lambda: table.pop("cc"),
+        table.clear,
+        lambda: table.setdefault("cc", []),
+    ):
+        with pytest.raises(TypeError, match="does not change"):
+            change()
+    for again in (copy.copy(table), copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
+        assert again.equals(table)
+        assert (again.name, again.rows) == (table.name, table.rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -374,3 +375,19 @@ def test_a_changed_copy_is_read_anew() -> None:
     assert changed.canonical()["seed"] == 7
     assert json.loads(changed.lowered())["seed"] == 7
     assert changed.hash != scenario.hash
+
+
+def test_a_file_is_read_in_time_linear_in_its_flows(tmp_path: Path) -> None:
+    """300,000 flows took more than a minute, for a message about each."""
+
+    def seconds(flows: int) -> float:
+        path = tmp_path / f"{flows}.toml"
+        flow = '[[flows]]\nsource = "a"\ndestination = "b"\ncc = "cubic"\n'
+        link = '[[links]]\nname = "l"\nends = ["a", "b"]\nrate = "1Mbps"\ndelay = "1ms"\n'
+        path.write_text(f'stop_time = "1s"\nnodes = ["a", "b"]\n{link}{flow * flows}')
+        started = time.process_time()
+        Scenario.from_toml(path).lowered()
+        return time.process_time() - started
+
+    seconds(50)
+    assert seconds(2000) < 4 * 2.5 * seconds(500)

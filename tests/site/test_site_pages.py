@@ -278,6 +278,9 @@ def test_the_commands_on_the_page_are_the_short_and_the_published_one(published:
         "ccperf run aqm --cc TcpNewReno --k 5 --qdisc FqCoDelQueueDisc --seed 42"
     )
     assert line.text == f"ccperf exec -- {page.command}"
+    assert "--recoveries=TcpPrrRecovery" in line.text
+    said = " ".join(parse(published).text.split())
+    assert "reduction of RFC 6937, which is PrrRfc6937 here" in said
 
 
 def test_a_scenario_of_one_s_own_says_how_to_run_it(folder: Path, database: Path) -> None:

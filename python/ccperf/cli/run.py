@@ -146,12 +146,11 @@ def command(
         print_json([{**result.json(), "command": again} for result, again in results])
     elif len(results) == 1:
         result, again = results[0]
-        say(metric_tables(result))
+        say(f"{metric_tables(result)}\n\nrun {result.id}")
         if any(result.recording.flow_samples.array("cwnd_bytes") >= _STUCK_WINDOW):
             note(
                 "a window of 2^32 - 1 B is ns-3's doing, not a mistake here: docs/what-ns3-does.md"
             )
-        note(f"run {result.id}")
         note(f"again: {again}")
     elif results:
         say(overview(result for result, _ in results))
