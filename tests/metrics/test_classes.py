@@ -82,6 +82,28 @@ def test_completion_times_and_slowdowns_of_a_group() -> None:
     assert metrics(recording)["small"]["p50_fct_l4"] == 40
 
 
+def test_a_query_ends_with_its_last_answer() -> None:
+    recording = with_completions(
+        group=["query"] * 6 + ["other"],
+        size_bytes=[1000] * 7,
+        start_ns=[10 * MS, 20 * MS, 10 * MS, 30 * MS, 20 * MS, 40 * MS, 40 * MS],
+        # Of the third only one transfer began, which is no query.
+        end_ns=[x * MS for x in (13.0, 21.0, 12.0, 31.0, 25.0, 47.0, 41.0)],
+    )
+    found = metrics(recording)
+    assert (found["query"]["mean_qct_l4"], found["query"]["p99_qct_l4"]) == (4, 5)
+    assert "mean_qct_l4" not in found["other"]
+
+
+def test_a_query_that_lacks_an_answer_ranks_behind_the_others() -> None:
+    recording = with_completions(
+        size_bytes=[1000] * 4, start_ns=[0, 0, MS, MS], end_ns=[3.0 * MS, MS, 2.0 * MS, np.nan]
+    )
+    found = metrics(recording)["all"]
+    assert found["mean_qct_l4"] == 3
+    assert "p99_qct_l4" not in found
+
+
 def test_where_nothing_has_ended_there_is_a_count_and_nothing_else() -> None:
     recording = with_completions(size_bytes=[1000], end_ns=[np.nan], ideal_ns=[5.0])
     assert {name for name, value in metrics(recording)["all"].items() if value} == {

@@ -26,6 +26,7 @@ COMPARED = (
     "small.mean_fct_l4",
     "small.p99_fct_l4",
     "large.mean_fct_l4",
+    "query.mean_qct_l4",
     "total_unfinished_l4",
     "mean_sojourn_l2",
     "mean_utilization_l1",

@@ -197,5 +197,33 @@ def p99_slowdown_l4(transfers: Transfers) -> float:
     return percentile(transfers.slowdowns, 99, transfers.unfinished_with_ideal)
 
 
+@metric(
+    "class",
+    unit="ms",
+    better="lower",
+    formula="mean of (end of the last answer - start), over the queries whose answers all ended",
+)
+def mean_qct_l4(transfers: Transfers) -> float:
+    """Mean query completion time: from the start of a query's answers to the end of the last.
+
+    Absent where there is no query or none has ended; too low where some have not.
+    """
+    return _mean(transfers.query_times)
+
+
+@metric(
+    "class",
+    unit="ms",
+    better="lower",
+    formula="least x such that 99 % of the queries have ended within x",
+)
+def p99_qct_l4(transfers: Transfers) -> float:
+    """99th percentile of the query completion time (see mean_qct_l4), over all queries.
+
+    Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
+    """
+    return percentile(transfers.query_times, 99, transfers.unfinished_queries)
+
+
 def _mean(values: np.ndarray) -> float:
     return float(np.mean(values)) if len(values) else np.nan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,9 @@ CLASSES = (
     "the `small` ones (below 100 kB), the `large` ones (above 10 MB), those between (`medium`), "
     "and for each group that the scenario names the flows of that group. A class without transfers "
     "is absent. The completion time of a transfer is that from its start until its application has "
-    "closed and all its bytes are acknowledged; an unfinished transfer has none."
+    "closed and all its bytes are acknowledged; an unfinished transfer has none. Transfers of a "
+    "class that start at the same instant, two or more, are the answers to a query; a query has "
+    "ended when the last of them has."
 )
 
 
@@ -43,6 +45,10 @@ class Transfers:
     #: Retransmission timeouts of all of them, and those of transfers that sent nothing again.
     timeouts: int = 0
     idle_timeouts: int = 0
+    #: Completion times of the queries all of whose answers have ended, in ms, and how many other
+    #: queries there are.
+    query_times: Floats = field(default_factory=lambda: np.empty(0))
+    unfinished_queries: int = 0
 
     @property
     def count(self) -> int:
@@ -65,7 +71,8 @@ def classes(recording: Recording) -> dict[str, Transfers]:
     }
     for group in dict.fromkeys(sorted(set(table.strings("group")) - {""})):
         of_class[group] = is_finite & (groups == group)
-    times = (table.array("end_ns") - table.array("start_ns")) / 1e6
+    start = table.array("start_ns")
+    times = (table.array("end_ns") - start) / 1e6
     slowdowns = times / (table.array("ideal_ns") / 1e6)
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
     timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
@@ -79,7 +86,21 @@ def classes(recording: Recording) -> dict[str, Transfers]:
             idle_timeouts=int(timeouts[members & sent_once].sum()),
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
+            **_queries(start[members], np.where(finished, times, np.inf)[members]),
         )
         for name, members in of_class.items()
         if members.any()
+    }
+
+
+def _queries(start: npt.NDArray[np.int64], times: Floats) -> dict[str, Any]:
+    """Return how long queries take; `times` of transfers that have not ended are infinite."""
+    begins, query, answers = np.unique(start, return_inverse=True, return_counts=True)
+    last = np.zeros(len(begins))
+    np.maximum.at(last, query, times)
+    last = last[answers > 1]
+    ended = np.isfinite(last)
+    return {
+        "query_times": last[ended],
+        "unfinished_queries": int(np.count_nonzero(~ended)),
     }
