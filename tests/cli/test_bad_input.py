@@ -192,7 +192,7 @@ def test_a_threshold_of_zero(
 @pytest.mark.parametrize(
     ("qdisc", "attribute", "value", "says"),
     [
-        ("StepRed", "MarkingThreshold", "0p", "0p"),
+        ("StepRed", "MarkingThreshold", "0p", "0p would mark every packet; write a length above 0"),
         ("shared_buffer", "PoolBytes", "0", "`0` is not a whole number from 1"),
         ("shared_buffer", "Alpha", "0", "0 is not between"),
         ("DWRR", "Quanta", "1500 0", "0 is not from 1"),

@@ -220,6 +220,7 @@ def outside(param: Mapping[str, Any]) -> str | None:
         "period": "0s",
         "rate": "0bps",
         "queue_size": "0p",
+        "marking_length": "0p",
         "packet_limit": "0p",
     }
     if param["kind"] in zeros:

@@ -32,6 +32,8 @@ pub enum Kind {
     QueueSize,
     /// A queue size in packets.
     PacketLimit,
+    /// The length of a queue from which packets are marked.
+    MarkingLength,
     /// One of the words listed, as ns-3 spells them.
     Enum(&'static [&'static str]),
     /// A list of unsigned integers, bounds included.

@@ -55,6 +55,7 @@ fn param(param: &Param) -> Value {
         Kind::Rate => json!({ "kind": "rate" }),
         Kind::OptionalRate => json!({ "kind": "optional_rate" }),
         Kind::QueueSize => json!({ "kind": "queue_size" }),
+        Kind::MarkingLength => json!({ "kind": "marking_length" }),
         Kind::PacketLimit => json!({ "kind": "packet_limit" }),
         Kind::Enum(words) => json!({ "kind": "enum", "words": words }),
         Kind::Numbers { min, max } => json!({ "kind": "numbers", "min": min, "max": max }),

@@ -246,6 +246,7 @@ def values_text(param: Mapping[str, Any]) -> str:
         "rate": "rate above 0bps, e.g. 16Mbps",
         "optional_rate": "rate, e.g. 16Mbps",
         "queue_size": "size, e.g. 20p or 30kB",
+        "marking_length": "length above 0, e.g. 65p or 100kB",
         "packet_limit": "size in packets, e.g. 20p",
         "priomap": "16 band numbers",
         "numbers": "whole numbers",

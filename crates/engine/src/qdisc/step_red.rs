@@ -24,7 +24,7 @@ pub const SPEC: Discipline = Discipline::new(
             Param {
                 ns3: "MarkingThreshold",
                 linux: "K",
-                kind: Kind::QueueSize,
+                kind: Kind::MarkingLength,
                 // DCTCP's for 10 Gbps.
                 default: "65p",
                 doc: "K, in packets or bytes, whichever MaxSize has.",

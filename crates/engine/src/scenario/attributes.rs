@@ -47,15 +47,20 @@ pub fn normalise(kind: Kind, text: &str) -> Result<String, String> {
             }
             rate => Ok(units::format_rate(rate)),
         },
-        Kind::QueueSize | Kind::PacketLimit => match units::parse_queue_size(text)? {
-            QueueSize::Packets(0) | QueueSize::Bytes(0) => {
-                Err(format!("{text} would drop everything; the queue must hold at least 1p"))
+        Kind::QueueSize | Kind::PacketLimit | Kind::MarkingLength => {
+            match units::parse_queue_size(text)? {
+                QueueSize::Packets(0) | QueueSize::Bytes(0) if kind == Kind::MarkingLength => {
+                    Err(format!("{text} would mark every packet; write a length above 0"))
+                }
+                QueueSize::Packets(0) | QueueSize::Bytes(0) => {
+                    Err(format!("{text} would drop everything; the queue must hold at least 1p"))
+                }
+                QueueSize::Bytes(_) if kind == Kind::PacketLimit => {
+                    Err(format!("{text} is in bytes; this limit counts packets, like 1000p"))
+                }
+                size => Ok(units::format_queue_size(size)),
             }
-            QueueSize::Bytes(_) if kind == Kind::PacketLimit => {
-                Err(format!("{text} is in bytes; this limit counts packets, like 1000p"))
-            }
-            size => Ok(units::format_queue_size(size)),
-        },
+        }
         Kind::Enum(words) => words
             .iter()
             .find(|word| word.eq_ignore_ascii_case(text))
