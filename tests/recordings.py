@@ -28,7 +28,8 @@ class SmallScenario:
     changes: list[dict[str, Any]] = field(default_factory=list)
     warm_up: str | None = None
 
-    def canonical(self) -> dict[str, Any]:
+    @property
+    def parsed(self) -> dict[str, Any]:
         return {
             "flows": self.flows,
             "links": self.links,

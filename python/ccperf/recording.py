@@ -31,6 +31,10 @@ _ARROW_TYPES = {
 }
 
 
+#: Older ones of arro3 do not hand out the memory of an array.
+_HAS_BUFFERS = hasattr(arrow.Array, "buffer")
+
+
 class RecordingError(ValueError):
     """A backend's tables do not have the shape that `TABLES` asks for."""
 
@@ -315,7 +319,14 @@ def _from_chunks(column: arrow.ChunkedArray) -> Any:
     # A table without rows has no chunks, and those have no NumPy array.
     if column.num_chunks == 0:
         return []
-    return column.to_pylist() if column.type == _ARROW_TYPES["str"] else column.to_numpy()
+    if column.type == _ARROW_TYPES["str"]:
+        return column.to_pylist()
+    is_plain = column.num_chunks == 1 and column.null_count == 0 and _HAS_BUFFERS
+    if is_plain and column.type == _ARROW_TYPES["int"]:
+        # Its own memory, which `to_numpy` copies; it hands out that of whole numbers only.
+        memory: Any = column.chunk(0)
+        return np.frombuffer(memory.buffer(), _DTYPES["int"])
+    return column.to_numpy()
 
 
 def _same(ours: ColumnData, theirs: ColumnData) -> bool:

@@ -79,4 +79,4 @@ def _point(
             again = experiment.scenario(cc, **given)
     except CcperfError:
         return None
-    return (experiment, cc, given) if again.hash == scenario.hash else None
+    return (experiment, cc, given) if again.is_like(scenario) else None

@@ -115,13 +115,13 @@ class Result:
         """Metrics of each class of transfers: `{class: {metric: value}}`; empty if not recorded."""
         return self.metrics.classes
 
-    def json(self) -> dict[str, Any]:
-        """Return the run as one JSON object: what `exec --json` prints."""
+    def json(self, *, scenario: bool = True) -> dict[str, Any]:
+        """Return the run as one JSON object, as `exec --json` prints it; or without `scenario`."""
         return {
             "run": self.id,
             "experiment": self.experiment,
             "parameters": dict(self.parameters),
-            "scenario": self.scenario.portable(),
+            **({"scenario": self.scenario.portable()} if scenario else {}),
             "flow_metrics": self.flow_metrics,
             "link_metrics": self.link_metrics,
             "network_metrics": self.network_metrics,

@@ -82,7 +82,7 @@ def test_without_one_it_follows_the_last_event(
     starts: list[str], changes: list[str], disturbance: int, warm_up: int
 ) -> None:
     made = Dumbbell(**TENTHS, flows=len(starts), starts=starts, changes=changes)
-    found = phases(made.scenario().canonical())
+    found = phases(made.scenario().parsed)
     assert found.disturbance_ns == disturbance * 10**9
     assert found.warm_up_ns == warm_up * 10**9
 

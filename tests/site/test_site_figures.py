@@ -14,6 +14,7 @@ from ccperf import backends, catalogue
 from ccperf.figures import packed, quantities
 from ccperf.metrics import FlowSeries
 from ccperf.result import Result
+from ccperf.scenario import Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -357,3 +358,32 @@ def test_redrawing_for_a_slider_is_fast(page: Browser) -> None:
         })()"""
     )
     assert took < 500
+
+
+def test_a_run_without_round_trips_is_drawn_without_them(browser: Browser, tmp_path: Path) -> None:
+    """Over UDP nobody measures any."""
+    engine = backends.get("native")
+    scenario = Scenario.model_validate(
+        {
+            "stop_time": "1s",
+            "nodes": ["a", "b"],
+            "links": [{"name": "wire", "ends": ["a", "b"], "rate": "8Mbps", "delay": "5ms"}],
+            "flows": [
+                {
+                    "source": "a",
+                    "destination": "b",
+                    "transport": "UDP",
+                    "application": {"type": "CBR", "rate": "4Mbps", "write": "1000B"},
+                }
+            ],
+        }
+    )
+    run = Result.of(scenario, engine.simulate(scenario), engine)
+    browser.open(built(tmp_path, [run]) / "runs" / run.id / "index.html")
+    browser.wait_for("globalThis.ccperf?.page?.plots.size === 5")
+    drawn = browser.evaluate(
+        """ccperf.page.plots.get("time_series").figure.panels.map(
+             (panel) => panel.series.some((one) => one.role === "subject"))"""
+    )
+    assert drawn == [False, False, True]
+    assert browser.problems() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import threading
@@ -320,3 +321,47 @@ def test_rows_are_sorted_for_their_checksum_as_json_writes_them() -> None:
         )
     ]
     assert sorted(rows, key=checksums._order) == sorted(rows, key=lambda row: json.dumps(list(row)))
+
+
+@pytest.mark.parametrize("name", ["flow_1", "flöw", 'a], ["b', "a, b", "tab\t\x1f"])
+def test_a_checksum_is_that_of_the_rows_in_order_as_json_writes_them(name: str) -> None:
+    rows = [
+        ("flow", subject, "mean", value, position)
+        for position, (subject, value) in enumerate([(name, 1.5), ("z", 1e-9), ("", 2)])
+    ]
+    series = [("flows", 2, "ab")]
+    parts = [sorted(map(list, each), key=json.dumps) for each in (rows, [], series)]
+    written = json.dumps(parts, ensure_ascii=False)
+    wanted = hashlib.sha256(written.encode()).hexdigest()
+    assert checksums.of_content(rows, [], series) == wanted
+    assert checksums.of_content(rows[::-1], [], series) == wanted
+
+
+def test_series_are_loaded_without_what_they_do_not_need(path: Path) -> None:
+    made = result(k="2", qdisc="FifoQueueDisc")
+    with Store(path) as store:
+        store.add(made)
+    with Store(path, "r") as store:
+        loaded = store.load_series(made.id)
+        with pytest.raises(KeyError):
+            store.load_series("0" * 16)
+    assert loaded.recording.flow_samples.equals(made.recording.flow_samples)
+    assert loaded.recording.link_samples.equals(made.recording.link_samples)
+    assert loaded.scenario.canonical() == made.scenario.canonical()
+    assert not loaded.flow_metrics
+
+
+def test_series_that_are_damaged_are_not_loaded(path: Path) -> None:
+    made = result()
+    with Store(path) as store:
+        store.add(made)
+    with closing(sqlite3.connect(path)) as database:
+        # As many bytes, of which one is another.
+        (blob,) = database.execute(
+            "SELECT parquet FROM series WHERE name = 'flow_samples'"
+        ).fetchone()
+        other = blob[:100] + bytes([blob[100] ^ 1]) + blob[101:]
+        database.execute("UPDATE series SET parquet = ? WHERE name = 'flow_samples'", (other,))
+        database.commit()
+    with Store(path, "r") as store, pytest.raises(StoreError, match="flow_samples"):
+        store.load_series(made.id)

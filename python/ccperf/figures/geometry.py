@@ -111,12 +111,14 @@ def decimate(x: Floats, y: Floats, shape: Shape, columns: int) -> tuple[Floats, 
     if span <= 0:
         return x[[0, -1]], y[[0, -1]]
     column = np.minimum(((x - x[0]) * (columns / span)).astype(np.int64), columns - 1)
-    starts = np.flatnonzero(np.diff(column, prepend=-1))
-    ends = np.append(starts[1:], x.size)
-    keep = np.zeros(x.size, dtype=bool)
-    keep[starts] = True
-    keep[ends - 1] = True
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        keep[start + int(y[start:end].argmin())] = True
-        keep[start + int(y[start:end].argmax())] = True
+    is_first = np.diff(column, prepend=-1) != 0
+    starts = np.flatnonzero(is_first)
+    keep = is_first.copy()
+    keep[:-1] |= is_first[1:]
+    keep[-1] = True
+    which = np.cumsum(is_first) - 1
+    for extreme in (np.minimum, np.maximum):
+        at = np.flatnonzero(y == extreme.reduceat(y, starts)[which])
+        # Of several in a column that are alike, the first one.
+        keep[at[np.diff(which[at], prepend=-1) != 0]] = True
     return x[keep], y[keep]

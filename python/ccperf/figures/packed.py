@@ -87,13 +87,9 @@ def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, 
         "flows": [[flows.names[index], algorithms[index]] for index in chosen],
         "links": [flows.links.names[column] for column in bottlenecks(flows)],
         "columns": [
-            [name, [_digits(one, room) for one in _reduced(name, series, width).T]]
-            for name, series in kept.items()
+            [name, _digits(_reduced(name, series, width), room)] for name, series in kept.items()
         ],
-        "quantiles": [
-            [name, [_digits(one, room) for one in _quantiles(kept[name], room.quantiles)]]
-            for name in _ALWAYS
-        ],
+        "quantiles": [[name, _quantiles(kept[name], room)] for name in _ALWAYS],
         "means": {name: _plain(mean(kept[name]), room) for name in _ALWAYS},
     }
 
@@ -190,35 +186,48 @@ def _reduced(name: str, series: Floats, width: int) -> Floats:
     return pairs.reshape(2 * buckets, wide)
 
 
-def _quantiles(series: Floats, count: int) -> list[Floats]:
-    """Return `count` quantiles at equal distances of each column; empty without values."""
-    found = []
-    for column in np.sort(series, axis=0).T:  # NaN comes last
-        known = column[: column.size - int(np.isnan(column).sum())]
-        at = np.rint(np.linspace(0, known.size - 1, count if known.size else 0))
-        found.append(known[at.astype(np.int64)])
-    return found
+def _quantiles(series: Floats, room: Room) -> list[list[Any]]:
+    """Return quantiles at equal distances of each column, as digits; none without values."""
+    ordered = np.sort(series, axis=0)  # NaN comes last
+    known = np.count_nonzero(~np.isnan(ordered), axis=0)
+    shares = np.linspace(0, 1, room.quantiles)[:, np.newaxis]
+    at = np.rint(shares * np.maximum(known - 1, 0)).astype(np.int64)
+    found = _digits(np.take_along_axis(ordered, at, axis=0), room)
+    return [one if count else [None, None, ""] for one, count in zip(found, known, strict=True)]
 
 
-def _digits(values: Floats, room: Room) -> list[Any]:
-    """Return [least, greatest, text]; without text all values are the least one."""
-    digits = room.digits
-    known = values[np.isfinite(values)]
-    if not known.size:
-        return [None, None, ""]
-    low, high = float(known.min()), float(known.max())
+def _digits(columns: Floats, room: Room) -> list[list[Any]]:
+    """Return [least, greatest, text] of each column; without text all values are the least one.
+
+    All columns of a quantity are written at once: there are dozens in a run, thousands of runs.
+    """
+    digits, steps = room.digits, 64**room.digits - 2
+    exists = np.isfinite(columns)
+    low = np.where(exists, columns, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(exists, columns, -np.inf).max(axis=0, initial=-np.inf)
     # What is written is what the browser reckons with.
-    low, high = _rounded(low, room), _rounded(high, room)
-    if low == high and known.size == values.size:
-        return [low, high, ""]
-    steps = 64**digits - 2
-    scaled = (values - low) * (steps / (high - low) if high > low else 0.0)
-    codes = np.where(np.isfinite(values), np.rint(scaled).clip(0, steps), steps + 1)
-    codes = np.nan_to_num(codes, nan=steps + 1).astype(np.int64)
-    text = np.empty((values.size, digits), np.uint8)
-    for place in range(digits):
-        text[:, place] = _DIGITS[(codes >> (6 * place)) & 63]
-    return [low, high, text.tobytes().decode("ascii")]
+    ends = [
+        (_rounded(least, room), _rounded(most, room)) if least <= most else (0.0, 0.0)
+        for least, most in zip(low.tolist(), high.tolist(), strict=True)
+    ]
+    start = np.array([least for least, _ in ends])
+    scale = np.array([steps / (most - least) if most > least else 0.0 for least, most in ends])
+    codes = np.full(columns.shape, steps + 1, dtype=np.int64)
+    scaled = (np.where(exists, columns, start) - start) * scale
+    codes[exists] = np.rint(scaled).clip(0, steps)[exists]
+    places = 6 * np.arange(digits)
+    text = _DIGITS[(codes.T[:, :, np.newaxis] >> places) & 63].tobytes().decode("ascii")
+    size = len(columns) * digits
+    known: list[int] = np.count_nonzero(exists, axis=0).tolist()
+    found: list[list[Any]] = []
+    for index, (least, most) in enumerate(ends):
+        if not known[index]:
+            found.append([None, None, ""])
+        elif least == most and known[index] == len(columns):
+            found.append([least, most, ""])
+        else:
+            found.append([least, most, text[index * size : (index + 1) * size]])
+    return found
 
 
 def _rounded(value: float, room: Room) -> float:

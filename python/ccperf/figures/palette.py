@@ -7,6 +7,7 @@ ordered so that neighbours differ in lightness, too. Each has its marker, for pr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +65,7 @@ _ON_WHITE = (0.0, 0.78)
 _ON_DARK = (0.35, 1.0)
 
 
+@cache
 def looks(count: int) -> tuple[Look, ...]:
     """Return how `count` subjects look: apart in colour and marker, or along a scale."""
     if count <= len(SUBJECTS):
@@ -77,7 +79,12 @@ def shade(share: float) -> tuple[str, str]:
 
 
 def _scale(ends: tuple[float, float], share: float) -> str:
-    samples = np.array([[int(code[i : i + 2], 16) for i in (0, 2, 4)] for code in _VIRIDIS])
+    samples = _samples()
     at = (ends[0] + (ends[1] - ends[0]) * share) * (len(samples) - 1)
     channels = (np.interp(at, np.arange(len(samples)), samples[:, c]) for c in range(3))
     return "#" + "".join(f"{round(float(channel)):02x}" for channel in channels)
+
+
+@cache
+def _samples() -> np.ndarray:
+    return np.array([[int(code[i : i + 2], 16) for i in (0, 2, 4)] for code in _VIRIDIS])

@@ -308,7 +308,11 @@ class _Scale:
         self, values: Floats, length: int
     ) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
         scaled = (values - self.low) * (length / (self.high - self.low))
-        return np.rint(np.nan_to_num(scaled, posinf=1e6, neginf=-1e6)).astype(np.int64)
+        # What is no number lies at the edge; `nan_to_num` takes ten times as long.
+        scaled[np.isnan(scaled)] = 0.0
+        found: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+        found = np.rint(scaled.clip(-1e6, 1e6)).astype(np.int64)
+        return found
 
 
 def _frame(

@@ -97,6 +97,9 @@ def class_throughput(scenario: Scenario, recording: Recording) -> Figure | None:
     Classes are told apart by their code points (DSCP). Each value is the mean of the interval that
     ends there, over the flows whose samples are recorded, and starts where the one before ended.
     """
+    senders = [*scenario.parsed["flows"], *scenario.parsed.get("stacks", ())]
+    if len({sender.get("dscp", 0) for sender in senders}) < 2:
+        return None
     flows = FlowSeries(scenario, recording)
     found = flows.class_throughput() if flows.time.size else {}
     if len(found) < 2:

@@ -83,7 +83,7 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
     Raises ValueError if the recording is not one of this scenario.
     """
     flows = FlowSeries(scenario, recording)
-    is_named = scenario.canonical().get("recording", {}).get("links", "all") != "all"
+    is_named = scenario.parsed.get("recording", {}).get("links", "all") != "all"
     shown = None if is_named else set(recording.flows.strings("bottleneck"))
     links = LinkSeries(scenario, recording, shown)
     groups = classes(recording)

@@ -36,6 +36,7 @@ SAMPLING = (
 
 _NS3_DEFAULT_SEGMENT_SIZE = 536
 _SECOND_NS = 1_000_000_000
+_LARGEST = 2**63 - 1
 
 
 class FlowSeries:
@@ -46,7 +47,7 @@ class FlowSeries:
 
         Raises ValueError if the recording is not one of this scenario.
         """
-        canonical = scenario.canonical()
+        canonical = scenario.parsed
         described = canonical["flows"]
         names = recording.flows.strings("name")
         written = names if not canonical.get("workloads") else names[: len(described)]
@@ -269,7 +270,7 @@ class LinkSeries:
         names = recording.links.strings("name")
         with_qdisc = {
             f"{link['name']}_{direction}": link[direction]["qdisc"] is not None
-            for link in scenario.canonical()["links"]
+            for link in scenario.parsed["links"]
             for direction in ("forward", "reverse")
         }
         if list(with_qdisc) != names:
@@ -347,12 +348,14 @@ class _Grid:
         self.subjects: Integers = table.array(subject)[:columns]
         self._kept: Integers | None = None
         if only is not None:
-            kept = np.flatnonzero(np.isin(self.subjects, only))
+            # In plain Python: the sets of NumPy load what takes longer than this.
+            wanted = set(only)
+            of_wanted = {index for index, at in enumerate(self.subjects.tolist()) if at in wanted}
             # NumPy sums a single column in another order, which its last bit would show.
-            if kept.size < 2:
-                kept = np.union1d(kept, np.arange(min(2, columns)))
-            self._kept = kept
-            self.subjects = self.subjects[kept]
+            if len(of_wanted) < 2:
+                of_wanted |= set(range(min(2, columns)))
+            self._kept = np.array(sorted(of_wanted), dtype=np.int64)
+            self.subjects = self.subjects[self._kept]
         self._table = table
         self._shape = (len(times), columns)
         self.interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
@@ -379,9 +382,13 @@ class _Grid:
         bits = np.diff(self._matrix(column), axis=0) * 8
         if not self.interval_ns:
             return bits.astype(np.float64)
-        # Integers throughout, and split so that no product leaves 64 bits.
+        # Integers throughout.
         common = gcd(_SECOND_NS, self.interval_ns)
         second, interval = _SECOND_NS // common, self.interval_ns // common
+        if -_LARGEST // second < bits.min(initial=0) <= bits.max(initial=0) < _LARGEST // second:
+            plain: Floats = (bits * second // interval) / 1e6
+            return plain
+        # Split so that no product leaves 64 bits.
         whole, rest = np.divmod(bits, interval)
         rate: Floats = (whole * second + rest * second // interval) / 1e6
         return rate

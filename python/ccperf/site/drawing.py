@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,9 @@ from ccperf.figures.timelines import TIMELINES, describe
 from ccperf.metrics import FlowSeries
 
 if TYPE_CHECKING:
-    from ccperf.figures import Figure
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ccperf.figures import Figure, Series
     from ccperf.figures.packed import Room
     from ccperf.result import Result
 
@@ -56,19 +59,23 @@ def _thinned(figure: Figure) -> Figure:
     count = len(figure.subjects)
     if count <= MOST_DRAWN:
         return figure
-    kept = set(np.linspace(0, count - 1, MOST_DRAWN).round().astype(int).tolist())
+    kept = np.linspace(0, count - 1, MOST_DRAWN).round().astype(int).tolist()
+    place = {subject: index for index, subject in enumerate(kept)}
+
+    def thinned(series: Iterable[Series]) -> Iterator[Series]:
+        for one in series:
+            if one.role != "subject":
+                yield one
+            elif one.subject in place:
+                yield replace(one, subject=place[one.subject])
+
     return replace(
         figure,
         alt=f"{figure.alt} {MOST_DRAWN} of the flows are drawn.",
         panels=tuple(
-            replace(
-                panel,
-                series=tuple(
-                    one for one in panel.series if one.role != "subject" or one.subject in kept
-                ),
-            )
-            for panel in figure.panels
+            replace(panel, series=tuple(thinned(panel.series))) for panel in figure.panels
         ),
+        subjects=tuple(figure.subjects[subject] for subject in kept),
     )
 
 
@@ -99,24 +106,21 @@ def data(result: Result, flows: FlowSeries, room: Room) -> str:
     return script(result.id, run)
 
 
-def compact(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def compact(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return what rows have in common, then what each has besides; `ccperf.expand` undoes it.
 
     A scenario of a thousand flows says nearly the same a thousand times.
     """
-    counts: dict[str, dict[str, int]] = {}
-    written = [{key: json.dumps(value) for key, value in row.items()} for row in rows]
-    for row in written:
-        for key, text in row.items():
-            of = counts.setdefault(key, {})
-            of[text] = of.get(text, 0) + 1
-    common = {
-        key: max(of, key=of.__getitem__)
-        for key, of in counts.items()
-        if sum(of.values()) == len(rows)
+    # Values are told apart by how they are written: 1 is not true, and some are lists.
+    written = [{key: repr(value) for key, value in row.items()} for row in rows]
+    counts = {key: Counter(row[key] for row in written if key in row) for key in _keys(rows)}
+    common = {key: of.most_common(1)[0][0] for key, of in counts.items() if of.total() == len(rows)}
+    values = {
+        key: next(row[key] for row, texts in zip(rows, written, strict=True) if texts[key] == text)
+        for key, text in common.items()
     }
     return [
-        {key: json.loads(text) for key, text in common.items()},
+        values,
         *(
             {key: row[key] for key, text in texts.items() if common.get(key) != text}
             for row, texts in zip(rows, written, strict=True)
@@ -124,7 +128,12 @@ def compact(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def scenario(canonical: dict[str, Any]) -> str:
+def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the keys of all rows, in their order."""
+    return list(dict.fromkeys(key for row in rows for key in row))
+
+
+def scenario(canonical: Mapping[str, Any]) -> str:
     """Return a scenario as a script, for pages that simulate it with other settings."""
     lists = {name: compact(canonical[name]) for name in ("links", "flows")}
     return script("scenario", {**canonical, **lists})
@@ -137,5 +146,5 @@ def script(name: str, value: Any) -> str:
 
 
 def _flows(result: Result) -> list[dict[str, Any]]:
-    flows: list[dict[str, Any]] = result.scenario.canonical()["flows"]
+    flows: list[dict[str, Any]] = result.scenario.parsed["flows"]
     return flows

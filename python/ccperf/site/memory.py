@@ -15,7 +15,7 @@ import sqlite3
 import zlib
 from array import array
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,12 @@ from ccperf import __version__, _native
 from ccperf.evidence.cells import Record, algorithm, settings_of
 from ccperf.metrics import METRICS
 from ccperf.result import Provenance
+from ccperf.site import copies
 from ccperf.site.output import MEMORY
 from ccperf.store import RunRow, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from ccperf.site.output import Output
@@ -43,6 +44,9 @@ CREATE TABLE part (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, files BLOB NOT 
 CREATE TABLE value (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, value BLOB NOT NULL);
 """
 _NAMES = tuple(METRICS)
+#: So many new runs are worth a process of their own, and so many are read at a time.
+_WORTH_PROCESSES = 100
+_TOGETHER = 25
 
 
 class Memory:
@@ -101,19 +105,20 @@ class Memory:
         }
         with Store(database, "r") as store:
             there = store.points()
-            for run, points in there.items():
-                if run in known and known[run][0] == points:
-                    _, rows, blob = known[run]
-                    yield from _read(_unpacked(rows), blob, database)
-                    continue
-                found = list(_from_store(store, run, database))
+        new = [run for run, points in there.items() if run not in known or known[run][0] != points]
+        read = _anew(database, new)
+        for run, points in there.items():
+            if run in known and known[run][0] == points:
+                _, rows, blob = known[run]
+            else:
+                rows, blob = next(read)
                 self._db.execute(
                     "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?)",
-                    (key, run, points, _packed(_written(found)), _blob(found[0].metrics)),
+                    (key, run, points, rows, blob),
                 )
-                yield from found
-            gone = [(key, run) for run in known if run not in there]
-            self._db.executemany("DELETE FROM run WHERE database = ? AND id = ?", gone)
+            yield from _read(_unpacked(rows), blob, database)
+        gone = [(key, run) for run in known if run not in there]
+        self._db.executemany("DELETE FROM run WHERE database = ? AND id = ?", gone)
 
     def keeps(self, part: str, made_of: Any, target: Output) -> bool:
         """Whether a part is there as it was made of the same; its files then stay."""
@@ -143,6 +148,21 @@ class Memory:
             "INSERT OR REPLACE INTO part VALUES (?, ?, ?)",
             (part, digest(made_of), _packed(stamps)),
         )
+
+
+def _anew(database: Path, runs: Sequence[str]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield what is remembered of runs, of each its points and its metrics, read from the store."""
+    workers = copies.worth(len(runs), _WORTH_PROCESSES)
+    size = _TOGETHER if workers > 1 else max(1, len(runs))
+    parts = [runs[start : start + size] for start in range(0, len(runs), size)]
+    for found in copies.mapped(partial(_remembered, database), parts, workers):
+        yield from found
+
+
+def _remembered(database: Path, runs: Sequence[str]) -> list[tuple[bytes, bytes]]:
+    with Store(database, "r") as store:
+        found = (list(_from_store(store, run, database)) for run in runs)
+        return [(_packed(_written(records)), _blob(records[0].metrics)) for records in found]
 
 
 def _from_store(store: Store, run: str, database: Path) -> Iterator[Record]:

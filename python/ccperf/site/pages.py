@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ccperf.site.inventory import Group, Inventory
     from ccperf.site.scores import Scores
+    from ccperf.site.tables import Cell, Row
     from ccperf.site.views import RunView
 
 #: A sign and a sentence for each direction.
@@ -198,8 +199,38 @@ def _environment() -> Environment:
         engine=engine.view(),
         fixed=number,
         shown_spread=spread,
+        metric_head=_metric_head,
+        metric_cells=_metric_cells,
     )
     return environment
+
+
+# Parts of metric tables, of which a site has a million: templates would take ten times as long.
+
+
+@cache
+def _metric_head(name: str, root: str) -> Markup:
+    """Return a metric's name with its definition one click away, and the better direction."""
+    mark, words = _BETTER[METRICS[name].better]
+    better = f' <abbr title="{words}">{mark}</abbr>' if mark else ""
+    return Markup(f'<a href="{root}metrics.html#{name}">{_breakable(name)}</a>{better}')
+
+
+def _metric_cells(row: Row, is_small: bool) -> Markup:
+    """Return the cells of a metric's row; their texts are numbers, so nothing is to be escaped."""
+    return Markup("".join(map(_cell if not is_small else _short_cell, row.cells)))
+
+
+def _cell(cell: Cell) -> str:
+    return f'<td title="{cell.full}">{_bold(cell)}</td>'
+
+
+def _short_cell(cell: Cell) -> str:
+    return f"<td>{_bold(cell)}</td>"
+
+
+def _bold(cell: Cell) -> str:
+    return f"<strong>{cell.text}</strong>" if cell.best else cell.text
 
 
 def _code(text: str) -> Markup:

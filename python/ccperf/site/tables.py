@@ -62,7 +62,7 @@ def table(columns: Mapping[str, Mapping[str, float]], only_whole: bool = False) 
 
 
 def _cells(metric: Metric, values: Sequence[float | None]) -> tuple[Cell, ...]:
-    places = decimals(metric, (value for value in values if value is not None))
+    places = decimals(metric, [value for value in values if value is not None])
     texts = [MISSING if value is None else number(value, places) for value in values]
     best = _best(metric, values, texts)
     return tuple(
@@ -76,8 +76,10 @@ def _best(metric: Metric, values: Sequence[float | None], texts: Sequence[str]) 
 
     Values that are printed alike count as alike.
     """
+    if metric.better is None or len(values) < 2:
+        return None
     known = [(value, text) for value, text in zip(values, texts, strict=True) if value is not None]
-    if metric.better is None or len({text for _, text in known}) < 2:
+    if len({text for _, text in known}) < 2:
         return None
     return (max if metric.better == "higher" else min)(known)[1]
 
@@ -86,7 +88,7 @@ def decimals(metric: Metric, values: Iterable[float]) -> int:
     """Return the digits after the point: none for counts, two, more if all values are small."""
     if metric.kind == "count":
         return 0
-    largest = max((abs(value) for value in values), default=0)
+    largest = max(map(abs, values), default=0)
     if largest == 0:
         return 2
     # Three digits that say something, as 0.0675.

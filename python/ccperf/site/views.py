@@ -240,7 +240,7 @@ class RunView:
         self.label = result.scenario.label or "scenario"
         self.command, self.published_command = commands(result)
         self.published = published_scenarios().get(result.provenance.scenario_hash)
-        self.scenario = result.scenario.canonical()
+        self.scenario = result.scenario.parsed
         #: Whether the page has many seeds, so that it has to stay small: it then leaves out metrics
         #: of the steady state, and digits that nobody reads.
         self.is_small = len(page.seeds) >= packed.MANY
@@ -255,7 +255,8 @@ class RunView:
         self.reasons = _reasons(result)
         self.habits = _habits(result)
         self.changes = [_change(change) for change in self.scenario["changes"]]
-        self._json = result.json()
+        # The scenario only where no command makes it.
+        self._json = result.json(scenario=self.command is None)
         self._parameters = {name: str(value) for name, value in result.parameters.items()}
 
     @property
@@ -317,12 +318,10 @@ class RunView:
 
     @property
     def json(self) -> str:
-        """The run as `exec --json` prints it; the scenario only where no command makes it."""
+        """The run as `exec --json` prints it, and the command that makes it."""
         said = {**self._json, "command": self.command}
         if self.is_small:
             said |= {name: _whole(said[name]) for name in _TABLES}
-        if self.command:
-            del said["scenario"]
         return json.dumps(said, separators=(",", ":")) + "\n"
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ccperf.figures import packed, svg
-from ccperf.site import drawing
+from ccperf.site import copies, drawing
 from ccperf.site.naming import slug
 from ccperf.site.pages import run_page
 from ccperf.site.views import RunView
@@ -31,20 +28,16 @@ Files = list[tuple[str, str]]
 
 def make(jobs: Sequence[tuple[Group, Page]]) -> Iterator[Files]:
     """Yield the files of each page, in their order, made on as many cores as there are."""
-    workers = min(_cores(), len(jobs) // (_WORTH_PROCESSES // 2))
-    # A child that is a copy needs nothing of the caller's script; elsewhere one process makes all.
-    if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
+    workers = copies.worth(len(jobs), _WORTH_PROCESSES // 2)
+    if workers < 2:
         with Stores() as stores:
             for job in jobs:
                 yield page_files(*job, stores)
         return
     _jobs.extend(jobs)
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))
     try:
-        chunk = max(1, min(16, len(jobs) // (4 * workers)))
-        yield from pool.map(_made, range(len(jobs)), chunksize=chunk)
+        yield from copies.mapped(_made, range(len(jobs)), workers)
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
         _jobs.clear()
 
 
@@ -83,7 +76,7 @@ def _made(index: int) -> Files:
 def page_files(group: Group, page: Page, stores: Stores) -> Files:
     """Return the files of a page of runs: itself, its picture, its series, and what it says."""
     shown = page.record
-    first = _result(stores, shown.database, page.id, page)
+    first = _of(page, stores.of(shown.database).load(page.id))
     files: Files = []
     flows = drawing.series_of(first)
     drawn = None
@@ -95,7 +88,7 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
         files.append((drawing.DATA_FILE, drawing.data(first, flows, full)))
         for seed in page.seeds[1:]:
             record = page.cell.records[seed]
-            other = _result(stores, record.database, record.row.id, page)
+            other = _of(page, stores.of(record.database).load_series(record.row.id))
             series = drawing.series_of(other)
             if series is not None:
                 files.append((f"{slug(other.id)}.js", drawing.data(other, series, small)))
@@ -108,13 +101,7 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
     return [(f"{page.folder}/{name}", content) for name, content in files]
 
 
-def _result(stores: Stores, database: Path, run: str, page: Page) -> Result:
-    result = stores.of(database).load(run)
+def _of(page: Page, result: Result) -> Result:
+    """Return a run as the point that its page is of; it may serve others, too."""
     row = page.record.row
     return replace(result, experiment=row.experiment, parameters=row.parameters)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -62,8 +62,29 @@ def of_content(
 
     Their order does not matter.
     """
-    parts = [sorted(map(list, rows), key=_order) for rows in (flows, metrics, series)]
-    return of_values(parts)
+    given = [list(map(list, rows)) for rows in (flows, metrics, series)]
+    written = [_rows_as_written(rows) for rows in given]
+    if all(rows is not None for rows in written):
+        parts = [f"[{', '.join(f'[{row}]' for row in sorted(rows or ()))}]" for rows in written]
+        return hashlib.sha256(f"[{', '.join(parts)}]".encode()).hexdigest()
+    return of_values([sorted(rows, key=_order) for rows in given])
+
+
+#: Between the values of rows that are written in one piece: in JSON it stands in no text.
+_BETWEEN = "\x1f"
+
+
+def _rows_as_written(rows: list[list[Any]]) -> list[str] | None:
+    """Return each row as JSON writes it, without its brackets; None if some text is not ASCII.
+
+    A run of a thousand flows has fifty thousand: in one piece that takes a fraction of the time.
+    """
+    if not rows:
+        return []
+    text = json.dumps(rows, ensure_ascii=False, separators=(_BETWEEN, ": "))
+    if not text.isascii():
+        return None
+    return [row.replace(_BETWEEN, ", ") for row in text[2:-2].split(f"]{_BETWEEN}[")]
 
 
 _WRITTEN: dict[type, Callable[[Any], str]] = {

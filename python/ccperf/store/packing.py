@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.result import canonical_json
 from ccperf.store import blobs, checksums
+from ccperf.user_code.names import without_paths
 
 if TYPE_CHECKING:
     from ccperf.result import Provenance, Result
@@ -52,7 +53,7 @@ class PackedRun:
 
 def pack(result: Result) -> PackedRun:
     """Encode a result."""
-    portable = result.scenario.portable()
+    portable = without_paths(result.scenario.parsed)
     counters = result.recording.flows
     return PackedRun(
         id=result.id,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ccperf import roles
 from ccperf.errors import CcperfError
 from ccperf.metrics import METRICS, MetricTables
+from ccperf.recording import OPTIONAL_TABLES
 from ccperf.result import Provenance, Result, canonical_json, title
 from ccperf.store import blobs, checksums
 from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
@@ -277,12 +278,7 @@ class Store:
     def scenario(self, run_id: str) -> dict[str, Any]:
         """Return a run's portable scenario; KeyError if there is no such run."""
         self._compare(run_id)
-        with self._reading(run_id):
-            (text,) = self._db.execute(
-                "SELECT scenario FROM run WHERE id = ?", (run_id,)
-            ).fetchone()
-            scenario: dict[str, Any] = without_paths(json.loads(text))
-            return scenario
+        return self._stored_scenario(run_id)
 
     def recording(self, run_id: str) -> Recording:
         """Return a run's recording; KeyError if there is no such run."""
@@ -293,15 +289,7 @@ class Store:
     def parquet(self, run_id: str) -> dict[str, bytes]:
         """Return the tables of a run's recording as Parquet files; KeyError if there is no run."""
         self._compare(run_id)
-        found: dict[str, bytes] = {}
-        with self._reading(run_id):
-            for name, blob, checksum in self._db.execute(
-                "SELECT name, parquet, checksum FROM series WHERE run_id = ?", (run_id,)
-            ):
-                if checksum is not None and checksums.of_bytes(blob) != checksum:
-                    raise ValueError(f"its series `{name}` is not what was stored")
-                found[name] = blob
-        return found
+        return self._stored_series(run_id)
 
     def check(self) -> None:
         """Compare everything with its checksums, without decoding it. Raises `StoreError`."""
@@ -338,6 +326,29 @@ class Store:
             wall_seconds=row.wall_seconds,
         )
 
+    def load_series(self, run_id: str) -> Result:
+        """Return a run without metrics, and without the optional tables of its recording.
+
+        That is what series over time are drawn of, of many runs in a row: so of all checksums only
+        those of what is read are compared. KeyError if there is no such run.
+        """
+        row = next(iter(self.runs(run_id=run_id)), None)
+        if row is None:
+            raise self._no_run(run_id)
+        found = self._stored_series(run_id)
+        with self._reading(run_id):
+            rows = self.series(run_id)
+            needed = {name: blob for name, blob in found.items() if name not in OPTIONAL_TABLES}
+            return Result(
+                id=row.id,
+                scenario=_scenario(self._stored_scenario(run_id)),
+                recording=blobs.decode(needed, rows),
+                metrics=MetricTables(),
+                provenance=row.provenance,
+                experiment=row.experiment,
+                parameters=row.parameters,
+            )
+
     # Inner workings.
 
     def _is_small(self) -> bool:
@@ -345,6 +356,25 @@ class Store:
             return 0 < self.path.stat().st_size <= _CHECKED_BYTES
         except OSError:  # not there yet, or what `connect` has a word for
             return False
+
+    def _stored_scenario(self, run_id: str) -> dict[str, Any]:
+        with self._reading(run_id):
+            (text,) = self._db.execute(
+                "SELECT scenario FROM run WHERE id = ?", (run_id,)
+            ).fetchone()
+            scenario: dict[str, Any] = without_paths(json.loads(text))
+            return scenario
+
+    def _stored_series(self, run_id: str) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        with self._reading(run_id):
+            for name, blob, checksum in self._db.execute(
+                "SELECT name, parquet, checksum FROM series WHERE run_id = ?", (run_id,)
+            ):
+                if checksum is not None and checksums.of_bytes(blob) != checksum:
+                    raise ValueError(f"its series `{name}` is not what was stored")
+                found[name] = blob
+        return found
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
