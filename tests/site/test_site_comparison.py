@@ -244,6 +244,82 @@ def test_an_experiment_has_a_plane_a_map_and_the_runs_over_each_other(
 
 
 @pytest.mark.browser
+def test_runs_that_one_chooses_lie_over_each_other_also_of_several_points(
+    browser: Browser, folder: Path
+) -> None:
+    page = folder / "experiments" / "aqm.html"
+    browser.open(folder / "none")
+    browser.open(page, "#qdisc=FifoQueueDisc&k=1")
+    browser.wait_for("ccperf.experiment")
+    browser.evaluate("document.getElementById('series').open = true")
+    browser.wait_for("ccperf.experiment.plots.has('distribution')")
+    entries = "ccperf.experiment.plots.get('time_series').entries"
+
+    def click(label: str) -> None:
+        browser.evaluate(
+            f"""[...document.querySelectorAll("#chosen label, #chosen button")]
+                  .find((one) => one.textContent.trim() === "{label}").click()"""
+        )
+
+    click("TcpVegas")
+    browser.wait_for(f"{entries}.length === 2")
+    assert browser.evaluate(entries) == ["TcpCubic", "TcpNewReno"]
+    click("TcpNewReno")
+    browser.wait_for(f"{entries}.length === 1")
+    click("Keep these beside other points")
+    browser.evaluate(
+        """(() => { const choice = document.querySelector("#choices [data-parameter='0']");
+             choice.value = "1";
+             choice.dispatchEvent(new Event("change", { bubbles: true })); })()"""
+    )
+    wanted = ["TcpCubic, k = 2", "TcpCubic, k = 1"]
+    browser.wait_for(f"{entries}.join() === '{','.join(wanted)}'")
+    # A link carries what is chosen.
+    fragment = browser.evaluate("location.hash")
+    browser.open(folder / "none")
+    browser.open(page, fragment)
+    browser.wait_for("globalThis.ccperf?.experiment?.plots.has('time_series')")
+    assert browser.evaluate(entries) == wanted
+    # Nothing chosen is said, and is no end.
+    click("TcpCubic, k = 2")
+    browser.wait_for(f"{entries}.length === 1")
+    click("TcpCubic, k = 1")
+    browser.wait_for("document.getElementById('chosen-status').textContent === 'No run is chosen.'")
+    click("TcpVegas")
+    browser.wait_for("!document.getElementById('overlaid').hidden")
+    # Of one run, its flows are told apart.
+    assert browser.evaluate(entries) == ["flow_1", "flow_2"]
+    assert browser.problems() == []
+
+
+@pytest.mark.browser
+def test_an_experiment_s_neighbouring_points_are_one_key_away(
+    browser: Browser, folder: Path
+) -> None:
+    browser.open(folder / "none")
+    browser.open(folder / "experiments" / "aqm.html", "#k=1&qdisc=FifoQueueDisc")
+    browser.wait_for("globalThis.ccperf?.experiment")
+
+    def press(key: str) -> str:
+        browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
+        browser.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+        return str(browser.evaluate("location.hash"))
+
+    said = browser.evaluate("document.querySelector('#choices + .note').textContent")
+    assert said == "Neighbouring points are one key away: h l for k, j k for qdisc."
+    assert "k=2" in press("l")
+    assert "k=2" in press("l")  # there is none behind the last one
+    assert "k=1" in press("h")
+    assert "qdisc=FifoQueueDisc" in press("k")
+    assert "qdisc=CoDelQueueDisc" in press("j")
+    # The figures are those of the point.
+    assert browser.evaluate("ccperf.experiment.plots.get('plane').figure.subjects.length") == 3
+    # While one types, letters are letters.
+    browser.evaluate("document.querySelector('header .search input').focus()")
+    assert "k=1" in press("l")
+
+
+@pytest.mark.browser
 def test_an_algorithm_is_compared_with_the_baseline_one_chooses(
     browser: Browser, folder: Path
 ) -> None:

@@ -1,10 +1,14 @@
 "use strict";
 
 // An experiment's page: a metric against a parameter, the plane of throughput and delay, a map of
-// two parameters, and the runs of a point over each other.
+// two parameters, and runs that one chooses over each other.
 {
   const host = document.getElementById("experiment");
   const SVG_ELLIPSE = 48;
+  // Runs over each other at first; more do not look different enough.
+  const TOLD_APART = 8;
+  // Of the first parameters, the value before and the one behind.
+  const KEYS = [["h", "l"], ["j", "k"], ["n", "m"]];
 
   // The ellipse of one standard deviation around points that scatter: half of an elliptic normal
   // distribution's mass lies within 1.18 of them.
@@ -188,18 +192,68 @@
     };
     who.addEventListener("change", heat);
 
-    // Runs are loaded only when they are asked for.
+    // Runs over each other: of this point those of the algorithms that are chosen, and runs of other
+    // points that were kept. They are loaded only when they are asked for.
     const details = document.getElementById("series");
+    const chosenRuns = document.getElementById("chosen");
+    const status = document.getElementById("chosen-status");
+    const without = new Set(wanted.has("without") ? wanted.get("without").split(",") : algorithms.slice(TOLD_APART));
+    const kept = new Map((wanted.get("with") ?? "").split(",").filter(Boolean)
+      .flatMap((id) => pages.filter((page) => page.id === id).map((page) => [id, page])));
+    const here = () => atPoint().filter((page) => !kept.has(page.id));
+    let changed = wanted.has("without");
+    const shownRuns = () => [...here().filter((page) => !without.has(algorithms[page.algorithm])), ...kept.values()];
+
+    // What tells a run from the others that are there to choose: its algorithm, and what differs.
+    const nameOf = (page, among) => [
+      algorithms[page.algorithm],
+      ...parameters.flatMap(({ name, values }, i) =>
+        (new Set(among.map((other) => other.at[i])).size > 1 && page.at[i] >= 0 ? [`${name} = ${values[page.at[i]]}`] : [])),
+      ...(new Set(among.map((other) => other.made)).size > 1 ? [page.made] : []),
+    ].join(", ");
+
+    const choose = () => {
+      const among = [...here(), ...kept.values()];
+      const boxes = among.map((page) => {
+        const box = Object.assign(document.createElement("input"), { type: "checkbox", value: page.id });
+        box.checked = kept.has(page.id) || !without.has(algorithms[page.algorithm]);
+        box.addEventListener("change", () => {
+          if (!kept.delete(page.id)) without[box.checked ? "delete" : "add"](algorithms[page.algorithm]);
+          changed = true;
+          remember();
+          overlay();
+        });
+        const label = document.createElement("label");
+        label.append(box, ` ${nameOf(page, among)}`);
+        return label;
+      });
+      const keep = Object.assign(document.createElement("button"), { type: "button", textContent: "Keep these beside other points" });
+      keep.addEventListener("click", () => {
+        for (const page of shownRuns()) kept.set(page.id, page);
+        remember();
+        overlay();
+      });
+      const focused = [...chosenRuns.querySelectorAll("input, button")].indexOf(document.activeElement);
+      const buttons = Object.assign(document.createElement("span"), { className: "buttons" });
+      buttons.append(keep);
+      chosenRuns.replaceChildren(...boxes, buttons);
+      if (focused >= 0) (chosenRuns.querySelectorAll("input, button")[focused] ?? keep).focus();
+    };
+
     let drawn = 0;
     const overlay = async () => {
       if (!details.open) return;
       const turn = ++drawn;
-      const runs = await Promise.all(atPoint().map(async (page) => ({
-        ...ccperf.unpack(await ccperf.load(`../runs/${page.id}/run.js`, page.id)), name: algorithms[page.algorithm],
+      choose();
+      const among = shownRuns();
+      const runs = await Promise.all(among.map(async (page) => ({
+        ...ccperf.unpack(await ccperf.load(`../runs/${page.id}/run.js`, page.id)), name: nameOf(page, among),
       })).map((promise) => promise.catch(() => null)));
       if (turn !== drawn) return;
       const there = runs.filter(Boolean);
-      if (!there.length) { document.getElementById("overlaid").textContent = "There is no run at this point."; return; }
+      status.textContent = there.length ? "" : "No run is chosen.";
+      document.getElementById("overlaid").hidden = !there.length;
+      if (!there.length) return;
       for (const figure of ccperf.figuresOf(there)) if (figure.name !== "operating_point") show("overlaid", figure);
     };
     details.addEventListener("toggle", overlay);
@@ -210,14 +264,39 @@
       plane();
       overlay();
     };
-    choices.addEventListener("change", () => {
+    // A link carries what is shown.
+    const remember = () => {
       const chosen = new URLSearchParams({ metric: metric.value });
       if (parameters.length) chosen.set("over", parameters[Number(axis.value)].name);
       at.forEach((choice, i) => { if (parameters[i].values.length > 1) chosen.set(parameters[i].name, parameters[i].values[Number(choice.value)]); });
+      if (changed) chosen.set("without", [...without].join(","));
+      if (kept.size) chosen.set("with", [...kept.keys()].join(","));
       history.replaceState(null, "", `#${chosen}`);
-      draw();
+    };
+    choices.addEventListener("change", () => { remember(); draw(); });
+
+    // Neighbouring points are one key away, by the keys of the pages of runs.
+    const steps = new Map();
+    const changing = at.filter((_, i) => parameters[i].values.length > 1).slice(0, KEYS.length);
+    changing.forEach((choice, i) => {
+      KEYS[i].forEach((key, way) => steps.set(key, [choice, way ? 1 : -1]));
+      choice.setAttribute("aria-keyshortcuts", KEYS[i].join(" "));
+      choice.title = `Keys ${KEYS[i].join(" and ")}`;
     });
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+      const [choice, step] = steps.get(event.key) ?? [];
+      const next = choice ? choice.selectedIndex + step : -1;
+      if (next < 0 || next >= choice.options.length) return;
+      choice.selectedIndex = next;
+      choice.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    if (changing.length) {
+      const keys = changing.map((choice, i) => `${KEYS[i].join(" ")} for ${parameters[at.indexOf(choice)].name}`).join(", ");
+      choices.after(Object.assign(document.createElement("p"), { className: "note", textContent: `Neighbouring points are one key away: ${keys}.` }));
+    }
     host.hidden = false;
+    if (kept.size || changed) details.open = true;
     draw();
     ccperf.experiment = { data, plots };
   };
