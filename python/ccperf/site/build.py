@@ -93,7 +93,7 @@ def _write_runs(
             jobs.append((group, first))
     if progress and done:
         progress(done, found.runs)
-    for (group, page), made in zip(jobs, work.make(jobs), strict=True):
+    for (group, page), made in zip(jobs, work.make(jobs, memory.intact), strict=True):
         for name, content in made:
             target.write(name, content)
         names = [name for name, _ in made]

@@ -55,6 +55,8 @@ class Memory:
     def __init__(self, folder: Path) -> None:
         """Open it; one that cannot be read, or is of another version of this package, is begun."""
         self._path = folder / MEMORY
+        #: The runs of each database that were read anew, and so compared with their checksums.
+        self.intact: dict[Path, list[str]] = {}
         try:
             self._db = self._open()
         except sqlite3.Error:
@@ -106,6 +108,7 @@ class Memory:
         with Store(database, "r") as store:
             there = store.points()
         new = [run for run, points in there.items() if run not in known or known[run][0] != points]
+        self.intact[database] = new
         read = _anew(database, new)
         for run, points in there.items():
             if run in known and known[run][0] == points:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from ccperf.catalogue import EXPERIMENTS
 from ccperf.evidence.compare import compare, corrected
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.metrics import METRICS
@@ -97,6 +98,8 @@ CRITERIA = (
 #: Algorithms that others are compared with where there are too many to compare all pairs.
 _USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
 _ALL_PAIRS = 6
+#: Sentences call so many experiments by their titles.
+_MOST_NAMED = 2
 
 
 @dataclass(frozen=True)
@@ -311,12 +314,23 @@ def sentence(findings: Sequence[Finding], base: str, algorithm: str, most: int) 
         words = [
             f"{finding.criterion.more if finding.is_more else finding.criterion.less} "
             f"in {len(finding.experiments)} of {finding.of} experiment{'s' * (finding.of != 1)}"
+            f"{_which(finding)}"
             for finding in chosen[:most]
         ]
         parts.append(_listed(words))
     good, bad = parts
     said = f"{good}, but {bad}" if good and bad else good or bad
     return Sentence(f"Against {base}, ", algorithm, f" has {said}.")
+
+
+def _which(finding: Finding) -> str:
+    """Return the experiments by their titles, where they are few of several."""
+    names = finding.experiments
+    if len(names) > _MOST_NAMED or len(names) == finding.of:
+        return ""
+    known = (EXPERIMENTS.get(name) for name in names)
+    titles = (each.title if each else name for each, name in zip(known, names, strict=True))
+    return f" ({', '.join(titles)})"
 
 
 def _listed(words: Sequence[str]) -> str:

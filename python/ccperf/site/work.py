@@ -13,7 +13,7 @@ from ccperf.site.views import RunView
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ccperf.result import Result
@@ -26,27 +26,36 @@ _WORTH_PROCESSES = 24
 Files = list[tuple[str, str]]
 
 
-def make(jobs: Sequence[tuple[Group, Page]]) -> Iterator[Files]:
-    """Yield the files of each page, in their order, made on as many cores as there are."""
+def make(
+    jobs: Sequence[tuple[Group, Page]], intact: Mapping[Path, Collection[str]]
+) -> Iterator[Files]:
+    """Yield the files of each page, in their order, made on as many cores as there are.
+
+    Runs that are `intact` were compared with their checksums before, those of each database.
+    """
     workers = copies.worth(len(jobs), _WORTH_PROCESSES // 2)
     if workers < 2:
-        with Stores() as stores:
+        with Stores(intact) as stores:
             for job in jobs:
                 yield page_files(*job, stores)
         return
     _jobs.extend(jobs)
+    _stores.intact = intact
     try:
         yield from copies.mapped(_made, range(len(jobs)), workers)
     finally:
         _jobs.clear()
+        _stores.intact = {}
 
 
 class Stores:
     """Databases that stay open while pages are made of them: opening takes milliseconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, intact: Mapping[Path, Collection[str]] | None = None) -> None:
         """None is open yet."""
         self._open: dict[Path, Store] = {}
+        #: Runs of each database that need not be compared with their checksums again.
+        self.intact = intact or {}
 
     def __enter__(self) -> Stores:
         return self
@@ -59,7 +68,8 @@ class Stores:
     def of(self, database: Path) -> Store:
         """Return the store of a database."""
         if database not in self._open:
-            self._open[database] = Store(database, "r")
+            store = self._open[database] = Store(database, "r")
+            store.take_as_intact(self.intact.get(database, ()))
         return self._open[database]
 
 

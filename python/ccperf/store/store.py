@@ -21,7 +21,7 @@ from ccperf.store.packing import PackedRun, pack
 from ccperf.user_code.names import as_stored, label, without_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
 
     from ccperf.recording import Recording
@@ -290,6 +290,10 @@ class Store:
         """Return the tables of a run's recording as Parquet files; KeyError if there is no run."""
         self._compare(run_id)
         return self._stored_series(run_id)
+
+    def take_as_intact(self, runs: Iterable[str]) -> None:
+        """Compare these runs with their checksums no more: another reader of the file just did."""
+        self._intact.update(runs)
 
     def check(self) -> None:
         """Compare everything with its checksums, without decoding it. Raises `StoreError`."""
