@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import backends, campaign
+from ccperf import backends, campaign, catalogue
 from ccperf.campaign import Point
 from ccperf.campaign.estimate import Estimate, estimate, hops
 from ccperf.store import Store
@@ -29,6 +29,15 @@ def test_the_fastest_rate_counts_and_the_mean_of_a_schedule() -> None:
     schedule = {"times_ns": [0, 10**9], "rates_bps": [8_000_000, 24_000_000]}
     assert changed == 2 * one
     assert hops(dumbbell(**plain, schedules=[schedule])) == one
+
+
+@pytest.mark.parametrize(
+    ("experiment", "scheme"), [("query_completion", "TCN"), ("leaf_spine", "ECNSharp")]
+)
+def test_transfers_end_long_before_links_would_be_full(experiment: str, scheme: str) -> None:
+    scenario = catalogue.get(experiment).scenario(scheme)
+    made = int(NATIVE.simulate(scenario).links.array("tx_packets").sum())
+    assert 0.5 * made <= hops(scenario) <= 2 * made
 
 
 def test_bytes_are_those_of_a_database_within_a_factor(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ _FRAME_BITS = 8 * 1502
 _PAYLOAD = 1448
 #: A data packet and its ACK cross three links each on a dumbbell.
 _HOPS = 6
+#: From leaf to leaf over a spine, four.
+_FABRIC_HOPS = 8
 #: Packet-hops a second of one core, and what a run costs besides, in seconds: metrics, encoding.
 #: Measured on a core of a small virtual machine; others are up to two or three times as fast.
 _SPEED = {"native": (8e6, 0.008), "ns3": (0.1e6, 0.3)}
@@ -55,18 +58,33 @@ def estimate(runs: Iterable[tuple[Scenario, int]], backend: str = "native") -> E
 
 
 def hops(scenario: Scenario) -> float:
-    """The packet-hops of a run whose bottlenecks, the slowest links, are always full.
+    """The packet-hops of a run whose flows without an end fill the slowest links.
 
-    Where all flows end, they send their bytes once, and a tenth again.
+    They fill no more of them than there are hosts that such flows begin or end at.
+    Flows with an end and the transfers of workloads send their bytes once, and a tenth again.
     """
     stop = _native.parse_time(scenario.stop_time) / 1e9
     rates = [_rate(link, scenario) for link in scenario.links]
     slowest = min(rates)
-    full = rates.count(slowest) * slowest * stop / _FRAME_BITS * _HOPS
+    of_a_link = slowest * stop / _FRAME_BITS * _HOPS
     sizes = [_native.parse_size(flow.application.bytes) for flow in scenario.flows]
-    if scenario.workloads or not all(sizes):
-        return full
-    return min(full, 1.1 * sum(-(-size // _PAYLOAD) for size in sizes) * _HOPS)
+    segments = sum(-(-size // _PAYLOAD) for size in sizes)
+    finite = 1.1 * (segments * _HOPS + _transferred(scenario) * _FABRIC_HOPS)
+    endless = [flow for flow, size in zip(scenario.flows, sizes, strict=True) if not size]
+    full = min(
+        rates.count(slowest),
+        len({flow.source for flow in endless}),
+        len({flow.destination for flow in endless}),
+    )
+    return full * of_a_link + finite
+
+
+def _transferred(scenario: Scenario) -> int:
+    """How many segments the transfers of workloads have."""
+    if not scenario.workloads:
+        return 0
+    sizes = [workload["bytes"] for workload in json.loads(scenario.lowered())["workloads"]]
+    return sum(-(-size // _PAYLOAD) for each in sizes for size in each)
 
 
 def _rate(link: Link, scenario: Scenario) -> float:
