@@ -14,6 +14,7 @@ import pytest
 
 from ccperf import campaign
 from ccperf.campaign import Point
+from ccperf.recording import Recording
 from ccperf.store import Store
 from recordings import ScriptedBackend, small_scenario
 
@@ -58,6 +59,23 @@ def test_the_outcome_does_not_depend_on_the_number_of_jobs(
         for run_id in report.run_ids:
             assert ours.parquet(run_id) == reference.parquet(run_id)
             assert ours.metrics(run_id) == reference.metrics(run_id)
+
+
+def test_a_run_is_stored_while_the_next_one_is_under_way(path: Path) -> None:
+    """Whatever ends the campaign then, it is there."""
+
+    class Waiting(ScriptedBackend):
+        def simulate(self, scenario: Any, **options: Any) -> Recording:
+            deadline = time.monotonic() + 10
+            with Store(path, "r") as seen:
+                while (stored := len(seen.ids())) < scenario.seed:
+                    assert time.monotonic() < deadline, f"{stored} of {scenario.seed} are stored"
+                    time.sleep(0.01)
+            return super().simulate(scenario, **options)
+
+    with Store(path) as store:
+        report = campaign.run(points(range(4)), store, Waiting(), jobs=1)
+    assert report.ok, report.failures
 
 
 def test_a_failing_run_is_reported_and_the_others_go_on(path: Path) -> None:

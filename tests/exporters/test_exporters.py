@@ -6,6 +6,7 @@ import csv
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,9 +83,9 @@ def test_flent_itself_reads_it(result: Result, tmp_path: Path) -> None:
 
 
 def test_flent_s_program_plots_it(result: Result, tmp_path: Path) -> None:
-    program = shutil.which("flent")
-    if program is None:
-        pytest.skip("needs flent on the PATH (pip install flent)")
+    pytest.importorskip("flent", reason="needs flent (pip install flent)")
+    program = shutil.which("flent", path=Path(sys.executable).parent)
+    assert program
     path = written("flent", result, tmp_path)
     subprocess.run(
         [program, "-i", path, "-p", "upload", "-o", tmp_path / "upload.svg"],
@@ -116,6 +117,82 @@ def test_qlog_events_add_up_to_the_recording(result: Result, tmp_path: Path) -> 
                 event = next(events)
             assert state["congestion_window"] == cwnd[index, flow]
             assert state.get("ssthresh", 1) > 0
+
+
+#: Definitions of draft-ietf-quic-qlog-main-schema-02 and, for the event, quic-events-02: each field
+#: with its type; fields with a question mark may be absent.
+QLOG: dict[str, dict[str, Any]] = {
+    "QlogFile": {
+        "qlog_version": str,
+        "?qlog_format": str,
+        "?title": str,
+        "?description": str,
+        "?summary": dict,
+        "?traces": ["Trace"],
+    },
+    "Trace": {
+        "?title": str,
+        "?description": str,
+        "?configuration": dict,
+        "?common_fields": "CommonFields",
+        "?vantage_point": "VantagePoint",
+        "events": ["Event"],
+    },
+    "VantagePoint": {"?name": str, "type": str, "?flow": str},
+    "CommonFields": {
+        "?time_format": str,
+        "?reference_time": float,
+        "?protocol_type": [str],
+        "?group_id": str,
+    },
+    "Event": {"time": float, "name": str, "data": "RecoveryMetricsUpdated"},
+    "RecoveryMetricsUpdated": {
+        **dict.fromkeys(("?min_rtt", "?smoothed_rtt", "?latest_rtt", "?rtt_variance"), float),
+        **dict.fromkeys(("?pto_count", "?congestion_window", "?bytes_in_flight"), int),
+        **dict.fromkeys(("?ssthresh", "?packets_in_flight", "?pacing_rate"), int),
+    },
+}
+
+
+def is_of(value: Any, kind: Any) -> bool:
+    """Whether a value of JSON is of a type, or of a definition of `QLOG` without other fields."""
+    if isinstance(kind, list):
+        return isinstance(value, list) and all(is_of(each, kind[0]) for each in value)
+    if isinstance(kind, str):
+        fields = {name.removeprefix("?"): field for name, field in QLOG[kind].items()}
+        needed = {name for name in QLOG[kind] if not name.startswith("?")}
+        return needed <= value.keys() <= fields.keys() and all(
+            is_of(each, fields[name]) for name, each in value.items()
+        )
+    if kind is int:
+        return isinstance(value, int) and 0 <= value < 2**64
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def test_qlog_is_of_its_schema(result: Result, tmp_path: Path) -> None:
+    data = document("qlog", result, tmp_path)
+    assert is_of(data, "QlogFile")
+    assert data["traces"]
+    for trace in data["traces"]:
+        assert trace["vantage_point"]["type"] in ("client", "server", "network", "unknown")
+        assert trace["common_fields"]["time_format"] in ("absolute", "delta", "relative")
+        assert {event["name"] for event in trace["events"]} == {"recovery:metrics_updated"}
+    data["traces"][0]["events"][0]["data"]["congestion_window"] = -1
+    assert not is_of(data, "QlogFile")
+
+
+def test_iperf3_s_python_module_reads_it(result: Result, tmp_path: Path) -> None:
+    iperf3 = pytest.importorskip("iperf3", reason="needs iperf3-python (pip install iperf3)")
+    read = iperf3.TestResult(written("iperf3", result, tmp_path).read_text(encoding="utf-8"))
+    flows = result.flow_metrics.values()
+    assert read.error is None
+    assert (read.protocol, read.num_streams, read.duration) == ("TCP", 2, 3)
+    assert (read.local_host, read.remote_host, read.tcp_mss_default) == ("src_0", "dst_0", 1448)
+    assert read.sent_bytes == int(series(result, "sent_bytes")[-1].sum())
+    assert read.retransmits == sum(flow["total_retransmissions_l4"] for flow in flows)
+    received = int(series(result, "received_bytes")[-1].sum())
+    seconds = read.json["end"]["sum_received"]["seconds"]
+    assert read.received_Mbps == pytest.approx(received * 8e-6 / seconds)
 
 
 def test_iperf3_has_what_its_readers_expect(result: Result, tmp_path: Path) -> None:
