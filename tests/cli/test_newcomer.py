@@ -106,6 +106,31 @@ def test_runs_that_look_alike_are_told_apart(capsys: pytest.CaptureFixture[str])
     ]
 
 
+def test_tables_of_runs_that_look_alike_tell_them_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What a command prints of several runs, and the heading of a comparison, as the list does."""
+    Path("plan.toml").write_text(
+        'cc = "cubic"\n'
+        + "".join(
+            f'[[experiments]]\nexperiment = "aqm"\nstop_time = "{length}"\n'
+            'parameters = { k = 1, qdisc = "codel" }\n'
+            for length in ("60ms", "70ms")
+        )
+    )
+    assert invoke(["run", "plan.toml", "--db", "x.db"]) == 0
+    shown = capsys.readouterr().out
+    assert re.findall(r"stop_time=\w+", shown) == ["stop_time=60ms", "stop_time=70ms"]
+    with Store("x.db", "r") as store:
+        ids = store.ids()
+    assert invoke(["compare", *ids, "--db", "x.db"]) == 0
+    heading = capsys.readouterr().out.splitlines()[:2]
+    assert sorted(line.rpartition("  ")[2].split()[0] for line in heading) == [
+        "stop_time=60ms",
+        "stop_time=70ms",
+    ]
+
+
 def test_parameters_name_runs(capsys: pytest.CaptureFixture[str]) -> None:
     """Nobody has to copy an id to say which run is meant."""
     grid = [*AQM[:4], "--k", "1,2", "--qdisc", "codel,fifo", "--stop-time", "60ms"]

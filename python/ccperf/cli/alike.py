@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.cli.diff import scenario_differences
 
 if TYPE_CHECKING:
+    from ccperf.result import Provenance, Result
     from ccperf.store import RunRow
 
 #: More fields than that are not listed.
@@ -21,21 +22,39 @@ def settings(rows: Sequence[RunRow], scenario: Callable[[RunRow], Mapping[str, A
 
     Empty where no other looks like it. `scenario` gives the stored one of a run.
     """
+    return _told_apart(
+        [(row.experiment, row.label, repr(row.parameters), row.seed, row.backend) for row in rows],
+        [row.id for row in rows],
+        lambda i: _described(rows[i].provenance, scenario(rows[i])),
+    )
+
+
+def of_results(results: Sequence[Result]) -> list[str]:
+    """The same of runs that are there."""
+    return _told_apart(
+        [(result.title, result.provenance.seed, result.provenance.backend) for result in results],
+        [result.id for result in results],
+        lambda i: _described(results[i].provenance, results[i].scenario.canonical()),
+    )
+
+
+def _told_apart(
+    looks: Sequence[Hashable], ids: Sequence[str], described: Callable[[int], Mapping[str, Any]]
+) -> list[str]:
     groups: dict[Hashable, list[int]] = defaultdict(list)
-    for i, row in enumerate(rows):
-        point = (row.experiment, row.label, repr(row.parameters), row.seed, row.backend)
-        groups[point].append(i)
-    texts = [""] * len(rows)
+    for i, look in enumerate(looks):
+        groups[look].append(i)
+    texts = [""] * len(looks)
     for members in groups.values():
-        if len({rows[i].id for i in members}) < 2:
+        if len({ids[i] for i in members}) < 2:
             continue
-        described = [_described(rows[i], scenario(rows[i])) for i in members]
+        scenarios = [described(i) for i in members]
         names = dict.fromkeys(
             _plain(path)
-            for other in described[1:]
-            for path, _, _ in scenario_differences(described[0], other)
+            for other in scenarios[1:]
+            for path, _, _ in scenario_differences(scenarios[0], other)
         )
-        for i, fields in zip(members, described, strict=True):
+        for i, fields in zip(members, scenarios, strict=True):
             found = {_plain(path): value for path, value in _leaves(fields)}
             words = [f"{_short(name)}={found[name]}" for name in names if name in found]
             more = f" +{len(words) - _SHOWN}" if len(words) > _SHOWN else ""
@@ -43,8 +62,7 @@ def settings(rows: Sequence[RunRow], scenario: Callable[[RunRow], Mapping[str, A
     return texts
 
 
-def _described(row: RunRow, scenario: Mapping[str, Any]) -> dict[str, Any]:
-    made = row.provenance
+def _described(made: Provenance, scenario: Mapping[str, Any]) -> dict[str, Any]:
     fields = {name: value for name, value in scenario.items() if name != "label"}
     return {**fields, "engine": made.engine_hash[:8], "code": dict(made.user_code)}
 

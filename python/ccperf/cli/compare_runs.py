@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ccperf import roles
+from ccperf.cli.alike import of_results
 from ccperf.cli.comparison import digits
 from ccperf.cli.options import load_runs
 from ccperf.cli.output import note, print_json, say
@@ -58,8 +59,9 @@ def compare_runs(
         print_json(document)
         return 0
     if format == "text":
-        for name, result in zip(names, results, strict=True):
-            say(f"{name}: {result.id}  {result.title}  seed {result.provenance.seed}")
+        for name, result, text in zip(names, results, of_results(results), strict=True):
+            what = f"{result.id}  {result.title}  seed {result.provenance.seed}"
+            say(f"{name}: {what}  {text}".rstrip())
         say()
     say(render(format, ["metric", "unit", *names], rows))
     note("single runs: a star is the best value of its row, not a significant one")

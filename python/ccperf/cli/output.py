@@ -142,8 +142,11 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def overview(results: Iterable[Result]) -> str:
-    """One line a run: the metrics that tell most, rates and counts summed over the flows."""
+def overview(results: Sequence[Result], differ: Sequence[str]) -> str:
+    """One line a run: the metrics that tell most, rates and counts summed over the flows.
+
+    `differ`: in what each differs from those that look like it, if some do.
+    """
     from statistics import fmean
 
     def column(result: Result, name: str, reduce: Any) -> str:
@@ -153,14 +156,14 @@ def overview(results: Iterable[Result]) -> str:
     rows = [
         [
             result.id,
-            result.title,
+            " ".join(filter(None, (result.title, text))),
             str(result.provenance.seed),
             column(result, "mean_throughput_l4", sum),
             column(result, "mean_srtt_l4", fmean),
             column(result, "total_retransmissions_l4", sum),
             column(result, "total_rtos_l4", sum),
         ]
-        for result in results
+        for result, text in zip(results, differ, strict=True)
     ]
     head = ["run", "what", "seed", "throughput [Mbps]", "sRTT [ms]", "retransmissions", "RTOs"]
     return table(head, rows)
