@@ -58,6 +58,7 @@ _PACKAGE = """
 _native          :
 errors           :
 wording          :
+oddities         : recording
 outputs          : errors
 interruption     :
 grid             : errors
@@ -73,7 +74,7 @@ added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
 metrics          : _native errors
-figures          : errors metrics outputs wording
+figures          : errors metrics oddities outputs wording
 notebook         : errors figures
 scenario         : _native added_delay errors fields notebook profiles toml user_code wording
                    workload
@@ -96,16 +97,16 @@ campaign         : _native backends chance errors interruption result roles scen
                    wording
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
-verify           : _native backends campaign catalogue errors interruption metrics outputs
+verify           : _native backends campaign catalogue errors interruption metrics oddities outputs
                    profiles programs published registry scenario topologies traces
-site             : _native catalogue citation errors evidence figures metrics outputs published
-                   registry reproduce result roles store verify what_if
+site             : _native catalogue citation errors evidence figures metrics oddities outputs
+                   published registry reproduce result roles store verify what_if
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
 data             :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures
-                   grid interruption metrics outputs plan programs registry reproduce roles scenario
-                   site store toml topologies user_code verify what_if wording
+                   grid interruption metrics oddities outputs plan programs registry reproduce roles
+                   scenario site store toml topologies user_code verify what_if wording
 __main__         : cli
 """
 

@@ -120,6 +120,22 @@ def metric_tables(result: Result) -> str:
     return "\n\n".join(parts)
 
 
+def note_oddities(*results: Result) -> None:
+    """Say of values that look wrong that they are ns-3's doing, and where that is explained."""
+    from ccperf import oddities
+
+    found = dict.fromkeys(
+        metric
+        for result in results
+        for metric in oddities.of(result.recording, result.link_metrics)
+    )
+    for metric in found:
+        note(
+            f"{metric} is ns-3's doing where it looks impossible, not a mistake here: "
+            "docs/what-ns3-does.md"
+        )
+
+
 def number(metric: str, value: float) -> str:
     """A metric's value for people: counts as such, the rest with four decimals."""
     from ccperf.metrics import METRICS

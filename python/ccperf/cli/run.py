@@ -26,6 +26,7 @@ from ccperf.cli.options import (
 from ccperf.cli.output import (
     metric_tables,
     note,
+    note_oddities,
     overview,
     print_json,
     progress_bar,
@@ -38,8 +39,6 @@ from ccperf.grid import axes, seeds
 from ccperf.user_code.names import is_declared
 from ccperf.wording import counted
 
-#: The largest that 32 bits hold.
-_STUCK_WINDOW = 2**32 - 1
 #: So many points take a moment to check.
 MANY = 100
 
@@ -148,10 +147,7 @@ def command(
     elif len(results) == 1:
         result, again = results[0]
         say(f"{metric_tables(result)}\n\nrun {result.id}")
-        if any(result.recording.flow_samples.array("cwnd_bytes") >= _STUCK_WINDOW):
-            note(
-                "a window of 2^32 - 1 B is ns-3's doing, not a mistake here: docs/what-ns3-does.md"
-            )
+        note_oddities(result)
         note(f"again: {again}")
     elif results:
         listed = [result for result, _ in results]

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from ccperf import registry
 from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import LATEST, Json, databases
-from ccperf.cli.output import metric_tables, parameters_text, print_json, say, table
+from ccperf.cli.output import metric_tables, note_oddities, parameters_text, print_json, say, table
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def command(
         raise UsageError("name", "is that of something; --cc, --k and the like choose a run")
     kind, name = ("run", "") if is_chosen else _named(words, db)
     if kind == "run":
-        facts, text = _run(the_one([name] if name else [], choice, parameters, databases(db)))
+        result = the_one([name] if name else [], choice, parameters, databases(db))
+        note_oddities(result)
+        facts, text = _run(result)
     else:
         facts, text = {
             "experiment": _experiment,

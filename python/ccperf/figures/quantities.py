@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from ccperf.figures.optimum import Optimum, common
+from ccperf.oddities import UNBOUNDED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from ccperf.metrics import FlowSeries
 
 Of: TypeAlias = Literal["flow", "link"]
-
-#: A window of this many bytes or more stands for one without bound (2^31 - 1 or 2^32 - 1).
-UNBOUNDED_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import roles
+from ccperf import oddities, roles
 from ccperf.catalogue import published_scenarios
 from ccperf.evidence.summary import summarise
 from ccperf.figures import packed
-from ccperf.figures.quantities import UNBOUNDED_BYTES
 from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import commands
 from ccperf.site import tables
@@ -20,7 +19,6 @@ from ccperf.site.drawing import DATA_FILE
 from ccperf.site.engine import LiveView
 from ccperf.site.naming import slug
 from ccperf.site.ordering import quantity
-from ccperf.verify import habits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -253,7 +251,7 @@ class RunView:
         self.all_flows = len(self.scenario["flows"])
         self.bottlenecks = _bottlenecks(self.scenario, result.recording.flows.strings("bottleneck"))
         self.reasons = _reasons(result)
-        self.habits = _habits(result)
+        self.habits = oddities.of(result.recording, result.link_metrics)
         self.changes = [_change(change) for change in self.scenario["changes"]]
         # The scenario only where no command makes it.
         self._json = result.json(scenario=self.command is None)
@@ -354,19 +352,6 @@ def _whole(columns: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, fl
         column: {name: v for name, v in found.items() if METRICS[name].window == "whole"}
         for column, found in columns.items()
     }
-
-
-def _habits(result: Result) -> dict[str, str]:
-    """Return metrics whose values are ns-3's doing, with where the page on that explains it."""
-    found = {}
-    if (result.recording.flow_samples.array("cwnd_bytes") >= UNBOUNDED_BYTES).any():
-        found["mean_cwnd_l4"] = habits.WINDOW
-    if any(
-        metrics.get("mean_utilization_l1", 0) > _FULL and metrics.get("mean_sojourn_l2", 1) == 0
-        for metrics in result.link_metrics.values()
-    ):
-        found["mean_sojourn_l2"] = habits.DEVICE_QUEUE
-    return found
 
 
 def _flow(flow: Mapping[str, Any]) -> Flow:

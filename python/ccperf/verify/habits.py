@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ccperf.oddities import DEVICE_QUEUE, WINDOW
+
 TITLE = "What ns-3 does here"
 LEAD = (
     "The engine does what ns-3 3.44 does, to the packet, also where that is a mistake of ns-3. So "
@@ -30,10 +32,6 @@ class Section:
     title: str
     habits: tuple[Habit, ...]
 
-
-#: Anchors that pages of runs link to where they show such a value.
-WINDOW = "window"
-DEVICE_QUEUE = "device-queue"
 
 SECTIONS = (
     Section(
