@@ -17,8 +17,10 @@
 //!
 //! A flowlet begins after a gap of more than `FlowletTimeout`, or if the flow's uplink is gone.  It takes the
 //! uplink with the least max(own level, congestion to the leaf); of equals the one that the flow had before; if that is none of
-//! them, one at random (`uniform(0, equals - 1)`, drawn if there are several).  A value in the table that has not been
-//! renewed is one less for each `AgingTime` that has passed, down to 0 (section 3.3: "gradually decays to zero").
+//! them, one at random (`uniform(0, equals - 1)`, drawn if there are several).  A value in either table that has not been
+//! renewed is one less for each `AgingTime` that has passed, down to 0 (section 3.3: "gradually decays to zero").  It has
+//! to be in both: a leaf that nothing comes to any more by some uplink would send its last value back for ever, and
+//! nobody would try that way again.
 //!
 //! Switches with several ways that are not the source's leaf (parallel links, fat-trees) take one by ECMP's hash.
 //!
@@ -121,6 +123,7 @@ struct Heard {
 #[derive(Clone, Copy, Debug, Default)]
 struct Said {
     level: u8,
+    since: Time,
     is_known: bool,
     /// Since it was sent back.
     has_changed: bool,
@@ -143,26 +146,32 @@ impl Label {
     }
 }
 
+/// What is left of a level that was renewed last at `since`.
+fn aged(level: u8, since: Time, now: Time, aging: Time) -> u8 {
+    u64::from(level).saturating_sub((now.0 - since.0) / aging.0) as u8
+}
+
 impl Heard {
-    fn note(&mut self, label: Label) {
+    fn note(&mut self, label: Label, now: Time) {
         let tag = usize::from(label.tag);
         if tag >= self.levels.len() {
             self.levels.resize(tag + 1, Said::default());
         }
         let said = &mut self.levels[tag];
         said.has_changed |= !said.is_known || said.level != label.level;
-        (said.level, said.is_known) = (label.level, true);
+        (said.level, said.since, said.is_known) = (label.level, now, true);
     }
 
     /// What goes back next: in turn, what has changed first.
-    fn feedback(&mut self) -> Option<Label> {
+    fn feedback(&mut self, now: Time, aging: Time) -> Option<Label> {
         let count = self.levels.len();
         let turn = || (0..count).map(|i| (self.next + i) % count);
         let changed = turn().find(|&i| self.levels[i].has_changed);
         let tag = changed.or_else(|| turn().find(|&i| self.levels[i].is_known))?;
         self.next = (tag + 1) % count;
-        self.levels[tag].has_changed = false;
-        Some(Label { tag: tag as u16, level: self.levels[tag].level })
+        let said = &mut self.levels[tag];
+        said.has_changed = false;
+        Some(Label { tag: tag as u16, level: aged(said.level, said.since, now, aging) })
     }
 }
 
@@ -187,10 +196,7 @@ impl Conga {
     /// The congestion beyond an uplink on the way to a leaf.
     fn remote(&self, leaf: u32, tag: u16, now: Time) -> u8 {
         let known = self.to.get(leaf as usize).and_then(|row| row.get(usize::from(tag)));
-        known.map_or(0, |congestion| {
-            let ages = (now.0 - congestion.since.0) / self.aging.0;
-            u64::from(congestion.level).saturating_sub(ages) as u8
-        })
+        known.map_or(0, |congestion| aged(congestion.level, congestion.since, now, self.aging))
     }
 
     fn set_remote(&mut self, leaf: u32, label: Label, now: Time) {
@@ -254,7 +260,7 @@ impl Conga {
     /// A labelled packet has come to the leaf that it goes to.
     fn learn(&mut self, choice: &Choice<'_>, label: Label) {
         let leaf = choice.source_leaf();
-        self.heard_from(leaf).note(label);
+        self.heard_from(leaf).note(label, choice.now);
         if let Some(feedback) = Label::unpack(choice.packet.notes[1]) {
             self.set_remote(leaf, feedback, choice.now);
         }
@@ -268,7 +274,8 @@ impl Balancer for Conga {
         if label.is_none() && choice.source_leaf() == self.node && leaf != self.node {
             let chosen = self.uplink(choice);
             let tag = self.loads.position(choice.ports[chosen as usize]);
-            let feedback = self.heard_from(leaf).feedback().map_or(0, Label::pack);
+            let (now, aging) = (choice.now, self.aging);
+            let feedback = self.heard_from(leaf).feedback(now, aging).map_or(0, Label::pack);
             choice.packet.notes = [Label { tag, level: 0 }.pack(), feedback, 0];
             return chosen;
         }
@@ -486,6 +493,18 @@ mod tests {
         comes(&mut bench, 0, 0, Some((1, 2)));
         let now = bench.now;
         assert_eq!(conga(&mut bench).remote(1, 1, now), 2, "renewed");
+    }
+
+    #[test]
+    fn what_is_sent_back_ages_where_nothing_comes_any_more() {
+        let mut bench = Bench::new("conga", &[("AgingTime", "10ms")], 2);
+        comes(&mut bench, 1, 3, None);
+        for (ns, level) in [(0, 3), (9_999_999, 3), (1, 2), (10_000_000, 1), (30_000_000, 0)] {
+            bench.advance(ns);
+            assert_eq!(feedback_of(away(&mut bench, 5).1), Some((1, level)));
+        }
+        comes(&mut bench, 1, 3, None);
+        assert_eq!(feedback_of(away(&mut bench, 5).1), Some((1, 3)), "renewed");
     }
 
     #[test]

@@ -164,16 +164,22 @@ CongaBalancer::LevelOf(std::size_t port)
 }
 
 std::uint8_t
+CongaBalancer::Aged(std::uint8_t level, ns3::Time since) const
+{
+    const auto age = ns3::Simulator::Now() - since;
+    const auto passed = age.GetNanoSeconds() / m_aging.GetNanoSeconds();
+    return static_cast<std::uint8_t>(std::max<std::int64_t>(level - passed, 0));
+}
+
+std::uint8_t
 CongaBalancer::CongestionOf(std::size_t port, std::size_t leaf)
 {
-    std::int64_t beyond = 0;
+    std::uint8_t beyond = 0;
     if (const auto found = m_remote.find({leaf, UplinkOf(port)}); found != m_remote.end())
     {
-        const auto age = ns3::Simulator::Now() - found->second.since;
-        const auto passed = age.GetNanoSeconds() / m_aging.GetNanoSeconds();
-        beyond = std::max<std::int64_t>(found->second.level - passed, 0);
+        beyond = Aged(found->second.level, found->second.since);
     }
-    return std::max(LevelOf(port), static_cast<std::uint8_t>(beyond));
+    return std::max(LevelOf(port), beyond);
 }
 
 std::size_t
@@ -234,7 +240,7 @@ CongaBalancer::Feedback(std::size_t leaf)
     table.next = static_cast<std::uint16_t>(uplink + 1);
     Heard& heard = table.levels.at(uplink);
     heard.isNew = false;
-    return CongaTag::Value{uplink, heard.level};
+    return CongaTag::Value{uplink, Aged(heard.level, heard.since)};
 }
 
 std::size_t
@@ -257,15 +263,14 @@ CongaBalancer::Choose(const Arrival& arrival)
     if (isTagged && leaf == m_node)
     {
         const auto [uplink, level] = tag.forward;
+        const auto now = ns3::Simulator::Now();
         const auto [entry, isFirst] =
-            m_heard[leafOfSource].levels.try_emplace(uplink, Heard{level, true});
-        if (entry->second.level != level)
-        {
-            entry->second = {level, true};
-        }
+            m_heard[leafOfSource].levels.try_emplace(uplink, Heard{level, true, now});
+        Heard& heard = entry->second;
+        heard = {level, heard.isNew || heard.level != level, now};
         if (tag.back)
         {
-            m_remote[{leafOfSource, tag.back->uplink}] = {tag.back->level, ns3::Simulator::Now()};
+            m_remote[{leafOfSource, tag.back->uplink}] = {tag.back->level, now};
         }
     }
     else if (isTagged)

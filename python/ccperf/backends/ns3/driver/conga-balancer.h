@@ -41,7 +41,7 @@ class CongaTag : public ns3::Tag
 //
 // At the switch that the sender is behind, a packet for a host behind another one gets a tag: the uplink with level 0,
 // and one of the levels that have come from that other switch: the next one in cyclic order of uplinks that has changed
-// since it was sent, or if none has, the next one. Other switches raise the level to that of the port which they take; the
+// since it was sent, or if none has, the next one, minus one for each AgingTime since it came. Other switches raise the level to that of the port which they take; the
 // last one notes the level for the sender's switch and uplink, and what came back for its own uplink, and
 // removes the tag.
 //
@@ -66,6 +66,7 @@ class CongaBalancer : public Balancer
     {
         std::uint8_t level;
         bool isNew;
+        ns3::Time since;
     };
 
     struct Table
@@ -97,6 +98,7 @@ class CongaBalancer : public Balancer
     std::uint16_t UplinkOf(std::size_t port);
     Load& LoadOf(std::size_t port);
     std::uint8_t LevelOf(std::size_t port);
+    std::uint8_t Aged(std::uint8_t level, ns3::Time since) const;
     std::uint8_t CongestionOf(std::size_t port, std::size_t leaf);
     std::size_t ChooseUplink(const Arrival& arrival, std::size_t leaf);
     std::optional<CongaTag::Value> Feedback(std::size_t leaf);
