@@ -60,10 +60,22 @@ def test_additive_increase_and_multiplicative_decrease_converge_to_fair_shares(k
     assert max(shares) - min(shares) <= fmean(shares) / 8
 
 
-def test_a_late_flow_gets_its_share_from_new_reno() -> None:
-    """As above, but the flows start apart, and then need not hear the same losses of a drop-tail
-    queue: theory says that their means converge, not how far one is ahead over two minutes. That
-    nobody has more than twice as much is a judgement."""
+def test_a_late_flow_ends_up_with_the_share_of_the_first() -> None:
+    """As above: who is ahead is half as far ahead after each loss that both hear, and after a
+    minute of them by less than a segment, of windows of 20 segments at least: half of what pipe
+    and queue hold, 40 packets each, for two. On average over starts within a round trip, for a
+    drop-tail queue need not let both hear each loss."""
+    ahead = []
+    for seed in range(1, 6):
+        result = run("steady_state_start_time_fairness", stop_time="120s", jitter="15ms", seed=seed)
+        received = result.recording.flow_samples.array("received_bytes").reshape(-1, 2)
+        first, second = received[-1] - received[len(received) // 2]
+        ahead.append(abs(first - second) / (first + second))
+    assert fmean(ahead) <= 1 / 20 / 2
+
+
+def test_where_flows_start_far_apart_nobody_gets_more_than_twice_as_much() -> None:
+    """With the published starts; how far one may be ahead over two minutes is a judgement."""
     result = run("steady_state_start_time_fairness", stop_time="120s")
     shares = [flow["mean_throughput_l7"] for flow in result.flow_metrics.values()]
     assert min(shares) / max(shares) > 0.5
@@ -96,15 +108,26 @@ def test_a_sawtooth_uses_what_its_buffer_allows(buffer: float) -> None:
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_who_goes_far_gets_less_than_who_goes_near(n: int) -> None:
     """It hears the losses of all bottlenecks and waits in all queues, those over one of them less
-    (S. Floyd, "Connections with multiple congested gateways", 1991); what it leaves they use. How
-    nearly all of it is a judgement: a buffer of one product keeps a link busy but for the start and
-    timeouts, for which a tenth is left."""
-    result = run("parking_lot", n=n, stop_time="120s")
-    long_one, *short_ones = (flow["mean_throughput_l7"] for flow in result.flow_metrics.values())
+    (S. Floyd, "Connections with multiple congested gateways", 1991); what it leaves they use."""
+    long_one, *short_ones = parking_lot(n)
     capacity = 20 * SEGMENT_BITS / FRAME_BITS
     for short in short_ones:
         assert 0 < long_one < short
-        assert 0.9 * capacity <= short + long_one <= capacity
+        assert short + long_one <= capacity
+
+
+def parking_lot(n: int) -> list[float]:
+    """Goodput of the long flow and of the short ones, in Mbps."""
+    result = run("parking_lot", n=n, stop_time="120s")
+    return [flow["mean_throughput_l7"] for flow in result.flow_metrics.values()]
+
+
+def test_what_the_long_flow_of_a_parking_lot_leaves_is_used() -> None:
+    """How nearly all of it is a judgement: a buffer of one product keeps a link busy but for the
+    start and timeouts, for which a tenth is left."""
+    long_one, *short_ones = parking_lot(3)
+    for short in short_ones:
+        assert short + long_one >= 0.9 * 20 * SEGMENT_BITS / FRAME_BITS
 
 
 @pytest.mark.parametrize("size", ["20kB", "200kB"])
@@ -182,15 +205,20 @@ def test_the_same_loss_in_longer_bursts_costs_new_reno_less() -> None:
 @pytest.mark.parametrize("rate", ["4Mbps", "16Mbps"])
 @pytest.mark.parametrize("cc", ["TcpNewReno", "TcpCubic", "TcpBbr"])
 def test_nobody_gets_more_through_a_policer_than_its_bucket_lets(cc: str, rate: str) -> None:
-    """What passes in a time t is at most burst + rate t, exactly. That at least a tenth passes
-    is a judgement (nobody is starved): theory has no such bound for a bucket this small."""
+    """What passes in a time t is at most burst + rate t, exactly."""
     result = run("policer", cc, rate=rate, burst="30ms")
     bits = int(rate.removesuffix("Mbps")) * 1e6
     received = result.recording.flow_samples.array("received_bytes")
     passed = received[-1] * 8 * 1500 / 1448
     assert passed <= bits * (15 + 0.03)
-    assert passed >= 0.1 * bits * 15
     assert result.link_metrics["btl_forward"]["total_qdisc_drops_l2"] > 0
+
+
+@pytest.mark.parametrize("cc", ["TcpNewReno", "TcpCubic", "TcpBbr"])
+def test_a_policer_starves_nobody(cc: str) -> None:
+    """That a tenth of its rate is enough is a judgement: theory has no bound for a bucket this
+    small."""
+    assert goodput(run("policer", cc, rate="4Mbps", burst="30ms")) >= 0.4
 
 
 def test_datagrams_take_what_they_send_and_tcp_no_more_than_they_leave() -> None:
@@ -201,8 +229,9 @@ def test_datagrams_take_what_they_send_and_tcp_no_more_than_they_leave() -> None
     offered = 0.4 * 20
     periods = 4 * 60 / 1.0
     assert fmean(sent) <= offered * (1 + 4 / sqrt(periods))
-    # The queue drops some; that it is a fifth at most is a judgement.
-    assert fmean(sent) >= offered * (1 - 4 / sqrt(periods)) * 0.8
+    # What does not come was dropped by the queue, and some of what was dropped were datagrams.
+    dropped = fmean(one.link_metrics["btl_forward"]["total_qdisc_drops_l2"] for one in runs)
+    assert fmean(sent) >= offered * (1 - 4 / sqrt(periods)) - dropped * 1200 * 8 / 60e6
     for result, datagrams in zip(runs, sent, strict=True):
         left = 20 - datagrams * 1230 / 1200
         assert 0 < goodput(result) <= left * SEGMENT_BITS / FRAME_BITS
@@ -309,26 +338,31 @@ def test_nothing_is_faster_than_its_link_or_sooner_than_light(name: str) -> None
 def test_codel_keeps_the_standing_queue_at_its_target(k: int) -> None:
     """RFC 8289, section 3: the least sojourn time of an interval (100 ms) is to be below the target
     (5 ms): it is, but for the intervals in which drops begin to act, each time that NewReno's
-    sawtooth has come up. FIFO's is up to the whole buffer. That these intervals are fewer than half
-    is a judgement; that they are no more than under FIFO is not."""
+    sawtooth has come up. So it is above in no more of them than under FIFO, which does nothing."""
+    assert standing(k, "codel") <= standing(k, "fifo")
 
-    def standing(qdisc: str) -> float:
-        scenario = REGISTRY["aqm"].scenario("TcpNewReno", k=k, qdisc=qdisc, stop_time="30s")
-        samples = {"links": ["btl"], "interval": "1ms"}
-        recorded = scenario.model_validate(
-            {**scenario.model_dump(), "recording": {"interval": "30ms", "queues": samples}}
-        )
-        recording = NATIVE.simulate(recorded)
-        forward = recording.links["name"].index("btl_forward")
-        queue = recording.queue_samples
-        sojourn = queue.array("sojourn_ns")[queue.array("link") == forward] / 1e6
-        idle = queue.array("qdisc_packets")[queue.array("link") == forward] == 0
-        sojourn = np.where(idle, 0.0, sojourn)[len(sojourn) // 6 :]
-        intervals = sojourn[: len(sojourn) // 100 * 100].reshape(-1, 100).min(axis=1)
-        return float(np.mean(intervals > 5))
 
-    assert standing("codel") < 0.5
-    assert standing("codel") <= standing("fifo")
+@pytest.mark.parametrize("k", [1, 2])
+def test_under_codel_a_queue_stands_less_than_half_of_the_time(k: int) -> None:
+    """How often drops have to begin to act again is a judgement."""
+    assert standing(k, "codel") < 0.5
+
+
+def standing(k: int, qdisc: str) -> float:
+    """The share of intervals of 100 ms in which every packet waited for more than 5 ms."""
+    scenario = REGISTRY["aqm"].scenario("TcpNewReno", k=k, qdisc=qdisc, stop_time="30s")
+    samples = {"links": ["btl"], "interval": "1ms"}
+    recorded = scenario.model_validate(
+        {**scenario.model_dump(), "recording": {"interval": "30ms", "queues": samples}}
+    )
+    recording = NATIVE.simulate(recorded)
+    forward = recording.links["name"].index("btl_forward")
+    queue = recording.queue_samples
+    sojourn = queue.array("sojourn_ns")[queue.array("link") == forward] / 1e6
+    idle = queue.array("qdisc_packets")[queue.array("link") == forward] == 0
+    sojourn = np.where(idle, 0.0, sojourn)[len(sojourn) // 6 :]
+    intervals = sojourn[: len(sojourn) // 100 * 100].reshape(-1, 100).min(axis=1)
+    return float(np.mean(intervals > 5))
 
 
 @pytest.mark.parametrize(("on", "off"), [("200ms", "500ms"), ("1s", "2s")])
@@ -353,6 +387,22 @@ def test_bbr_keeps_two_bandwidth_delay_products_in_flight_at_most() -> None:
     product = 50e6 * 0.04 / FRAME_BITS
     assert later.max() <= 2 * product + 2 * 3
     assert result.link_metrics["btl_forward"]["total_qdisc_drops_l2"] == 0
+
+
+def test_many_flows_fill_the_queue_and_are_alike_whoever_came_first() -> None:
+    """1,000 flows are more than pipe and queue have packets for two of each: the link is never
+    idle, and nobody waits for longer than a full queue takes. Flows that differ in nothing but
+    when they start within a second share alike on average: two halves of them within five
+    standard errors."""
+    result = run("many_flows", k=1000)
+    link = result.link_metrics["btl_forward"]
+    queue = round(500e6 * 0.04 / 12_000)
+    assert link["p99_sojourn_l2"] <= queue * FRAME_BITS / 500e6 * 1e6
+    assert link["steady_mean_utilization_l1"] >= 100 * (1 - FRAME_BITS / 500e6 / 0.03)
+    flows = [flow["mean_throughput_l7"] for flow in result.flow_metrics.values()]
+    one, other = flows[:500], flows[500:]
+    error = sqrt((stdev(one) ** 2 + stdev(other) ** 2) / 500)
+    assert abs(fmean(one) - fmean(other)) <= 5 * error
 
 
 def test_many_flows_lose_what_their_number_makes_them_lose() -> None:
