@@ -9,7 +9,10 @@ from __future__ import annotations
 import base64
 import sys
 import tempfile
+from io import BytesIO
 from pathlib import Path
+
+from PIL import Image
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "site"))
@@ -21,6 +24,7 @@ from ccperf.cli.app import invoke  # noqa: E402
 from ccperf.store import Store  # noqa: E402
 
 PICTURES = ROOT / "docs" / "images" / "site"
+COLOURS = 128
 DESK, PHONE = (1280, 900), (390, 844)
 RUNS = (
     ("aqm", "--k", "1,5", "--qdisc", "fifo,codel,fq_codel", "--stop-time", "8s"),
@@ -74,8 +78,14 @@ def main() -> None:
                     if first:
                         browser.evaluate(f"(() => {{ {first} }})()")
                     browser.wait_for(ready)
-                    taken = browser.call("Page.captureScreenshot")["data"]
-                    (PICTURES / f"{kind}{look}.png").write_bytes(base64.b64decode(taken))
+                    taken = base64.b64decode(browser.call("Page.captureScreenshot")["data"])
+                    _save(taken, PICTURES / f"{kind}{look}.png")
+
+
+def _save(taken: bytes, target: Path) -> None:
+    """Write a picture with a palette, which is a third as large and looks the same."""
+    picture = Image.open(BytesIO(taken)).convert("RGB")
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 def _site(folder: Path) -> dict[str, tuple[Path, str]]:

@@ -63,6 +63,8 @@ def test_axe_finds_no_violations(
             open_all(browser)
         if page.parent.name == "experiments":
             browser.wait_for("globalThis.ccperf?.experiment")
+            browser.evaluate("document.getElementById('series').open = true")
+            browser.wait_for("ccperf.experiment.plots.has('distribution')")
         # By the protocol, which the pages' policy does not bind.
         browser.evaluate(AXE.read_text(encoding="utf-8") + "; 0")
         violations = browser.evaluate(

@@ -31,8 +31,9 @@ def mapped(function: Callable[[Item], Made], items: Sequence[Item], workers: int
         return
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))
     try:
-        chunk = max(1, min(16, len(items) // (4 * workers)))
-        yield from pool.map(function, items, chunksize=chunk)
+        # One at a time: a page of a thousand flows takes as long as fifty others, and its
+        # neighbours are like it.
+        yield from pool.map(function, items)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
