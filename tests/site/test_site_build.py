@@ -12,6 +12,7 @@ import pytest
 from ccperf import backends, catalogue, site
 from ccperf.errors import UsageError
 from ccperf.result import Result
+from ccperf.site import inventory
 from ccperf.store import Store
 
 if TYPE_CHECKING:
@@ -198,6 +199,24 @@ def test_what_is_there_is_not_made_again(
         patch.setattr(pages, "_page", made)
         built = site.build([small], folder)
     assert (built.written, built.removed) == (0, 0)
+
+
+def test_pages_of_a_large_site_stay_small(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The steady state is then on the experiment's page; past the bound all are made again."""
+    site.build([small], tmp_path / "site")
+    pages = sorted((tmp_path / "site" / "runs").glob("*/index.html"))
+    before = [page.stat().st_size for page in pages]
+    assert all("steady_mean_srtt_l4" in page.read_text() for page in pages)
+    monkeypatch.setattr(inventory, "MANY_PAGES", len(pages) - 1)
+    site.build([small], tmp_path / "site")
+    for page, size in zip(pages, before, strict=True):
+        text = page.read_text()
+        assert "steady_mean_srtt_l4" not in text
+        assert "leaves out the metrics of the steady state" in text
+        assert page.stat().st_size < 0.75 * size
+    assert "steady_mean_srtt_l4" in (tmp_path / "site" / "experiments" / "aqm.js").read_text()
 
 
 @pytest.mark.parametrize("damage", [b"", b"no database", b"SQLite format 3\0" + bytes(200)])

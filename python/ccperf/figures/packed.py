@@ -61,12 +61,11 @@ SMALL = Room(3_000, 2, 4, 9)
 #: The same where there are many runs, so that the whole page stays as small.
 FULL_OF_MANY = Room(8_000, 3, 8, 33)
 SMALL_OF_MANY = Room(1_400, 2, 4, 9)
-MANY = 5
 
 
-def rooms(runs: int) -> tuple[Room, Room]:
+def rooms(is_small: bool) -> tuple[Room, Room]:
     """Return the room of the first of a page's runs, and that of each of the others."""
-    return (FULL, SMALL) if runs < MANY else (FULL_OF_MANY, SMALL_OF_MANY)
+    return (FULL_OF_MANY, SMALL_OF_MANY) if is_small else (FULL, SMALL)
 
 
 def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
@@ -29,6 +30,8 @@ def mapped(function: Callable[[Item], Made], items: Sequence[Item], workers: int
     if workers < 2:
         yield from map(function, items)
         return
+    # What is shared with this process is nothing for theirs to look through, and so to copy.
+    gc.freeze()
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))
     try:
         # One at a time: a page of a thousand flows takes as long as fifty others, and its
@@ -36,6 +39,7 @@ def mapped(function: Callable[[Item], Made], items: Sequence[Item], workers: int
         yield from pool.map(function, items)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+        gc.unfreeze()
 
 
 def _cores() -> int:

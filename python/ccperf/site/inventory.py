@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell, Record
 
 
+#: From so many seeds on a page stays small, and in a site of more than so many pages each does.
+MANY_SEEDS = 5
+MANY_PAGES = 1000
+
+
 @dataclass
 class Page:
     """A page of runs: one algorithm at one point, with the seeds that it was run with.
@@ -31,6 +36,9 @@ class Page:
     experiment: str
     #: Other pages of the same run, which other experiments share: they have the address of this.
     also: list[Page] = field(default_factory=list)
+    #: Whether it has to stay small: it has many seeds, or is one of very many pages. It then leaves
+    #: out metrics of the steady state, and digits that nobody reads.
+    is_small: bool = False
 
     @cached_property
     def seeds(self) -> list[int]:
@@ -87,6 +95,7 @@ class Page:
         """Return all that its page depends on: what has the same is the same page."""
         return [
             self.runs,
+            self.is_small,
             self.stamp,
             self.algorithm,
             self.point,
@@ -275,6 +284,7 @@ def inventory(cells: Iterable[Cell], databases: Sequence[str]) -> Inventory:
     for alike in by_id.values():
         for page in alike:
             page.also = [other for other in alike if other is not page]
+            page.is_small = len(page.seeds) >= MANY_SEEDS or len(by_id) > MANY_PAGES
     names = [*EXPERIMENTS, *sorted({page.experiment for page in pages} - {*EXPERIMENTS, ""}), ""]
     grouped: dict[str, list[Page]] = {name: [] for name in names}
     for page in pages:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ccperf import oddities, roles
 from ccperf.catalogue import published_scenarios
 from ccperf.evidence.summary import summarise
-from ccperf.figures import packed
 from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import commands
 from ccperf.site import tables
@@ -239,9 +238,7 @@ class RunView:
         self.command, self.published_command = commands(result)
         self.published = published_scenarios().get(result.provenance.scenario_hash)
         self.scenario = result.scenario.parsed
-        #: Whether the page has many seeds, so that it has to stay small: it then leaves out metrics
-        #: of the steady state, and digits that nobody reads.
-        self.is_small = len(page.seeds) >= packed.MANY
+        self.is_small = page.is_small
         shown = dict(islice(result.flow_metrics.items(), MOST_FLOWS))
         self.flow_table = tables.table(shown, self.is_small)
         self.link_table = tables.table(result.link_metrics, self.is_small)

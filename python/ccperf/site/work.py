@@ -90,9 +90,9 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
     files: Files = []
     flows = drawing.series_of(first)
     drawn = None
-    full, small = packed.rooms(len(page.seeds))
+    full, small = packed.rooms(page.is_small)
     if flows is not None:
-        detail = svg.COARSE if len(page.seeds) < packed.MANY else svg.COARSEST
+        detail = svg.COARSEST if page.is_small else svg.COARSE
         drawn, picture = drawing.picture(flows, detail)
         files.append((drawn.file, picture))
         files.append((drawing.DATA_FILE, drawing.data(first, flows, full)))
