@@ -36,6 +36,36 @@ def test_every_help_has_examples(capsys: pytest.CaptureFixture[str], command: st
         assert " ".join(example.split())[:60] in shown
 
 
+@pytest.mark.parametrize("command", sorted({*COMMANDS} - {"completion"}))
+def test_every_command_has_json(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert invoke([command, "--help"]) == 0
+    assert "--json" in capsys.readouterr().out
+
+
+def test_a_dry_run_of_bench_is_json_if_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["bench", "cubic", "--experiments", "aqm", "--stop-time", "1s", "-n"]
+    assert invoke(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert invoke([*words, "--json"]) == 0
+    assert [run["command"] for run in json.loads(capsys.readouterr().out)] == lines
+
+
+def test_help_is_a_command_too_and_knows_experiments(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert invoke(["help"]) == 0
+    assert "Usage: ccperf COMMAND" in capsys.readouterr().out
+    assert invoke(["help", "run"]) == 0
+    shown = capsys.readouterr().out
+    assert "Usage: ccperf run" in shown
+    assert '[default: ""]' not in shown
+    assert "[default: native]" in " ".join(shown.split())
+    assert invoke(["run", "aqm", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Parameters of aqm:" in shown
+    assert {"k", "qdisc"} <= {line.split()[0] for line in shown.splitlines() if line.strip()}
+
+
 @pytest.mark.parametrize(
     "example", [example for several in EXAMPLES.values() for example in several]
 )

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextvars import copy_context
+from typing import Any, cast
 
 import cyclopts
 
@@ -16,11 +17,18 @@ from ccperf import __version__, interruption
 from ccperf.cli.examples import epilogue
 from ccperf.errors import CcperfError
 
+
+def _default(value: object) -> str | None:
+    """What help says of a default: nothing, where that is nothing."""
+    return None if value in ("", False, None) else str(value)
+
+
 app = cyclopts.App(
     name="ccperf",
     help="Evaluate congestion control: as exact as ns-3, and many times faster.",
     version=__version__,
-    default_parameter=cyclopts.Parameter(negative=()),
+    # None shows nothing, whatever its type says.
+    default_parameter=cyclopts.Parameter(negative=(), show_default=cast("Any", _default)),
     suppress_keyboard_interrupt=False,  # `invoke` says what it means
 )
 
@@ -82,12 +90,14 @@ def invoke(arguments: Sequence[str]) -> int:
 
     with warnings.catch_warnings():
         warnings.showwarning = show_once
-        return _invoke(arguments)
+        return _invoke(list(arguments))
 
 
-def _invoke(arguments: Sequence[str]) -> int:
+def _invoke(arguments: list[str]) -> int:
     from ccperf.cli.output import note
 
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     try:
         # What a command declares (--ns3-source) holds for that command only.
         status = copy_context().run(
@@ -97,6 +107,8 @@ def _invoke(arguments: Sequence[str]) -> int:
             print_error=False,
             result_action="return_value",
         )
+        if arguments[:1] == ["run"] and not {"--help", "-h"}.isdisjoint(arguments):
+            _help_on_experiments(arguments[1:])
         sys.stdout.flush()
     except cyclopts.CycloptsError as error:
         note(f"error: {error}")
@@ -128,6 +140,16 @@ def _invoke(arguments: Sequence[str]) -> int:
         print("stopped", file=sys.stderr)
         return interruption.STATUS
     return status if isinstance(status, int) else 0
+
+
+def _help_on_experiments(words: Sequence[str]) -> None:
+    """The parameters of an experiment are options, too, which no signature has."""
+    from ccperf.catalogue import EXPERIMENTS
+    from ccperf.cli.show import parameters_of
+
+    for word in words:
+        if word in EXPERIMENTS:
+            print(f"\nParameters of {word}:\n\n{parameters_of(EXPERIMENTS[word])}")
 
 
 def _discard_output() -> None:

@@ -147,8 +147,11 @@ def command(
     asked = sum(plan.asked for plans in jobs.values() for plan in plans)
     note_left_out(asked, count)
     if dry_run:
-        for repeated in everything:
-            say("\n".join(repeated.commands(running.backend)))
+        lines = [line for repeated in everything for line in repeated.commands(running.backend)]
+        if json:
+            print_json([{"command": line} for line in lines])
+        else:
+            say("\n".join(lines))
         note_estimate([(each.scenario, len(each.seeds)) for each in everything], running)
         return 0
     backend = running.open_backend()

@@ -17,6 +17,7 @@ from ccperf.cli.output import metric_tables, note_oddities, parameters_text, pri
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
+    from ccperf.catalogue import Experiment
     from ccperf.catalogue.printed import Printed, PrintedValues
     from ccperf.result import Result
 
@@ -142,10 +143,6 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         if isinstance(experiment, catalogue.PublishedExperiment)
         else None,
     }
-    rows = [
-        [p.name, p.unit, ", ".join(map(str, p.grid)), str(p.default), p.doc]
-        for p in experiment.parameters
-    ]
     papers = [bibliography()[key] for key in of_experiment(name)]
     published = [
         f"  {parameters_text(page.parameters)}: {page.url} (#{page.number})"
@@ -156,7 +153,7 @@ def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         [
             f"{experiment.title} ({name}; {experiment.group})",
             _wrapped(experiment.description),
-            table(["parameter", "unit", "grid", "default", "what"], rows),
+            parameters_of(experiment),
             seeded,
             *(["Published points:\n" + "\n".join(published)] if published else []),
             *([_printed(experiment.printed)] if experiment.printed else []),
@@ -188,6 +185,15 @@ def _unit(value: Printed) -> str:
     if value.base is not None:
         return " ".join(("over", *(f"{name}={at}" for name, at in value.base.items())))
     return METRICS[value.metric.rpartition(".")[2]].unit
+
+
+def parameters_of(experiment: Experiment) -> str:
+    """The parameters of an experiment as a table."""
+    rows = [
+        [p.name, p.unit, ", ".join(map(str, p.grid)), str(p.default), p.doc]
+        for p in experiment.parameters
+    ]
+    return table(["parameter", "unit", "grid", "default", "what"], rows)
 
 
 def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
