@@ -91,6 +91,8 @@ def test_a_disk_that_fills_up_ends_the_campaign_and_keeps_what_is_there(tmp_path
     )
     assert ended.returncode == 1, ended.stderr
     assert "runs.db: cannot be written" in ended.stderr
+    assert "make room on its disk and give the same command again" in ended.stderr
+    assert "what is stored is whole" in ended.stderr
     assert "Traceback" not in ended.stderr
     before = stored(tmp_path)
     assert 0 < len(before) < RUNS

@@ -80,7 +80,7 @@ def trouble(error: sqlite3.Error) -> str:
     if "locked" in text:
         return f"is in use by another process ({text}); try again when that has finished"
     if "full" in text or "disk I/O" in text:
-        return f"cannot be written: {text}"
+        return f"cannot be written ({text}); make room on its disk and give the same command again"
     if "not a database" in text:
         return f"is not a ccperf database ({text}); name another file"
     if "malformed" in text or "corrupt" in text:
