@@ -194,7 +194,8 @@ RFC7928 = NamedSet(
         ),
         Gap(
             "5.3",
-            "Datagrams without a pause: alone above the link's rate, beside a flow at half of it.",
+            "Datagrams without a pause: alone above the link's rate, or above half of it beside a "
+            "flow.",
             "ours come and go, with a mean of 60 % of the link's rate, beside a flow",
         ),
         Gap(

@@ -99,9 +99,7 @@ RFC9743 = NamedSet(
             "competition",
             {"against": ("TcpBbr",)},
         ),
-        Entry(
-            "5.2.1", "Several flows of the algorithm against one of a standard.", "n_against_one"
-        ),
+        Entry("5.2.1", "One flow of the algorithm among several of a standard.", "n_against_one"),
         Entry(
             "5.2.2",
             "Beside traffic that does not fill the path and cannot wait: datagrams at a rate.",

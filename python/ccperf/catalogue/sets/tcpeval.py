@@ -173,7 +173,7 @@ TCPEVAL = NamedSet(
         Gap(
             "6.1",
             "Camps of paired Tmix flows; gain and loss of each.",
-            "one flow against one; harm is computed against the same flow beside its own kind",
+            "one flow against one; its harm against what a flow has alone, for both algorithms",
         ),
         Gap(
             "6.2",
