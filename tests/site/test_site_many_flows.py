@@ -11,6 +11,7 @@ from site_built import built
 from site_html import parse
 
 from ccperf import backends, catalogue
+from ccperf.figures import packed
 from ccperf.result import Result
 from ccperf.site import drawing
 from ccperf.site.views import MOST_FLOWS
@@ -83,3 +84,18 @@ def test_flows_that_never_measured_a_round_trip_have_a_page(tmp_path: Path) -> N
     )
     assert np.isnan(result.recording.flow_samples.array("srtt_ns")).all()
     built(tmp_path, [result])
+
+
+@pytest.mark.parametrize("room", [packed.SMALL, packed.SMALL_OF_MANY, packed.FULL_OF_MANY])
+def test_flows_with_a_bottleneck_each_fit_into_the_room(room: packed.Room) -> None:
+    scenario = catalogue.get("incast").scenario("TcpNewReno", n="128", stop_time="3s")
+    engine = backends.get("native")
+    result = Result.of(scenario, engine.simulate(scenario), engine)
+    series = drawing.series_of(result)
+    assert series is not None
+    assert len(set(series.bottleneck.tolist())) == 128
+    said = drawing.data(result, series, room)
+    assert len(said) <= 1.1 * room.size
+    kept = json.loads(said.partition(",")[2].rpartition(")")[0])
+    columns = dict(kept["columns"])
+    assert len(columns["utilisation"]) == len(kept["links"]) <= len(kept["flows"]) < 128

@@ -71,11 +71,13 @@ def rooms(is_small: bool) -> tuple[Room, Room]:
 def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, Any]:
     """Return the series of a run as plain values; `algorithms` has one for each flow.
 
-    With more flows than can be told apart in that room, a few are kept, spread over all.
+    With more flows than can be told apart in that room, a few are kept, spread over all, and of the
+    bottlenecks those that they have.
     """
     count = flows.time.size
     chosen, kept = _fitting(flows, room)
     width = _width(kept, len(chosen), count, room)
+    shown = bottlenecks(flows)
     return {
         "start": round(float(flows.time[0]), 9) if count else 0.0,
         "step": round(float(flows.time[1] - flows.time[0]), 9) if count > 1 else 0.0,
@@ -84,7 +86,7 @@ def pack(flows: FlowSeries, room: Room, algorithms: Sequence[str]) -> dict[str, 
         "digits": room.digits,
         "all": len(flows.names),
         "flows": [[flows.names[index], algorithms[index]] for index in chosen],
-        "links": [flows.links.names[column] for column in bottlenecks(flows)],
+        "links": [flows.links.names[shown[place]] for place in _links_of(flows, chosen)],
         "columns": [
             [name, _digits(_reduced(name, series, width), room)] for name, series in kept.items()
         ],
@@ -103,10 +105,11 @@ def _fitting(flows: FlowSeries, room: Room) -> tuple[list[int], dict[str, Floats
     most = count
     while True:
         chosen = sorted({round(place) for place in np.linspace(0, count - 1, most).tolist()})
+        links = _links_of(flows, chosen)
         kept = {
-            name: series[:, chosen] if name in of_flows else series
-            for name, series in (values | best).items()
-        }
+            name: series[:, chosen if name in of_flows else links]
+            for name, series in values.items()
+        } | best
         kept = {
             name: series
             for name, series in kept.items()
@@ -120,6 +123,13 @@ def _fitting(flows: FlowSeries, room: Room) -> tuple[list[int], dict[str, Floats
         else:
             most = min(MANY_FLOWS, most // 2) if most > MANY_FLOWS else most - 1
             dispensable.clear()
+
+
+def _links_of(flows: FlowSeries, chosen: list[int]) -> list[int]:
+    """Return which of the bottlenecks are those of the chosen flows, by their place among them."""
+    wanted = set(flows.bottleneck[chosen].tolist())
+    ports = flows.links.positions[bottlenecks(flows)].tolist()
+    return [place for place, port in enumerate(ports) if port in wanted]
 
 
 def _points(kept: dict[str, Floats]) -> float:
