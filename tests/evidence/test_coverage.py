@@ -11,6 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from ccperf.evidence.cells import Cell, Point
+from ccperf.evidence.compare import compare
 from ccperf.evidence.paired import LEVEL, difference, holm
 from ccperf.evidence.summary import CONFIDENCE, summarise
 
@@ -88,3 +90,31 @@ def test_with_holm_s_correction_a_whole_table_of_nothing_is_flagged_in_5_of_100_
     # Of independent tests, the smallest of 20 is below 0.05 / 20 with this probability.
     expected = 1 - (1 - LEVEL / 20) ** 20
     assert as_often_as(count(1000, flagged, 4), 1000, expected)
+
+
+def cells(draw: np.random.Generator, algorithm: str, points: int) -> list[Cell]:
+    """Points of one kind at scales of their own, with five seeds each."""
+    return [
+        Cell(
+            Point("aqm", (("k", str(k)),), "same"),
+            algorithm,
+            "native",
+            "engine",
+            {seed: {"mean_srtt_l4": draw.normal(10.0 * k, 0.6 * k)} for seed in range(1, 6)},
+        )
+        for k in range(1, points + 1)
+    ]
+
+
+@pytest.mark.parametrize("points", [1, 2, 10])
+def test_the_row_that_compare_prints_of_an_algorithm_and_itself_is_starred_in_5_of_100_cases(
+    points: int,
+) -> None:
+    """Over several points, too, where relative differences are averaged."""
+
+    def flagged(draw: np.random.Generator) -> bool:
+        sides = {name: cells(draw, name, points) for name in ("a", "b")}
+        (row,) = compare(sides, ["mean_srtt_l4"]).rows
+        return row.is_shown
+
+    assert as_often_as(count(TRIALS, flagged, points), TRIALS, LEVEL)
