@@ -73,9 +73,14 @@ def test_what_a_dry_run_prints_can_be_verified(
         "--rtts=15ms --algs=TcpNewReno"
     )
     assert invoke(["exec", "-n", "--", line]) == 0
-    Path("line.json").write_text(capsys.readouterr().out)
+    scenario = json.loads(capsys.readouterr().out)
+    # Whoever wrote the file may want to command the terminal.
+    Path("line.json").write_text(json.dumps({**scenario, "label": "line\x1b[2J"}))
     assert invoke(["verify", "ns3", "--scenario", "line.json"]) == 0
-    assert "1 of 1 scenario packet-identical" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "1 of 1 scenario packet-identical" in out
+    assert r"line\x1b[2J" in out
+    assert "\x1b" not in out
 
 
 @needs_ns3

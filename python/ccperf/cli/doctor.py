@@ -56,10 +56,10 @@ def command(
     if json:
         print_json({**facts, "backends": usable, "missing": missing, "usable": native is None})
         return 0 if native is None else 1
-    print(table(["what", "found"], [[name, value or "none"] for name, value in facts.items()]))
-    print()
-    print(table(["backend", "state"], [[name, state] for name, state in usable.items()]))
-    print()
+    say(table(["what", "found"], [[name, value or "none"] for name, value in facts.items()]))
+    say()
+    say(table(["backend", "state"], [[name, state] for name, state in usable.items()]))
+    say()
     rows = [
         [
             extra,
@@ -67,7 +67,7 @@ def command(
         ]
         for extra, absent in missing.items()
     ]
-    print(table(["extra", "state"], rows))
+    say(table(["extra", "state"], rows))
     if native:
         print(f"the native engine cannot run: {native}", file=sys.stderr)
     return 0 if native is None else 1

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ccperf.cli import things
-from ccperf.cli.output import print_json, table
+from ccperf.cli.output import print_json, say, table
 from ccperf.errors import UsageError, unknown
 
 
@@ -38,7 +38,7 @@ def command(
         [thing.name, *(_text(thing.facts.get(fact, "")) for fact in facts), thing.summary]
         for thing in entries
     ]
-    print(table(["name", *facts, "summary"], rows))
+    say(table(["name", *facts, "summary"], rows))
 
 
 def _text(value: object) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
-from ccperf.cli.output import note, print_json, progress_bar, table
+from ccperf.cli.output import note, print_json, progress_bar, say, table
 from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
 from ccperf.wording import counted
@@ -116,7 +116,7 @@ def seeds(running: Running, json: bool) -> int:
         )
     else:
         head = ["experiment", "column", "metric", "published", "ours", "difference", "verdict"]
-        print(
+        say(
             table(
                 head,
                 [
@@ -133,7 +133,7 @@ def seeds(running: Running, json: bool) -> int:
                 ],
             )
         )
-        print(f"\n{equal} of {counted(len(rows), 'value')} equal at the printed digits")
+        say(f"\n{equal} of {counted(len(rows), 'value')} equal at the printed digits")
     return 0 if equal == len(rows) else 1
 
 
@@ -189,20 +189,20 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
         )
     else:
         if not selection.fuzz:
-            print(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, found)))
-            print()
+            say(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, found)))
+            say()
         for comparison in different:
-            print(comparison.report() + "\n")
+            say(comparison.report() + "\n")
             if selection.fuzz:
-                print("the scenario, for a file of `--scenario FILE.json`:")
+                say("the scenario, for a file of `--scenario FILE.json`:")
                 print_json(comparison.scenario.canonical())
         for comparison in aborted:
-            print(f"seed {selection.seed}, {_end_of(comparison)}")
+            say(f"seed {selection.seed}, {_end_of(comparison)}")
         if selection.fuzz and different:
-            print(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
+            say(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
         identical = len(found) - len(different) - len(aborted)
-        print(f"{identical} of {counted(len(found), 'scenario')} packet-identical", end="")
-        print(f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else "")
+        more = f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else ""
+        say(f"{identical} of {counted(len(found), 'scenario')} packet-identical{more}")
     return 1 if different else 0
 
 
