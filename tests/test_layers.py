@@ -93,8 +93,8 @@ evidence         : chance errors figures metrics notebook registry result roles 
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : errors metrics outputs recording result roles scenario user_code
 what_if          : _native errors grid scenario topologies
-campaign         : _native backends chance errors interruption result roles scenario store user_code
-                   wording
+campaign         : _native backends chance errors interruption notebook result roles scenario store
+                   user_code wording
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 verify           : _native backends campaign catalogue errors interruption metrics oddities outputs

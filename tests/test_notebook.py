@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ccperf
-from ccperf import notebook
+from ccperf import backends, campaign, catalogue, notebook
 from ccperf.errors import UsageError
 from ccperf.evidence import cells
 from ccperf.evidence.compare import compare
@@ -124,12 +124,9 @@ def test_a_comparison_shows_what_differs(tmp_path: Path, frames: None) -> None: 
         compared.plot("nothing")
 
 
-def test_a_bar_moves_in_a_notebook_and_there_is_none_elsewhere(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name in ("IPython", "IPython.display"):
-        monkeypatch.setitem(sys.modules, name, None)
-    assert notebook.progress() is None
+@pytest.fixture
+def displayed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a notebook would show, one after the other in the same place."""
     shown: list[str] = []
 
     class Handle:
@@ -148,9 +145,35 @@ def test_a_bar_moves_in_a_notebook_and_there_is_none_elsewhere(
     display.display = first  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "IPython", ipython)
     monkeypatch.setitem(sys.modules, "IPython.display", display)
+    return shown
+
+
+def test_a_bar_moves_in_a_notebook(displayed: list[str]) -> None:
     ccperf.run("aqm", cc="TcpCubic", k=1, qdisc="codel", stop_time="1s")
-    assert shown[0].startswith("<progress")
-    assert shown[-1] == ""
+    assert displayed[0].startswith("<progress")
+    assert displayed[-1] == ""
+
+
+def test_elsewhere_there_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("IPython", "IPython.display"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert notebook.progress() is None
+    assert campaign.progress.in_notebook() is None
+
+
+def test_a_campaign_has_one_bar_in_a_notebook(displayed: list[str], tmp_path: Path) -> None:
+    points = campaign.expand(
+        catalogue.get("aqm"),
+        "TcpCubic",
+        grid=[{"k": k, "qdisc": "fifo"} for k in (1, 2)],
+        seeds=[None],
+        stop_time="1s",
+    )
+    with Store(tmp_path / "runs.db") as store:
+        report = campaign.run(points, store, backends.get("native"))
+    assert len(report.made) == 2
+    assert ["50 %" in text for text in displayed] == [False, True, False]
+    assert displayed[-1] == ""
 
 
 def test_the_example_notebook_is_executed_and_its_code_still_runs() -> None:

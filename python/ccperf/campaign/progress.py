@@ -10,6 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
     from rich.progress import TaskID
@@ -62,6 +63,44 @@ class Silent:
 
     def finish(self, point: Point, error: BaseException | None) -> None:
         pass
+
+
+class InNotebook(Silent):
+    """A bar in a notebook over all runs; it is gone when they have ended."""
+
+    def __init__(self, show: Callable[[float], None]) -> None:
+        """Show it: `show` is called with the part that is done, and takes it away at 1."""
+        self._show = show
+        self._runs = 0
+        self._ended = 0
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._show(1.0)
+
+    def begin(self, runs: int, stored: int) -> None:  # noqa: ARG002
+        self._runs = runs
+
+    # Of a run's own progress, which threads report, a notebook is told nothing.
+
+    def finish(self, point: Point, error: BaseException | None) -> None:  # noqa: ARG002
+        self._ended += 1
+        if self._ended < self._runs:
+            self._show(self._ended / self._runs)
+
+
+def in_notebook() -> Progress | None:
+    """An :class:`InNotebook` in one; None elsewhere, where nobody waits for its library."""
+    if "IPython" not in sys.modules:
+        return None
+    from ccperf import notebook
+
+    show = notebook.progress()
+    return InNotebook(show) if show else None
 
 
 def bar_if_seen(title: str) -> Progress:

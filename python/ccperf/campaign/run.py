@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ccperf.campaign.executor import Stopped
 from ccperf.campaign.job import Job
 from ccperf.campaign.local import MANY, LocalExecutor
-from ccperf.campaign.progress import Silent
+from ccperf.campaign.progress import Silent, in_notebook
 from ccperf.interruption import notice
 from ccperf.result import Identity, Result, identify
 from ccperf.user_code.content import ChangedError, Contents
@@ -132,6 +132,7 @@ def run(
     Each run is stored as soon as it is finished.  A run that fails does not stop the others, unless
     the first ones all fail alike.  With user code in it, the first run is made twice and compared.
     Ctrl-C ends the runs under way and returns what was finished; a second one is not caught.
+    `progress` shows how it goes; in a notebook there is a bar if it is not given.
     `executor` makes what makes the runs, given a function to report progress to; by default they
     are made on this machine.
     """
@@ -143,7 +144,7 @@ def run(
         if stop.is_set():
             report.interrupted = True
             return report
-        with progress or Silent() as shown:
+        with progress or in_notebook() or Silent() as shown:
             shown.begin(len(missing), len(report.stored_before))
 
             def advance(run_id: str, fraction: float) -> None:
