@@ -76,6 +76,17 @@ def test_the_page_about_evidence(
     assert follow("evidence.md", capsys)[1] == 6
 
 
+def test_the_load_balancer_that_is_shown_is_one_file_and_one_line() -> None:
+    page = (ROOT / "docs" / "adding-an-algorithm.md").read_text(encoding="utf-8")
+    balance = ROOT / "crates" / "engine" / "src" / "routing" / "balance"
+    file, line = re.findall(r"^```rust\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert file == (balance / "random.rs").read_text(encoding="utf-8")
+    assert line in (balance / "mod.rs").read_text(encoding="utf-8")
+    # Nothing else in the engine knows it.
+    others = [path for path in (ROOT / "crates").rglob("src/**/*.rs") if path.parent != balance]
+    assert not [path for path in others if "RandomEcmp" in path.read_text(encoding="utf-8")]
+
+
 def test_documents_count_what_there_is() -> None:
     lines = [
         line

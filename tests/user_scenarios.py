@@ -74,6 +74,34 @@ def with_qdisc(
     return Scenario.model_validate(data)
 
 
+def balanced(routing: object) -> Scenario:
+    """Five flows between the hosts of two leaves below two spines, of which one is slower."""
+    hosts = [f"h{i}" for i in range(6)]
+    spine = {"delay": "1ms", "rate": "10Mbps"}
+    data: dict[str, Any] = {
+        "stop_time": "300ms",
+        "seed": 3,
+        "nodes": ["left", "right", "up", "down", *hosts],
+        "links": [
+            *(
+                {"name": host, "ends": [host, ("left", "right")[i % 2]], "rate": "20Mbps"}
+                | {"delay": "1ms"}
+                for i, host in enumerate(hosts)
+            ),
+            {"name": "left-up", "ends": ["left", "up"], **spine},
+            {"name": "left-down", "ends": ["left", "down"], **spine, "rate": "4Mbps"},
+            {"name": "right-up", "ends": ["right", "up"], **spine},
+            {"name": "right-down", "ends": ["right", "down"], **spine},
+        ],
+        "routing": routing,
+        "flows": [
+            {"source": a, "destination": b, "cc": "TcpNewReno"}
+            for a, b in (("h0", "h1"), ("h2", "h3"), ("h4", "h5"), ("h1", "h0"), ("h3", "h4"))
+        ],
+    }
+    return Scenario.model_validate(data)
+
+
 def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT / "python")}
 

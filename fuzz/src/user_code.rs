@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ccperf_engine::qdisc::Qdisc;
+use ccperf_engine::routing::balance::{Balancer, SwitchContext};
 use ccperf_engine::scenario::Canonical;
 use ccperf_engine::simulate::Simulation;
 use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
@@ -39,6 +40,14 @@ impl UserCode for Scripted {
     fn queue_disc(&self, _: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {
         let inner = ScriptedQdisc { script: self.0.clone(), held: BTreeSet::new() };
         Ok(Box::new(Adapter::new("scripted", inner)))
+    }
+
+    fn load_balancer(
+        &self,
+        _: Setup<'_>,
+        _: SwitchContext<'_>,
+    ) -> Result<Box<dyn Balancer>, String> {
+        Err("the scenario has one way between two nodes".to_owned())
     }
 }
 

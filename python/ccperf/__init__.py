@@ -10,7 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ccperf.algorithms import CongestionControl, QueueDisc
+    from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
     from ccperf.api import run, simulate
     from ccperf.recording import Recording
     from ccperf.result import Result
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CongestionControl",
+    "LoadBalancer",
     "QueueDisc",
     "Recording",
     "Result",
@@ -33,6 +34,7 @@ __all__ = [
 
 _HOME = {
     "CongestionControl": "ccperf.algorithms",
+    "LoadBalancer": "ccperf.algorithms",
     "QueueDisc": "ccperf.algorithms",
     "Recording": "ccperf.recording",
     "Result": "ccperf.result",

@@ -264,3 +264,78 @@ class Queue:
         reason is one of a few texts, by which drops are counted."""
     def set_timer(self, delay_ns: int, tag: int = 0) -> None:
         """Call the discipline's ``timer(tag)`` once, after this time."""
+
+@final
+class Hop:
+    """A packet as a load balancer sees it at a switch. Nodes are numbered as the scenario lists
+    them, from 0."""
+
+    @property
+    def flow(self) -> int:
+        """A number for what a switch would know by addresses and ports; both directions have it."""
+    @property
+    def backward(self) -> bool:
+        """From the flow's destination to its source."""
+    @property
+    def hash(self) -> int:
+        """64 bits of addresses, protocol and ports in this direction, each depending on all."""
+    @property
+    def source(self) -> int:
+        """The host that sent it."""
+    @property
+    def destination(self) -> int:
+        """The host that it is for."""
+    @property
+    def source_leaf(self) -> int:
+        """The switch that the source is behind."""
+    @property
+    def destination_leaf(self) -> int: ...
+    @property
+    def bytes(self) -> int:
+        """Size of the IP packet."""
+    @property
+    def payload(self) -> int:
+        """Size of the TCP segment's payload."""
+    @property
+    def seq(self) -> int: ...
+    @property
+    def ack(self) -> int: ...
+    @property
+    def flags(self) -> int:
+        """The TCP header's, e.g. 0x10 for ACK."""
+    @property
+    def ecn(self) -> Literal["not_ect", "ect1", "ect0", "ce"]: ...
+    @property
+    def notes(self) -> tuple[int, int, int]:
+        """What switches wrote on it for those behind them, 32 bits each; (0, 0, 0) from a host."""
+    @notes.setter
+    def notes(self, notes: tuple[int, int, int]) -> None: ...
+
+@final
+class SwitchPort:
+    """A port of a switch, as it was when the call began."""
+
+    @property
+    def number(self) -> int:
+        """The same for as long as the network lives."""
+    @property
+    def waiting_bytes(self) -> int:
+        """IP packets in its queue discipline, and frames in its device; not what is being sent."""
+    @property
+    def sent_bytes(self) -> int:
+        """Of the transmissions begun so far."""
+    @property
+    def rate_bps(self) -> int: ...
+
+@final
+class Switch:
+    """A switch as its load balancer sees it during a call."""
+
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def node(self) -> int:
+        """Its number among the scenario's nodes, from 0."""
+    @property
+    def ports(self) -> list[SwitchPort]:
+        """In ``pick`` those to choose from, in ``tick`` all, in the order of links."""

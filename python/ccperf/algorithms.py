@@ -1,4 +1,4 @@
-"""Base classes for a congestion control or a queue discipline of one's own, in Python.
+"""Base classes for a congestion control, queue discipline or load balancer of one's own, in Python.
 
 ``docs/bring-your-own.md`` is the tutorial. A class is named ``module:Class`` or ``file.py:Class``
 wherever an algorithm is named, and runs on this project's engine in a process of its own.
@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ccperf._native import Packet, Queue, RateSample, Tcb
+    from ccperf._native import Hop, Packet, Queue, RateSample, Switch, Tcb
 
-__all__ = ["CongestionControl", "QueueDisc"]
+__all__ = ["CongestionControl", "LoadBalancer", "QueueDisc"]
 
 
 class CongestionControl:
@@ -109,3 +109,34 @@ class QueueDisc:
     def timer(self, tag: int) -> bool:
         """Called when a timer of ``self.queue.set_timer`` fires; true if there may be a packet."""
         return False
+
+
+class LoadBalancer:
+    """A load balancer: which of the equally short ways a packet takes.
+
+    One object per switch, which is a node with several links; attributes of the scenario are
+    keyword arguments of ``__init__``. What switches tell each other, they write on packets
+    (``packet.notes``).
+    """
+
+    #: Time, number of the node, and ports. There after ``__init__``.
+    switch: Switch
+
+    #: Whether packets that have one way only come to :meth:`pick` as well, to be measured or
+    #: written on.
+    every_hop: bool = False
+
+    #: How often :meth:`tick` is called, in ns of simulated time; 0 is never. The same at each
+    #: switch.
+    period_ns: int = 0
+
+    def pick(self, packet: Hop) -> int:
+        """Return the position in ``self.switch.ports`` of the port that the packet takes.
+
+        The ports to choose from come in the order of links. Positions change when links fail;
+        a port's number does not.
+        """
+        raise NotImplementedError
+
+    def tick(self) -> None:
+        """Called every `period_ns`; ``self.switch.ports`` are all that the switch has."""

@@ -40,6 +40,11 @@ def c_queue(compile_c: Callable[[Path], Path]) -> str:
 
 
 @pytest.fixture(scope="session")
+def c_balancer(compile_c: Callable[[Path], Path]) -> str:
+    return str(compile_c(EXAMPLES / "c" / "mybalancer.c"))
+
+
+@pytest.fixture(scope="session")
 def rust_library() -> str:
     """With the profile of `cargo test`: what that has compiled already is used."""
     if shutil.which("cargo") is None:

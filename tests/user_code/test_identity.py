@@ -1,4 +1,4 @@
-"""The built-in NewReno and FIFO, written again in every way: recordings are equal to the bit."""
+"""The built-in NewReno, FIFO and ECMP, written again in every way: recordings equal to the bit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ccperf.backends import get
-from user_scenarios import EXAMPLES, scenario, with_qdisc
+from user_scenarios import EXAMPLES, balanced, scenario, with_qdisc
 
 if TYPE_CHECKING:
     from ccperf.recording import Recording
@@ -66,6 +66,66 @@ def test_fifo_is_the_built_in_one(way: str, tmp_path: Path, request: pytest.Fixt
     assert_same(built_in, recording)
     assert my_trace == trace
     assert built_in.links["qdisc_dropped"][2] > 0
+
+
+def own_balancer(way: str, request: pytest.FixtureRequest) -> str:
+    if way == "python":
+        return f"{EXAMPLES}/python/mybalancer.py:MyBalancer"
+    return str(request.getfixturevalue("c_balancer" if way == "c" else "rust_library"))
+
+
+@pytest.mark.parametrize("way", ["python", "c", "rust"])
+def test_ecmp_is_the_built_in_one(way: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    name = own_balancer(way, request)
+    ecmp = {"type": "ecmp", "attributes": {"Seed": 3}}
+    built_in, trace = run(balanced(ecmp), tmp_path, "built-in")
+    # Bursts without an end.
+    mine = balanced({"type": name, "attributes": {"gap": 10**12, "seed": 3}})
+    recording, my_trace = run(mine, tmp_path, way)
+    assert_same(built_in, recording)
+    assert my_trace == trace
+    assert all(built_in.flows["segments_sent"])
+
+
+def test_balancers_in_all_languages_move_the_same_bursts(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    attributes = {"gap": 1_000_000, "seed": 3}
+    names = {way: own_balancer(way, request) for way in ("python", "c", "rust")}
+    traces = {
+        way: run(balanced({"type": name, "attributes": attributes}), tmp_path, way)[1]
+        for way, name in names.items()
+    }
+    assert traces["python"] == traces["c"] == traces["rust"]
+    _, ecmp = run(balanced("ecmp"), tmp_path, "ecmp")
+    assert traces["c"] != ecmp
+
+
+def test_what_switches_write_and_measure_is_there_for_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "notes.py").write_text(
+        "import ccperf\n\n"
+        "class Notes(ccperf.LoadBalancer):\n"
+        "    every_hop = True\n"
+        "    period_ns = 1_000_000\n"
+        "    ticks = 0\n\n"
+        "    def pick(self, packet):\n"
+        "        hops, last, _ = packet.notes\n"
+        "        # The leaf of the source has nothing to read, each other one what that wrote.\n"
+        "        first = self.switch.node == packet.source_leaf\n"
+        "        assert (hops == 0) == first, packet.notes\n"
+        "        assert first or last == packet.source_leaf + 1\n"
+        "        packet.notes = (hops + 1, packet.source_leaf + 1, 0)\n"
+        "        ports = self.switch.ports\n"
+        "        return min(range(len(ports)), key=lambda i: ports[i].waiting_bytes)\n\n"
+        "    def tick(self):\n"
+        "        self.ticks += 1\n"
+        "        assert self.switch.now_ns == self.ticks * self.period_ns\n"
+        "        assert len(self.switch.ports) == (2 if self.switch.node > 1 else 5)\n"
+        "        rates = {port.rate_bps // 10**6 for port in self.switch.ports}\n"
+        "        assert rates <= {4, 10, 20}, rates\n"
+    )
+    recording, _ = run(balanced(f"{tmp_path}/notes.py:Notes"), tmp_path, "notes")
+    assert all(recording.flows["segments_sent"])
 
 
 def test_marks_of_a_python_queue_disc_reach_the_sender(tmp_path: Path) -> None:

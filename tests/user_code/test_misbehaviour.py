@@ -14,7 +14,7 @@ from ccperf import campaign
 from ccperf.backends import get
 from ccperf.errors import RunError
 from ccperf.store import Store
-from user_scenarios import scenario, with_qdisc
+from user_scenarios import balanced, scenario, with_qdisc
 
 AT = r"at \d+\.\d{9} s of simulated time"
 
@@ -262,6 +262,88 @@ def test_queue_disc(what: str, tmp_path: Path) -> None:
     with pytest.raises(RunError) as error:
         get("native").simulate(with_qdisc(f"{tmp_path}/bad.py:Bad"))
     assert re.search(f"{AT}: {message}", str(error.value)), str(error.value)
+
+
+BALANCERS = {
+    "too far": (
+        "def pick(self, packet): return len(self.switch.ports)",
+        r"it returned 2, not the position of one of 2 ports \(in pick\)",
+    ),
+    "a port": (
+        "def pick(self, packet): return self.switch.ports[0]",
+        r"it returned <.*SwitchPort.*>, not the position of one of 2 ports \(in pick\)",
+    ),
+    "exception": (
+        "def pick(self, packet): return self.flows[packet.flow]",
+        r"AttributeError: 'Bad' object has no attribute 'flows' \(bad\.py:3\) \(in pick\)",
+    ),
+    "in tick": (
+        "period_ns = 10**6; pick = lambda self, packet: 0\n    def tick(self): 1/0",
+        r"ZeroDivisionError: division by zero \(bad\.py:4\) \(in tick\)",
+    ),
+    "notes": (
+        "def pick(self, packet): packet.notes = (1, 2); return 0",
+        r"ValueError: .*3.*\(in pick\)",
+    ),
+    "loop": (
+        "def pick(self, packet):\n        while True: pass",
+        r"no progress for 1 s: an endless loop\?.*\(in pick\)",
+    ),
+}
+
+
+@pytest.mark.usefixtures("short_limit")
+@pytest.mark.parametrize("what", BALANCERS)
+def test_load_balancer(what: str, tmp_path: Path) -> None:
+    body, message = BALANCERS[what]
+    (tmp_path / "bad.py").write_text(
+        f"import ccperf\nclass Bad(ccperf.LoadBalancer):\n    {body}\n"
+    )
+    with pytest.raises(RunError) as error:
+        get("native").simulate(balanced(f"{tmp_path}/bad.py:Bad"))
+    assert re.search(f"{AT}: {message}", str(error.value)), str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("pass", "it has no method pick"),
+        ("period_ns = 5; pick = lambda self, packet: 0", "it has a period_ns and no method tick"),
+        ("period_ns = 0.5; pick = lambda self, packet: 0", "its period_ns is 0.5, not a whole"),
+        ("def __init__(self, a): pass", "missing 1 required positional argument: 'a'"),
+    ],
+)
+def test_a_load_balancer_that_cannot_be_used(body: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "bad.py").write_text(
+        f"import ccperf\nclass Bad(ccperf.LoadBalancer):\n    {body}\n"
+    )
+    with pytest.raises(RunError) as error:
+        get("native").simulate(balanced(f"{tmp_path}/bad.py:Bad"))
+    assert message in str(error.value)
+
+
+def test_a_library_whose_balancer_goes_wrong(
+    tmp_path: Path, compile_c: Callable[[Path], Path]
+) -> None:
+    source = tmp_path / "bad.c"
+    for body, message in {
+        "return at->port_count;": "pick returned 2, which is not the position of one of 2 ports",
+        "return -1;": "pick returned -1, which is not the position of one of 2 ports",
+        "return ccperf_rate_bps(at, 77);": "it asked for port 77, which the switch has not got",
+        'at->error = "no idea"; return 0;': "no idea",
+        NULL + " return 0;": "crashed with SIGSEGV (in pick)",
+    }.items():
+        source.write_text(
+            "#include <ccperf.h>\n"
+            "static int64_t pick(void *self, ccperf_switch *at, ccperf_hop *packet) {\n"
+            f"    (void)self; (void)packet; (void)at; {body}\n}}\n"
+            "CCPERF_EXPORT const ccperf_balancer ccperf_balancer_v1 = {\n"
+            "    CCPERF_BALANCER_HEADER, .pick = pick};\n"
+        )
+        with pytest.raises(RunError) as error:
+            get("native").simulate(balanced(str(compile_c(source))))
+        assert re.search(AT, str(error.value))
+        assert message in str(error.value)
 
 
 @pytest.mark.usefixtures("short_limit")

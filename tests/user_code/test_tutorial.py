@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ccperf.backends import get
 from ccperf.store import Store
-from user_scenarios import EXAMPLES, ROOT, environment
+from user_scenarios import EXAMPLES, ROOT, balanced, environment
 
 PAGE = (ROOT / "docs" / "bring-your-own.md").read_text()
 
@@ -56,6 +57,18 @@ def test_python(tmp_path: Path) -> None:
 def test_queue_discipline(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "python" / "myqdisc.py", tmp_path)
     run(command("--qdisc ./myqdisc.py:MyQueue"), tmp_path)
+
+
+def test_load_balancer(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "python" / "mybalancer.py", tmp_path)
+    run(command("--db balancers.db"), tmp_path)
+
+
+def test_the_shortest_queue_of_the_page(tmp_path: Path) -> None:
+    (source,) = [block for block in blocks("python") if "class ShortestQueue" in block]
+    (tmp_path / "shortest.py").write_text(source)
+    recording = get("native").simulate(balanced(f"{tmp_path}/shortest.py:ShortestQueue"))
+    assert all(recording.flows["segments_sent"])
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

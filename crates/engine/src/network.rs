@@ -277,7 +277,7 @@ impl Network {
     /// A period of those who balance load is over.
     pub fn on_balancing(&mut self, who: u32) {
         let period = if who == SWITCHES {
-            self.forwarding.tick(&self.ports);
+            self.forwarding.tick(self.common.now(), &self.ports);
             self.forwarding.period()
         } else {
             for probe in self.forwarding.probes(self.common.now(), &self.ports) {

@@ -9,6 +9,7 @@ use std::panic::resume_unwind;
 
 use crate::lowered::{Algorithm, Lowered};
 use crate::qdisc::Qdisc;
+use crate::routing::balance::{Balancer, SwitchContext};
 use crate::tcp::control::Control;
 
 /// Whether `name` stands for user code rather than for an algorithm of the registries: a shared
@@ -40,7 +41,8 @@ pub fn names(scenario: &Lowered) -> Vec<&str> {
     let qdiscs = qdiscs.filter_map(|direction| direction.qdisc.as_ref());
     let ccs = scenario.flows.iter().filter_map(|flow| flow.congestion_control.as_ref());
     let ccs = ccs.chain(scenario.stacks.iter().map(|stack| &stack.congestion_control));
-    let names: BTreeSet<_> = qdiscs.chain(ccs).map(|algorithm| algorithm.kind.as_str()).collect();
+    let all = qdiscs.chain(ccs).chain([&scenario.routing]);
+    let names: BTreeSet<_> = all.map(|algorithm| algorithm.kind.as_str()).collect();
     names.into_iter().filter(|name| is_user_code(name)).collect()
 }
 
@@ -60,7 +62,7 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// Makes a user's algorithms: one object for each end of a connection, one for each device.
+/// Makes a user's algorithms: one object for each end of a connection, for each device, for each switch.
 pub trait UserCode: fmt::Debug + Send {
     /// # Errors
     /// Why it cannot be made.
@@ -69,6 +71,14 @@ pub trait UserCode: fmt::Debug + Send {
     /// # Errors
     /// Why it cannot be made.
     fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String>;
+
+    /// # Errors
+    /// Why it cannot be made.
+    fn load_balancer(
+        &self,
+        setup: Setup<'_>,
+        switch: SwitchContext<'_>,
+    ) -> Result<Box<dyn Balancer>, String>;
 }
 
 /// Refuses all user code.
@@ -81,6 +91,14 @@ impl UserCode for NoUserCode {
     }
 
     fn queue_disc(&self, _: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {
+        Err("user code cannot be loaded here".to_owned())
+    }
+
+    fn load_balancer(
+        &self,
+        _: Setup<'_>,
+        _: SwitchContext<'_>,
+    ) -> Result<Box<dyn Balancer>, String> {
         Err("user code cannot be loaded here".to_owned())
     }
 }

@@ -8,6 +8,7 @@ pub const ABI_VERSION: u32 = 1;
 /// The symbols that a library exports.
 pub const CCA_SYMBOL: &str = "ccperf_cca_v1";
 pub const QDISC_SYMBOL: &str = "ccperf_qdisc_v1";
+pub const BALANCER_SYMBOL: &str = "ccperf_balancer_v1";
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +70,7 @@ pub struct EarlyAckView {
     pub reserved: u32,
 }
 
-/// The beginning of both tables.
+/// The beginning of each table.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
@@ -156,4 +157,62 @@ pub struct QdiscTable {
     pub enqueue: Option<unsafe extern "C" fn(Object, *mut Queue, *const Packet) -> i32>,
     pub dequeue: Option<unsafe extern "C" fn(Object, *mut Queue) -> i64>,
     pub timer: Option<unsafe extern "C" fn(Object, *mut Queue, u32) -> i32>,
+}
+
+/// A packet as a load balancer sees it at a switch.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// A number for what a switch would know by addresses and ports, and 1 for the way back.
+    pub flow: u32,
+    pub backward: i32,
+    /// Of addresses, protocol and ports in this direction, each of its bits depending on all of theirs.
+    pub hash: u64,
+    /// Nodes, numbered as the scenario lists them from 0: the hosts, and the switches that they are behind.
+    pub source: u32,
+    pub destination: u32,
+    pub source_leaf: u32,
+    pub destination_leaf: u32,
+    /// Size of the IP packet.
+    pub bytes: i64,
+    /// Size of the TCP segment's payload.
+    pub payload: i64,
+    pub seq: u32,
+    pub ack: u32,
+    /// The TCP header's.
+    pub flags: u32,
+    /// 0 not ECN capable, 1 ECT(1), 2 ECT(0), 3 CE.
+    pub ecn: i32,
+    /// Yours to change: what the switches behind this one read; 0 when a host sends the packet.
+    pub notes: [u32; 3],
+    pub reserved: u32,
+}
+
+/// The switch, and what a balancer may ask of its ports during a call; see its methods.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Switch {
+    pub now_ns: i64,
+    pub(crate) error: *const c_char,
+    /// Its number among the nodes.
+    pub node: u32,
+    pub(crate) reserved: u32,
+    pub(crate) port_count: i64,
+    pub(crate) ports: *const u32,
+    pub(crate) host: *mut c_void,
+    pub(crate) waiting_bytes: unsafe extern "C" fn(*mut c_void, u32) -> i64,
+    pub(crate) sent_bytes: unsafe extern "C" fn(*mut c_void, u32) -> i64,
+    pub(crate) rate_bps: unsafe extern "C" fn(*mut c_void, u32) -> i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct BalancerTable {
+    pub header: Header,
+    pub create: Option<unsafe extern "C" fn(*mut ConfigView) -> Object>,
+    pub destroy: Option<unsafe extern "C" fn(Object)>,
+    pub pick: Option<unsafe extern "C" fn(Object, *mut Switch, *mut Hop) -> i64>,
+    pub sees_every_hop: Option<unsafe extern "C" fn(Object) -> i32>,
+    pub period_ns: Option<unsafe extern "C" fn(Object) -> i64>,
+    pub tick: Option<unsafe extern "C" fn(Object, *mut Switch)>,
 }

@@ -9,9 +9,10 @@ use ccperf_engine::tcp::{CongState, Tcb};
 use ccperf_engine::time::Time;
 
 use crate::abi::{
-    CcaTable, ConfigView, EarlyAckView, ErrorText, Header, Packet, QdiscTable, Queue,
-    RateSampleView, TcbView,
+    BalancerTable, CcaTable, ConfigView, EarlyAckView, ErrorText, Header, Hop, Packet, QdiscTable,
+    Queue, RateSampleView, Switch, TcbView,
 };
+use crate::balancer::LoadBalancer;
 use crate::config::Config;
 use crate::queue::QueueDisc;
 use crate::tcb::Code;
@@ -53,6 +54,24 @@ macro_rules! export_queue_disc {
     };
 }
 
+/// Exports a load balancer: give the function that makes one, `fn(&Config) -> impl LoadBalancer`.
+/// Once a library.
+#[macro_export]
+macro_rules! export_load_balancer {
+    ($new:expr) => {
+        #[unsafe(no_mangle)]
+        #[allow(non_upper_case_globals)]
+        pub static ccperf_balancer_v1: $crate::abi::BalancerTable = {
+            unsafe extern "C" fn create(
+                config: *mut $crate::abi::ConfigView,
+            ) -> *mut ::std::ffi::c_void {
+                unsafe { $crate::export::create_balancer(config, $new) }
+            }
+            $crate::export::balancer_table(create)
+        };
+    };
+}
+
 /// The object behind `self`, with the text of its last panic.
 struct Instance<T> {
     algorithm: T,
@@ -61,6 +80,7 @@ struct Instance<T> {
 
 type Cca = Instance<Control>;
 type Disc = Instance<Box<dyn QueueDisc>>;
+type Balancer = Instance<Box<dyn LoadBalancer>>;
 
 /// Nothing unwinds into the caller: a panic becomes the text at `error`.
 impl<T> Instance<T> {
@@ -131,6 +151,16 @@ pub unsafe fn create_qdisc<D: QueueDisc + 'static>(
     unsafe { create::<Box<dyn QueueDisc>>(config, |config| Box::new(new(config))) }
 }
 
+/// # Safety
+/// `config` is the host's.
+pub unsafe fn create_balancer<B: LoadBalancer + 'static>(
+    config: *mut ConfigView,
+    new: impl FnOnce(&Config) -> B,
+) -> *mut c_void {
+    // SAFETY: the caller's promise, passed on.
+    unsafe { create::<Box<dyn LoadBalancer>>(config, |config| Box::new(new(config))) }
+}
+
 unsafe extern "C" fn destroy<T>(object: *mut c_void) {
     // A destructor that panics must not unwind into the caller either; there is no one to tell.
     // SAFETY: the host destroys once, and last, what `create` made of this type.
@@ -165,6 +195,21 @@ pub const fn qdisc_table(
         enqueue: Some(enqueue),
         dequeue: Some(dequeue),
         timer: Some(timer),
+    }
+}
+
+/// The table of every load balancer written in Rust.
+pub const fn balancer_table(
+    create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_void,
+) -> BalancerTable {
+    BalancerTable {
+        header: Header::of::<BalancerTable, Switch>(),
+        create: Some(create),
+        destroy: Some(destroy::<Box<dyn LoadBalancer>>),
+        pick: Some(pick),
+        sees_every_hop: Some(sees_every_hop),
+        period_ns: Some(period_ns),
+        tick: Some(tick),
     }
 }
 
@@ -288,4 +333,43 @@ unsafe extern "C" fn dequeue(object: *mut c_void, queue: *mut Queue) -> i64 {
 unsafe extern "C" fn timer(object: *mut c_void, queue: *mut Queue, tag: u32) -> i32 {
     // SAFETY: as in `enqueue`.
     unsafe { with_queue(object, queue, |disc, queue| disc.timer(tag, queue)) }.into()
+}
+
+/// # Safety
+/// `object` is of [`create_balancer`], `switch` the host's.
+unsafe fn with_switch<R: Default>(
+    object: *mut c_void,
+    switch: *mut Switch,
+    call: impl FnOnce(&mut dyn LoadBalancer, &mut Switch) -> R,
+) -> R {
+    // SAFETY: the caller's promise; nobody else uses either during the call.
+    let (balancer, switch) = unsafe { (&mut *object.cast::<Balancer>(), &mut *switch) };
+    let mut error = ptr::null();
+    let result = balancer.guarded(&mut error, |balancer| call(&mut **balancer, switch));
+    switch.error = error;
+    result
+}
+
+unsafe extern "C" fn pick(object: *mut c_void, switch: *mut Switch, hop: *mut Hop) -> i64 {
+    // SAFETY: the packet is the host's, and nobody else's during the call.
+    let hop = unsafe { &mut *hop };
+    // SAFETY: the host passes its own, see `with_switch`.
+    unsafe { with_switch(object, switch, |balancer, switch| balancer.pick(hop, switch)) }.into()
+}
+
+unsafe extern "C" fn tick(object: *mut c_void, switch: *mut Switch) {
+    // SAFETY: as in `pick`.
+    unsafe { with_switch(object, switch, |balancer, switch| balancer.tick(switch)) }
+}
+
+unsafe extern "C" fn sees_every_hop(object: *mut c_void) -> i32 {
+    // SAFETY: as in `pick`.
+    let balancer = unsafe { &*object.cast::<Balancer>() };
+    balancer.algorithm.sees_every_hop().into()
+}
+
+unsafe extern "C" fn period_ns(object: *mut c_void) -> i64 {
+    // SAFETY: as in `pick`.
+    let balancer = unsafe { &*object.cast::<Balancer>() };
+    balancer.algorithm.period().ns()
 }

@@ -1,4 +1,4 @@
-//! A congestion control or queue discipline of one's own, outside of ccperf.
+//! A congestion control, queue discipline or load balancer of one's own, outside of ccperf.
 //!
 //! The interface is that of C (`ccperf.h`), so that a library need not be built with the compiler, the
 //! language or the version of ccperf.  In Rust nothing of it shows: implement the trait, export it,
@@ -28,6 +28,7 @@
 //! and each block says why it is sound (clippy's `undocumented_unsafe_blocks`).
 
 pub mod abi;
+mod balancer;
 mod config;
 #[doc(hidden)]
 pub mod export;
@@ -38,7 +39,8 @@ pub mod monitor;
 mod queue;
 mod tcb;
 
-pub use abi::{Packet, Queue};
+pub use abi::{Hop, Packet, Queue, Switch};
+pub use balancer::{BalancerAdapter, LoadBalancer};
 pub use ccperf_engine::packet::Ecn;
 pub use ccperf_engine::seq::Seq;
 pub use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::{fmt, ptr};
 
 use ccperf_engine::qdisc::Qdisc;
+use ccperf_engine::routing::balance::{Balancer, SwitchContext};
 use ccperf_engine::seq::Seq;
 use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
 use ccperf_engine::tcp::rate::{RateConnection, RateSample};
@@ -14,9 +15,11 @@ use ccperf_engine::user::{Setup, fail};
 use libloading::Library;
 
 use crate::abi::{
-    ABI_VERSION, Attribute, CCA_SYMBOL, CcaTable, ConfigView, EarlyAckView, Header, Packet,
-    QDISC_SYMBOL, QdiscTable, Queue, RateSampleView, TcbView,
+    ABI_VERSION, Attribute, BALANCER_SYMBOL, BalancerTable, CCA_SYMBOL, CcaTable, ConfigView,
+    EarlyAckView, Header, Hop, Packet, QDISC_SYMBOL, QdiscTable, Queue, RateSampleView, Switch,
+    TcbView,
 };
+use crate::balancer::{BalancerAdapter, LoadBalancer};
 use crate::monitor::{Call, Probe};
 use crate::queue::{Adapter, QueueDisc};
 use crate::tcb::{Code, text, window};
@@ -86,6 +89,54 @@ pub unsafe fn queue_disc_of(
     Ok(Box::new(Adapter::new(setup.name, inner)))
 }
 
+/// The load balancer of the library that `setup` names.
+///
+/// # Errors
+/// What is wrong with the library, or with its configuration.
+pub fn load_balancer(
+    setup: Setup<'_>,
+    switch: SwitchContext<'_>,
+    probe: Probe,
+) -> Result<Box<dyn Balancer>, String> {
+    // SAFETY: as in `congestion_control`.
+    unsafe {
+        let table = table::<BalancerTable, Switch>(setup.name, BALANCER_SYMBOL)?;
+        load_balancer_of(table, setup, switch, probe)
+    }
+}
+
+/// The load balancer of a table.
+///
+/// # Errors
+/// What is wrong with the table, or with its configuration.
+///
+/// # Safety
+/// Its functions do what `ccperf.h` says.
+pub unsafe fn load_balancer_of(
+    table: BalancerTable,
+    setup: Setup<'_>,
+    switch: SwitchContext<'_>,
+    probe: Probe,
+) -> Result<Box<dyn Balancer>, String> {
+    let Some(pick) = table.pick else {
+        return Err("its table lacks pick".to_owned());
+    };
+    let object = Object::new(setup, table.create, table.destroy, &probe)?;
+    // SAFETY: as `LibraryBalancer` says.
+    let sees_every_hop = table.sees_every_hop.is_some_and(|ask| (unsafe { ask(object.0) }) != 0);
+    // SAFETY: as above.
+    let period = table.period_ns.map_or(0, |ask| unsafe { ask(object.0) });
+    let Ok(period) = u64::try_from(period) else {
+        return Err(format!("its period_ns is {period}"));
+    };
+    if period > 0 && table.tick.is_none() {
+        return Err("its table has a period_ns and lacks tick".to_owned());
+    }
+    let (period, tick) = (Time(period), table.tick);
+    let inner = LibraryBalancer { probe, pick, tick, sees_every_hop, period, object };
+    Ok(Box::new(BalancerAdapter::new(setup.name, inner, switch)))
+}
+
 /// Loads a library and copies the table that it exports.
 fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
     if !Path::new(path).is_absolute() {
@@ -95,7 +146,7 @@ fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
     let library = unsafe { Library::new(path) }.map_err(|e| format!("it cannot be loaded: {e}"))?;
     // Its functions and texts may be in use until the process ends.
     let library: &'static Library = Box::leak(Box::new(library));
-    // Both tables begin with a header; sizes are looked at before the rest is read.
+    // All tables begin with a header; sizes are looked at before the rest is read.
     // SAFETY: the symbol is the address of a table that begins with a header (`ccperf.h`).
     let found: *const Header = match unsafe { library.get::<*const Header>(symbol.as_bytes()) } {
         Ok(found) => *found,
@@ -311,5 +362,41 @@ impl QueueDisc for LibraryQdisc {
         // SAFETY: as `LibraryQdisc` says.
         let call = || unsafe { timer(self.object.0, queue, tag) };
         self.probe.call(now, Call::Timer, call) != 0
+    }
+}
+
+/// As [`LibraryCca`].
+#[derive(Debug)]
+struct LibraryBalancer {
+    probe: Probe,
+    pick: unsafe extern "C" fn(*mut c_void, *mut Switch, *mut Hop) -> i64,
+    tick: Option<unsafe extern "C" fn(*mut c_void, *mut Switch)>,
+    sees_every_hop: bool,
+    period: Time,
+    object: Object,
+}
+
+impl LoadBalancer for LibraryBalancer {
+    fn pick(&mut self, packet: &mut Hop, switch: &mut Switch) -> u32 {
+        let now = switch.now();
+        // SAFETY: as `LibraryBalancer` says.
+        let call = || unsafe { (self.pick)(self.object.0, switch, packet) };
+        // No port has such a position, so the adapter refuses it with the rest.
+        u32::try_from(self.probe.call(now, Call::Pick, call)).unwrap_or(u32::MAX)
+    }
+
+    fn sees_every_hop(&self) -> bool {
+        self.sees_every_hop
+    }
+
+    fn period(&self) -> Time {
+        self.period
+    }
+
+    fn tick(&mut self, switch: &mut Switch) {
+        let Some(tick) = self.tick else { return };
+        let now = switch.now();
+        // SAFETY: as `LibraryBalancer` says.
+        self.probe.call(now, Call::Tick, || unsafe { tick(self.object.0, switch) });
     }
 }

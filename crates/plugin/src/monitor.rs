@@ -51,6 +51,8 @@ pub enum Call {
     Enqueue,
     Dequeue,
     Timer,
+    Pick,
+    Tick,
 }
 
 impl Call {
@@ -68,6 +70,8 @@ impl Call {
             Call::Enqueue => "enqueue",
             Call::Dequeue => "dequeue",
             Call::Timer => "timer",
+            Call::Pick => "pick",
+            Call::Tick => "tick",
         }
     }
 }

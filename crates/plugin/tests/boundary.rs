@@ -8,14 +8,15 @@ use std::collections::{BTreeMap, VecDeque};
 
 use ccperf_engine::qdisc::Qdisc;
 use ccperf_engine::recording::Column;
+use ccperf_engine::routing::balance::{Balancer, SwitchContext};
 use ccperf_engine::scenario::Canonical;
 use ccperf_engine::simulate::Simulation;
 use ccperf_engine::user::{Setup, UserCode};
-use ccperf_plugin::library::{control_of, queue_disc_of};
+use ccperf_plugin::library::{control_of, load_balancer_of, queue_disc_of};
 use ccperf_plugin::monitor::Probe;
 use ccperf_plugin::{
-    CaEvent, Config, CongestionControl, Control, EarlyAck, Packet, Queue, QueueDisc,
-    RateConnection, RateControl, RateSample, Tcb, Time,
+    CaEvent, Config, CongestionControl, Control, EarlyAck, Hop, LoadBalancer, Packet, Queue,
+    QueueDisc, RateConnection, RateControl, RateSample, Switch, Tcb, Time,
 };
 
 /// Uses each call, and can be told to panic in one of them.
@@ -100,6 +101,41 @@ impl QueueDisc for LibraryQueue {
     }
 }
 
+/// The shortest queue of all, counted from another port each period; hops are counted on the packet.
+#[derive(Debug)]
+struct LibraryBalancer {
+    first: usize,
+    asks_for: Option<u32>,
+}
+
+impl LoadBalancer for LibraryBalancer {
+    fn pick(&mut self, packet: &mut Hop, switch: &mut Switch) -> u32 {
+        if let Some(port) = self.asks_for {
+            switch.waiting_bytes(port);
+        }
+        packet.notes[0] += 1;
+        let ports = switch.ports();
+        let waiting = |&i: &usize| switch.waiting_bytes(ports[i]);
+        let order = (0..ports.len()).map(|i| (self.first + i) % ports.len());
+        order.min_by_key(waiting).expect("there is one") as u32
+    }
+
+    fn sees_every_hop(&self) -> bool {
+        true
+    }
+
+    fn period(&self) -> Time {
+        Time(100_000)
+    }
+
+    fn tick(&mut self, switch: &mut Switch) {
+        self.first += 1;
+        for &port in switch.ports() {
+            assert!(switch.rate_bps(port) > 0 && switch.sent_bytes(port) < 1 << 40);
+        }
+    }
+}
+
 mod cca {
     ccperf_plugin::export_congestion_control!(|config: &super::Config| {
         let algorithm = super::Library { panics: config.get("panics", String::new()) };
@@ -121,6 +157,13 @@ mod queue {
     });
 }
 
+mod balancer {
+    ccperf_plugin::export_load_balancer!(|config: &super::Config| {
+        let asks_for = config.attributes.get("port").map(|port| port.parse().expect("a number"));
+        super::LibraryBalancer { first: 0, asks_for }
+    });
+}
+
 #[derive(Debug)]
 struct InThisProcess;
 
@@ -134,6 +177,16 @@ impl UserCode for InThisProcess {
     fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {
         // SAFETY: as above.
         unsafe { queue_disc_of(queue::ccperf_qdisc_v1, setup, Probe::new(None, 1)) }
+    }
+
+    fn load_balancer(
+        &self,
+        setup: Setup<'_>,
+        switch: SwitchContext<'_>,
+    ) -> Result<Box<dyn Balancer>, String> {
+        let probe = Probe::new(None, 2);
+        // SAFETY: as above.
+        unsafe { load_balancer_of(balancer::ccperf_balancer_v1, setup, switch, probe) }
     }
 }
 
@@ -178,4 +231,39 @@ fn a_panic_is_a_message() {
     assert!(said.contains("panic: as asked for (in cong_control)"), "{said}");
     let said = run(&[("rate", "perhaps")]).unwrap_err();
     assert!(said.contains("attribute rate: `perhaps` is not a bool"), "{said}");
+}
+
+/// Bytes that two parallel links have carried from `a` to `b` in 30 ms.
+fn balanced(attributes: &[(&str, &str)]) -> Result<Vec<i64>, String> {
+    let attributes: BTreeMap<_, _> = attributes.iter().copied().collect();
+    let link = |name: &str, ends: [&str; 2]| serde_json::json!({"name": name, "ends": ends, "rate": "10Mbps", "delay": "1ms"});
+    let scenario = serde_json::json!({
+        "stop_time": "30ms",
+        "nodes": ["h", "a", "b", "i"],
+        "links": [
+            link("one", ["a", "b"]), link("other", ["a", "b"]),
+            link("in", ["h", "a"]), link("out", ["b", "i"]),
+        ],
+        "routing": {"type": "/this.so", "attributes": attributes},
+        "flows": [{"source": "h", "destination": "i", "cc": {"type": "TcpNewReno"}}],
+    });
+    let scenario = Canonical::from_json(&scenario.to_string()).expect("is legal").lower();
+    let simulation = Simulation::with_user_code(scenario, None, Box::new(InThisProcess));
+    let recording = simulation.and_then(Simulation::finish).map_err(|error| error.to_string())?;
+    let links = recording.tables.iter().find(|table| table.name == "links").expect("there is one");
+    let (_, sent) = links.columns.iter().find(|(name, _)| *name == "tx_bytes").expect("is counted");
+    let Column::I64(sent) = sent else { panic!("counts are whole numbers") };
+    Ok(vec![sent[0], sent[2]])
+}
+
+#[test]
+fn a_balancer_spreads_packets_over_all_ports() {
+    let sent = balanced(&[]).unwrap();
+    assert!(sent.iter().all(|&bytes| bytes > 3_000), "{sent:?}");
+}
+
+#[test]
+fn a_balancer_may_ask_of_its_own_ports_only() {
+    let said = balanced(&[("port", "4")]).unwrap_err();
+    assert!(said.contains("it asked for port 4, which the switch has not got"), "{said}");
 }

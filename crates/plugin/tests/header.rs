@@ -8,8 +8,8 @@ use std::process::Command;
 use std::{env, fs, process};
 
 use ccperf_plugin::abi::{
-    ABI_VERSION, Attribute, CcaTable, ConfigView, EarlyAckView, Packet, QdiscTable, Queue,
-    RateSampleView, TcbView,
+    ABI_VERSION, Attribute, BalancerTable, CcaTable, ConfigView, EarlyAckView, Hop, Packet,
+    QdiscTable, Queue, RateSampleView, Switch, TcbView,
 };
 
 /// Everything that is compared, by its C expression.
@@ -55,6 +55,14 @@ fn header_and_rust_agree() {
         }
         "ccperf_queue" = Queue { now_ns, packets, bytes, rate_bps }
         "ccperf_qdisc" = QdiscTable { create, destroy, enqueue, dequeue, timer }
+        "ccperf_hop" = Hop {
+            flow, backward, hash, source, destination, source_leaf, destination_leaf, bytes,
+            payload, seq, ack, flags, ecn, notes, reserved,
+        }
+        "ccperf_switch" = Switch { now_ns, node }
+        "ccperf_balancer" = BalancerTable {
+            create, destroy, pick, sees_every_hop, period_ns, tick,
+        }
     }
     .into_iter()
     .collect();

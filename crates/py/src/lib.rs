@@ -26,6 +26,7 @@ mod _native {
     use super::simulation::{Simulation, schema};
     #[pymodule_export]
     use super::user::{
+        balancer::{Hop, Switch, SwitchPort},
         congestion::{RateSample, Tcb},
         is_user_code,
         queue::{Packet, Queue},

@@ -1,13 +1,15 @@
-//! A congestion control and a queue discipline of one's own.
+//! A congestion control, a queue discipline and a load balancer of one's own.
 //!
 //! ```text
 //! cargo build --release
 //! ccperf run aqm --cc target/release/libmycca.so,TcpCubic --k 1 --qdisc codel
 //! ```
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
-use ccperf_plugin::{Config, CongestionControl, Packet, Queue, QueueDisc, Tcb};
+use ccperf_plugin::{
+    Config, CongestionControl, Hop, LoadBalancer, Packet, Queue, QueueDisc, Switch, Tcb, Time,
+};
 
 /// NewReno that keeps `beta` of what is in flight on a loss.
 #[derive(Debug)]
@@ -64,4 +66,42 @@ ccperf_plugin::export_queue_disc!(|config: &Config| {
     let limit = size.strip_suffix('p').and_then(|packets| packets.parse().ok());
     let limit = limit.unwrap_or_else(|| panic!("MaxSize: `{size}` is not like 20p"));
     MyQueue { limit, waiting: VecDeque::new() }
+});
+
+/// Each burst of a flow takes a way by a hash of flow and burst.  A packet that comes later than `gap` ns
+/// after the one before it begins a new burst; without an end to bursts it is ECMP, the scheme `ecmp`.
+#[derive(Debug)]
+struct MyBalancer {
+    gap: u64,
+    seed: u64,
+    /// Of each flow and direction: when its last packet came, and how many bursts have ended.
+    seen: HashMap<(u32, i32), (Time, u64)>,
+}
+
+/// Spreads every bit over all 64 (the finisher of SplitMix64).
+fn mix(mut x: u64) -> u64 {
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+impl LoadBalancer for MyBalancer {
+    fn pick(&mut self, packet: &mut Hop, switch: &mut Switch) -> u32 {
+        let now = switch.now();
+        let (last, bursts) = self.seen.entry((packet.flow, packet.backward)).or_insert((now, 0));
+        if (now - *last).0 > self.gap {
+            *bursts += 1;
+        }
+        *last = now;
+        let node = u64::from(switch.node) + 1;
+        let salt = mix(self.seed.wrapping_add(node.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        let high = mix(packet.hash.wrapping_add(*bursts) ^ salt) >> 32;
+        ((high * switch.ports().len() as u64) >> 32) as u32
+    }
+}
+
+ccperf_plugin::export_load_balancer!(|config: &Config| MyBalancer {
+    gap: config.get("gap", 500_000),
+    seed: config.get("seed", config.seed),
+    seen: HashMap::new(),
 });

@@ -50,6 +50,7 @@ class Native:
             for direction in (link.forward, link.reverse)
             if direction.qdisc
         ]
+        used += [stack.cc for stack in scenario.stacks] + [scenario.routing]
         own = sorted({one.model_dump_json() for one in used if one.type in user_code})
         key = repr((user_code, own))
         if key in self._loads:

@@ -53,6 +53,8 @@ CALLS = (
     "enqueue",
     "dequeue",
     "timer",
+    "pick",
+    "tick",
 )
 _CREATE = 1
 #: The folder of the worker's tables, in the job's.

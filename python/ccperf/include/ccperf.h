@@ -1,4 +1,4 @@
-/* ccperf.h - a congestion control or queue discipline of your own, as a shared library.
+/* ccperf.h - a congestion control, queue discipline or load balancer of your own, as a shared library.
  *
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -18,7 +18,8 @@
  *
  * Amounts are bytes and times nanoseconds of simulated time, all signed 64-bit, so that a mistake shows
  * as what it is. Every function is called from one thread at a time; a simulation has one object per
- * end of a connection (the receiver has one, too), and one per device for a queue discipline.
+ * end of a connection (the receiver has one, too), one per device for a queue discipline, and one per
+ * switch for a load balancer.
  *
  * Compatibility: within one CCPERF_ABI_VERSION structures only grow at their end. A library says by
  * the sizes in its header how much of them it knows; an older one runs on a newer ccperf.
@@ -261,6 +262,82 @@ typedef struct ccperf_qdisc {
 } ccperf_qdisc;
 
 #define CCPERF_QDISC_HEADER CCPERF_ABI_VERSION, sizeof(ccperf_qdisc), sizeof(ccperf_queue), 0
+
+/* --- load balancer ----------------------------------------------------------------------------- */
+
+/* A packet at a switch; valid during the call. Nodes are numbered as the scenario lists them, from 0. */
+typedef struct ccperf_hop {
+    uint32_t flow;    /* a number for what a switch would know by addresses and ports, */
+    int32_t backward; /* and 1 from the flow's destination to its source */
+    uint64_t hash;    /* of addresses, protocol and ports in this direction: each bit depends on all */
+    uint32_t source;  /* the hosts, */
+    uint32_t destination;
+    uint32_t source_leaf; /* and the switches that they are behind */
+    uint32_t destination_leaf;
+    int64_t bytes;   /* of the IP packet */
+    int64_t payload; /* of the TCP segment */
+    uint32_t seq;
+    uint32_t ack;
+    uint32_t flags; /* the TCP header's, e.g. 0x10 for ACK */
+    int32_t ecn;
+    /* Yours to change: the switches behind this one read them. 0 when a host sends the packet. */
+    uint32_t notes[3];
+    uint32_t reserved;
+} ccperf_hop;
+
+/* The switch, and what can be asked of its ports during a call. Use the functions below; the pointers
+ * in it are worth nothing once the call has returned, nor in another thread. */
+typedef struct ccperf_switch {
+    int64_t now_ns;
+    /* Set it to a text to end the run; it must stay valid after the call returns. */
+    const char *error;
+    uint32_t node;
+    uint32_t reserved;
+    /* Numbers of ports, in the order of links: in `pick` those to choose from, in `tick` all. A port
+     * keeps its number when links fail. */
+    int64_t port_count;
+    const uint32_t *ports;
+    void *host;
+    int64_t (*waiting_bytes)(void *host, uint32_t port);
+    int64_t (*sent_bytes)(void *host, uint32_t port);
+    int64_t (*rate_bps)(void *host, uint32_t port);
+} ccperf_switch;
+
+/* Bytes that wait at a port: IP packets in its queue discipline, and frames in its device. */
+static inline int64_t ccperf_waiting_bytes(ccperf_switch *at, uint32_t port) {
+    return at->waiting_bytes(at->host, port);
+}
+
+/* Bytes of the transmissions that a port has begun so far. */
+static inline int64_t ccperf_sent_bytes(ccperf_switch *at, uint32_t port) {
+    return at->sent_bytes(at->host, port);
+}
+
+/* The rate of a port at present. */
+static inline int64_t ccperf_rate_bps(ccperf_switch *at, uint32_t port) {
+    return at->rate_bps(at->host, port);
+}
+
+typedef struct ccperf_balancer {
+    uint32_t abi_version;
+    uint32_t table_size;
+    uint32_t view_size;
+    uint32_t reserved;
+
+    void *(*create)(ccperf_config *config);
+    void (*destroy)(void *self);
+
+    /* A packet has several ways to go: the position in `ports`, from 0, of the one that it takes. */
+    int64_t (*pick)(void *self, ccperf_switch *at, ccperf_hop *packet);
+    /* Optional. Nonzero: packets with one way come to `pick` as well. Asked once. */
+    int32_t (*sees_every_hop)(void *self);
+    /* Optional, with `tick`: how often that is called; 0 is never. Asked once. */
+    int64_t (*period_ns)(void *self);
+    void (*tick)(void *self, ccperf_switch *at);
+} ccperf_balancer;
+
+#define CCPERF_BALANCER_HEADER \
+    CCPERF_ABI_VERSION, sizeof(ccperf_balancer), sizeof(ccperf_switch), 0
 
 #ifdef __cplusplus
 }

@@ -67,7 +67,8 @@ class Scenario(Model):
     links: tuple[Link, ...]
     changes: tuple[Change, ...] = ()
     #: How nodes choose among shortest paths of equal length: ``static`` (the first in the order of
-    #: links), ``ecmp`` (by a hash of the flow, attribute `Seed`) or ``random`` (for each packet).
+    #: links), ``ecmp`` (by a hash of the flow, attribute `Seed`), ``random`` (for each packet),
+    #: the others of ``ccperf list routing``, or a user's own.
     routing: Annotated[Algorithm, BeforeValidator(algorithm_by_name)] = Field(
         default=STATIC, exclude_if=_is_static
     )
@@ -249,6 +250,7 @@ class Scenario(Model):
             for word, direction in (("forward", link.forward), ("reverse", link.reverse)):
                 if direction.qdisc is not None:
                     used.append((f"links[{i}].{word}.qdisc", direction.qdisc))
+        used.append(("routing", self.routing))
         found: dict[str, str] = {}
         for path, algorithm in used:
             if names.is_user_code(algorithm.type):

@@ -67,10 +67,10 @@ class Held:
 def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
     """Make an object of a class, and return its methods that do something.
 
-    `kind` is ``congestion_control`` or ``queue_disc``. Whatever its module or ``__init__`` raises
-    goes through.
+    `kind` is ``congestion_control``, ``queue_disc`` or ``load_balancer``. Whatever its module
+    or ``__init__`` raises goes through.
     """
-    from ccperf.algorithms import CongestionControl, QueueDisc
+    from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
 
     _, _, cls_name = names.split(name)
     module = _load(name)
@@ -91,6 +91,7 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
             ),
         ),
         "queue_disc": (QueueDisc, ("enqueue", "dequeue", "timer")),
+        "load_balancer": (LoadBalancer, ("pick", "tick")),
     }[kind]
     if not issubclass(cls, base):
         raise TypeError(f"{cls_name} does not derive from ccperf.{base.__name__}")

@@ -195,12 +195,14 @@ def labels(names: Iterable[str]) -> dict[str, str]:
 def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None = None) -> Any:
     """A canonical scenario with each user's algorithm `called` what that says (default: its label).
 
-    The algorithms are those of the flows, of the stacks and of the links' queues.
+    The algorithms are those of the flows, of the stacks, of the links' queues and of the switches.
     """
     senders = [name for name in ("flows", "stacks") if name in canonical]
     used = [each["cc"] for name in senders for each in canonical[name] if "cc" in each]
     for link in canonical["links"]:
         used += filter(None, (link[way].get("qdisc") for way in ("forward", "reverse")))
+    if "routing" in canonical:
+        used.append(canonical["routing"])
     own = {each["type"] for each in used if is_user_code(each["type"])}
     if not own:
         return canonical
@@ -213,6 +215,7 @@ def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None
 
     return {
         **canonical,
+        **({"routing": renamed(canonical["routing"])} if "routing" in canonical else {}),
         **{
             name: [
                 {**each, "cc": renamed(each["cc"])} if "cc" in each else each

@@ -2,17 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::{find, probes};
+use super::{find, probes, refused};
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::lowered::Lowered;
 use crate::network::{Forwarding, Steering};
 use crate::qdisc::FlowKey;
-use crate::routing::balance::{self, Agents, AnyBalancer, BuildContext, flow_hash};
+use crate::routing::balance::{self, Agents, AnyBalancer, BuildContext, SwitchContext, flow_hash};
 use crate::routing::{Graph, Origin};
+use crate::user::{Setup, UserCode, is_user_code};
 
 /// `keys`: of every flow, transfer and ping, there and back.
-pub fn build(scenario: &Lowered, keys: &[[FlowKey; 2]]) -> Result<Forwarding, Error> {
+pub fn build(
+    scenario: &Lowered,
+    keys: &[[FlowKey; 2]],
+    user: &dyn UserCode,
+) -> Result<Forwarding, Error> {
     let graph = Graph::new(scenario.nodes.len(), scenario.links.iter().map(|link| link.ends));
     let mut destinations = Vec::new();
     let mut known = HashMap::new();
@@ -43,7 +48,11 @@ pub fn build(scenario: &Lowered, keys: &[[FlowKey; 2]]) -> Result<Forwarding, Er
     let origins = origins.collect();
     let sender = probes::sender(scenario)?;
     let has_loads = sender.as_ref().is_some_and(|sender| sender.wants_load());
-    let balancers = balancers(scenario, &graph, has_loads)?;
+    let balancers = if is_user_code(&scenario.routing.kind) {
+        own_balancers(scenario, &graph, user)?
+    } else {
+        balancers(scenario, &graph, has_loads)?
+    };
     let leaf = |node| graph.only_link(node).map_or(node, |(_, gateway)| gateway) as u32;
     let agents = pairs.iter().map(|pair| Agents { leaves: pair.map(leaf) }).collect();
     let first_probe = (keys.len() - pairs.len()) as u32;
@@ -63,13 +72,35 @@ fn balancers(
     let build = |node: u32| {
         let attributes = Attributes::new(spec, &routing.attributes);
         let (stream, run) = (routing.stream, scenario.seed);
-        let hops = graph.neighbours(node as usize).iter();
-        let ports: Vec<_> = hops.map(|&([link, side], _)| (2 * link + side) as u32).collect();
-        let ports = &ports;
+        let ports = &ports(graph, node);
         balance::build(
             &routing.kind,
             &BuildContext { attributes, node, ports, stream, run, has_loads },
         )
     };
     Ok(nodes.filter_map(build).collect())
+}
+
+/// The user's: one a switch.
+fn own_balancers(
+    scenario: &Lowered,
+    graph: &Graph,
+    user: &dyn UserCode,
+) -> Result<Vec<AnyBalancer>, Error> {
+    let routing = &scenario.routing;
+    let build = |node: u32| {
+        if graph.only_link(node as usize).is_some() {
+            return Ok(AnyBalancer::Nobody);
+        }
+        let switch = SwitchContext { node, ports: &ports(graph, node) };
+        let made = user.load_balancer(Setup::new(routing, scenario.seed), switch);
+        Ok(AnyBalancer::Dyn(made.map_err(|message| refused(routing, message))?))
+    };
+    (0..scenario.nodes.len() as u32).map(build).collect()
+}
+
+/// The ports out of a node, in the order of links.
+fn ports(graph: &Graph, node: u32) -> Vec<u32> {
+    let hops = graph.neighbours(node as usize).iter();
+    hops.map(|&([link, side], _)| (2 * link + side) as u32).collect()
 }

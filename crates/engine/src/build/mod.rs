@@ -121,7 +121,7 @@ pub fn network(
         }
     }
     let keys = flow_keys::of_all(scenario)?;
-    let forwarding = forwarding::build(scenario, &keys.keys)?;
+    let forwarding = forwarding::build(scenario, &keys.keys, user)?;
     for (link, pair) in scenario.links.iter().zip(ports.chunks_exact_mut(2)) {
         pair[0].leads_to = forwarding.place(link.ends[1]);
         pair[1].leads_to = forwarding.place(link.ends[0]);

@@ -9,6 +9,7 @@ use crate::lowered::Lowered;
 use crate::routing::Graph;
 use crate::routing::balance::{self, HostContext, Sender};
 use crate::time::Time;
+use crate::user::is_user_code;
 
 /// From where to where probes go: from each rack to each other one, between their first hosts that a flow begins or
 /// ends at; none if nobody probes.
@@ -42,6 +43,9 @@ pub fn pairs(scenario: &Lowered) -> Result<Vec<[usize; 2]>, Error> {
 /// A kind of routing that this engine does not have.
 pub fn sender(scenario: &Lowered) -> Result<Option<Box<dyn Sender>>, Error> {
     let routing = &scenario.routing;
+    if is_user_code(&routing.kind) {
+        return Ok(None);
+    }
     let attributes = Attributes::new(find(balance::SPECS, routing)?, &routing.attributes);
     let cx = HostContext { attributes, stream: routing.stream, run: scenario.seed };
     Ok(balance::build_sender(&routing.kind, &cx))

@@ -15,6 +15,8 @@ pub struct Forwarding {
     origins: Vec<[Origin; 2]>,
     /// One a node, if there may be several ways.
     balancers: Vec<AnyBalancer>,
+    /// How often they want to be called; never, if 0.
+    period: Time,
     leaves: Leaves,
     /// If hosts choose the ways.
     steering: Option<Box<Steering>>,
@@ -46,12 +48,14 @@ impl Forwarding {
         } else {
             Leaves {
                 destinations: destinations.iter().map(|&node| leaf(node as usize)).collect(),
+                hosts: destinations.clone(),
                 nodes: (0..graph.nodes()).map(leaf).collect(),
             }
         };
         Forwarding {
             table,
             origins,
+            period: balancers.iter().map(Balancer::period).max().unwrap_or(Time::ZERO),
             balancers,
             leaves,
             is_first_hop_special: steering.is_some(),
@@ -137,12 +141,12 @@ impl Forwarding {
 
     /// How often balancers want to be called; never, if 0.
     pub fn period(&self) -> Time {
-        self.balancers.first().map_or(Time::ZERO, Balancer::period)
+        self.period
     }
 
     /// A period is over, for all nodes in order.
-    pub fn tick(&mut self, ports: &dyn Ports) {
-        self.balancers.iter_mut().for_each(|balancer| balancer.tick(ports));
+    pub fn tick(&mut self, now: Time, ports: &dyn Ports) {
+        self.balancers.iter_mut().for_each(|balancer| balancer.tick(now, ports));
     }
 
     /// Where a packet at `node` is.
@@ -234,10 +238,12 @@ impl Forwarding {
 }
 
 fn width(balancers: &[AnyBalancer]) -> Width {
-    match balancers.first() {
-        None => Width::One,
-        Some(balancer) if balancer.sees_every_hop() => Width::Grouped,
-        Some(_) => Width::All,
+    if balancers.is_empty() {
+        Width::One
+    } else if balancers.iter().any(Balancer::sees_every_hop) {
+        Width::Grouped
+    } else {
+        Width::All
     }
 }
 

@@ -230,8 +230,7 @@ impl Report {
     // Algorithms and their attributes.
 
     pub(super) fn algorithm(&mut self, path: &str, algorithm: &mut Algorithm, registry: Registry) {
-        let takes_user_code = matches!(registry, Registry::CongestionControl | Registry::Qdisc);
-        if takes_user_code && is_user_code(&algorithm.kind) {
+        if registry != Registry::Recovery && is_user_code(&algorithm.kind) {
             // The algorithm itself has to judge its attributes.
         } else if let Some(spec) =
             self.keep(&format!("{path}.type"), registry.find(&algorithm.kind))

@@ -54,8 +54,10 @@ pub fn lower(s: &Scenario) -> Lowered {
 
 fn routing(s: &Scenario) -> Algorithm {
     let mut routing = algorithm(&s.routing, Registry::Routing, "routing");
-    let spec = Registry::Routing.find(&s.routing.kind).expect(CHECKED);
-    balance::with_seed(spec, &mut routing.attributes, s.seed);
+    if !is_user_code(&s.routing.kind) {
+        let spec = Registry::Routing.find(&s.routing.kind).expect(CHECKED);
+        balance::with_seed(spec, &mut routing.attributes, s.seed);
+    }
     routing
 }
 

@@ -1,5 +1,6 @@
 //! Algorithms of the user's own: libraries through `ccperf-plugin`, Python classes through here.
 
+pub mod balancer;
 pub mod congestion;
 pub mod queue;
 
@@ -9,15 +10,17 @@ use std::sync::Arc;
 
 use ccperf_engine::lowered::Lowered;
 use ccperf_engine::qdisc::Qdisc;
+use ccperf_engine::routing::balance::{Balancer, SwitchContext};
 use ccperf_engine::tcp::control::Control;
 use ccperf_engine::time::Time;
 use ccperf_engine::user::{self, Setup, UserCode};
-use ccperf_plugin::Adapter;
 use ccperf_plugin::library;
 use ccperf_plugin::monitor::{Call, Monitor, Probe};
+use ccperf_plugin::{Adapter, BalancerAdapter};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use balancer::PythonBalancer;
 use congestion::PythonCca;
 use queue::PythonQdisc;
 
@@ -78,6 +81,28 @@ impl UserCode for Loader {
         };
         let inner = probe.call(Time::ZERO, Call::Create, make)?;
         Ok(Box::new(Adapter::new(setup.name, inner)))
+    }
+
+    fn load_balancer(
+        &self,
+        setup: Setup<'_>,
+        switch: SwitchContext<'_>,
+    ) -> Result<Box<dyn Balancer>, String> {
+        let probe = self.probe(setup.name);
+        if user::is_library(setup.name) {
+            return library::load_balancer(setup, switch, probe);
+        }
+        let make = || {
+            Python::attach(|py| {
+                // As with a queue.
+                let view = balancer::Switch::default();
+                let view = Py::new(py, view).map_err(|e| describe(py, &e))?;
+                let methods = methods(py, "load_balancer", setup)?;
+                PythonBalancer::new(py, setup.name, probe.clone(), methods, view)
+            })
+        };
+        let inner = probe.call(Time::ZERO, Call::Create, make)?;
+        Ok(Box::new(BalancerAdapter::new(setup.name, inner, switch)))
     }
 }
 

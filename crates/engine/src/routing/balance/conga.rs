@@ -302,7 +302,7 @@ impl Balancer for Conga {
         self.interval
     }
 
-    fn tick(&mut self, ports: &dyn Ports) {
+    fn tick(&mut self, _now: Time, ports: &dyn Ports) {
         self.loads.tick(ports);
     }
 }
@@ -325,7 +325,7 @@ mod tests {
     /// Nodes: 0 this leaf, 1 another, 2 a spine; hosts 10 behind 0, 11 behind 1.
     fn leaves() -> Leaves {
         let nodes = vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1];
-        Leaves { destinations: vec![0, 1], nodes }
+        Leaves { destinations: vec![0, 1], nodes, ..Leaves::default() }
     }
 
     /// What the balancer at node 0 does with a packet with these notes.
@@ -380,7 +380,7 @@ mod tests {
             .map(|_| {
                 let given = &bench.given;
                 let AnyBalancer::Conga(conga) = &mut bench.balancer else { unreachable!() };
-                conga.tick(given);
+                conga.tick(Time::ZERO, given);
                 conga.loads.level(0, given, 8)
             })
             .collect();
@@ -395,7 +395,7 @@ mod tests {
         for _ in 0..200 {
             bench.given.sent[0] += 20_000;
             let AnyBalancer::Conga(conga) = &mut bench.balancer else { unreachable!() };
-            conga.tick(&bench.given);
+            conga.tick(Time::ZERO, &bench.given);
         }
         let AnyBalancer::Conga(conga) = &bench.balancer else { unreachable!() };
         assert!((conga.loads.bytes(0, &bench.given) - 80_000.0).abs() < 1e-6);
@@ -510,7 +510,7 @@ mod tests {
     #[test]
     fn packets_within_a_rack_have_no_label() {
         let mut bench = Bench::new("conga", &[], 2);
-        let leaves = Leaves { destinations: vec![0], nodes: vec![0; 12] };
+        let leaves = Leaves { destinations: vec![0], nodes: vec![0; 12], ..Leaves::default() };
         let mut packet = Packet::default();
         bench.balancer.pick(&mut Choice {
             packet: &mut packet,

@@ -42,7 +42,7 @@ impl Balancer for Labelled {
         self.loads.as_ref().map_or(Time::ZERO, |_| INTERVAL)
     }
 
-    fn tick(&mut self, ports: &dyn Ports) {
+    fn tick(&mut self, _now: Time, ports: &dyn Ports) {
         if let Some(loads) = &mut self.loads {
             loads.tick(ports);
         }

@@ -47,6 +47,8 @@ pub struct Choice<'a> {
 pub struct Leaves {
     /// By [`Origin::destination`].
     pub destinations: Vec<u32>,
+    /// The node itself, likewise.
+    pub hosts: Vec<u32>,
     /// By node.
     pub nodes: Vec<u32>,
 }
@@ -98,7 +100,7 @@ pub trait Balancer: std::fmt::Debug + Send {
     }
 
     /// A period is over.
-    fn tick(&mut self, _ports: &dyn Ports) {}
+    fn tick(&mut self, _now: Time, _ports: &dyn Ports) {}
 
     /// Links have failed or come back: groups have other numbers and other ports.
     fn reroute(&mut self) {}
@@ -124,6 +126,14 @@ impl BuildContext<'_> {
     pub fn random(&self) -> RngStream {
         RngStream::fixed(self.run, self.stream.wrapping_add(u64::from(self.node)))
     }
+}
+
+/// Where a user's balancer is at work.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchContext<'a> {
+    pub node: u32,
+    /// The ports out of the node, in the order of links.
+    pub ports: &'a [u32],
 }
 
 /// What a scheme of hosts may read while it is built.
@@ -165,6 +175,10 @@ macro_rules! registry {
             $($variant($module::$variant),)*
             /// Of the schemes where hosts choose.
             Labelled(Labelled),
+            /// A user's own.
+            Dyn(Box<dyn Balancer>),
+            /// None, at a host with one link.
+            Nobody,
         }
 
         impl Balancer for AnyBalancer {
@@ -173,6 +187,8 @@ macro_rules! registry {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.pick(choice),)*
                     AnyBalancer::Labelled(balancer) => balancer.pick(choice),
+                    AnyBalancer::Dyn(balancer) => balancer.pick(choice),
+                    AnyBalancer::Nobody => 0,
                 }
             }
 
@@ -180,6 +196,8 @@ macro_rules! registry {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.sees_every_hop(),)*
                     AnyBalancer::Labelled(balancer) => balancer.sees_every_hop(),
+                    AnyBalancer::Dyn(balancer) => balancer.sees_every_hop(),
+                    AnyBalancer::Nobody => false,
                 }
             }
 
@@ -187,13 +205,17 @@ macro_rules! registry {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.period(),)*
                     AnyBalancer::Labelled(balancer) => balancer.period(),
+                    AnyBalancer::Dyn(balancer) => balancer.period(),
+                    AnyBalancer::Nobody => Time::ZERO,
                 }
             }
 
-            fn tick(&mut self, ports: &dyn Ports) {
+            fn tick(&mut self, now: Time, ports: &dyn Ports) {
                 match self {
-                    $(AnyBalancer::$variant(balancer) => balancer.tick(ports),)*
-                    AnyBalancer::Labelled(balancer) => balancer.tick(ports),
+                    $(AnyBalancer::$variant(balancer) => balancer.tick(now, ports),)*
+                    AnyBalancer::Labelled(balancer) => balancer.tick(now, ports),
+                    AnyBalancer::Dyn(balancer) => balancer.tick(now, ports),
+                    AnyBalancer::Nobody => {}
                 }
             }
 
@@ -201,6 +223,8 @@ macro_rules! registry {
                 match self {
                     $(AnyBalancer::$variant(balancer) => balancer.reroute(),)*
                     AnyBalancer::Labelled(balancer) => balancer.reroute(),
+                    AnyBalancer::Dyn(balancer) => balancer.reroute(),
+                    AnyBalancer::Nobody => {}
                 }
             }
         }
