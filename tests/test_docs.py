@@ -69,6 +69,14 @@ def test_the_page_about_traffic(
     assert follow("traffic.md", capsys)[1] == 1
 
 
+def test_the_page_about_load_balancing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert follow("load-balancing.md", capsys)[1] == 2
+    assert list(Path("figures").glob("*paths*"))
+
+
 def test_the_page_about_evidence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -250,6 +250,26 @@ class Recording:
         return self.tables.get("flow_histograms")
 
     @property
+    def reordering(self) -> Table | None:
+        """In which order packets came and how often flows switched ways, if it was recorded."""
+        return self.tables.get("reordering")
+
+    @property
+    def probing(self) -> Table | None:
+        """What hosts' probes took, if hosts probe and it was recorded."""
+        return self.tables.get("probing")
+
+    @property
+    def ways(self) -> Table | None:
+        """The ways that followed flows took, if any were followed."""
+        return self.tables.get("ways")
+
+    @property
+    def paths(self) -> Table | None:
+        """Each change of a followed flow's way, if any were followed."""
+        return self.tables.get("paths")
+
+    @property
     def completions(self) -> Table | None:
         """The end of each transfer, if it was recorded."""
         return self.tables.get("completions")

@@ -19,6 +19,7 @@ mod math;
 mod network;
 mod openings;
 pub mod packet;
+mod path_monitor;
 pub mod qdisc;
 mod recorder;
 pub mod recording;

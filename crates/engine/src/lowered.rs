@@ -82,6 +82,12 @@ pub struct Recording {
     /// Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does.
     #[serde(default)]
     pub flow_monitor: bool,
+    /// Whether what balancers do to flows is recorded: in which order packets come, and what probing takes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub balancing: bool,
+    /// Flows of which each change of the way is recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<u32>,
 }
 
 /// A full-duplex point-to-point link.

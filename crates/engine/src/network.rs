@@ -18,6 +18,7 @@ mod steering;
 use crate::event::{Event, EventQueue};
 use crate::flow_monitor::{Counts, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
+use crate::path_monitor::PathMonitor;
 use crate::qdisc::FlowKeys;
 use crate::rng::RngStream;
 use crate::routing::{Next, Origin, Place};
@@ -153,6 +154,30 @@ impl Network {
     /// What has become of them, at the end of the run.
     pub fn flow_monitor(&self, end: Time) -> Vec<Counts> {
         self.common.packets.monitor().map_or_else(Vec::new, |monitor| monitor.at(end))
+    }
+
+    /// From now on ways and order of the packets of the first `flows` flows are recorded, and each switch of
+    /// the `followed` ones.
+    pub fn follow_paths(&mut self, flows: usize, followed: &[u32]) {
+        self.common.follow_paths(flows, followed);
+    }
+
+    /// What has become of them.
+    pub fn paths(&self) -> Option<&PathMonitor> {
+        self.common.packets.paths()
+    }
+
+    /// Packets and bytes of probes; none if nobody probes.
+    pub fn probing(&self) -> Option<[u64; 2]> {
+        self.forwarding.probing()
+    }
+
+    /// Bytes that hosts have sent on their links.
+    pub fn host_bytes(&self) -> u64 {
+        self.forwarding
+            .host_ports()
+            .map(|port| self.ports[port as usize].transmitter.tx_bytes)
+            .sum()
     }
 
     /// The queue disciplines have been made.

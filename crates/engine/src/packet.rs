@@ -2,6 +2,7 @@
 //! the pool has grown to the largest number of packets alive at the same time.
 
 use crate::flow_monitor::{FlowMonitor, LostIn};
+use crate::path_monitor::PathMonitor;
 use crate::seq::Seq;
 use crate::time::Time;
 
@@ -283,6 +284,7 @@ pub struct PacketPool {
     under_way: Vec<u32>,
     /// What becomes of packets, if somebody wants to know.
     monitor: Option<Box<FlowMonitor>>,
+    paths: Option<Box<PathMonitor>>,
 }
 
 impl PacketPool {
@@ -341,6 +343,9 @@ impl PacketPool {
         if let Some(monitor) = &mut self.monitor {
             monitor.gone(id.0 as usize);
         }
+        if let Some(paths) = &mut self.paths {
+            paths.gone(id.0 as usize);
+        }
     }
 
     #[inline(always)]
@@ -362,6 +367,16 @@ impl PacketPool {
         self.monitor.as_deref()
     }
 
+    /// From now on the ways of packets are told to `paths`.
+    pub fn set_paths(&mut self, paths: PathMonitor) {
+        self.paths = Some(Box::new(paths));
+        self.is_observed = true;
+    }
+
+    pub fn paths(&self) -> Option<&PathMonitor> {
+        self.paths.as_deref()
+    }
+
     /// A packet that is about to be removed is lost where it is noticed.
     #[inline]
     pub fn report_loss(&mut self, id: PacketId, loss: LostIn, now: Time) {
@@ -378,13 +393,22 @@ impl PacketPool {
             let Packet { flow, backward, ip_bytes, .. } = self.slots[id.0 as usize];
             monitor.sent(id.0 as usize, [flow, u32::from(backward)], ip_bytes, now);
         }
+        if let Some(paths) = &mut self.paths {
+            let Packet { flow, backward, .. } = self.slots[id.0 as usize];
+            if !backward {
+                paths.sent(id.0 as usize, flow, now);
+            }
+        }
     }
 
-    /// A packet goes on from a switch.
+    /// A packet goes on from a switch; it came over `port`.
     #[inline]
-    pub fn report_forwarded(&mut self, id: PacketId, now: Time) {
+    pub fn report_forwarded(&mut self, id: PacketId, port: u32, now: Time) {
         if let Some(monitor) = &mut self.monitor {
             monitor.forwarded(id.0 as usize, now);
+        }
+        if let Some(paths) = &mut self.paths {
+            paths.forwarded(id.0 as usize, port);
         }
     }
 
@@ -394,6 +418,9 @@ impl PacketPool {
         if let Some(monitor) = &mut self.monitor {
             let bytes = self.slots[id.0 as usize].ip_bytes;
             monitor.received(id.0 as usize, bytes, now);
+        }
+        if let Some(paths) = &mut self.paths {
+            paths.received(id.0 as usize);
         }
     }
 

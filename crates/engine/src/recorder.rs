@@ -1,5 +1,6 @@
 //! Samples on the grid and counters at the end: the tables of `docs/design/contract.md`.
 
+mod balancing;
 mod monitor;
 
 use crate::hosts::{Connection, Datagrams, Endpoint, Hosts};
@@ -205,6 +206,7 @@ impl Recorder {
         if scenario.recording.flow_monitor {
             tables.extend(monitor::tables(&network.flow_monitor(Time(scenario.stop_ns))));
         }
+        tables.extend(balancing::tables(scenario, network));
         if !self.last.is_empty() {
             tables.push(self.changes.into_table());
         }

@@ -33,6 +33,15 @@ COMPARED = (
     "total_qdisc_drops_l2",
     "total_qdisc_marks_l2",
 )
+#: And load balancers besides.
+BALANCED = (
+    *COMPARED,
+    "reordering_rate_l3",
+    "mean_reordering_extent_l3",
+    "mean_path_switches_l3",
+    "mean_imbalance_l1",
+    "probing_overhead_l1",
+)
 
 
 def command(
@@ -195,7 +204,7 @@ def command(
         if index:
             say(f"site: {index}")
         if kind.database and len(done) > 1:
-            _compare(algorithms, done)
+            _compare(algorithms, done, kind.compared)
     note(f"again: {command_line()}")
     return exit_status
 
@@ -209,6 +218,8 @@ class _Kind:
     experiments: Mapping[str, Experiment]
     #: Where all runs go; one for each algorithm, if empty.
     database: str
+    #: The metrics that they are compared in, after all is run.
+    compared: Sequence[str] = ()
 
 
 def _congestion_controls() -> _Kind:
@@ -220,13 +231,13 @@ def _congestion_controls() -> _Kind:
 def _disciplines() -> _Kind:
     from ccperf.catalogue import DATACENTRE
 
-    return _Kind("qdisc", "queue disciplines: --datacentre", DATACENTRE, "datacentre.db")
+    return _Kind("qdisc", "queue disciplines: --datacentre", DATACENTRE, "datacentre.db", COMPARED)
 
 
 def _balancers() -> _Kind:
     from ccperf.catalogue import BALANCING
 
-    return _Kind("routing", "load balancers: --loadbalance", BALANCING, "loadbalance.db")
+    return _Kind("routing", "load balancers: --loadbalance", BALANCING, "loadbalance.db", BALANCED)
 
 
 _KINDS: Mapping[str, Callable[[], _Kind]] = {
@@ -242,8 +253,8 @@ def _kind(datacentre: bool, loadbalance: bool) -> _Kind:
     return _KINDS["routing" if loadbalance else "qdisc" if datacentre else "cc"]()
 
 
-def _compare(schemes: Sequence[str], databases: Mapping[str, Path]) -> None:
-    """Completion times of marking schemes over those of the first, over all points."""
+def _compare(schemes: Sequence[str], databases: Mapping[str, Path], metrics: Sequence[str]) -> None:
+    """Metrics of schemes over those of the first, over all points."""
     from ccperf.cli.comparison import print_comparison
     from ccperf.evidence import cells
     from ccperf.evidence.compare import compare
@@ -251,7 +262,7 @@ def _compare(schemes: Sequence[str], databases: Mapping[str, Path]) -> None:
 
     found = cells.read(dict.fromkeys(databases.values()))
     sides = cells.by_algorithm(found, [label(name) for name in schemes])
-    print_comparison(compare(sides, COMPARED), "text", None, failed=False)
+    print_comparison(compare(sides, metrics), "text", None, failed=False)
 
 
 def _met(

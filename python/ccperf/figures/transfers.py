@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ccperf.figures.figure import Axis, Figure, Floats, Panel, Series, Subject
+from ccperf.figures.paths import paths
 from ccperf.metrics import FlowSeries
 from ccperf.metrics.transfers import classes
 
@@ -148,5 +149,10 @@ OF_RECORDINGS: dict[str, RecordingFigure] = {
         "Throughput of each class",
         "samples of flows with several code points (dscp)",
         class_throughput,
+    ),
+    "paths": RecordingFigure(
+        "Paths",
+        "ways of flows (recording.paths) or samples of parallel links that a balancer chooses from",
+        paths,
     ),
 }

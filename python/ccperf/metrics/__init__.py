@@ -2,7 +2,8 @@
 
 Each metric is one function in the file of its layer: `transport` (l4) and `application` (l7) for
 flows, `link` (l1, l2) for the flows' bottlenecks, `network` and `convergence` for all flows
-together, `completion` and `round_trips` for classes of transfers.  The series they read are defined
+together, `completion` and `round_trips` for classes of transfers, `balancing` for what load
+balancers do to flows and links.  The series they read are defined
 in `series`, and figures draw the same ones; `transfers` says what classes there are.
 """
 
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 # isort: off
 # Imported for what they register, in the order in which tables show the metrics.
 from ccperf.metrics import transport, application, link, network, response  # noqa: F401
-from ccperf.metrics import convergence, completion, round_trips  # noqa: F401
+from ccperf.metrics import convergence, completion, round_trips, balancing  # noqa: F401
 
 # isort: on
 from ccperf.metrics.registry import METRICS, Metric, Scope, named
@@ -78,7 +79,8 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
     """Compute every metric of what the recording holds.
 
     Of flows and links those that are sampled; of links only the flows' bottlenecks, unless the
-    scenario names the links to record; of the network if all flows are sampled.
+    scenario names the links to record; of the network if all flows are sampled, or what needs no
+    samples if it was recorded what load balancers do.
 
     Raises ValueError if the recording is not one of this scenario.
     """
@@ -87,10 +89,11 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
     shown = None if is_named else set(recording.flows.strings("bottleneck"))
     links = LinkSeries(scenario, recording, shown)
     groups = classes(recording)
+    has_all = bool(flows.names) and flows.is_complete
     tables = MetricTables(
         flow={name: {} for name in flows.names},
         link={name: {} for name in links.names if shown is None or name in shown},
-        network={"net": {}} if flows.names and flows.is_complete else {},
+        network={"net": {}} if has_all or recording.reordering is not None else {},
         classes={name: {} for name in groups},
     )
     of_flows = {"whole": flows, "steady": Later(flows, flows.steady)}
@@ -108,7 +111,7 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
         elif metric.scope == "class":
             for name, transfers in groups.items():
                 _add(tables.classes[name], metric, metric.compute(transfers))
-        elif tables.network:
+        elif tables.network and (has_all or not metric.is_sampled):
             _add(tables.network["net"], metric, metric.compute(of_flows[metric.window]))
     return tables
 

@@ -46,6 +46,8 @@ class Metric:
     of_class: str = "all"
     #: What of the run it is taken over.
     window: Window = "whole"
+    #: Whether it is taken from the grid.
+    is_sampled: bool = True
 
     def of_run(self, columns: Mapping[str, Mapping[str, float]]) -> float | None:
         """Return one value of the columns of its scope, None if none of them has one.
@@ -61,7 +63,7 @@ class Metric:
 
     @property
     def layer(self) -> str:
-        """`l1` wire, `l2` queue discipline, `l4` transport or `l7` application."""
+        """`l1` wire, `l2` queue discipline, `l3` ways, `l4` transport or `l7` application."""
         return self.name.rsplit("_", 1)[1]
 
 
@@ -107,7 +109,16 @@ def metric(
             parts.append(SAMPLING)
         definition = "\n\n".join(parts)
         whole = METRICS[name] = Metric(
-            name, scope, unit, better, kind, over_flows, formula, definition, function
+            name,
+            scope,
+            unit,
+            better,
+            kind,
+            over_flows,
+            formula,
+            definition,
+            function,
+            is_sampled=sampled,
         )
         if (sampled and scope != "class") if steady is None else steady:
             later = STEADY_PREFIX + name

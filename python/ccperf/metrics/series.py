@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf import _native
+from ccperf.metrics.parallel import parallel
 from ccperf.metrics.windows import phases
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class FlowSeries:
         self.steady = int(
             np.searchsorted(self._samples.starts_ns, self.phases.warm_up_ns, side="left")
         )
+        #: Bytes of probes over all that hosts have sent; NaN where it was not recorded.
+        self.probing_share = _probing_share(recording)
         #: Packets over links, of all links of the run.
         self.packet_hops = int(recording.links.array("tx_packets").sum())
         #: Payload over bytes on the wire, of a full segment over TCP, shape (flows,).
@@ -283,6 +286,7 @@ class LinkSeries:
         #: Their positions among all directions, shape (directions,).
         self.positions = self._samples.subjects
         self.names = [names[i] for i in self.positions]
+        self._parsed = scenario.parsed
         #: Whether the direction has a queue discipline, shape (directions,).
         self.has_qdisc = np.array([with_qdisc[name] for name in self.names], dtype=bool)
 
@@ -335,6 +339,28 @@ class LinkSeries:
     def utilization(self) -> Floats:
         """sending_rate_l1 over the configured rate, in %; NaN where that is 0."""
         return 100 * self.sending_rate_l1 / _positive(self.rate)
+
+    @cached_property
+    def parallel(self) -> list[list[int]]:
+        """Columns of the directions that are parallel to each other, at least two each time."""
+        return [
+            columns
+            for group in parallel(self._parsed)
+            if len(columns := [i for i, name in enumerate(self.names) if name in group]) > 1
+        ]
+
+    @cached_property
+    def imbalance(self) -> Floats:
+        """Largest less least utilisation of those parallel to a direction, over their mean, in %.
+
+        NaN where nothing is sent, and of directions that have none beside them.
+        """
+        found = np.full(self.utilization.shape, np.nan)
+        for columns in self.parallel:
+            used = self.utilization[:, columns]
+            spread = 100 * (used.max(axis=1) - used.min(axis=1)) / _positive(used.mean(axis=1))
+            found[:, columns] = spread[:, np.newaxis]
+        return found
 
 
 class _Grid:
@@ -392,6 +418,16 @@ class _Grid:
         whole, rest = np.divmod(bits, interval)
         rate: Floats = (whole * second + rest * second // interval) / 1e6
         return rate
+
+
+def _probing_share(recording: Recording) -> float:
+    if recording.reordering is None:
+        return np.nan
+    table = recording.probing
+    if table is None:
+        return 0.0
+    sent = int(table.array("host_bytes")[0])
+    return int(table.array("bytes")[0]) / sent if sent else np.nan
 
 
 def _segment_bytes(flow: Mapping[str, Any]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,17 @@ CLASSES = (
 
 
 @dataclass(frozen=True)
+class Order:
+    """In which order packets came, and how often flows switched ways; NaN if it is not known."""
+
+    packets: float = math.nan
+    reordered: float = math.nan
+    extent_sum: float = math.nan
+    max_extent: float = math.nan
+    path_switches: float = math.nan
+
+
+@dataclass(frozen=True)
 class Transfers:
     """Some transfers: finished ones, and how many are not."""
 
@@ -49,6 +61,7 @@ class Transfers:
     #: queries there are.
     query_times: Floats = field(default_factory=lambda: np.empty(0))
     unfinished_queries: int = 0
+    order: Order = Order()
 
     @property
     def count(self) -> int:
@@ -87,6 +100,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
             **_queries(start[members], np.where(finished, times, np.inf)[members]),
+            order=_order(recording, table.array("flow")[members]),
         )
         for name, members in of_class.items()
         if members.any()
@@ -104,3 +118,21 @@ def _queries(start: npt.NDArray[np.int64], times: Floats) -> dict[str, Any]:
         "query_times": last[ended],
         "unfinished_queries": int(np.count_nonzero(~ended)),
     }
+
+
+def _order(recording: Recording, flows: npt.NDArray[np.int64]) -> Order:
+    table = recording.reordering
+    if table is None:
+        return Order()
+    rows = np.isin(table.array("flow"), flows)
+
+    def total(column: str) -> float:
+        return float(table.array(column)[rows].sum())
+
+    return Order(
+        packets=total("packets"),
+        reordered=total("reordered"),
+        extent_sum=total("extent_sum"),
+        max_extent=float(table.array("max_extent")[rows].max(initial=0)),
+        path_switches=total("path_switches"),
+    )

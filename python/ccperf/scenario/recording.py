@@ -66,3 +66,11 @@ class RecordingOptions(Model):
     #: Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does:
     #: the tables `flow_monitor` and `flow_histograms`, which `ccperf.flow_monitor` writes as XML.
     flow_monitor: bool = Field(default=False, exclude_if=operator.not_)
+    #: Whether what load balancers do to flows is recorded: the tables `reordering` and, where hosts
+    #: probe, `probing`, and the metrics of them.
+    balancing: bool = Field(default=False, exclude_if=operator.not_)
+    #: Whether each change of a flow's way is recorded, or of which flows and workloads: the tables
+    #: `ways` and `paths`, and the figure `paths`.
+    paths: Annotated[bool | tuple[str, ...], BeforeValidator(_changes)] = Field(
+        default=False, exclude_if=operator.not_
+    )

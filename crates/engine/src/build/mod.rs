@@ -134,6 +134,9 @@ pub fn network(
     if scenario.recording.flow_monitor {
         network.monitor_flows(scenario.flow_count());
     }
+    if scenario.recording.balancing || !scenario.recording.paths.is_empty() {
+        network.follow_paths(scenario.flow_count(), &scenario.recording.paths);
+    }
     Ok(network)
 }
 

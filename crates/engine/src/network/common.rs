@@ -5,6 +5,7 @@ use super::lanes::{Flight, Lanes, Transmission};
 use crate::event::{Event, EventQueue};
 use crate::flow_monitor::{FlowMonitor, LostIn};
 use crate::packet::{PacketId, PacketPool};
+use crate::path_monitor::PathMonitor;
 use crate::qdisc::FlowKeys;
 use crate::routing::Next;
 use crate::time::Time;
@@ -74,6 +75,13 @@ impl Common {
         self.is_arrival_noticed = true;
     }
 
+    /// Ways and order of the packets of the first `flows` flows are recorded from now on.
+    pub fn follow_paths(&mut self, flows: usize, followed: &[u32]) {
+        self.packets.set_paths(PathMonitor::new(flows, followed));
+        self.is_observed = true;
+        self.is_arrival_noticed = true;
+    }
+
     /// Writes a row of the packet trace, if there is one.
     #[inline]
     pub fn record(&mut self, port: u32, event: PacketEvent, id: PacketId, reason: &'static str) {
@@ -98,7 +106,7 @@ impl Common {
         let now = self.now();
         match next {
             Next::Here => self.packets.report_received(id, now),
-            Next::Port(_) => self.packets.report_forwarded(id, now),
+            Next::Port(_) => self.packets.report_forwarded(id, port, now),
             Next::Group(_) | Next::Nowhere => {}
         }
     }

@@ -77,6 +77,18 @@ impl Forwarding {
         self.steering.as_ref().map_or(Time::ZERO, |steering| steering.period())
     }
 
+    /// Packets and bytes of probes so far; none if nobody probes.
+    pub fn probing(&self) -> Option<[u64; 2]> {
+        let steering = self.steering.as_ref().filter(|steering| steering.period() > Time::ZERO);
+        steering.map(|steering| steering.probing())
+    }
+
+    /// The ports of all hosts.
+    pub fn host_ports(&self) -> impl Iterator<Item = u32> {
+        let hops = (0..self.graph.nodes()).filter_map(|node| self.graph.only_link(node));
+        hops.map(|([link, direction], _)| (2 * link + direction) as u32)
+    }
+
     /// The probes that are due.
     pub fn probes(&mut self, now: Time, ports: &[Port]) -> Vec<Packet> {
         let Some(mut steering) = self.steering.take() else { return Vec::new() };

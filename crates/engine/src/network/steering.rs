@@ -3,7 +3,7 @@
 //! A packet carries ([`Packet::notes`]) what switches go by with the largest load on its way so far, the number of its way,
 //! and that of the packet that its host got last from there, with the load of that one's way.  Numbers are plus 1: 0 is none.
 
-use crate::packet::{Ecn, Flags, Packet};
+use crate::packet::{Ecn, Flags, PPP_HEADER, Packet};
 use crate::routing::Origin;
 use crate::routing::balance::{Agents, Coming, Leaves, PairTable, Probe, Sender, Sending, Ways};
 use crate::time::Time;
@@ -24,6 +24,8 @@ pub struct Steering {
     first_probe: u32,
     probes: Vec<Probe>,
     ways_of_agents: Vec<u32>,
+    /// Packets of probes that hosts have sent, there and back.
+    probes_sent: u64,
 }
 
 /// What is known of a packet before it is sent.
@@ -47,11 +49,17 @@ impl Steering {
             first_probe,
             probes: Vec::new(),
             ways_of_agents: Vec::new(),
+            probes_sent: 0,
         }
     }
 
     pub fn period(&self) -> Time {
         self.sender.period()
+    }
+
+    /// Packets of probes so far, there and back, and their bytes on the hosts' links.
+    pub fn probing(&self) -> [u64; 2] {
+        [self.probes_sent, self.probes_sent * u64::from(PROBE_BYTES + PPP_HEADER)]
     }
 
     /// A packet is sent; `find` knows the ways from a switch to a destination.
@@ -62,6 +70,7 @@ impl Steering {
         find: impl Fn(u32, u32) -> Ways,
     ) {
         if packet.flow >= self.first_probe {
+            self.probes_sent += 1;
             return;
         }
         let Leaving { origin, now, rate, leaves } = *leaving;

@@ -278,6 +278,52 @@ tables! {
         packets: I64 "packets",
     }
 
+    /// with `recording.balancing`: a row for each flow that has sent something, by flow, of the packets from its source to
+    /// its destination, whatever is in them, numbered as the source sends them
+    Reordering = "reordering" optional {
+        /// index into `flows`
+        flow: I64,
+        /// those that arrived
+        packets: I64 "packets",
+        /// those of them that came after one with a larger number (RFC 4737, section 3.3)
+        reordered: I64 "packets",
+        /// sum of their extents: how many packets before it the first of those with a larger number came (RFC
+        /// 4737, section 4.2)
+        extent_sum: I64 "packets",
+        /// the largest extent; 0 without any
+        max_extent: I64 "packets",
+        /// how often a packet took another way than the one sent before it, of those that arrived
+        path_switches: I64,
+    }
+
+    /// with `recording.balancing`, if hosts probe: one row
+    Probing = "probing" optional {
+        /// of probes, which hosts have sent there and back
+        packets: I64 "packets",
+        /// their bytes, PPP header included
+        bytes: I64 "B",
+        /// all bytes that hosts have sent on their links, these among them
+        host_bytes: I64 "B",
+    }
+
+    /// with `recording.paths`: a row for each way that a flow took which is followed, in the order in which they
+    /// were taken first
+    Ways = "ways" optional {
+        /// the directions between switches, in order, with spaces between; empty below one switch
+        links: Str,
+    }
+
+    /// with `recording.paths`: a row for the first packet from the source of a flow that arrived, and for each that took
+    /// another way than the one sent before it, of those that arrived; by time and then by flow
+    Paths = "paths" optional {
+        /// when the packet was sent
+        time_ns: I64 "ns",
+        /// index into `flows`
+        flow: I64,
+        /// index into `ways`
+        way: I64,
+    }
+
     /// if the scenario has some: a row a workload
     Workloads = "workloads" optional {
         /// its name

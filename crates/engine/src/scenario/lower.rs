@@ -75,6 +75,8 @@ pub(super) fn recorded(s: &Scenario, workloads: &[Workload]) -> Recording {
         changes: flows.followed(&asked.changes),
         completions: asked.completions.unwrap_or(!s.workloads.is_empty()),
         flow_monitor: asked.flow_monitor,
+        balancing: asked.balancing,
+        paths: flows.followed(&asked.paths),
     }
 }
 

@@ -30,10 +30,15 @@ impl Report {
         }
         // What goes without saying is not said.
         recording.completions.take_if(|asked| *asked == has_workloads);
-        if let ChangesOf::Flows(names) = &mut recording.changes {
-            self.selected("recording.changes", "flow", names, &flows);
+        self.changes("recording.changes", &mut recording.changes, &flows);
+        self.changes("recording.paths", &mut recording.paths, &flows);
+    }
+
+    fn changes(&mut self, path: &str, asked: &mut ChangesOf, flows: &HashMap<String, Vec<u32>>) {
+        if let ChangesOf::Flows(names) = asked {
+            self.selected(path, "flow", names, flows);
             if names.is_empty() {
-                recording.changes = ChangesOf::Every(false);
+                *asked = ChangesOf::Every(false);
             }
         }
     }

@@ -407,6 +407,12 @@ pub struct Recording {
     /// As ns-3's `FlowMonitor`.
     #[serde(skip_serializing_if = "is_false")]
     pub flow_monitor: bool,
+    /// What balancers do to flows.
+    #[serde(skip_serializing_if = "is_false")]
+    pub balancing: bool,
+    /// Of which flows each change of the way is recorded.
+    #[serde(skip_serializing_if = "ChangesOf::is_none")]
+    pub paths: ChangesOf,
 }
 
 impl Default for Recording {
@@ -420,6 +426,8 @@ impl Default for Recording {
             changes: ChangesOf::Every(false),
             completions: None,
             flow_monitor: false,
+            balancing: false,
+            paths: ChangesOf::Every(false),
         }
     }
 }
@@ -460,12 +468,18 @@ pub struct Queues {
     pub interval: String,
 }
 
-/// Of which senders every change is recorded.
+/// Of which flows every change is recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ChangesOf {
     Every(bool),
     Flows(Vec<String>),
+}
+
+impl ChangesOf {
+    fn is_none(&self) -> bool {
+        *self == ChangesOf::Every(false)
+    }
 }
 
 fn ten_microseconds() -> String {

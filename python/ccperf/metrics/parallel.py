@@ -1,0 +1,54 @@
+"""Which links are parallel: those among which a balancer chooses."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def parallel(parsed: Mapping[str, Any]) -> list[frozenset[str]]:
+    """Return the sets of directions that leave a switch and lead equally near to some host.
+
+    A direction that is in several sets counts in the largest one only. None with one way between
+    two nodes (`static`). A switch is a node with several links, a host one with a single link.
+    """
+    if parsed.get("routing", {"type": "static"})["type"] == "static":
+        return []
+    out: dict[str, list[tuple[str, str]]] = {node: [] for node in parsed["nodes"]}
+    for link in parsed["links"]:
+        one, other = link["ends"]
+        out[one].append((f"{link['name']}_forward", other))
+        out[other].append((f"{link['name']}_reverse", one))
+    gateways = {links[0][1] for links in out.values() if len(links) == 1}
+    found: set[frozenset[str]] = set()
+    for gateway in sorted(gateways):
+        distance = _distances(out, gateway)
+        for node, links in out.items():
+            if len(links) < 2 or node not in distance:
+                continue
+            nearer = [name for name, to in links if distance[to] < distance[node]]
+            if len(nearer) > 1:
+                found.add(frozenset(nearer))
+    largest: list[frozenset[str]] = []
+    taken: set[str] = set()
+    for group in sorted(found, key=lambda group: (-len(group), sorted(group))):
+        if not group & taken:
+            largest.append(group)
+            taken |= group
+    return largest
+
+
+def _distances(out: Mapping[str, list[tuple[str, str]]], target: str) -> dict[str, int]:
+    """Return how many links each node is away from `target`."""
+    distance = {target: 0}
+    waiting = deque([target])
+    while waiting:
+        node = waiting.popleft()
+        for _, to in out[node]:
+            if to not in distance:
+                distance[to] = distance[node] + 1
+                waiting.append(to)
+    return distance
