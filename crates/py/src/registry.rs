@@ -2,7 +2,7 @@
 
 use ccperf_engine::attributes::{Kind, Param, Spec};
 use ccperf_engine::scenario::names::Registry;
-use ccperf_engine::tcp::socket_params::SOCKET;
+use ccperf_engine::tcp::socket_params::{OWN, SOCKET};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -65,5 +65,6 @@ fn param(param: &Param) -> Value {
     value["linux"] = param.linux.into();
     value["default"] = param.default.into();
     value["doc"] = param.doc.into();
+    value["is_own"] = OWN.contains(&param.ns3).into();
     value
 }

@@ -300,7 +300,7 @@ def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
     params = [
         param
         for param in registry.tables()["socket"]["params"]
-        if param["ns3"] not in _OWN_ARGUMENTS
+        if param["ns3"] not in _OWN_ARGUMENTS and not param["is_own"]
     ]
     tcp = draw_attributes(rng, params, 0.06)
     for name, values, probability in (

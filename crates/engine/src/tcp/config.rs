@@ -1,7 +1,7 @@
 //! A socket's settings, from the attributes of ns-3's `TcpSocket`, `TcpSocketBase` and
 //! `TcpSocketState`.
 
-use super::socket_params::SOCKET;
+use super::socket_params::{REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, SOCKET};
 use super::tcb::UseEcn;
 use crate::attributes::Attributes;
 use crate::time::{Rate, Time};
@@ -49,6 +49,10 @@ pub struct Config {
     pub clock_granularity: Time,
     /// Duplicate ACKs, or SACKed segments, that make a loss (DupThresh in RFC 6675).
     pub dup_ack_threshold: u32,
+    /// Losses are those of RFC 4653.
+    pub reordering_tolerance: bool,
+    /// The longest that data is held back which comes out of order; 0: it is not.
+    pub resequencing_timeout: Time,
     /// Without SACK: new data on the first duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     pub use_ecn: UseEcn,
@@ -89,6 +93,8 @@ impl Config {
             min_rto: a.time("MinRto"),
             clock_granularity: a.time("ClockGranularity"),
             dup_ack_threshold: a.u32("ReTxThreshold"),
+            reordering_tolerance: a.bool(REORDERING_TOLERANCE),
+            resequencing_timeout: a.time(RESEQUENCING_TIMEOUT),
             limited_transmit: a.bool("LimitedTransmit"),
             use_ecn: match a.text("UseEcn") {
                 "On" => UseEcn::On,

@@ -14,6 +14,7 @@ mod profile;
 pub mod rate;
 mod reassembly;
 pub mod recovery;
+mod resequencing;
 mod rtt;
 mod scoreboard;
 mod socket;

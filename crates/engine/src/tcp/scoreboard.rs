@@ -136,6 +136,11 @@ impl Scoreboard {
         self.retrans_out
     }
 
+    /// FlightSize of RFC 5681, in full segments.
+    pub fn sent_segments(&self) -> u32 {
+        self.sent_size / self.segment_size
+    }
+
     /// RFC 6675's pipe.
     pub fn bytes_in_flight(&self) -> u32 {
         self.sent_size

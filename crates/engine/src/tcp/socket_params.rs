@@ -19,6 +19,11 @@ const PERCENT: Kind = Kind::Uint { min: 1, max: u16::MAX as u64 };
 const BUFFER: Kind = Kind::Uint { min: 1, max: 1 << 30 };
 const AT_LEAST_ONE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 
+/// What ns-3 does not have, so that its driver refuses them.
+pub const OWN: [&str; 2] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT];
+pub const REORDERING_TOLERANCE: &str = "ReorderingTolerance";
+pub const RESEQUENCING_TIMEOUT: &str = "ResequencingTimeout";
+
 pub const SOCKET: Spec = Spec {
     ns3: "TcpSocket",
     linux: &["tcp"],
@@ -146,5 +151,22 @@ pub const SOCKET: Spec = Spec {
             "Pacing rate in congestion avoidance, in percent of cwnd / sRTT.",
         ),
         param("PaceInitialWindow", "", Kind::Bool, "false", "Pace the initial window, too."),
+        // Ours
+        param(
+            REORDERING_TOLERANCE,
+            "",
+            Kind::Bool,
+            "false",
+            "Half of what is outstanding must have come before what is missing counts as lost, at \
+             least three segments (RFC 4653, aggressive variant); with SACK.",
+        ),
+        param(
+            RESEQUENCING_TIMEOUT,
+            "",
+            Kind::Time,
+            "0s",
+            "How long a receiver holds data back that comes out of order, to hand it on in order; \
+             0s: not at all.",
+        ),
     ],
 };

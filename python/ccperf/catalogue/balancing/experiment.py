@@ -42,8 +42,22 @@ LOSS = Parameter(
     3,
     "Duplicate ACKs that make a loss; 1000 leaves losses to the timer, for schemes that reorder.",
 )
+#: Schemes whose papers put a buffer below the receiver's TCP that hands segments on in order.
+RESEQUENCED = ("drb", "presto")
+#: Longer than a full queue of a switch takes to drain, 0.72 ms.
+HELD = "1ms"
+ORDER = Parameter(
+    "order",
+    "word",
+    ("paper",),
+    "paper",
+    "What hosts do about reordering: nothing, hold segments back for up to 1 ms (resequenced), or "
+    "wait for half of what is outstanding before a loss (tolerant, with SACK); paper: what the "
+    "scheme's does, resequenced for DRB and Presto.",
+    ("paper", "nothing", "resequenced", "tolerant"),
+)
 #: In the order of options.
-COMMON = (WORKLOAD, LOAD, LEAVES, SPINES, SERVERS, ARRIVALS, FLOWLET, LOSS, TRANSPORT)
+COMMON = (WORKLOAD, LOAD, LEAVES, SPINES, SERVERS, ARRIVALS, FLOWLET, LOSS, ORDER, TRANSPORT)
 
 
 def with_grid(parameter: Parameter, *values: Any, default: Any = None) -> Parameter:
@@ -98,11 +112,23 @@ class BalancingExperiment(Experiment):
                 "type": setup.cc,
                 "attributes": {k: v for k, v in attributes.items() if k in known},
             },
-            stacks=[stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS)],
+            stacks=[stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS, **_order(setup))],
             workloads=[flows_between_racks(setup, network, uplinks)],
-            recording=of_the_uplinks(network),
+            recording={**of_the_uplinks(network), "balancing": True},
             **conditions,
         )
+
+
+def _order(setup: Setup) -> dict[str, str]:
+    """What is done about reordering, as attributes of the sockets."""
+    asked = setup["order"]
+    if asked == "paper":
+        asked = "resequenced" if setup.cc in RESEQUENCED else "nothing"
+    return {
+        "nothing": {},
+        "resequenced": {"ResequencingTimeout": HELD},
+        "tolerant": {"ReorderingTolerance": "true", "Sack": "true"},
+    }[asked]
 
 
 def _network(setup: Setup, condition: str) -> Fabric:

@@ -14,6 +14,7 @@ from ccperf.catalogue.balancing.experiment import (
     LEAVES,
     LOAD,
     LOSS,
+    ORDER,
     SERVERS,
     SPINES,
     Balanced,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Setup
 
 SIZE = (with_grid(LEAVES, 8), with_grid(SPINES, 8), with_grid(SERVERS, 16))
-REST = (ARRIVALS, FLOWLET, LOSS, TRANSPORT)
+REST = (ARRIVALS, FLOWLET, LOSS, ORDER, TRANSPORT)
 PUBLISHED_LOADS = (0.3, 0.5, 0.7, 0.9)
 
 
@@ -70,6 +71,7 @@ class HermesFlowletTimeout(BalancingExperiment):
         ARRIVALS,
         with_grid(FLOWLET, "50us", "150us", "500us", default="150us"),
         LOSS,
+        ORDER,
         TRANSPORT,
     )
     condition = "slow_links"

@@ -9,17 +9,31 @@ use crate::tcp::scoreboard::{SackMarks, Scoreboard};
 pub struct Rfc6675 {
     /// DupThresh, in segments.
     threshold: u32,
+    /// It grows with what is outstanding (RFC 4653).
+    is_tolerant: bool,
+}
+
+impl Rfc6675 {
+    /// RFC 4653 section 3: `max(LT_F x FlightSize / SMSS, 3)`, with LT_F = 1/2 since each segment that is
+    /// SACKed lets one leave (the aggressive variant of extended limited transmit).
+    fn threshold(&self, scoreboard: &Scoreboard) -> u32 {
+        if self.is_tolerant {
+            self.threshold.max(scoreboard.sent_segments() / 2)
+        } else {
+            self.threshold
+        }
+    }
 }
 
 impl LossDetection for Rfc6675 {
     fn new(config: &Config) -> Rfc6675 {
-        Rfc6675 { threshold: config.dup_ack_threshold }
+        Rfc6675 { threshold: config.dup_ack_threshold, is_tolerant: config.reordering_tolerance }
     }
 
     /// IsLost of section 4.
     #[inline]
     fn on_sacked(&self, scoreboard: &mut Scoreboard) {
-        scoreboard.mark_lost_below_sacked(self.threshold);
+        scoreboard.mark_lost_below_sacked(self.threshold(scoreboard));
     }
 
     fn on_duplicate(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
@@ -30,7 +44,10 @@ impl LossDetection for Rfc6675 {
 
     /// Section 5, steps (1) and (2).
     fn begins_recovery(&self, scoreboard: &Scoreboard, disorder: Disorder) -> bool {
-        let enough = disorder.duplicates == self.threshold && disorder.is_past_recovery;
+        let threshold = self.threshold(scoreboard);
+        let is_there = disorder.duplicates == threshold;
+        let is_beyond = self.is_tolerant && disorder.duplicates > threshold;
+        let enough = (is_there || is_beyond) && disorder.is_past_recovery;
         enough || scoreboard.is_lost(disorder.highest_ack)
     }
 

@@ -208,7 +208,7 @@ impl<P: Profile> Socket<P> {
 
     fn disarm_all<E: Environment>(&mut self, env: &mut E) {
         for timer in Timer::ALL {
-            if !matches!(timer, Timer::CompleteFork | Timer::Connected) {
+            if timer != Timer::Opening {
                 self.disarm(timer, env);
             }
         }

@@ -15,6 +15,48 @@ impl<P: Profile> Socket<P> {
     /// A segment has arrived.
     pub fn on_segment<E: Environment>(&mut self, packet: &Packet, now: Time, env: &mut E) {
         self.tcb.now = now;
+        if self.receiving.resequencer.is_some() {
+            self.resequence(packet, env);
+        } else {
+            self.take_segment(packet, env);
+        }
+    }
+
+    /// A segment comes where data is held back that is out of order.
+    #[cold]
+    fn resequence<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let next = self.receiving.reassembly.next_rx();
+        let (is_open, now) = (self.open && self.state == State::Established, self.tcb.now);
+        let Some(buffer) = &mut self.receiving.resequencer else { return };
+        if is_open && buffer.holds(packet, next, now) {
+            return self.await_order(env);
+        }
+        buffer.pass(packet);
+        self.take_segment(packet, env);
+        self.hand_on(env);
+    }
+
+    /// Takes what is in order by now, or has been held long enough.
+    pub(super) fn hand_on<E: Environment>(&mut self, env: &mut E) {
+        while let Some(buffer) = &mut self.receiving.resequencer
+            && let Some(packet) = buffer.next(self.tcb.now)
+        {
+            buffer.pass(&packet);
+            self.take_segment(&packet, env);
+        }
+        self.await_order(env);
+    }
+
+    fn await_order<E: Environment>(&mut self, env: &mut E) {
+        let due = self.receiving.resequencer.as_ref().and_then(|buffer| buffer.due());
+        self.disarm(Timer::Resequencing, env);
+        if let Some(due) = due {
+            self.arm(Timer::Resequencing, due - self.tcb.now, env);
+        }
+    }
+
+    #[inline]
+    fn take_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.statistics.received_bytes += u64::from(packet.payload);
         if !self.open {
             self.refuse(packet, env);
@@ -36,7 +78,7 @@ impl<P: Profile> Socket<P> {
             State::Established => self.on_segment_established(packet, env),
             State::Listen => {
                 if control_flags(packet) == Flags::SYN {
-                    self.arm(Timer::CompleteFork, Time::ZERO, env);
+                    self.arm(Timer::Opening, Time::ZERO, env);
                     self.receiving.reassembly.set_next_rx(packet.seq + 1);
                     self.state = State::SynRcvd;
                     self.congestion.algorithm().init(&mut self.tcb);
@@ -250,7 +292,7 @@ impl<P: Profile> Socket<P> {
             EcnState::Disabled
         };
         self.send_pending(env);
-        self.arm(Timer::Connected, Time::ZERO, env);
+        self.arm(Timer::Opening, Time::ZERO, env);
         self.receiving.delayed_acks = self.config.delayed_ack_count;
     }
 

@@ -38,10 +38,11 @@ pub enum Timer {
     SendPending,
     /// The pacing gap is over.
     Pacing,
-    /// Answer the SYN that has just been accepted.
-    CompleteFork,
-    /// Tell the application that the connection is established.
-    Connected,
+    /// The connection opens: answer the SYN that has just been accepted, or tell the application that it is
+    /// established.
+    Opening,
+    /// Data that came out of order has been held back long enough.
+    Resequencing,
 }
 
 impl Timer {
@@ -54,8 +55,8 @@ impl Timer {
         Timer::TimeWait,
         Timer::SendPending,
         Timer::Pacing,
-        Timer::CompleteFork,
-        Timer::Connected,
+        Timer::Opening,
+        Timer::Resequencing,
     ];
 }
 

@@ -5,6 +5,7 @@ use crate::tcp::config::Config;
 use crate::tcp::loss::{Feedback, LossDetection};
 use crate::tcp::rate::RateEstimator;
 use crate::tcp::reassembly::Reassembly;
+use crate::tcp::resequencing::Resequencer;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::time::Time;
 
@@ -73,6 +74,8 @@ impl<L: LossDetection> Sending<L> {
 #[derive(Debug)]
 pub(super) struct Receiving {
     pub reassembly: Reassembly,
+    /// If data is held back that comes out of order.
+    pub resequencer: Option<Box<Resequencer>>,
     /// Segments that wait for an ACK.
     pub delayed_acks: u32,
     pub highest_ack_sent: Seq,
@@ -86,8 +89,11 @@ pub(super) struct Receiving {
 
 impl Receiving {
     pub(super) fn new(config: &Config) -> Receiving {
+        let timeout = config.resequencing_timeout;
+        let resequences = timeout > Time::ZERO;
         Receiving {
             reassembly: Reassembly::new(config.receive_buffer),
+            resequencer: resequences.then(|| Box::new(Resequencer::new(timeout))),
             delayed_acks: 0,
             highest_ack_sent: Seq(0),
             advertised: 0,

@@ -27,11 +27,12 @@ impl<P: Profile> Socket<P> {
             Timer::LastAck => self.repeat_last_fin(env),
             Timer::TimeWait => self.close_and_notify(env),
             Timer::SendPending | Timer::Pacing => self.send_pending(env),
-            Timer::CompleteFork => self.complete_fork(env),
-            Timer::Connected => {
+            Timer::Opening if self.receiving.is_sink => self.complete_fork(env),
+            Timer::Opening => {
                 env.connected();
                 self.offer_space(env);
             }
+            Timer::Resequencing => self.hand_on(env),
         }
     }
 

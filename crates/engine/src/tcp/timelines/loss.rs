@@ -3,7 +3,7 @@
 use super::super::bench::play;
 use super::{ESTABLISHED, WITHOUT_SACK, after};
 
-const TEN_SENT: &str = "
+pub(super) const TEN_SENT: &str = "
     60        write 20000
     60.000001 > . 1:1001 ack 1
     60.000001 > . 1001:2001 ack 1

@@ -5,6 +5,7 @@ mod closing;
 mod ecn;
 mod handshake;
 mod loss;
+mod reordering;
 mod sending;
 mod windows;
 
