@@ -18,8 +18,9 @@ def test_curves_are_those_under_git() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_every_congestion_control_and_queue_discipline_has_curves() -> None:
+def test_every_algorithm_has_curves() -> None:
     names = {path.stem for path in (ROOT / "tests" / "curves").glob("*.txt")}
     windows = {f"window-{cc}" for cc in registry.algorithms("cc")}
     queues = {f"queue-{qdisc}" for qdisc in registry.algorithms("qdisc")}
-    assert names == windows | queues
+    balancers = {f"balancing-{scheme}" for scheme in registry.algorithms("routing")}
+    assert names == windows | queues | balancers

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ccperf import _native, backends, registry
+from ccperf import _native, backends, catalogue, metrics, registry
 from ccperf.scenario import Scenario
 from ccperf.verify.case import case
 
@@ -187,7 +187,55 @@ def queue(situation: Situation, qdisc: str) -> list[int]:
     return [int(packets) for packets in samples["qdisc_packets"][bottleneck]]
 
 
-KINDS: Sequence[Callable[[], Iterator[File]]] = (windows, queues)
+#: What every load balancer meets: completion times over these loads.
+LOADS = (0.3, 0.5, 0.7, 0.9)
+FABRICS = {
+    "symmetric": "2 leaves, 4 spines, 4 servers a leaf, web search, flows begin for 5 ms; us",
+    "slow_links": "the same with a fifth of the links at a fifth of their rate; us",
+}
+
+
+def balancers() -> Iterator[File]:
+    """Mean completion times of each load balancer, and what it does to order."""
+    for scheme in registry.algorithms("routing"):
+        runs = {
+            condition: [_metrics(scheme, condition, load) for load in LOADS]
+            for condition in FABRICS
+        }
+        curves = [
+            Curve(
+                condition.replace("_", " "),
+                f"{about}, at loads of {', '.join(map(str, LOADS))}",
+                [round(1e3 * run["mean_fct_l4"]) for run in runs[condition]],
+            )
+            for condition, about in FABRICS.items()
+        ]
+        for metric, about, factor in (
+            ("reordering_rate_l3", "of 10,000 packets, symmetric", 100),
+            ("mean_path_switches_l3", "of 10 flows, symmetric", 10),
+        ):
+            values = [round(factor * run[metric]) for run in runs["symmetric"]]
+            curves.append(Curve(metric, f"{about}, at the same loads", values))
+        yield File(f"balancing-{scheme}", f"{scheme}: mean completion times, and order", curves)
+
+
+def _metrics(scheme: str, condition: str, load: float) -> dict[str, float]:
+    """Return the metrics of all transfers of one run."""
+    scenario = catalogue.get("load_balancing").scenario(
+        scheme,
+        condition=condition,
+        load=load,
+        leaves=2,
+        spines=4,
+        servers=4,
+        arrivals="5ms",
+        stop_time="1s",
+    )
+    recording = backends.get("native").simulate(scenario)
+    return metrics.compute(scenario, recording).classes["all"]
+
+
+KINDS: Sequence[Callable[[], Iterator[File]]] = (windows, queues, balancers)
 
 
 def main() -> int:
