@@ -10,7 +10,7 @@ import pytest
 
 from ccperf import backends, figures, metrics
 from ccperf.errors import UsageError
-from ccperf.metrics.parallel import parallel
+from ccperf.metrics.parallel import parallel, with_parallel
 from ccperf.recording import Recording
 from ccperf.scenario import Scenario
 
@@ -130,6 +130,8 @@ def test_parallel_are_links_among_which_a_balancer_chooses() -> None:
         frozenset({"right-up_forward", "right-down_forward"}),
     }
     assert parallel(fabric("static").canonical()) == []
+    beside = with_parallel(canonical, {"left-up_forward", "a_forward"})
+    assert beside == {"left-up_forward", "left-down_forward", "a_forward"}
 
 
 def test_one_flow_is_all_on_one_of_two_links() -> None:
@@ -148,8 +150,7 @@ def test_the_figure_shows_ways_and_imbalance() -> None:
     scenario, recording = run("drb")
     figure = figures.describe("paths", scenario, recording)
     ways, imbalance = figure.panels
-    assert ways.y.labels
-    assert all(" > " in label for label in ways.y.labels)
+    assert set(ways.y.labels) == {"up", "down"}
     assert len(ways.series) == 4
     assert {series.subject for series in ways.series} == {0, 1, 2, 3}
     assert [figure.subjects[series.subject].name for series in imbalance.series] == [

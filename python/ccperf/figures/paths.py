@@ -84,18 +84,17 @@ def _ways(time: Axis, followed: dict[int, tuple[Floats, Floats]], names: list[st
 
 
 def _named(ways: Table, scenario: Scenario) -> list[str]:
-    """Return what each way is called: by its switches, and by its links if that is not enough."""
+    """Return what each way is called: by as few of its switches, or links, as tell it apart."""
     ends = _ends(scenario)
-    through = []
-    for links in ways.strings("links"):
-        nodes = [ends[link][1] for link in links.split()]
-        through.append(
-            " > ".join([ends[link][0] for link in links.split()[:1]] + nodes) or "within"
-        )
-    return [
-        name if through.count(name) == 1 else f"{name} ({links.replace(' ', ', ')})"
-        for name, links in zip(through, ways.strings("links"), strict=True)
-    ]
+    steps = [links.split() for links in ways.strings("links")]
+    nodes = [[ends[link][0] for link in way[:1]] + [ends[link][1] for link in way] for way in steps]
+    names = {
+        "inner switches": [" > ".join(way[1:-1]) for way in nodes],
+        "all switches": [" > ".join(way) for way in nodes],
+        "links": [", ".join(way) for way in steps],
+    }
+    found = next((each for each in names.values() if len(set(each)) == len(each)), names["links"])
+    return [name or "within" for name in found]
 
 
 def _from(scenario: Scenario, direction: str) -> str:

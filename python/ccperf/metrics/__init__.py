@@ -19,6 +19,7 @@ from ccperf.metrics import transport, application, link, network, response  # no
 from ccperf.metrics import convergence, completion, round_trips, balancing  # noqa: F401
 
 # isort: on
+from ccperf.metrics.parallel import with_parallel
 from ccperf.metrics.registry import METRICS, Metric, Scope, named
 from ccperf.metrics.series import SAMPLING, FlowSeries, LinkSeries
 from ccperf.metrics.transfers import CLASSES, Transfers, classes
@@ -87,7 +88,7 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
     flows = FlowSeries(scenario, recording)
     is_named = scenario.parsed.get("recording", {}).get("links", "all") != "all"
     shown = None if is_named else set(recording.flows.strings("bottleneck"))
-    links = LinkSeries(scenario, recording, shown)
+    links = LinkSeries(scenario, recording, shown and with_parallel(scenario.parsed, shown))
     groups = classes(recording)
     has_all = bool(flows.names) and flows.is_complete
     tables = MetricTables(

@@ -41,6 +41,11 @@ def parallel(parsed: Mapping[str, Any]) -> list[frozenset[str]]:
     return largest
 
 
+def with_parallel(parsed: Mapping[str, Any], directions: set[str]) -> set[str]:
+    """Return these directions and those that are parallel to one of them."""
+    return directions.union(*(group for group in parallel(parsed) if group & directions))
+
+
 def _distances(out: Mapping[str, list[tuple[str, str]]], target: str) -> dict[str, int]:
     """Return how many links each node is away from `target`."""
     distance = {target: 0}

@@ -343,11 +343,11 @@ class LinkSeries:
     @cached_property
     def parallel(self) -> list[list[int]]:
         """Columns of the directions that are parallel to each other, at least two each time."""
-        return [
+        return sorted(
             columns
             for group in parallel(self._parsed)
             if len(columns := [i for i, name in enumerate(self.names) if name in group]) > 1
-        ]
+        )
 
     @cached_property
     def imbalance(self) -> Floats:
