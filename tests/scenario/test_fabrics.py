@@ -37,6 +37,14 @@ def test_a_fat_tree_has_the_paper_s_numbers(k: int) -> None:
         assert sum(switch in link["ends"] for link in fabric.links) == k
 
 
+def test_a_fat_tree_can_have_more_servers_than_ports_above() -> None:
+    fabric = fat_tree(4, servers=8)
+    assert (len(fabric.hosts), len(fabric.racks)) == (64, 8)
+    assert fabric.links[:64] != fat_tree(4).links
+    with pytest.raises(ScenarioError):
+        fat_tree(4, servers=0)
+
+
 def test_paths_have_as_many_links_as_layers_are_crossed() -> None:
     leaves = leaf_spine(2, 2, 2)
     assert hops(leaves, "h_0_0", "h_0_1") == 2
