@@ -104,7 +104,10 @@ def test_tlb_is_hermes_with_thresholds_beyond_the_propagation() -> None:
         "ProbeInterval": "200us",
         "Rerouting": "true",
         "MinSent": "600000",
+        "DelayStep": "10us",
     }
+    assert routing(f"{LARGE} --runMode=TLB")[1].get("DelayStep", "0s") == "0s"
+    assert routing(f"{TREE} --runMode=TLB --TLBRunMode=11")[1]["DelayStep"] == "10us"
     said = warnings(LARGE + README_HERMES)
     assert "--TLBT1 has no effect: Hermes is that of its paper" in said
     assert "-bible.txt" in said
@@ -329,6 +332,7 @@ def test_flows_stay_in_the_black_hole_with_ecmp_and_none_does_with_hermes(
         ("--randomDropRate=0.1", "no effect without --enableRandomDrop"),
         ("--blackHoleMode=2 --blackHoleSrcAddr=10.1.1.2", "no effect with --blackHoleMode=2"),
         ("--blackHoleMode=2", "with --transportProt=DcTcp only"),
+        ("--runMode=TLB --quantifyRTTBase=20", "no effect without --TLBRunMode=12"),
         ("--runMode=Conga-ECMP", "forwards each packet twice"),
         ("--runMode=Clove --cloveRunMode=1", "--cloveDisToUncongestedPath"),
     ],

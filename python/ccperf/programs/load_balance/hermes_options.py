@@ -22,7 +22,7 @@ OPTIONS: Mapping[str, Option] = {
     "TLBBetterPathRTT": Option("microseconds", "1us", "TLB: by which a better path is shorter"),
     "TLBT1": Option("microseconds", "100us", "TLB: aging of paths; of the original only"),
     "TLBECNPortionLow": Option("real", 0.1, "TLB: paths with less marks can be good"),
-    "TLBRunMode": Option("uint32", 0, "TLB: which of equals; 12, by rates, is the paper's"),
+    "TLBRunMode": Option("uint32", 0, "TLB: which of equals: by rates, 11 and 12 by delays first"),
     "TLBProbingEnable": Option("bool", True, "TLB: whether racks are probed"),
     "TLBProbingInterval": Option("microseconds", "50us", "TLB: how often"),
     "TLBSmooth": Option("bool", True, "TLB: whether delays are averaged"),
@@ -33,7 +33,7 @@ OPTIONS: Mapping[str, Option] = {
 #: Those of `conga-simulation-large` alone.
 MORE_OPTIONS: Mapping[str, Option] = {
     "TLBReverseACK": Option("bool", False, "TLB: paths of ACKs; of the original only"),
-    "quantifyRTTBase": Option("microseconds", "10us", "TLB: steps of delay; of the original only"),
+    "quantifyRTTBase": Option("microseconds", "10us", "TLB: steps of delay, in modes 11 and 12"),
     "TLBFlowletTimeout": Option("microseconds", "500us", "TLB: gaps; of the original only"),
 }
 #: What the originals do beside the paper, and Hermes does not here.
@@ -42,10 +42,11 @@ _ORIGINAL_ONLY = (
     "TLBT1",
     "TLBDREMultiply",
     "TLBReverseACK",
-    "quantifyRTTBase",
     "TLBFlowletTimeout",
 )
-#: Modes that choose among paths of one state by something else than flows and their rates.
+#: Modes that compare delays in steps first, and the step where no option has it.
+_BY_DELAY, _STEP_NS = (11, 12), 10_000
+#: Those that choose among paths of one state by something else than flows and their rates.
 _OTHER_CHOICES = {1: "the least delay", 2: "chance"}
 
 
@@ -62,12 +63,13 @@ def attributes(values: Values, propagation_ns: int) -> dict[str, str]:
             f"{mode} chooses among equal paths by {_OTHER_CHOICES[mode]}, which Hermes does not do "
             "here; leave it out, or write 12",
         )
-    if mode not in (0, 11, 12):
+    if mode not in (0, *_BY_DELAY):
         raise UsageError("--TLBRunMode", f"`{mode}` is none of 0, 1, 2, 11 and 12")
     if not values["TLBSmooth"]:
         raise UsageError(
             "--TLBSmooth", "without averages Hermes does not run here; leave it out, or write true"
         )
+    step = values.parsed.get("quantifyRTTBase", _STEP_NS) if mode in _BY_DELAY else 0
     low, high = (max(values[name] - propagation_ns, 1) for name in ("TLBMinRTT", "TLBHighRTT"))
     return {
         "RttLow": time(low),
@@ -78,6 +80,7 @@ def attributes(values: Values, propagation_ns: int) -> dict[str, str]:
         "ProbeInterval": time(values["TLBProbingInterval"]),
         "Rerouting": str(values["TLBRerouting"]).lower(),
         "MinSent": str(values["TLBS"]),
+        "DelayStep": time(int(step)),
     }
 
 
@@ -96,12 +99,13 @@ def notes(values: Values, propagation_ns: int) -> list[str]:
         for option in values.given
         if option in _ORIGINAL_ONLY
     ]
+    if "quantifyRTTBase" in values.given and values["TLBRunMode"] not in _BY_DELAY:
+        said.append("--quantifyRTTBase has no effect without --TLBRunMode=12")
     if values["TLBMinRTT"] <= propagation_ns:
         micros = propagation_ns // 1000
         said.append(
             f"--TLBMinRTT is no more than the propagation of {micros} us, so that no path is ever "
             f"good; the authors advise {micros + 20}"
         )
-    if values["TLBRunMode"] != 12:
-        said.append("paths that are equally good are told apart by rates, as with --TLBRunMode=12")
+    said.append("paths that are equally good are told apart by rates, in the original by flows")
     return said

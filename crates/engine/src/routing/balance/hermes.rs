@@ -33,6 +33,9 @@
 //! `ProbeInterval` an agent in each rack probes for each other rack two ways at random (`uniform(0, ways - 1)` twice) and the
 //! best one of the last time: the one with the least rtt of those probed (section 3.1.2).  Probes have 64 bytes and can be marked.
 //!
+//! A slow link has the least r, and so where no way is good every new flow.  With a `DelayStep` ways of one state are compared by how
+//! many of these their rtt is beyond the least one, and then by r, as the authors' programs do in their mode 12.
+//!
 //! What acknowledges goes back by the way with the number that the data came by, so that a black hole for acknowledgements
 //! is one for the sender, which then goes elsewhere.  The paper leaves open how ecn and rtt are averaged (here: Gain), and when
 //! a way is forgiven.
@@ -83,6 +86,13 @@ pub const SPEC: Spec = Spec {
             doc: "Whether flows leave congested ways.",
         },
         time("ProbeInterval", "500us", "How often racks are probed."),
+        Param {
+            ns3: "DelayStep",
+            linux: "",
+            kind: Kind::Time,
+            default: "0s",
+            doc: "Of ways in one state that with the least round trip in steps of this; 0s: by rates alone.",
+        },
         time("FailurePeriod", "10ms", "How often it is judged how much is sent again."),
         time("FailedTime", "1s", "For so long a way has failed."),
     ],
@@ -120,6 +130,7 @@ pub struct Hermes {
     has_probes: bool,
     may_move: bool,
     interval: Time,
+    delay_step: f64,
     failure_period: Time,
     failed_time: Time,
     flows: Vec<Flow>,
@@ -254,6 +265,7 @@ impl Hermes {
             has_probes: attributes.bool("Probing"),
             may_move: attributes.bool("Rerouting"),
             interval: attributes.time("ProbeInterval"),
+            delay_step: ns("DelayStep"),
             failure_period: attributes.time("FailurePeriod"),
             failed_time: attributes.time("FailedTime"),
             flows: Vec::new(),
@@ -274,6 +286,16 @@ impl Hermes {
         }
     }
 
+    /// How many steps a way's round trip is beyond the least one; none where that is not asked for.
+    fn steps(&self, way: &Way, least: Option<f64>) -> f64 {
+        match (way.rtt, least) {
+            (Some(rtt), Some(least)) if self.delay_step > 0.0 => {
+                ((rtt - least) / self.delay_step).floor()
+            }
+            _ => 0.0,
+        }
+    }
+
     /// The way in this state with the least rate of those that `fits`, the first of equals.
     fn least_rate(
         &self,
@@ -284,7 +306,10 @@ impl Hermes {
     ) -> Option<u32> {
         let ways = rack.ways.iter().enumerate();
         let ways = ways.filter(|&(i, way)| fits(i) && self.state(way, rack.least) == state);
-        let least = ways.min_by(|(_, a), (_, b)| a.rate.at(now).total_cmp(&b.rate.at(now)));
+        let least = ways.min_by(|(_, a), (_, b)| {
+            let steps = |way: &Way| self.steps(way, rack.least);
+            steps(a).total_cmp(&steps(b)).then(a.rate.at(now).total_cmp(&b.rate.at(now)))
+        });
         least.map(|(i, _)| i as u32)
     }
 
@@ -497,7 +522,11 @@ mod tests {
 
     /// A bench whose rack knows these ways.
     fn known(ways: [Way; 4]) -> (HostBench, Hermes) {
-        let bench = HostBench::new("hermes", &[("MinSent", "10000")], 4);
+        known_with(&[("MinSent", "10000")], ways)
+    }
+
+    fn known_with(attributes: &[(&str, &str)], ways: [Way; 4]) -> (HostBench, Hermes) {
+        let bench = HostBench::new("hermes", attributes, 4);
         let mut hermes = Hermes::new(&bench.context());
         *hermes.racks.entry(HostBench::LEAVES, Rack::default) = rack(ways);
         (bench, hermes)
@@ -510,6 +539,16 @@ mod tests {
         assert_eq!(bench.send_with(&mut hermes, 0, 1000), 1);
         assert_eq!(bench.send_with(&mut hermes, 1, 1000), 2, "by the other something was sent");
         assert_eq!(bench.send_with(&mut hermes, 0, 1000), 1, "a flow stays");
+    }
+
+    #[test]
+    fn with_a_step_the_shorter_way_of_two_gray_ones_goes_before_the_one_with_the_least_rate() {
+        let ways = [way(50, 300), way(50, 58), way(50, 300), way(50, 52)];
+        for (step, chosen) in [("0s", 1), ("10us", 1), ("5us", 3)] {
+            let (mut bench, mut hermes) = known_with(&[("DelayStep", step)], ways);
+            hermes.racks.entry(HostBench::LEAVES, Rack::default).ways[3].rate.add(1, Time(0));
+            assert_eq!(bench.send_with(&mut hermes, 0, 1000), chosen, "{step}");
+        }
     }
 
     #[test]
