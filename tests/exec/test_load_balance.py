@@ -172,6 +172,15 @@ def test_switches_of_tcp_are_set() -> None:
     assert tcp["ConnTimeout"] == "40us"
 
 
+def test_a_re_sequencing_buffer_holds_what_comes_out_of_order() -> None:
+    line = f"{LARGE} --runMode=DRB --resequenceBuffer=true --resequenceOutOrderTimer=500"
+    assert canonical(line)["stacks"][0]["tcp"]["ResequencingTimeout"] == "500us"
+    assert "-3-rb-100-5-500b600.xml" in files(line)[0]
+    assert canonical(LARGE)["stacks"][0]["tcp"].get("ResequencingTimeout", "0s") == "0s"
+    tree = canonical(f"{TREE} --runMode=Presto --resequenceBuffer=true")
+    assert tree["stacks"][0]["tcp"]["ResequencingTimeout"] == "250us"
+
+
 def slow(line: str) -> set[str]:
     return {link["name"] for link in canonical(line)["links"] if link["rate"] == "2Gbps"}
 
@@ -353,7 +362,6 @@ def test_what_is_different_is_said(flags: str, note: str) -> None:
         (f"{LARGE} --runMode=TLB --TLBBetterPathRTT=0", "--TLBBetterPathRTT", "0"),
         (f"{LARGE} --runMode=TLB --TcpPause=true", "--TcpPause", "does not wait"),
         (f"{LARGE} --applicationPauseThresh=5", "--applicationPauseThresh", "do not pause"),
-        (f"{LARGE} --resequenceBuffer=true", "--resequenceBuffer", "--enableLargeDupAck"),
         (f"{LARGE} --runMode=FlowBender", "--transportProt", "DcTcp"),
         (f"{LARGE} --runMode=Weighted-Presto", "--runMode", "--asymCapacity"),
         (f"{LARGE} --asymCapacity2=true --congaAwareAsym=false", "--congaAwareAsym", "knows"),
@@ -366,7 +374,6 @@ def test_what_is_different_is_said(flags: str, note: str) -> None:
         (f"{LARGE} --blackHoleMode=1 --blackHoleSrcMask=24", "--blackHoleSrcMask", "address"),
         (f"{LARGE} --leafCount=1", "--leafCount", "2 to 1000"),
         (f"{LARGE} --congaFlowletTime=3", "--congaFlowletTime", "`congaFlowletTimeout`"),
-        (f"{TREE} --resequenceBuffer=true", "--resequenceBuffer", "leave it out"),
         (f"{TREE} --runMode=Presto --PrestoK=0", "--PrestoK", "above 0"),
         (f"{TREE} --load=1.5", "--load", "between 0 and 1"),
         (

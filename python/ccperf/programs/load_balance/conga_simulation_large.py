@@ -124,6 +124,8 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     )
     network = replace(whole, links=failures.with_slow_links(values, whole, up, seed))
     own = {k: v for option, own in _SWITCHED.items() if values[option] for k, v in own.items()}
+    if values["resequenceBuffer"]:
+        own["ResequencingTimeout"] = time(values["resequenceOutOrderTimer"])
     return network.scenario(
         [],
         stop_time=time(values["EndTime"]),
@@ -168,9 +170,6 @@ def refuse(values: Values) -> None:
     """
     mode = run_modes.find(values, run_modes.RUN_MODES)
     is_asymmetric = values["asymCapacity"] or values["asymCapacity2"]
-    if values["resequenceBuffer"]:
-        message = "there is no re-sequencing buffer here; --enableLargeDupAck hides reordering, too"
-        raise UsageError("--resequenceBuffer", message)
     if values["TcpPause"] and mode.scheme in ("hermes", "flowbender"):
         raise UsageError("--TcpPause", "TCP does not wait for a change of path here; leave it out")
     if values["applicationPauseThresh"]:
@@ -205,6 +204,13 @@ def notes(values: Values) -> list[str]:
             for option in (f"blackHole{end}Addr", f"blackHole{end}Mask")
             if option in values.given and values["blackHoleMode"] not in modes
         ]
+    said += [
+        f"--{option} has no effect: what is in order is handed on at once"
+        for option in ("resequenceInOrderTimer", "resequenceInOrderSize")
+        if option in values.given and values["resequenceBuffer"]
+    ]
+    if values["resequenceBufferLog"]:
+        said.append("not written: ...-RBTrace.txt, what the re-sequencing buffer does")
     loses = values["enableRandomDrop"] or values["blackHoleMode"]
     if loses and values["transportProt"] == "Tcp":
         said.append("the original's spine loses packets with --transportProt=DcTcp only")
@@ -223,16 +229,20 @@ def files(values: Values) -> list[File]:
 
 
 def _name(values: Values) -> str:
-    """How the files' names begin; each part ends in a dash, but for the re-sequencing buffer's."""
+    """How the files' names begin; no dash stands behind the re-sequencing buffer, as originally."""
     size = f"{values['leafCount']}X{values['spineCount']}"
     words = [values["ID"], "1-large-load", size, f"{values['load']:g}", values["transportProt"]]
     words += [_mode_name(values), str(values["randomSeed"])]
     words += [f"capacity-asym{n}" for n in ("", "2") if values[f"asymCapacity{n}"]]
+    words = [f"{word}-" for word in words]
+    if values["resequenceBuffer"]:
+        timers = (values[f"resequence{name}OrderTimer"] // 1000 for name in ("In", "Out"))
+        words.append("-".join(map(str, ("rb", values["resequenceInOrderSize"], *timers))))
     if values["enableRandomDrop"]:
-        words.append(f"random-drop-{values['randomDropRate']:g}")
+        words.append(f"random-drop-{values['randomDropRate']:g}-")
     if values["blackHoleMode"]:
-        words.append(f"black-hole-{values['blackHoleMode']}")
-    return "".join(f"{word}-" for word in words)
+        words.append(f"black-hole-{values['blackHoleMode']}-")
+    return "".join(words)
 
 
 def _mode_name(values: Values) -> str:

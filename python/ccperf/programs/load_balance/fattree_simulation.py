@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
 from ccperf.programs.ecn_sharp import summary, transport
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Ports of a switch, servers of an edge switch, every link's rate and delay.
 K, SERVERS, GBPS, LATENCY_NS = 4, 8, 10, 10_000
+#: How long receivers hold back what comes out of order.
+RESEQUENCING = "250us"
 #: Of a way between pods.
 _LINKS = 6
 #: Links between aggregation and core switches.
@@ -52,9 +54,9 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     """The scenario that the program describes."""
     from ccperf.topologies import FabricLink, fat_tree
 
-    if values["resequenceBuffer"]:
-        message = "there is no re-sequencing buffer here; leave it out"
-        raise UsageError("--resequenceBuffer", message)
+    own: dict[str, Any] = (
+        {"ResequencingTimeout": RESEQUENCING} if values["resequenceBuffer"] else {}
+    )
     every_port = port(marks=values["enableDcTcp"])
     network = fat_tree(
         K,
@@ -72,7 +74,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
         stop_time=time(values["EndTime"]),
         seed=transport.seed(values, rng_run),
         routing=run_modes.routing(values, _modes(values), OPTIONS, _LINKS * LATENCY_NS),
-        stacks=[transport.stack("dc", spoken, defaults)],
+        stacks=[transport.stack("dc", spoken, defaults, **own)],
         workloads=[flows(values, pods, _TO_THE_CORE * GBPS * 10**9)],
         recording={"flows": "none", "links": "none", "flow_monitor": True},
     )
