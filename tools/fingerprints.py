@@ -51,8 +51,8 @@ def fingerprint(recording: Recording, columns: Columns, followed: Followed) -> A
         rows = None
         if name == "changes":
             variables = table.strings("name")
-            rows = [row for row, variable in enumerate(variables) if variable in followed]
-            rows = None if len(rows) == table.rows else rows
+            if not set(variables) <= set(followed):
+                rows = [row for row, variable in enumerate(variables) if variable in followed]
         digest.update(f"{name} {table.rows if rows is None else len(rows)}\n".encode())
         for column in wanted:
             data: Any = table[column]
@@ -67,14 +67,15 @@ def _short(digest: Any) -> str:
     return str(digest.hexdigest()[:16])
 
 
-def _with_changes(case: matrix.Case) -> Scenario:
+def with_changes(case: matrix.Case) -> Scenario:
+    """A case's scenario that records every change of the senders' state."""
     recording = case.scenario.recording.model_copy(update={"changes": True})
     return case.scenario.model_copy(update={"recording": recording})
 
 
-def of_tables(case: matrix.Case, columns: Columns, followed: Followed) -> str:
-    """Run a case with every change recorded."""
-    recording = backends.get("native").simulate(_with_changes(case))
+def of_tables(scenario: Scenario, columns: Columns, followed: Followed) -> str:
+    """Run a scenario for its tables."""
+    recording = backends.get("native").simulate(scenario)
     return _short(fingerprint(recording, columns, followed))
 
 
@@ -86,11 +87,11 @@ def of_packets(case: matrix.Case) -> str:
         return hashlib.sha256(trace.read_bytes()).hexdigest()[:16]
 
 
-def of_all(case: matrix.Case, columns: Columns, followed: Followed) -> str:
-    """Run a case with everything recorded that the comparison with ns-3 looks at."""
+def of_all(scenario: Scenario, columns: Columns, followed: Followed) -> str:
+    """Run a scenario for everything that the comparison with ns-3 looks at."""
     with TemporaryDirectory(prefix="ccperf-fingerprints-") as folder:
         trace = Path(folder) / f"packets{packets.SUFFIX}"
-        recording = backends.get("native").simulate(_with_changes(case), packets=trace)
+        recording = backends.get("native").simulate(scenario, packets=trace)
         digest = fingerprint(recording, columns, followed)
         digest.update(trace.read_bytes())
         return _short(digest)
@@ -100,9 +101,9 @@ def views(record: dict[str, Any]) -> dict[str, Callable[[matrix.Case], str]]:
     """How each kind of fingerprint in the record is taken."""
     all_columns, all_followed = record["all_columns"], record["all_followed"]
     return {
-        "tables": lambda case: of_tables(case, record["columns"], record["followed"]),
+        "tables": lambda case: of_tables(with_changes(case), record["columns"], record["followed"]),
         "packets": of_packets,
-        "all": lambda case: of_all(case, all_columns, all_followed),
+        "all": lambda case: of_all(with_changes(case), all_columns, all_followed),
     }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from ccperf import backends, registry
-from ccperf.verify import matrix
+from ccperf.verify import counting, matrix
 
 NATIVE = backends.get("native")
 CASES = matrix.cases()
@@ -26,7 +28,6 @@ def test_there_are_enough() -> None:
     assert len(CASES) >= 300
     # The four published runs, and 200 flows through each kind of network of switches.
     assert sum(case.heavy for case in CASES) <= 12
-    assert len(matrix.representative()) >= 40
     groups = Counter(case.group for case in CASES)
     assert groups["collision"] >= 20
     assert groups["published"] == 4
@@ -43,6 +44,29 @@ def test_every_algorithm_occurs() -> None:
         if direction.qdisc
     }
     assert qdiscs == set(registry.algorithms("qdisc"))
+
+
+def test_every_congestion_control_occurs_often_enough_for_its_differences_to_show() -> None:
+    counts = Counter(
+        cc for case in CASES for cc in {flow.cc.type for flow in case.scenario.flows if flow.cc}
+    )
+    assert min(counts.values()) >= 30
+
+
+def test_the_daily_part_has_every_algorithm_and_every_attribute_of_a_socket() -> None:
+    daily = matrix.representative()
+    names = json.loads((files("ccperf.data") / "slice.json").read_text(encoding="utf-8"))
+    assert [case.name for case in daily] == names
+    assert not any(case.heavy for case in daily)
+    there = {part for case in daily for part in counting.parts(case.scenario.canonical())}
+    algorithms = {
+        f"{kind} {name}"
+        for kind in ("cc", "qdisc", "recovery")
+        for name in registry.algorithms(kind)
+    }
+    assert algorithms <= there
+    params = registry.tables()["socket"]["params"]
+    assert {f"socket {param['ns3']}" for param in params if not param["is_own"]} <= there
 
 
 def test_patterns_select() -> None:

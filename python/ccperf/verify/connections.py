@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ccperf.scenario import Scenario
 from ccperf.verify.case import Case
 from ccperf.verify.case import case as _case
 
@@ -119,6 +120,13 @@ def closings() -> Iterator[Case]:
         tcp=retries,
         stop="10s",
     )
+    # Timeouts that double until they may not grow further.
+    yield _case(
+        "closing/longest-timeout",
+        changes=[{"time": "1s", "loss": 1.0}],
+        tcp={"DataRetries": 9},
+        stop="500s",
+    )
     # ACKs that come when the sender is gone, so that it resets a receiver which is not.
     yield _case(
         "closing/given-up-too-early",
@@ -156,6 +164,11 @@ def windows() -> Iterator[Case]:
     transfer = {"type": "Greedy", "bytes": "100000B"}
     yield _case("window/nagle", applications=transfer, tcp=nagle, stop="3s")
     yield _case("window/nagle-buffer", tcp={**nagle, "SndBufSize": 4_000}, stop="2s")
+    # A write is a full segment, which does not wait.
+    segments = {"type": "CBR", "write": "1448B", "rate": "4Mbps"}
+    yield _case("window/nagle-segments", applications=segments, tcp=nagle, rtts="40ms", stop="1s")
+    for size in (9_000_000, 600_000_000, 1_073_741_824):
+        yield _case(f"window/shift-{size}", tcp={"RcvBufSize": size}, stop="300ms")
 
 
 def pacing() -> Iterator[Case]:
@@ -223,6 +236,45 @@ def reordering() -> Iterator[Case]:
             )
 
 
+def wrapped_numbers() -> Iterator[Case]:
+    """More than 4 GiB in one connection, in the largest segments that fit into IP's packets."""
+    for recovery in ("TcpPrrRecovery", "TcpClassicRecovery"):
+        large = {"qdisc": "FifoQueueDisc", "mtu": "65535B"}
+        scenario = Scenario.model_validate(
+            {
+                "label": f"wrap/{recovery}",
+                "stop_time": "360ms",
+                "nodes": ["a", "b"],
+                "links": [
+                    {
+                        "name": "l",
+                        "ends": ["a", "b"],
+                        "rate": "100Gbps",
+                        "delay": "1us",
+                        "forward": {**large, "loss": 0.0005},
+                        "reverse": large,
+                    }
+                ],
+                "flows": [
+                    {
+                        "source": "a",
+                        "destination": "b",
+                        "cc": "TcpNewReno",
+                        "recovery": recovery,
+                        "tcp": {
+                            "SegmentSize": 65_483,
+                            "SndBufSize": 4_000_000,
+                            "RcvBufSize": 4_000_000,
+                            "MinRto": "1ms",
+                            "ClockGranularity": "1us",
+                        },
+                    }
+                ],
+            }
+        )
+        yield Case(scenario)
+
+
 def long_runs() -> Iterator[Case]:
     """What takes its time: BBR's look for the least round trip, every 10 s."""
     yield _case("long/TcpBbr", cc="TcpBbr", rate="8Mbps", rtts="30ms", qlen="30p", stop="14s")
@@ -254,5 +306,6 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     windows,
     pacing,
     reordering,
+    wrapped_numbers,
     long_runs,
 )

@@ -103,6 +103,15 @@ _USED: Mapping[registry.Kind, Callable[[Mapping[str, Any]], Iterable[str]]] = {
 }
 
 
+def parts(facts: Mapping[str, Any]) -> Iterator[str]:
+    """What a scenario, in its canonical form, has: algorithms, attributes of sockets, features."""
+    for kind, used in _USED.items():
+        yield from (f"{kind} {name}" for name in used(facts))
+    for flow in facts["flows"]:
+        yield from (f"socket {name}" for name in flow.get("tcp", ()))
+    yield from (f"feature {name}" for name, has in _FEATURES.items() if has(facts))
+
+
 def _is_dumbbell(facts: Mapping[str, Any]) -> bool:
     return bool(facts["links"][0]["name"] == BOTTLENECK)
 

@@ -91,11 +91,82 @@ def queue_disciplines() -> Iterator[Case]:
         qlen="60000B",
         qdisc_attributes={"ARED": "true"},
     )
+    # Queues that are empty for a while, and what is forgotten meanwhile.
+    pauses = {"type": "OnOff", "rate": "40Mbps", "on_time": "60ms", "off_time": "40ms"}
+    for qdisc in registry.algorithms("qdisc"):
+        if qdisc == "MqQueueDisc":
+            continue
+        known = registry.parameters("qdisc", qdisc)
+        marks = {"UseEcn": "true"} if "UseEcn" in known else {}
+        yield _case(
+            f"qdisc/{qdisc}-pauses",
+            qdisc=qdisc,
+            qlen="60p" if "MaxSize" in known else None,
+            qdisc_attributes=marks,
+            tcp={"UseEcn": "On"} if marks else {},
+            applications=pauses,
+            flows=2,
+        )
+    # PIE by measured rates, on a grid of whole packets and milliseconds, without protection of
+    # bursts, and calm for so long that bursts are protected again.
+    whole: dict[str, Any] = {"rate": "12Mbps", "mss": 1446, "qdisc": "PieQueueDisc"}
+    measured = {"UseDequeueRateEstimator": "true", "DequeueThreshold": "14980"}
+    yield _case("qdisc/PieQueueDisc-whole-rates", **whole, qlen="60p", qdisc_attributes=measured)
+    half = {"QueueDelayReference": "6ms"}
+    yield _case(
+        "qdisc/PieQueueDisc-whole-delays",
+        **whole,
+        qlen="60p",
+        qdisc_attributes=half,
+        applications=pauses,
+        flows=2,
+    )
+    yield _case(
+        "qdisc/PieQueueDisc-switched",
+        qdisc="PieQueueDisc",
+        qlen="60p",
+        qdisc_attributes={"ActiveThreshold": "10ms", "MaxBurstAllowance": "0ms"},
+        applications=pauses,
+        flows=2,
+    )
+    yield _case(
+        "qdisc/PieQueueDisc-calm",
+        qdisc="PieQueueDisc",
+        qlen="60p",
+        applications=[{"type": "CBR", "rate": "2Mbps"}, {"type": "Greedy"}, {"type": "Greedy"}],
+        rtts=["10ms"] * 3,
+        starts=["0s", "1620ms", "1700ms"],
+        stop="2500ms",
+    )
+    yield _case(
+        "qdisc/CoDelQueueDisc-no-target",
+        qdisc="CoDelQueueDisc",
+        qlen="60p",
+        qdisc_attributes={"Target": "0s", "Interval": "20ms"},
+        applications=pauses,
+        flows=2,
+    )
+    for rate in ("400kbps", "16Mbps"):
+        yield _case(
+            f"qdisc/RedQueueDisc-pauses-{rate}",
+            qdisc="RedQueueDisc",
+            qlen="60p",
+            qdisc_attributes={"LinkBandwidth": rate, "QW": "0.02"},
+            applications=pauses,
+            flows=2,
+        )
     yield _case(
         "qdisc/RedQueueDisc-bytes",
         qdisc="RedQueueDisc",
         qlen="60000B",
         qdisc_attributes={"MinTh": "10000", "MaxTh": "40000", "MeanPktSize": "1500"},
+        flows=2,
+    )
+    yield _case(
+        "qdisc/RedQueueDisc-bytes-uneven",
+        qdisc="RedQueueDisc",
+        qlen="60000B",
+        qdisc_attributes={"MinTh": "10000", "MaxTh": "40000", "MeanPktSize": "1501"},
         flows=2,
     )
 
@@ -136,6 +207,16 @@ def children() -> Iterator[Case]:
         yield case(f"tbf-{kind}-early", tbf(child), flows=3)
         yield case(f"tbf-prio-{kind}-early", tbf(prio(*[child] * 3)), **classes)
     yield case("nested", tbf(prio(*["CoDelQueueDisc"] * 3)), **classes)
+    bytes_ = {"type": "PieQueueDisc", "attributes": {**early, "MaxSize": "30000B"}}
+    yield case("tbf-Pie-bytes", tbf(bytes_), flows=3)
+    # Timers that run from the start.
+    marking = {"type": "MarkingPieQueueDisc", "attributes": {}}
+    for name, qdisc in (
+        ("prio-MarkingPie", prio(*[marking] * 3)),
+        ("tbf-MarkingPie", tbf(marking)),
+        ("tbf-prio-MarkingPie", tbf(prio(*[marking] * 3))),
+    ):
+        yield case(name, qdisc, **classes, cc=["TcpDctcp"] * 3, tcp={"UseEcn": "On"})
 
 
 def _tight(kind: str) -> dict[str, Any]:

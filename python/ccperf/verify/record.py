@@ -83,6 +83,12 @@ def coverage() -> Mapping[str, Any]:
     return _data("coverage.json")
 
 
+@cache
+def mutants() -> Mapping[str, Any]:
+    """What `tools/mutants.py --record` wrote: mistakes planted, and what noticed them."""
+    return _data("mutants.json")
+
+
 def _data(name: str) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(
         files("ccperf.data").joinpath(name).read_text(encoding="utf-8")

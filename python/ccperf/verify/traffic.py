@@ -98,6 +98,11 @@ def byte_limits() -> Iterator[Case]:
     yield case("1ms", "60p", "TbfQueueDisc", packets=3_000)
     steps = [{"time": f"{500 * i}ms", "rate": f"{8 * i}Mbps"} for i in (1, 2, 3)]
     yield case("100ms", "50p", "RedQueueDisc", changes=steps, packets=9_000)
+    # Packets of 1,500 B on the wire take a whole millisecond, and so does what is waited for.
+    for hold_time in ("5ms", "20ms", "100ms"):
+        name = f"byte-limits/grid-{hold_time}"
+        device = {"device_queue": "50p", "queue_limits": {"hold_time": hold_time}}
+        yield _directed(_case(name, rate="12Mbps", mss=1446, rtts="20ms"), **device)
     straight = {"qdisc": None, "device_queue": "30p", "queue_limits": {"hold_time": "2ms"}}
     yield _directed(_case("byte-limits/no-discipline"), **straight)
 

@@ -1,0 +1,93 @@
+"""What was measured of all mistakes.
+
+`tests/verify/mutants.json` has a line for each mistake, so that the next measurement asks first who
+noticed it; `python/ccperf/data/mutants.json`, the table of the page on fidelity, comes with the
+package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mutation.places import AREAS, ROOT, Mutant, written
+
+if TYPE_CHECKING:
+    # With it comes the engine, which may not be built yet.
+    from mutation.trials import Verdict
+
+MEASURED = ROOT / "tests" / "verify" / "mutants.json"
+SUMMARY = ROOT / "python" / "ccperf" / "data" / "mutants.json"
+
+
+def measured() -> dict[str, Any]:
+    """The last measurement: `by`, who noticed a mistake; `refused`, what the compiler does not
+    take; `unit` and `fuzz`, which unit test and which random scenario noticed one of the others.
+    """
+    if not MEASURED.exists():
+        return {"by": {}, "refused": [], "unit": {}, "fuzz": {}}
+    data: dict[str, Any] = json.loads(MEASURED.read_text())
+    return data
+
+
+def reasons() -> Mapping[str, str]:
+    """Why a mistake cannot be noticed, by its name."""
+    return {
+        name: entry["reason"]
+        for entry in written().get("survivor", ())
+        for name in entry["mutants"]
+    }
+
+
+def survivors(mutants: Sequence[Mutant]) -> list[tuple[int, Mutant]]:
+    """The mistakes that no scenario noticed when all were measured, by their numbers."""
+    by = measured()["by"]
+    return [item for item in enumerate(mutants) if by.get(item[1].name) == ""]
+
+
+def write(verdicts: Iterable[Verdict], mutants: Sequence[Mutant], refused: Iterable[str]) -> None:
+    """Keep what was measured, of the mistakes that there are."""
+    last = measured()
+    new = {verdict.mutant.name: verdict.by for verdict in verdicts if not verdict.given_up}
+    found = last["by"] | new
+    by = {mutant.name: found[mutant.name] for mutant in mutants if mutant.name in found}
+    data = {
+        "by": by,
+        "refused": sorted(refused),
+        "unit": {name: found for name, found in last["unit"].items() if name in by},
+        "fuzz": {name: found for name, found in last["fuzz"].items() if name in by},
+    }
+    MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def add(what: str, found: Mapping[str, Any]) -> None:
+    """Keep what unit tests or random scenarios notice of the mistakes that no scenario does."""
+    data = measured()
+    data[what].update(found)
+    MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
+    """Write the table."""
+    data, why = measured(), reasons()
+    rows: dict[str, dict[str, int]] = {}
+    for area in ("by hand", *AREAS):
+        inside = [m for m in mutants if m.area == area and m.name in data["by"]]
+        left = [m.name for m in inside if not data["by"][m.name]]
+        rows[area] = {
+            "planted": len(inside),
+            "slice": sum(data["by"][m.name] in slice_ for m in inside),
+            "matrix": len(inside) - len(left),
+            "unit": sum(bool(data["unit"].get(name)) for name in left),
+            "fuzz": sum(bool(data["fuzz"].get(name)) for name in left),
+            "explained": sum(name in why for name in left),
+        }
+    survivors = [
+        {"reason": entry["reason"], "equivalent": entry["equivalent"], "mistakes": count}
+        for entry in written().get("survivor", ())
+        if (count := sum(data["by"].get(name) == "" for name in entry["mutants"]))
+    ]
+    SUMMARY.write_text(
+        json.dumps({"areas": rows, "survivors": survivors}, indent=1, ensure_ascii=False) + "\n"
+    )

@@ -1,0 +1,53 @@
+"""What the engine's unit tests notice of a mistake."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from mutation.places import Mutant
+
+#: So many times what all tests take without a mistake.
+LONGER = 5
+
+
+def ask(
+    program: Path, mutants: Sequence[tuple[int, Mutant]], jobs: int
+) -> Iterator[tuple[Mutant, str]]:
+    """Run all tests with each mistake; yield it with the first test that fails, if one does."""
+    began = time.monotonic()
+    if failed := _failed(program, "", None):
+        raise SystemExit(f"without a mistake {failed} fails")
+    limit = LONGER * (time.monotonic() - began)
+
+    def work(item: tuple[int, Mutant]) -> tuple[Mutant, str]:
+        number, mutant = item
+        return mutant, _failed(program, str(number), limit)
+
+    with ThreadPoolExecutor(jobs) as executor:
+        yield from executor.map(work, mutants)
+
+
+def _failed(program: Path, mistake: str, limit_s: float | None) -> str:
+    environment = {**os.environ, "CCPERF_MISTAKE": mistake} if mistake else None
+    try:
+        done = subprocess.run(
+            [program, "--test-threads", "1"],
+            cwd=program.parents[3] / "crates" / "engine",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=limit_s,
+        )
+    except subprocess.TimeoutExpired:
+        return "never ends"
+    if done.returncode == 0:
+        return ""
+    found = re.search(r"^test (\S+) .*FAILED", done.stdout, re.MULTILINE)
+    return found[1] if found else "breaks off"
