@@ -23,7 +23,10 @@ ring             :
 units            : time
 attributes       : time units
 flow_monitor     : time
-packet           : flow_monitor seq time
+mix              :
+pair_table       : mix
+path_monitor     : pair_table time
+packet           : flow_monitor path_monitor seq time
 verdict          :
 event            : time
 rng              : math
@@ -35,14 +38,15 @@ departures       : time
 tcp              : attributes cpp departures packet ring seq time
 congestion       : attributes cpp math packet rng seq tcp time
 recovery         : attributes cpp tcp
-user             : lowered qdisc tcp
+user             : lowered qdisc routing tcp
 error            : time user
-routing          : attributes packet rng seq time
-network          : event flow_monitor lowered packet qdisc ring rng routing time trace verdict
+routing          : attributes mix packet pair_table rng seq time
+network          : event flow_monitor lowered packet pair_table path_monitor qdisc ring rng routing
+                   time trace verdict
 application      : event lowered math ring rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
-recorder         : flow_monitor hosts lowered network recording tcp time verdict
+recorder         : flow_monitor hosts lowered network path_monitor recording tcp time verdict
 build            : application attributes capture congestion error event hosts lowered network
                    packet qdisc recovery rng routing tcp time trace user
 schedule         : event lowered time
@@ -74,7 +78,7 @@ added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
 metrics          : _native errors
-figures          : errors metrics oddities outputs wording
+figures          : _native errors metrics oddities outputs wording
 notebook         : errors figures
 scenario         : _native added_delay errors fields notebook profiles toml user_code wording
                    workload

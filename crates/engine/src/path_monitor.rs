@@ -13,7 +13,7 @@
 
 use std::collections::VecDeque;
 
-use crate::routing::balance::PairTable;
+use crate::pair_table::PairTable;
 use crate::time::Time;
 
 /// What is known of one flow.

@@ -4,8 +4,9 @@
 //! and that of the packet that its host got last from there, with the load of that one's way.  Numbers are plus 1: 0 is none.
 
 use crate::packet::{Ecn, Flags, PPP_HEADER, Packet};
+use crate::pair_table::PairTable;
 use crate::routing::Origin;
-use crate::routing::balance::{Agents, Coming, Leaves, PairTable, Probe, Sender, Sending, Ways};
+use crate::routing::balance::{Agents, Coming, Leaves, Probe, Sender, Sending, Ways};
 use crate::time::Time;
 
 /// Of probes, with all headers.

@@ -15,7 +15,7 @@ use super::HostContext;
 use super::flowlets::Flowlets;
 use super::letflow::FLOWLET_TIMEOUT;
 use super::sender::{Coming, Sender, Sending, way_of};
-use super::table::PairTable;
+use crate::pair_table::PairTable;
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::Flags;
 use crate::rng::RngStream;

@@ -11,7 +11,8 @@
 //! with 64-bit arithmetic that wraps, and nodes counted from 0 in the scenario's order.  RFC 2992 keeps
 //! most flows on their way when a port comes or goes; this does not, as most switches do not.
 
-use super::{Balancer, BuildContext, Choice, SEED, mix};
+use super::{Balancer, BuildContext, Choice, SEED};
+use crate::mix::mix;
 use crate::attributes::{Param, Spec, U64};
 
 pub const SPEC: Spec = Spec {

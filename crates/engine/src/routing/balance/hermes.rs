@@ -44,7 +44,7 @@ use super::HostContext;
 use super::sender::{
     Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of,
 };
-use super::table::PairTable;
+use crate::pair_table::PairTable;
 use crate::attributes::{FRACTION, Kind, Param, Spec};
 use crate::packet::Flags;
 use crate::rng::RngStream;

@@ -13,7 +13,7 @@
 
 use super::HostContext;
 use super::sender::{Sender, Sending, Ways, grown, way_of};
-use super::table::PairTable;
+use crate::pair_table::PairTable;
 use crate::attributes::{Kind, Param, Spec};
 use crate::rng::RngStream;
 

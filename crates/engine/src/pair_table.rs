@@ -1,6 +1,6 @@
-//! What a switch remembers of pairs of nodes.
+//! What is remembered of pairs: of nodes at a switch, of ways of a flow.
 
-use super::mix;
+use crate::mix::mix;
 
 /// A value for each pair that has been asked for: open addressing, linear probing, at most half full.  It
 /// allocates when pairs are new only.
