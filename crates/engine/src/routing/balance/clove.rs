@@ -15,9 +15,9 @@ use super::HostContext;
 use super::flowlets::Flowlets;
 use super::letflow::FLOWLET_TIMEOUT;
 use super::sender::{Coming, Sender, Sending, way_of};
-use crate::pair_table::PairTable;
 use crate::attributes::{Kind, Param, Spec};
 use crate::packet::Flags;
+use crate::pair_table::PairTable;
 use crate::rng::RngStream;
 use crate::time::Time;
 

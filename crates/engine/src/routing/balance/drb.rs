@@ -9,9 +9,9 @@
 //!
 //! A pair's first packet at a switch takes a port at random, `uniform(0, ports - 1)`, so that pairs are not in step.
 
-use crate::pair_table::PairTable;
 use super::{Balancer, BuildContext, Choice};
 use crate::attributes::Spec;
+use crate::pair_table::PairTable;
 use crate::rng::RngStream;
 
 pub const SPEC: Spec = Spec {

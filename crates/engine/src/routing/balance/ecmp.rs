@@ -12,8 +12,8 @@
 //! most flows on their way when a port comes or goes; this does not, as most switches do not.
 
 use super::{Balancer, BuildContext, Choice, SEED};
-use crate::mix::mix;
 use crate::attributes::{Param, Spec, U64};
+use crate::mix::mix;
 
 pub const SPEC: Spec = Spec {
     ns3: "ecmp",

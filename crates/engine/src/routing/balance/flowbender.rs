@@ -14,9 +14,9 @@
 //! acknowledgements tell which segments were marked: DCTCP.
 
 use super::HostContext;
-use crate::mix::mix;
 use super::sender::{Coming, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of};
 use crate::attributes::{FRACTION, Kind, Param, Spec};
+use crate::mix::mix;
 use crate::packet::Flags;
 use crate::seq::Seq;
 

@@ -44,9 +44,9 @@ use super::HostContext;
 use super::sender::{
     Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of,
 };
-use crate::pair_table::PairTable;
 use crate::attributes::{FRACTION, Kind, Param, Spec};
 use crate::packet::Flags;
+use crate::pair_table::PairTable;
 use crate::rng::RngStream;
 use crate::seq::Seq;
 use crate::time::Time;

@@ -13,8 +13,8 @@
 
 use super::HostContext;
 use super::sender::{Sender, Sending, Ways, grown, way_of};
-use crate::pair_table::PairTable;
 use crate::attributes::{Kind, Param, Spec};
+use crate::pair_table::PairTable;
 use crate::rng::RngStream;
 
 pub const SPEC: Spec = Spec {
