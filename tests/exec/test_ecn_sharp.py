@@ -6,16 +6,15 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from ccperf import backends, programs
 from ccperf.cli.app import invoke
-from ccperf.errors import UsageError
 from ccperf.metrics import compute
-from ccperf.programs import PROGRAMS, ProgramRun
+from ccperf.programs import PROGRAMS
+from program_lines import canonical, execute, refusal, run_of, warnings
 
 SHORT_FABRIC = (
     "large-scale --leafCount=2 --spineCount=2 --serverCount=4 --load=0.6 --randomSeed=3"
@@ -48,31 +47,6 @@ THEIRS = """<?xml version="1.0" ?>
 </FlowMonitor>
 """
 SHORT_TRACK = "queue-track --endTime=0.05 --simEndTime=0.06 --randomSeed=3"
-
-
-def run_of(line: str) -> ProgramRun:
-    run = programs.parse([line])
-    assert isinstance(run, ProgramRun)
-    return run
-
-
-def canonical(line: str) -> dict[str, Any]:
-    return run_of(line).scenario()[0].canonical()
-
-
-def warnings(line: str) -> str:
-    return "\n".join(run_of(line).scenario()[1])
-
-
-def refusal(line: str) -> UsageError:
-    with pytest.raises(UsageError) as caught:
-        programs.scenario(programs.parse([line]))
-    return caught.value
-
-
-def execute(line: str, capsys: pytest.CaptureFixture[str]) -> str:
-    assert invoke(["exec", "--", line]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -19,31 +19,15 @@ from typing import Any
 import pytest
 
 from ccperf import backends, programs
-from ccperf.errors import UsageError
 from ccperf.programs import EXAMPLES, ProgramRun
 from ccperf.programs.program import float32, ns_of
+from program_lines import canonical, refusal, run_of
 
 GOLDEN = [
     golden
     for name in ("ns3_examples.json", "ns3_programs.json")
     for golden in json.loads(Path(__file__).with_name(name).read_text())
 ]
-
-
-def example(line: str) -> ProgramRun:
-    run = programs.parse([line])
-    assert isinstance(run, ProgramRun)
-    return run
-
-
-def canonical(line: str) -> dict[str, Any]:
-    return example(line).scenario()[0].canonical()
-
-
-def refusal(line: str) -> UsageError:
-    with pytest.raises(UsageError) as caught:
-        programs.scenario(programs.parse([line]))
-    return caught.value
 
 
 def packet_lines(scenario: dict[str, Any], trace: Path) -> Iterator[str]:
@@ -69,7 +53,7 @@ def packet_lines(scenario: dict[str, Any], trace: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("golden", GOLDEN, ids=[golden["line"] for golden in GOLDEN])
 def test_packets_are_those_of_the_real_program(golden: dict[str, Any], tmp_path: Path) -> None:
-    scenario, _ = example(golden["line"]).scenario()
+    scenario, _ = run_of(golden["line"]).scenario()
     backends.get("native").simulate(scenario, packets=tmp_path / "packets.csv")
     lines = list(packet_lines(scenario.canonical(), tmp_path / "packets.csv"))
     assert len(lines) == golden["rows"]
@@ -116,7 +100,7 @@ def test_defaults_are_those_of_the_programs() -> None:
 
 
 def test_the_last_of_two_options_counts_and_a_lone_boolean_is_switched() -> None:
-    run = example("tcp-validation --baseRtt=10ms --baseRtt=0.02 --queueUseEcn")
+    run = run_of("tcp-validation --baseRtt=10ms --baseRtt=0.02 --queueUseEcn")
     assert run.values["baseRtt"] == 20_000_000
     assert run.values["queueUseEcn"] is True
 
@@ -127,21 +111,21 @@ def test_attributes_are_defaults_that_the_program_overrides() -> None:
     )
     assert canonical(line)["flows"][0]["tcp"]["DelAckCount"] == "1"
     assert canonical(line)["flows"][0]["tcp"]["SegmentSize"] == "340"
-    _, warnings = example("tcp-validation --ns3::TcpVegas::Alpha=3").scenario()
+    _, warnings = run_of("tcp-validation --ns3::TcpVegas::Alpha=3").scenario()
     assert any("--ns3::TcpVegas::Alpha" in warning for warning in warnings)
 
 
 def test_files_that_are_not_written_are_named_once() -> None:
-    _, warnings = example("tcp-variants-comparison --tracing=1 --pcap_tracing=1").scenario()
+    _, warnings = run_of("tcp-variants-comparison --tracing=1 --pcap_tracing=1").scenario()
     assert len(warnings) == 1
     assert "--tracing" in warnings[0]
     assert "--packets" in warnings[0]
-    assert example("tcp-variants-comparison").scenario()[1] == []
-    assert ".dat" in example("tcp-validation").scenario()[1][0]
+    assert run_of("tcp-variants-comparison").scenario()[1] == []
+    assert ".dat" in run_of("tcp-validation").scenario()[1][0]
 
 
 def test_the_recovery_can_be_set() -> None:
-    run = example("tcp-validation").with_recovery("TcpClassicRecovery")
+    run = run_of("tcp-validation").with_recovery("TcpClassicRecovery")
     assert run.scenario()[0].flows[0].recovery == "TcpClassicRecovery"
     assert "--recovery TcpClassicRecovery" in run.reproduce()
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from ccperf import programs
 from ccperf.cli.app import invoke
-from ccperf.errors import UsageError
-from ccperf.programs import PROGRAMS, ProgramRun
+from ccperf.programs import PROGRAMS
 from ccperf.programs.load_balance.run_modes import RUN_MODES
+from program_lines import canonical, execute, refusal, run_of, warnings
 
 LARGE = "conga-simulation-large --cdfFileName=DCTCP_CDF.txt --load=0.5 --randomSeed=3"
 SHORT = (
@@ -28,38 +26,13 @@ README_HERMES = (
 ONE_SERVER = "--blackHoleSrcAddr=10.1.4.4 --blackHoleSrcMask=255.255.255.255"
 
 
-def run_of(line: str) -> ProgramRun:
-    run = programs.parse([line])
-    assert isinstance(run, ProgramRun)
-    return run
-
-
-def canonical(line: str) -> dict[str, Any]:
-    return run_of(line).scenario()[0].canonical()
-
-
 def routing(line: str) -> tuple[str, dict[str, str]]:
     found = canonical(line)["routing"]
     return found["type"], {k: v for k, v in found["attributes"].items() if k != "Seed"}
 
 
-def warnings(line: str) -> str:
-    return "\n".join(run_of(line).scenario()[1])
-
-
-def refusal(line: str) -> UsageError:
-    with pytest.raises(UsageError) as caught:
-        programs.scenario(programs.parse([line]))
-    return caught.value
-
-
 def files(line: str) -> list[str]:
     return [file.name for file in run_of(line).files()]
-
-
-def execute(line: str, capsys: pytest.CaptureFixture[str]) -> str:
-    assert invoke(["exec", "--", line]) == 0
-    return capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

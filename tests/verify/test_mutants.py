@@ -29,7 +29,7 @@ def test_a_random_part_of_the_mistakes_is_noticed() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     last = re.fullmatch(r"(\d+) planted, (\d+) killed", done.stdout.splitlines()[-1])
     assert last
-    assert int(last[1]) >= 50
+    assert int(last[1]) >= 26 + 300 // 30  # the review's, and of at least 300 others
     assert re.search(r"^seed \d+;", done.stdout, re.MULTILINE)
 
 

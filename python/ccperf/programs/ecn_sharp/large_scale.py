@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ccperf.result import Result
     from ccperf.scenario import Scenario
     from ccperf.topologies import SwitchPort
+    from ccperf.topologies.fabric import Fabric
 
 #: Of every switch port, in packets.
 LIMIT, DEVICE_QUEUE = "250p", "10p"
@@ -85,6 +86,29 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     return fabric(values, defaults, rng_run, SwitchPort(qdisc, DEVICE_QUEUE))
 
 
+def leaves_and_spines(values: Values, port: SwitchPort, host_port: SwitchPort) -> Fabric:
+    """The network that the options describe, over such ports of switches and hosts."""
+    from ccperf.topologies import FabricLink, leaf_spine
+
+    latency = time(values["linkLatency"])
+    return leaf_spine(
+        values["leafCount"],
+        values["spineCount"],
+        values["serverCount"],
+        parallel=values["linkCount"],
+        host_link_of=FabricLink(rate(values["leafServerCapacity"] * _GBPS), latency),
+        fabric_link_of=FabricLink(rate(values["spineLeafCapacity"] * _GBPS), latency),
+        port=port,
+        host_port=host_port,
+    )
+
+
+def uplinks(values: Values) -> int:
+    """What all links from leaves to spines carry together, in bit/s."""
+    links = values["leafCount"] * values["spineCount"] * values["linkCount"]
+    return int(links * values["spineLeafCapacity"] * _GBPS)
+
+
 def fabric(
     values: Values,
     defaults: Defaults,
@@ -93,22 +117,10 @@ def fabric(
     stack: Mapping[str, Any] | None = None,
 ) -> Scenario:
     """The fabric with its flows, over such ports; `stack` has further fields of the flows'."""
-    from ccperf.topologies import FabricLink, fair_host_port, leaf_spine
+    from ccperf.topologies import fair_host_port
 
     check(values)
-    leaves, spines, parallel = (values[n] for n in ("leafCount", "spineCount", "linkCount"))
-    latency = time(values["linkLatency"])
-    up = values["spineLeafCapacity"] * _GBPS
-    network = leaf_spine(
-        leaves,
-        spines,
-        values["serverCount"],
-        parallel=parallel,
-        host_link_of=FabricLink(rate(values["leafServerCapacity"] * _GBPS), latency),
-        fabric_link_of=FabricLink(rate(up), latency),
-        port=port,
-        host_port=fair_host_port(device_queue=DEVICE_QUEUE),
-    )
+    network = leaves_and_spines(values, port, fair_host_port(device_queue=DEVICE_QUEUE))
     flows = {
         "name": "flow",
         "stack": "dc",
@@ -119,7 +131,7 @@ def fabric(
         "arrivals": {
             "type": "Poisson",
             "load": values["load"],
-            "capacity": rate(leaves * spines * parallel * up),
+            "capacity": rate(uplinks(values)),
             "start": time(values["StartTime"]),
             "until": time(values["FlowLaunchEndTime"]),
         },

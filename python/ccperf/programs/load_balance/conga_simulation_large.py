@@ -104,24 +104,12 @@ _NEEDS = {
 
 def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     """The scenario that the program describes."""
-    from ccperf.topologies import FabricLink, leaf_spine
-
     large_scale.check(values)
     refuse(values)
-    leaves, spines, parallel = (values[n] for n in ("leafCount", "spineCount", "linkCount"))
-    latency, seed = time(values["linkLatency"]), transport.seed(values, rng_run)
+    seed = transport.seed(values, rng_run)
     up = values["spineLeafCapacity"] * _GBPS
     every_port = port(marks=values["transportProt"] != "Tcp")
-    whole = leaf_spine(
-        leaves,
-        spines,
-        values["serverCount"],
-        parallel=parallel,
-        host_link_of=FabricLink(rate(values["leafServerCapacity"] * _GBPS), latency),
-        fabric_link_of=FabricLink(rate(up), latency),
-        port=every_port,
-        host_port=every_port,
-    )
+    whole = large_scale.leaves_and_spines(values, every_port, every_port)
     network = replace(whole, links=failures.with_slow_links(values, whole, up, seed))
     own = {k: v for option, own in _SWITCHED.items() if values[option] for k, v in own.items()}
     if values["resequenceBuffer"]:
@@ -132,7 +120,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
         seed=seed,
         routing=run_modes.routing(values, run_modes.RUN_MODES, OPTIONS, _propagation(values)),
         stacks=[transport.stack("dc", values, defaults, **own)],
-        workloads=[flows(values, network.racks, leaves * spines * parallel * up)],
+        workloads=[flows(values, network.racks, large_scale.uplinks(values))],
         faults=failures.faults(values, network),
         recording={"interval": INTERVAL, "flows": "none", "flow_monitor": True},
     )

@@ -1,0 +1,40 @@
+"""What the command line of a program that `exec` knows comes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ccperf import programs
+from ccperf.cli.app import invoke
+from ccperf.errors import UsageError
+from ccperf.programs import ProgramRun
+
+
+def run_of(line: str) -> ProgramRun:
+    run = programs.parse([line])
+    assert isinstance(run, ProgramRun)
+    return run
+
+
+def canonical(line: str) -> dict[str, Any]:
+    """Its scenario."""
+    return run_of(line).scenario()[0].canonical()
+
+
+def warnings(line: str) -> str:
+    return "\n".join(run_of(line).scenario()[1])
+
+
+def refusal(line: str) -> UsageError:
+    """Why it describes nothing that runs."""
+    with pytest.raises(UsageError) as caught:
+        programs.scenario(programs.parse([line]))
+    return caught.value
+
+
+def execute(line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What `exec` prints when it runs it."""
+    assert invoke(["exec", "--", line]) == 0
+    return capsys.readouterr().out
