@@ -53,7 +53,8 @@ def test_processes_store_what_threads_do(tmp_path: Path) -> None:
 def test_a_process_that_is_killed_loses_nothing() -> None:
     executor = LocalExecutor(NATIVE, 2, processes=True)
     try:
-        futures = [executor.submit(job(point)) for point in points(12, "2s")]
+        # So long that both are at work when one is killed.
+        futures = [executor.submit(job(point)) for point in points(12, "60s")]
         futures[0].result()
         os.kill(executor._processes[0].pid, signal.SIGKILL)
         assert len({future.result().id for future in futures}) == 12
