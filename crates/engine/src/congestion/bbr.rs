@@ -21,6 +21,7 @@
 //! the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same.
 
 use super::BuildContext;
+use super::aggregation::Aggregation;
 use super::max_filter::MaxFilter;
 use crate::attributes::{Kind, Param, Spec, U32};
 use crate::cpp;
@@ -28,7 +29,7 @@ use crate::rng::RngStream;
 use crate::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
 use crate::tcp::rate::{RateConnection, RateSample};
 use crate::tcp::{CongState, Tcb};
-use crate::time::{Rate, Time, seconds};
+use crate::time::{Rate, Time};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpBbr",
@@ -502,67 +503,6 @@ impl Bbr {
 
 fn scaled(rate: Rate, gain: f64) -> Rate {
     Rate(cpp::to_u64(gain * rate.0 as f64))
-}
-
-/// How much more than bandwidth times time is acknowledged in a burst (Linux's
-/// `bbr_update_ack_aggregation`): the maximum of this window of rounds and the one before.
-#[derive(Debug)]
-struct Aggregation {
-    window: u32,
-    reset_threshold: u32,
-    extra: [u32; 2],
-    current: usize,
-    rounds: u32,
-    epoch_start: Time,
-    epoch_acked: u32,
-}
-
-impl Aggregation {
-    fn new(window: u32, reset_threshold: u32) -> Aggregation {
-        Aggregation {
-            window,
-            reset_threshold,
-            extra: [0; 2],
-            current: 0,
-            rounds: 0,
-            epoch_start: Time::ZERO,
-            epoch_acked: 0,
-        }
-    }
-
-    fn start_epoch(&mut self, now: Time) {
-        self.epoch_start = now;
-        self.epoch_acked = 0;
-    }
-
-    fn max(&self) -> u32 {
-        self.extra[0].max(self.extra[1])
-    }
-
-    fn update(&mut self, tcb: &Tcb, rs: &RateSample, max_bw: Rate, round_starts: bool) {
-        if rs.acked_sacked == 0 || rs.delivered < 0 {
-            return;
-        }
-        if round_starts {
-            self.rounds = (self.rounds + 1).min(31);
-            if self.rounds >= self.window {
-                self.rounds = 0;
-                self.current = 1 - self.current;
-                self.extra[self.current] = 0;
-            }
-        }
-        let now = tcb.now;
-        let elapsed = cpp::to_u32(seconds(now.ns()) - seconds(self.epoch_start.ns()));
-        let mut expected = (max_bw.0.wrapping_mul(u64::from(elapsed)) / 8) as u32;
-        let acked = self.epoch_acked.wrapping_add(rs.acked_sacked);
-        if self.epoch_acked <= expected || acked >= self.reset_threshold {
-            self.start_epoch(now);
-            expected = 0;
-        }
-        self.epoch_acked = self.epoch_acked.wrapping_add(rs.acked_sacked);
-        let extra = self.epoch_acked.wrapping_sub(expected).min(tcb.cwnd);
-        self.extra[self.current] = self.extra[self.current].max(extra);
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Congestion control algorithms: one file each, one line in the registry below each.
 
+mod aggregation;
 #[cfg(test)]
 mod driver;
 mod hystart;

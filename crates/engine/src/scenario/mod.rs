@@ -93,4 +93,6 @@ impl Canonical {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

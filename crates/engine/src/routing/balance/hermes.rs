@@ -41,6 +41,7 @@
 //! a way is forgiven.
 
 use super::HostContext;
+use super::rack::{Rack, Rate, Way};
 use super::sender::{
     Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of,
 };
@@ -112,9 +113,6 @@ const BLACK_HOLE_TIMEOUTS: u32 = 3;
 const LOSSY: f64 = 0.01;
 /// Of fewer packets a hundredth says nothing.
 const LEAST_JUDGED: u32 = 100;
-/// Rates: so much is forgotten so often.
-const FORGET: f64 = 0.2;
-const PERIOD: Time = Time(32_000);
 
 #[derive(Debug)]
 pub struct Hermes {
@@ -142,33 +140,6 @@ pub struct Hermes {
     best: Vec<[Option<(u32, Time)>; 2]>,
 }
 
-/// Bytes, of which a part is forgotten all the time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Rate {
-    bytes: f64,
-    since: Time,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Rack {
-    /// The least round trip, in ns.
-    least: Option<f64>,
-    ways: Vec<Way>,
-}
-
-/// A way from one rack to another.
-#[derive(Clone, Copy, Debug, Default)]
-struct Way {
-    ecn: f64,
-    rtt: Option<f64>,
-    rate: Rate,
-    /// In the present period of judgement, and when that began.
-    sent: u32,
-    again: u32,
-    since: Time,
-    failed_until: Time,
-}
-
 /// A way between two hosts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hole {
@@ -194,58 +165,6 @@ enum State {
     Good,
     Gray,
     Congested,
-}
-
-impl Rate {
-    fn at(&self, now: Time) -> f64 {
-        let periods = (now.0 - self.since.0) / PERIOD.0;
-        self.bytes * power(1.0 - FORGET, periods)
-    }
-
-    fn add(&mut self, bytes: u32, now: Time) {
-        let periods = (now.0 - self.since.0) / PERIOD.0;
-        self.bytes = self.at(now) + f64::from(bytes);
-        self.since = Time(self.since.0 + periods * PERIOD.0);
-    }
-
-    /// In bit/s.
-    fn bits_per_second(&self, now: Time) -> f64 {
-        self.at(now) * FORGET / PERIOD.0 as f64 * 8e9
-    }
-}
-
-/// By multiplications alone, the same everywhere.
-fn power(mut base: f64, mut exponent: u64) -> f64 {
-    let mut result = 1.0;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            result *= base;
-        }
-        base *= base;
-        exponent >>= 1;
-    }
-    result
-}
-
-impl Rack {
-    fn grow(&mut self, ways: u32) -> &mut Self {
-        if self.ways.len() < ways as usize {
-            self.ways.resize(ways as usize, Way::default());
-        }
-        self
-    }
-
-    fn note_rtt(&mut self, way: u32, rtt: Time, gain: f64) {
-        let rtt = rtt.0 as f64;
-        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        let way = &mut self.ways[way as usize];
-        way.rtt = Some(way.rtt.map_or(rtt, |average| average + gain * (rtt - average)));
-    }
-
-    fn note_mark(&mut self, way: u32, is_marked: bool, gain: f64) {
-        let way = &mut self.ways[way as usize];
-        way.ecn += gain * (f64::from(u8::from(is_marked)) - way.ecn);
-    }
 }
 
 impl Hermes {

@@ -11,6 +11,7 @@
 mod flowlets;
 mod labelled;
 mod loads;
+mod rack;
 mod sender;
 
 use std::collections::BTreeMap;
