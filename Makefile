@@ -72,8 +72,8 @@ verify: setup ## compare with the published tables and with real ns-3
 docs: setup ## the parts of the documentation that come from data
 	$(BIN)/python tools/docs.py
 
-perf: $(VENV)/.optimised ## speed against real ns-3, six scenarios, of the engine as in the wheel
-	$(BIN)/python -m benchmarks.perf --cc $(CCA)
+perf: $(VENV)/.optimised ## speed against real ns-3 (and htsim: HTSIM=its checkout), of the engine as in the wheel
+	$(BIN)/python -m benchmarks.perf --cc $(CCA) $(if $(HTSIM),--htsim $(HTSIM))
 
 record: setup ## the whole comparison with ns-3 and its coverage, for the page on fidelity
 	$(BIN)/ccperf verify ns3 --full --record python/ccperf/data/verified.json

@@ -4,7 +4,9 @@ For each scenario: wall time from the parsed (lowered) scenario to the complete 
 recording being the one that ``ccperf bench`` makes; packet-hops per second (one packet, data or
 ACK, through one queue and link); peak memory of the process. One core, median of five. ns-3 runs
 the same lowered scenario without any tracing, the heavy scenarios for a shorter stretch of
-simulated time; its rate is that of its event loop alone.
+simulated time; its rate is that of its event loop alone. Rates belong to a machine, so ratios come
+first: to ns-3; to the machine itself (how many pops and pushes on a binary heap of 100 entries a
+packet-hop takes); and, with ``--htsim`` and a checkout of it, to htsim.
 
 ``benchmarks/notes.md`` keeps the history of what was tried.
 """
@@ -25,10 +27,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.peers import heap_ns, htsim
 from benchmarks.scenarios import Case, cases
 
-#: Another simulator, for scale: htsim on a dumbbell of comparable size (see notes.md).
-HTSIM_HOPS_PER_S = 8e6
 REPEATS = 5
 
 
@@ -101,40 +102,24 @@ def start_up_seconds() -> float:
         return time.perf_counter() - start
 
 
-def report(cc: str, with_ns3: bool) -> list[dict[str, float | str]]:
-    rows: list[dict[str, float | str]] = []
-    print(f"{cc}: one core, median of {REPEATS}")
+@dataclass(frozen=True)
+class Peers:
+    """What is asked besides the engine."""
+
+    with_ns3: bool
+    htsim: Path | None
+    heap_ns: float
+
+
+def report(cc: str, peers: Peers) -> list[dict[str, float | str]]:
+    print(f"{cc}: one core, median of {REPEATS}; a pop and a push take {peers.heap_ns:.0f} ns here")
     print(
-        f"{'scenario':26}{'wall s':>9}{'hops':>12}{'M hops/s':>10}{'MiB':>7}"
-        f"{'ns-3 hops/s':>13}{'ratio':>8}{'x htsim':>9}"
+        f"{'scenario':27}{'x ns-3':>8}{'heap steps':>12}{'x htsim':>9}"
+        f"{'M hops/s':>10}{'ns-3 hops/s':>13}{'htsim M/s':>11}{'wall s':>9}{'hops':>12}{'MiB':>6}"
     )
     with tempfile.TemporaryDirectory() as folder:
-        for case in cases(cc):
-            file = Path(folder) / "scenario.json"
-            file.write_text(case.scenario.lowered())
-            ours = time_native(file)
-            row: dict[str, float | str] = {
-                "scenario": case.name,
-                "seconds": ours.seconds,
-                "hops": ours.hops,
-                "hops_per_s": ours.hops_per_s,
-                "peak_mib": ours.peak_mib,
-                "htsim_ratio": ours.hops_per_s / HTSIM_HOPS_PER_S,
-            }
-            line = (
-                f"{case.name:26}{ours.seconds:9.3f}{ours.hops:12,}"
-                f"{ours.hops_per_s / 1e6:10.2f}{ours.peak_mib:7.0f}"
-            )
-            if with_ns3:
-                theirs = ns3_hops_per_s(case, Path(folder))
-                ratio = ours.hops_per_s / theirs
-                row["ns3_hops_per_s"], row["ratio"] = theirs, ratio
-                line += f"{theirs:13,.0f}{ratio:8.0f}"
-            else:
-                line += f"{'-':>13}{'-':>8}"
-            print(f"{line}{row['htsim_ratio']:9.2f}", flush=True)
-            rows.append(row)
-    if with_ns3:
+        rows = [_measured(case, Path(folder), peers) for case in cases(cc)]
+    if peers.with_ns3:
         worst = min(float(row["ratio"]) for row in rows)
         print(
             f"smallest ratio {worst:.0f}; against an optimised build of ns-3, about half of it: the"
@@ -144,10 +129,49 @@ def report(cc: str, with_ns3: bool) -> list[dict[str, float | str]]:
     return rows
 
 
+def _measured(case: Case, folder: Path, peers: Peers) -> dict[str, float | str]:
+    file = folder / "scenario.json"
+    file.write_text(case.scenario.lowered())
+    ours = time_native(file)
+    row: dict[str, float | str] = {
+        "scenario": case.name,
+        "seconds": ours.seconds,
+        "hops": ours.hops,
+        "hops_per_s": ours.hops_per_s,
+        "peak_mib": ours.peak_mib,
+        "heap_steps": 1e9 / ours.hops_per_s / peers.heap_ns,
+    }
+    if peers.with_ns3:
+        row["ns3_hops_per_s"] = ns3_hops_per_s(case, folder)
+        row["ratio"] = ours.hops_per_s / float(row["ns3_hops_per_s"])
+    if peers.htsim and case.has_peer:
+        row["htsim_hops_per_s"] = htsim.hops_per_s(case.scenario.lowered(), peers.htsim)
+        row["htsim_ratio"] = ours.hops_per_s / float(row["htsim_hops_per_s"])
+
+    def cell(name: str, width: int, form: str, scale: float = 1) -> str:
+        return f"{float(row[name]) * scale:{width}{form}}" if name in row else f"{'-':>{width}}"
+
+    print(
+        f"{case.name:27}"
+        + cell("ratio", 8, ".0f")
+        + cell("heap_steps", 12, ".2f")
+        + cell("htsim_ratio", 9, ".2f")
+        + cell("hops_per_s", 10, ".2f", 1e-6)
+        + cell("ns3_hops_per_s", 13, ",.0f")
+        + cell("htsim_hops_per_s", 11, ".2f", 1e-6)
+        + cell("seconds", 9, ".3f")
+        + cell("hops", 12, ",.0f")
+        + cell("peak_mib", 6, ".0f"),
+        flush=True,
+    )
+    return row
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make perf", description=__doc__)
     parser.add_argument("--cc", default="TcpNewReno", help="congestion controls, comma separated")
     parser.add_argument("--no-ns3", action="store_true", help="leave the ratio out")
+    parser.add_argument("--htsim", type=Path, help="a checkout of csg-htsim, to be timed as well")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     parser.add_argument("--time", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -161,7 +185,8 @@ def main() -> int:
         if missing := backends.get("ns3").available():
             print(f"no ratio: {missing}", file=sys.stderr)
             with_ns3 = False
-    rows = {cc: report(cc, with_ns3) for cc in options.cc.split(",")}
+    peers = Peers(with_ns3, options.htsim, heap_ns())
+    rows = {cc: report(cc, peers) for cc in options.cc.split(",")}
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 0

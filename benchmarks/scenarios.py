@@ -1,4 +1,4 @@
-"""What is timed: the four published scenarios and two heavy ones."""
+"""What is timed: the four published scenarios, three full pipes and a fat tree."""
 
 from __future__ import annotations
 
@@ -6,45 +6,65 @@ from dataclasses import dataclass
 
 from ccperf import catalogue
 from ccperf.scenario import Scenario
-from ccperf.topologies import Access, Bottleneck, DumbbellFlow, dumbbell
+from ccperf.topologies import (
+    Access,
+    Bottleneck,
+    DumbbellFlow,
+    FabricLink,
+    SwitchPort,
+    dumbbell,
+    fat_tree,
+)
 
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, and the stretch of it that ns-3 simulates (whole, if not shortened)."""
+    """A scenario, and the stretch of it that ns-3 simulates (whole, if not shortened).
+
+    ``has_peer``: htsim can run it, too.
+    """
 
     name: str
     scenario: Scenario
     ns3_stop: str
+    has_peer: bool = False
 
 
 def cases(cc: str) -> list[Case]:
-    """The six scenarios with this congestion control."""
+    """All of them with this congestion control; but the fat tree has DCTCP."""
     published = [
-        Case(experiment.name, scenario, scenario.stop_time)
-        for experiment in catalogue.REGISTRY.values()
-        if experiment.published
-        for scenario in (experiment.scenario(cc),)
+        Case(name, scenario, scenario.stop_time)
+        for name in ("ecn", "aqm", "scalability", "ack_compression")
+        for scenario in (catalogue.REGISTRY[name].scenario(cc),)
     ]
-    heavy = [
-        (
+    pipes = [
+        Case(
+            "100 Mbps, 20 ms, 1 flow",
+            _pipe(cc, "100Mbps", "20ms", 1, "167p", "1Gbps", "60s"),
+            "10s",
+            has_peer=True,
+        ),
+        Case(
             "10 Gbps, 1 ms, 16 flows",
-            _heavy(cc, "10Gbps", "1ms", 16, "833p", "40Gbps", "1s"),
+            _pipe(cc, "10Gbps", "1ms", 16, "833p", "40Gbps", "2s"),
             "20ms",
+            has_peer=True,
         ),
-        (
+        Case(
             "1 Gbps, 20 ms, 100 flows",
-            _heavy(cc, "1Gbps", "20ms", 100, "1667p", "8Gbps", "5s"),
+            _pipe(cc, "1Gbps", "20ms", 100, "1667p", "8Gbps", "5s"),
             "250ms",
+            has_peer=True,
         ),
     ]
-    return published + [Case(*entry) for entry in heavy]
+    tree = Case("fat tree, 128 hosts, DCTCP", _fat_tree("20ms"), "2ms", has_peer=True)
+    return [*published, *pipes, tree]
 
 
-def _heavy(
+def _pipe(
     cc: str, rate: str, rtt: str, flows: int, qlen: str, access_rate: str, stop_time: str
 ) -> Scenario:
-    """A full pipe with a FIFO of one bandwidth-delay product; delays 1/8, 1/4, 1/8 of the RTT."""
+    """Always full; a FIFO of one bandwidth-delay product; delays 1/8, 1/4, 1/8 of the RTT."""
     eighth_us = float(rtt.removesuffix("ms")) * 1000 / 8
     buffers = {"SndBufSize": 16_000_000, "RcvBufSize": 16_000_000}
     return dumbbell(
@@ -53,3 +73,21 @@ def _heavy(
         Access(rate=access_rate, delay=f"{eighth_us:g}us"),
         stop_time=stop_time,
     )
+
+
+def _fat_tree(stop_time: str) -> Scenario:
+    """Web search at a load of 0.44 over ECMP, RED as a step at 65 packets."""
+    step = {"MinTh": 65, "MaxTh": 65, "QW": 1, "UseEcn": True, "UseHardDrop": False}
+    red = {"type": "red", "attributes": {**step, "MaxSize": "1000p", "MeanPktSize": 1500}}
+    fifo = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}
+    fabric = fat_tree(
+        8,
+        FabricLink("10Gbps", "1us"),
+        port=SwitchPort(red, "1p"),
+        host_port=SwitchPort(fifo, "1p"),
+    )
+    buffers = {"SndBufSize": 4_000_000, "RcvBufSize": 4_000_000}
+    stack = {"name": "dc", "cc": "dctcp", "tcp": {"MinRto": "1ms", **buffers}}
+    arrivals = {"type": "Poisson", "load": 0.44, "until": stop_time}
+    web = {"name": "web", "stack": "dc", "sizes": {"type": "WebSearch"}, "arrivals": arrivals}
+    return fabric.scenario([], stacks=[stack], routing="ecmp", stop_time=stop_time, workloads=[web])
