@@ -95,7 +95,7 @@ result           : _native errors figures metrics notebook user_code wording
 citation         : catalogue registry wording
 evidence         : chance errors figures metrics notebook registry result roles store wording
 exporters        : backends errors flow_monitor metrics outputs result roles store
-store            : errors metrics outputs recording result roles scenario user_code
+store            : _native errors metrics outputs recording result roles scenario user_code
 what_if          : _native errors grid scenario topologies
 campaign         : _native backends chance errors interruption notebook result roles scenario store
                    user_code wording

@@ -28,11 +28,12 @@ pub struct Target {
     pub is_json: bool,
 }
 
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "scenario", takes: scenario, corpus: "scenario", is_json: true },
     Target { name: "run", takes: run, corpus: "scenario", is_json: true },
     Target { name: "settings", takes: settings, corpus: "settings", is_json: true },
     Target { name: "units", takes: units, corpus: "units", is_json: false },
+    Target { name: "parquet", takes: parquet, corpus: "parquet", is_json: false },
     Target { name: "user_code", takes: user_code, corpus: "user_code", is_json: false },
 ];
 
@@ -76,6 +77,18 @@ pub fn units(data: &[u8]) {
         assert_eq!(units::parse_size(&units::format_size(size)), Ok(size), "{text}");
     }
     let _ = (units::parse_queue_size(text), units::parse_numbers(text));
+}
+
+/// The rows of the saved tables.
+const ROWS: [usize; 3] = [0, 2, 40];
+
+/// A stored table is refused, or has what was promised.
+pub fn parquet(data: &[u8]) {
+    for rows in ROWS {
+        if let Ok(columns) = ccperf_parquet::read(data, rows, 1 << 20) {
+            assert!(columns.iter().all(|(_, values)| values.len() == rows), "other rows");
+        }
+    }
 }
 
 fn text(data: &[u8]) -> Option<&str> {

@@ -73,6 +73,11 @@ fn texts_are_refused_or_mean_a_number() {
 }
 
 #[test]
+fn stored_tables_are_refused_or_have_what_was_promised() {
+    short_run("parquet", 10_000);
+}
+
+#[test]
 fn user_code_that_answers_anything_runs_or_fails() {
     short_run("user_code", 300);
 }

@@ -13,15 +13,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import arro3.core as arrow
 import numpy as np
 import pytest
 from arro3.io import write_parquet
 
 from ccperf.cli.app import invoke
-from ccperf.recording import TABLES
+from ccperf.recording import TABLES, Table
 from ccperf.result import Result
-from ccperf.store import Store, StoreError, StoreWriteError, schema
+from ccperf.store import Store, StoreError, StoreWriteError, blobs, schema
 from ccperf.store.check import check
 from recordings import ScriptedBackend, small_scenario
 
@@ -131,14 +130,11 @@ def test_what_could_do_harm_is_refused_on_opening(
 
 def test_a_small_file_that_expands_without_end_is_refused(path: Path) -> None:
     rows = 3_000_000
-    columns = [
-        np.zeros(rows, np.float64 if column.kind == "float" else np.int64)
-        for column in TABLES["flow_samples"]
-    ]
     names = [column.name for column in TABLES["flow_samples"]]
-    table = arrow.Table.from_arrays([arrow.Array.from_numpy(c) for c in columns], names=names)
+    zeros = np.zeros(rows, np.int64)
+    table = Table("flow_samples", dict.fromkeys(names, zeros))
     bomb = BytesIO()
-    write_parquet(table, bomb, compression="zstd(19)")
+    write_parquet(table, bomb, compression="zstd(19)", dictionary_enabled=False)
     blob = bomb.getvalue()
     assert rows * 8 * len(names) > 300 * len(blob)
     with closing(sqlite3.connect(path)) as db:
@@ -152,6 +148,48 @@ def test_a_small_file_that_expands_without_end_is_refused(path: Path) -> None:
             edit(path, f"UPDATE series SET rows = {claims} WHERE name = 'flow_samples'")
             with pytest.raises(StoreError, match=message):
                 store.load(store.ids()[0])
+
+
+@pytest.mark.parametrize("checksums", ["right", "none"])
+def test_a_table_at_which_a_library_would_end_the_process_is_damaged(
+    path: Path,
+    checksums: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A column claims a dictionary that the file has not."""
+    encode = blobs.encode_table
+
+    def crafted(table: Table) -> bytes:
+        plain, claimed = b"\x15\x00\x15\x06\x15\x06", b"\x15\x10\x15\x06\x15\x06"
+        blob = encode(table)
+        return blob.replace(plain, claimed, 1) if table.name == "flow_samples" else blob
+
+    with monkeypatch.context() as patched, Store(path) as store:
+        patched.setattr(blobs, "encode_table", crafted)
+        whole, made = store.ids()[0], results(4)[3]
+        store.add(made)
+    if checksums == "none":
+        tables = ("run", "point", "series")
+        edit(
+            path,
+            "UPDATE run SET content = NULL",
+            *(f"UPDATE {t} SET checksum = NULL" for t in tables),
+        )
+    message = "`flow_samples` cannot be read: column `time_ns` has a page that is not plain"
+    assert list(check(path).damaged) == [made.id]
+    assert message in check(path).damaged[made.id]
+    for command in (
+        *(["export", "--series", "--format", f, "-o", f] for f in ("csv", "parquet")),
+        ["diff", whole, made.id],
+        ["plot", made.id, "-o", "x.svg"],
+        ["site", "build", "-o", "site"],
+        ["doctor"],
+    ):
+        assert invoke([*command, "--db", "x.db"]) == (1 if command == ["doctor"] else 2), command
+        assert message in "".join(capsys.readouterr())
+    with Store(path, "r") as store:
+        assert store.load(whole).id == whole
 
 
 def test_escape_sequences_of_a_strangers_label_do_not_reach_the_terminal(
@@ -177,7 +215,7 @@ def test_a_flipped_bit_anywhere_is_noticed(path: Path) -> None:
     original = path.read_bytes()
     with Store(path, "r") as store:
         expected = {run: store.load(run).json() for run in store.ids()}
-        blobs = {run: store.parquet(run) for run in expected}
+        stored = {run: store.parquet(run) for run in expected}
     draw = random.Random(1)
     noticed = 0
     for _ in range(150):
@@ -188,7 +226,7 @@ def test_a_flipped_bit_anywhere_is_noticed(path: Path) -> None:
         try:
             with Store(path, "r") as store:
                 assert {run: store.load(run).json() for run in store.ids()} == expected
-                assert {run: store.parquet(run) for run in expected} == blobs
+                assert {run: store.parquet(run) for run in expected} == stored
         except (StoreError, KeyError):
             noticed += 1
     assert noticed > 75

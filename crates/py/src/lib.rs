@@ -5,6 +5,7 @@ mod random;
 mod registry;
 mod scenario;
 mod simulation;
+mod stored;
 mod user;
 
 use pyo3::prelude::*;
@@ -24,6 +25,8 @@ mod _native {
     use super::scenario::{canonical, lower, settings, what_if};
     #[pymodule_export]
     use super::simulation::{Simulation, schema};
+    #[pymodule_export]
+    use super::stored::read_parquet;
     #[pymodule_export]
     use super::user::{
         balancer::{Hop, Switch, SwitchPort},

@@ -86,7 +86,7 @@ impl Simulation {
 
 /// Lets other Python threads run meanwhile, and turns a panic of the engine into an error that costs
 /// one run: Python does not catch PyO3's own by `except Exception`.
-fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     py.detach(|| catch_unwind(AssertUnwindSafe(work))).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

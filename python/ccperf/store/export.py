@@ -13,7 +13,6 @@ from ccperf.errors import RunError, UsageError, unknown
 from ccperf.metrics import METRICS
 from ccperf.outputs import may_write, table, whole
 from ccperf.recording import TABLES
-from ccperf.store.blobs import decode_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -90,13 +89,14 @@ def export(
         for run_id in series_of:
             target = folder / "series" / run_id
             target.mkdir(parents=True, exist_ok=True)
-            lengths = store.series(run_id)
-            for name, blob in store.parquet(run_id).items():
+            # A table that cannot be read is not handed on, either.
+            recording, stored = store.recording(run_id), store.parquet(run_id)
+            for name, blob in stored.items():
                 with whole(target / f"{name}.{format}") as path:
                     if format == "parquet":
                         path.write_bytes(blob)
                     else:
-                        _write_table(path, format, decode_table(name, blob, lengths[name]).arrow())
+                        _write_table(path, format, recording.arrow(name))
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return list(targets)

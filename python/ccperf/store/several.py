@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ccperf.metrics import MetricTables
+    from ccperf.recording import Recording
     from ccperf.store.store import RunRow, Store
 
 
@@ -41,6 +42,10 @@ class Several:
     def series(self, run_id: str) -> dict[str, int]:
         """Return the number of rows of each table of a run's recording."""
         return self._home[run_id].series(run_id)
+
+    def recording(self, run_id: str) -> Recording:
+        """Return a run's recording."""
+        return self._home[run_id].recording(run_id)
 
     def parquet(self, run_id: str) -> dict[str, bytes]:
         """Return the tables of a run's recording as Parquet files."""

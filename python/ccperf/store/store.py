@@ -399,10 +399,7 @@ class Store:
 
     @contextmanager
     def _reading(self, run_id: str = "") -> Iterator[None]:
-        """Turn whatever a damaged file makes of reading into `StoreError`.
-
-        Parquet's reader panics on some of it: that is no `Exception`, so it is known by its name.
-        """
+        """Turn whatever a damaged file makes of reading into `StoreError`."""
         try:
             yield
         except CcperfError as error:
@@ -416,12 +413,9 @@ class Store:
             LookupError,
             OSError,
             ArithmeticError,
+            RecursionError,
         ) as error:
             raise self._damaged(run_id, error) from error
-        except BaseException as error:
-            if type(error).__name__ == "PanicException" or "arro3" in type(error).__module__:
-                raise self._damaged(run_id, error) from None
-            raise
 
     def _damaged(self, run_id: str, error: BaseException) -> StoreError:
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):

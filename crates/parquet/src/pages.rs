@@ -1,0 +1,154 @@
+//! The data pages of a column.
+
+use ruzstd::decoding::FrameDecoder;
+
+use crate::compact::{Reader, Structure, count, integer, structure};
+use crate::{Error, Values};
+
+/// Fields of `ColumnMetaData`.
+const CODEC: i64 = 4;
+const COMPRESSED: i64 = 7;
+const FIRST_PAGE: i64 = 9;
+const DICTIONARY: i64 = 11;
+/// Fields of `PageHeader` and `DataPageHeader`, and what we write into them.
+const KIND: i64 = 1;
+const PAGE_EXPANDED: i64 = 2;
+const PAGE_COMPRESSED: i64 = 3;
+const DATA: i64 = 5;
+const PAGE_VALUES: i64 = 1;
+const ENCODING: i64 = 2;
+const DATA_PAGE: i64 = 0;
+const PLAIN: i64 = 0;
+/// `CompressionCodec`s.
+const UNCOMPRESSED: i64 = 0;
+const ZSTD: i64 = 6;
+
+/// Expands pages, as long as together they are no larger than allowed.
+pub struct Expander {
+    left: usize,
+    pub allowed: usize,
+    zstd: FrameDecoder,
+    page: Vec<u8>,
+}
+
+impl Expander {
+    pub fn new(allowed: usize) -> Self {
+        Expander { left: allowed, allowed, zstd: FrameDecoder::new(), page: Vec::new() }
+    }
+
+    /// The page of `size` bytes that `stored` is.
+    fn expand<'a>(
+        &'a mut self,
+        stored: &'a [u8],
+        codec: i64,
+        size: usize,
+    ) -> Result<&'a [u8], Why> {
+        self.left = self.left.checked_sub(size).ok_or(Why::Large)?;
+        match codec {
+            UNCOMPRESSED if stored.len() == size => return Ok(stored),
+            ZSTD => {}
+            _ => return Err(Why::Told("is stored in a way that ours are not")),
+        }
+        self.page.clear();
+        self.page.resize(size, 0);
+        match self.zstd.decode_all(stored, &mut self.page) {
+            Ok(found) if found == size => Ok(&self.page),
+            _ => Err(Why::Told("has a page that cannot be expanded")),
+        }
+    }
+}
+
+enum Why {
+    Told(&'static str),
+    Large,
+    Other(Error),
+}
+
+impl From<Error> for Why {
+    fn from(error: Error) -> Self {
+        Why::Other(error)
+    }
+}
+
+/// Appends what a column holds in one group of rows.  There may be one value too many, for the caller
+/// to see that; never more.
+pub fn append(
+    name: &str,
+    file: &[u8],
+    column: &Structure,
+    expander: &mut Expander,
+    rows: usize,
+    values: &mut Values,
+) -> Result<(), Error> {
+    walk(file, column, expander, rows, values).map_err(|why| match why {
+        Why::Told(text) => Error::Column(name.to_string(), text),
+        Why::Large => Error::Large(expander.allowed),
+        Why::Other(error) => error,
+    })
+}
+
+fn walk(
+    file: &[u8],
+    column: &Structure,
+    expander: &mut Expander,
+    rows: usize,
+    values: &mut Values,
+) -> Result<(), Why> {
+    if column.contains_key(&DICTIONARY) {
+        return Err(Why::Told("has a dictionary, which ours have not"));
+    }
+    let codec = integer(column, CODEC)?;
+    let (start, length) = (count(column, FIRST_PAGE)?, count(column, COMPRESSED)?);
+    let pages = file.get(start..).and_then(|rest| rest.get(..length));
+    let mut pages = Reader(pages.ok_or(Why::Told("lies outside the file"))?);
+    while !pages.0.is_empty() && values.len() <= rows {
+        let header = pages.structure()?;
+        if integer(&header, KIND)? != DATA_PAGE {
+            return Err(Why::Told("has a page that is not of data"));
+        }
+        let data = structure(&header, DATA)?;
+        if integer(data, ENCODING)? != PLAIN {
+            return Err(Why::Told("has a page that is not plain"));
+        }
+        let stored = pages.bytes(count(&header, PAGE_COMPRESSED)?)?;
+        let page = expander.expand(stored, codec, count(&header, PAGE_EXPANDED)?)?;
+        plain(page, count(data, PAGE_VALUES)?, rows, values)?;
+    }
+    Ok(())
+}
+
+/// Appends the `count` values of a page in the encoding `PLAIN`.
+fn plain(page: &[u8], count: usize, rows: usize, values: &mut Values) -> Result<(), Why> {
+    const OTHER: Why = Why::Told("has a page of another size than its values");
+    // Of too many, one tells.
+    let wanted = rows.saturating_add(1).saturating_sub(values.len());
+    match values {
+        Values::I64(_) | Values::F64(_) if count.checked_mul(8) != Some(page.len()) => {
+            return Err(OTHER);
+        }
+        Values::I64(numbers) => {
+            numbers.extend(page.as_chunks().0.iter().take(wanted).copied().map(i64::from_le_bytes));
+        }
+        Values::F64(numbers) => {
+            numbers.extend(page.as_chunks().0.iter().take(wanted).copied().map(f64::from_le_bytes));
+        }
+        Values::Str(texts) => {
+            let mut rest = Reader(page);
+            for _ in 0..count.min(wanted) {
+                let text = text(&mut rest).map_err(|_| OTHER)?;
+                let text =
+                    std::str::from_utf8(text).map_err(|_| Why::Told("has what is no text"))?;
+                texts.push(text.to_string());
+            }
+            if count <= wanted && !rest.0.is_empty() {
+                return Err(OTHER);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn text<'a>(page: &mut Reader<'a>) -> Result<&'a [u8], Error> {
+    let length = page.bytes(4)?.try_into().map(u32::from_le_bytes).map_err(|_| Error::Short)?;
+    page.bytes(usize::try_from(length).map_err(|_| Error::Short)?)
+}

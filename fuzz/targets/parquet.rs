@@ -1,0 +1,3 @@
+#![cfg_attr(fuzzing, no_main)]
+
+ccperf_fuzz::fuzz!(ccperf_fuzz::parquet);
