@@ -19,7 +19,7 @@ class PacketLines
 {
   public:
     PacketLines()
-        : m_file(std::getenv("PACKETS"))
+        : m_file(std::getenv("PACKETS"), std::ios::app) // a program may simulate more than once
     {
         for (std::uint32_t node = 0; node < ns3::NodeList::GetNNodes(); ++node)
         {
@@ -68,6 +68,12 @@ class PacketLines
             return value;
         };
         const bool isTcp = ip[9] == 6;
+        const bool isUnreachable = ip[9] == 1 && transport[0] == 3;
+        // Datagrams are told apart by the identification of their IP header, a message about one by that of
+        // the header it quotes, echoes by their sequence number.
+        const std::uint32_t untold = ip[9] == 17     ? number(ip + 4, 2)
+                                     : isUnreachable ? number(transport + 12, 2)
+                                                     : number(transport + 6, 2);
         const std::uint32_t header = isTcp ? 4 * (transport[12] >> 4) : 8;
         std::string words;
         for (unsigned bit = 0; isTcp && bit < flags.size(); ++bit)
@@ -79,7 +85,7 @@ class PacketLines
         }
         const bool hasAck = isTcp && transport[13] & 16;
         m_file << ns3::Simulator::Now().GetNanoSeconds() << ',' << start << ','
-               << (isTcp ? number(transport + 4, 4) : number(transport + 6, 2)) << ','
+               << (isTcp ? number(transport + 4, 4) : untold) << ','
                << (hasAck ? number(transport + 8, 4) : 0) << ',' << packet->GetSize() - 22 - header
                << ',' << packet->GetSize() << ',' << words << ',' << ecn[ip[1] & 3] << '\n';
     }

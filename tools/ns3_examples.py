@@ -1,70 +1,65 @@
 """What ns-3's own example programs send: writes tests/exec/ns3_examples.json.
 
-    .venv/bin/python tools/ns3_examples.py NS3_SOURCE
+    .venv/bin/python tools/ns3_examples.py NS3_SOURCE [--only PATTERN] [LINE ...]
 
 compiles the unchanged examples of an ns-3 3.44 source tree, but for a trace of their packets that
 is started right before the simulator runs (`ns3_example_trace.h`), against the wheel of ns-3, runs
-the lines below and keeps of each the number of packet events and their SHA-256.
+the lines that the file has already, if they contain the pattern, and those given, and keeps of each
+the number of packet events and their SHA-256. With --compare it writes nothing, and says which
+lines of the file would change.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
 import shlex
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from ccperf.backends.ns3.build import MODULES, NS3_VERSION, toolchain
 
 ROOT = Path(__file__).parent.parent
-PROGRAMS = {
-    "tcp-variants-comparison": "examples/tcp",
-    "tcp-validation": "examples/tcp",
-    "queue-discs-benchmark": "examples/traffic-control",
-}
-LINES = (
-    "tcp-variants-comparison --duration=10",
-    "tcp-variants-comparison --transport_prot=TcpCubic --duration=10 --num_flows=2",
-    "tcp-variants-comparison --transport_prot=TcpBbr --duration=6 --bandwidth=5Mb/s --delay=0.003",
-    "tcp-variants-comparison --error_p=0.01 --duration=10 --num_flows=3 --run=5 --mtu=1500",
-    "tcp-variants-comparison --queue_disc_type=ns3::CoDelQueueDisc --sack=false --duration=8 "
-    "--transport_prot=TcpNewReno --access_bandwidth=20Mbps",
-    "tcp-variants-comparison --data=1 --duration=10 --recovery=ns3::TcpPrrRecovery",
-    "tcp-validation --stopTime=7s",
-    "tcp-validation --stopTime=7.5s --firstTcpType=dctcp --queueUseEcn=1 --baseRtt=10ms",
-    "tcp-validation --stopTime=17s --secondTcpType=reno --queueType=fq --linkRate=5Mbps",
-    "tcp-validation --stopTime=8s --firstTcpType=reno --queueType=pie --linkRate=10Mbps",
-    "tcp-validation --stopTime=8s --queueType=red --queueUseEcn --RngRun=3 --linkRate=10Mbps",
-    "queue-discs-benchmark --simDuration=4",
-    "queue-discs-benchmark --simDuration=4 --queueDiscType=CoDel --bandwidth=4Mbps",
-    "queue-discs-benchmark --simDuration=4 --queueDiscType=FqCoDel --queueDiscSize=50 --bql=true",
-    "queue-discs-benchmark --simDuration=4 --queueDiscType=PIE --delay=20ms",
-    "queue-discs-benchmark --simDuration=4 --queueDiscType=ARED --queueDiscSize=40 --RngRun=7",
-    "queue-discs-benchmark --simDuration=4 --queueDiscType=prio --netdevicesQueueSize=5 "
-    "--flowsDatarate=3Mbps --flowsPacketsSize=500",
-    "tcp-variants-comparison --duration=5 --ns3::TcpSocket::DelAckCount=1",
-    # HyStart finds the end of slow start in the first round trip, of flows that start late.
-    "tcp-variants-comparison --transport_prot=TcpCubic --duration=4 --num_flows=2 --data=1 "
-    "--access_delay=0.1ms --delay=0.1ms --bandwidth=200Mbps --access_bandwidth=1Gbps --mtu=1500 "
-    "--ns3::TcpSocket::InitialCwnd=20",
-    "tcp-validation --stopTime=6.5s --baseRtt=0.2ms --linkRate=100Mbps "
-    "--ns3::TcpCubic::HyStartLowWindow=8",
-)
+TARGET = ROOT / "tests" / "exec" / "ns3_examples.json"
+FOLDERS = ("examples/tcp", "examples/traffic-control", "src/traffic-control/examples")
 
 
 def main() -> None:
     """Compile, run and write."""
-    source = Path(sys.argv[1])
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, folder in PROGRAMS.items():
-            compile_example(source / folder / f"{name}.cc", Path(scratch))
-        found = [run(line, Path(scratch)) for line in LINES]
-    target = ROOT / "tests" / "exec" / "ns3_examples.json"
-    target.write_text(json.dumps(found, indent=1) + "\n")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("lines", nargs="*")
+    parser.add_argument("--only")
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("--scratch", type=Path, help="compiled programs are kept here")
+    given = parser.parse_intermixed_args()
+    known = {golden["line"]: golden for golden in json.loads(TARGET.read_text())}
+    again = [line for line in known if given.only is None or given.only in line]
+    lines = [*([] if given.lines and given.only is None else again), *given.lines]
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = given.scratch or Path(temporary)
+        scratch.mkdir(exist_ok=True)
+        for name in sorted({line.partition(" ")[0] for line in lines}):
+            if not (scratch / name).exists():
+                compile_example(find(given.source, name), scratch)
+        for line in lines:
+            found = run(line, scratch)
+            print("same" if known.get(line) == found else "new ", found["rows"], line, flush=True)
+            if not given.compare:
+                known[line] = found
+                ordered = sorted(known.values(), key=lambda one: str(one["line"]).partition(" ")[0])
+                TARGET.write_text(json.dumps(ordered, indent=1) + "\n")
+
+
+def find(source: Path, name: str) -> Path:
+    """The source of an example."""
+    for folder in FOLDERS:
+        if (path := source / folder / f"{name}.cc").exists():
+            return path
+    raise SystemExit(f"{source} has no {name}.cc in {', '.join(FOLDERS)}")
 
 
 def compile_example(source: Path, scratch: Path) -> None:
@@ -80,13 +75,14 @@ def compile_example(source: Path, scratch: Path) -> None:
     unit = scratch / source.name
     unit.write_text(text)
     libraries = tools.ns3 / "lib64"
+    modules = ("flow-monitor", "point-to-point-layout", "config-store", *MODULES)
     subprocess.run(
         [
             *(tools.compiler, "-std=c++20", "-O1", str(unit), "-o", str(scratch / source.stem)),
             *(f"-I{ROOT / 'tools'}", "-isystem", str(tools.ns3 / "include")),
             *("-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE"),
             *(f"-L{libraries}", f"-Wl,-rpath,{libraries}"),
-            *(f"-lns{NS3_VERSION}-{module}" for module in ("flow-monitor", *MODULES)),
+            *(f"-lns{NS3_VERSION}-{module}" for module in modules),
         ],
         check=True,
     )
@@ -96,12 +92,14 @@ def run(line: str, scratch: Path) -> dict[str, str | int]:
     """Run one line; what its packets do, in short."""
     program, *arguments = shlex.split(line)
     packets = scratch / "packets"
+    packets.unlink(missing_ok=True)
     subprocess.run(
         [str(scratch / program), *arguments],
         check=True,
         cwd=scratch,
         env={**os.environ, "PACKETS": str(packets)},
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     content = packets.read_bytes()
     return {

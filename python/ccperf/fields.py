@@ -75,16 +75,18 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
+#: Number of a random stream; None: one of its own. -1 - n is the nth of those that ns-3 assigns by
+#: itself, in a program that assigns none.
+Stream = Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)]
+
+
 class Algorithm(Model):
     """A congestion control or queue discipline under ns-3's or Linux's name, or a user's own."""
 
     type: str
     attributes: Attributes = {}
-    #: Number of its random stream; None: one of its own. -1 - n is the nth of those that ns-3
-    #: assigns by itself, in a program that assigns none.
-    stream: Annotated[int, Field(strict=True, ge=-(2**31), lt=2**52)] | None = Field(
-        default=None, exclude_if=is_none
-    )
+    #: Number of its random stream.
+    stream: Stream | None = Field(default=None, exclude_if=is_none)
     #: The disciplines inside a queue discipline: one for all of its classes, or one each.
     children: tuple[Annotated[Algorithm, BeforeValidator(algorithm_by_name)], ...] = Field(
         default=(), exclude_if=is_empty

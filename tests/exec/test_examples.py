@@ -1,8 +1,8 @@
 """Command lines of ns-3's own examples, against what the real programs send.
 
-`ns3_examples.json` and `ns3_programs.json` hold the number and the SHA-256 of the packet events of
-the real programs, compiled unchanged against the wheel of ns-3 with the trace of
-`tools/ns3_example_trace.h`; the first one is made by `tools/ns3_examples.py`.
+`ns3_examples.json`, made by `tools/ns3_examples.py`, holds the number and the SHA-256 of the packet
+events of the real programs, compiled unchanged against the wheel of ns-3 with the trace of
+`tools/ns3_example_trace.h`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,7 @@ from ccperf.programs import EXAMPLES, ProgramRun
 from ccperf.programs.program import float32, ns_of
 from program_lines import canonical, refusal, run_of
 
-GOLDEN = [
-    golden
-    for name in ("ns3_examples.json", "ns3_programs.json")
-    for golden in json.loads(Path(__file__).with_name(name).read_text())
-]
+GOLDEN = json.loads(Path(__file__).with_name("ns3_examples.json").read_text())
 
 
 def packet_lines(scenario: dict[str, Any], trace: Path) -> Iterator[str]:

@@ -14,9 +14,11 @@ from ccperf.fields import (
     Model,
     Rate,
     Size,
+    Stream,
     Time,
     TypeOfService,
     algorithm_by_name,
+    is_none,
 )
 
 
@@ -63,6 +65,8 @@ class OnOff(_Paced):
     #: ``1s``, ``Exponential(mean=1s)`` or ``Uniform(min=0s,max=2s)``.
     on_time: Time = "1s"
     off_time: Time = "1s"
+    #: Of the lengths of its on times; those of its off times are drawn from the next one.
+    stream: Stream | None = Field(default=None, exclude_if=is_none)
 
 
 #: What produces a flow's data.

@@ -33,7 +33,7 @@ impl Report {
             | Application::Poisson { bytes, rate, write } => {
                 self.paced(&path, [bytes, rate, write], buffer);
             }
-            Application::OnOff { bytes, rate, write, on_time, off_time } => {
+            Application::OnOff { bytes, rate, write, on_time, off_time, .. } => {
                 self.paced(&path, [bytes, rate, write], buffer);
                 self.times(&format!("{path}.off_time"), off_time);
                 let path = format!("{path}.on_time");

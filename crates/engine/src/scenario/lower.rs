@@ -318,7 +318,10 @@ pub(super) fn way_between(ends: [usize; 2], links: &[Link], routes: &mut Paths) 
 }
 
 fn application(application: &spec::Application, path: &str) -> Application {
-    let stream = streams::first_stream(path);
+    let stream = match application {
+        spec::Application::OnOff { stream: Some(number), .. } => streams::given(*number),
+        _ => streams::first_stream(path),
+    };
     let on_off = |total: &str, rate: &str, write: &str, on: Times, off: Times| {
         Application::OnOff(OnOff {
             bytes: bytes(total),
@@ -337,7 +340,7 @@ fn application(application: &spec::Application, path: &str) -> Application {
         spec::Application::Cbr { bytes: total, rate, write } => {
             on_off(total, rate, write, Times::Constant(ALWAYS), Times::Constant(Time::ZERO))
         }
-        spec::Application::OnOff { bytes: total, rate, write, on_time, off_time } => {
+        spec::Application::OnOff { bytes: total, rate, write, on_time, off_time, .. } => {
             on_off(total, rate, write, times(on_time), times(off_time))
         }
         spec::Application::Poisson { bytes: total, rate, write } => Application::Poisson(Poisson {

@@ -358,6 +358,9 @@ pub enum Application {
         on_time: String,
         #[serde(default = "one_second")]
         off_time: String,
+        /// Of its on times; its off times draw from the next one.  `None`: of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stream: Option<i64>,
     },
     Poisson {
         #[serde(default = "zero_bytes")]

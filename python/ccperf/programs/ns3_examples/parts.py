@@ -25,7 +25,11 @@ class AutomaticStreams:
 
     def next(self) -> int:
         """The stream of one more variable, as a scenario writes it."""
-        self._made += 1
+        return self.skip(1)
+
+    def skip(self, variables: int) -> int:
+        """Several more; the stream of the last one, to which nothing may belong."""
+        self._made += variables
         return -self._made
 
 
