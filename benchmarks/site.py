@@ -12,13 +12,13 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from ccperf import backends, catalogue, registry, site
 from ccperf.result import Result
-from ccperf.store import Store
+from ccperf.store import Store, metric_bytes
 from ccperf.store.packing import PackedRun, pack
 
 SEEDS = 10
@@ -83,11 +83,21 @@ def _runs(pages: int) -> Iterator[PackedRun]:
                 provenance=replace(like.provenance, seed=seed),
                 experiment=experiment.name,
                 parameters=parameters,
-                metrics=tuple(
-                    (*row[:3], row[3] * shaken.uniform(0.99, 1.01), row[4]) for row in like.metrics
-                ),
+                metrics={
+                    scope: metric_bytes.encode(_shaken(metric_bytes.decode(packed), shaken))
+                    for scope, packed in like.metrics.items()
+                },
             )
         number += 1
+
+
+def _shaken(
+    columns: Mapping[str, Mapping[str, float]], by: random.Random
+) -> dict[str, dict[str, float]]:
+    return {
+        column: {name: value * by.uniform(0.99, 1.01) for name, value in values.items()}
+        for column, values in columns.items()
+    }
 
 
 if __name__ == "__main__":

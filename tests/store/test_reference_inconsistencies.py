@@ -44,9 +44,9 @@ def test_a_network_table_of_another_run_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "runs.db"
     one, other = stored(path)
     with sqlite3.connect(path) as database:
-        database.execute("DELETE FROM metric WHERE run_id = ? AND scope = 'network'", (one,))
+        database.execute("DELETE FROM metrics WHERE run_id = ? AND scope = 'network'", (one,))
         database.execute(
-            "INSERT INTO metric SELECT ?, scope, subject, name, value, position FROM metric"
+            "INSERT INTO metrics SELECT ?, scope, packed FROM metrics"
             " WHERE run_id = ? AND scope = 'network'",
             (one, other),
         )

@@ -13,7 +13,7 @@ import pytest
 
 from ccperf import backends, campaign
 from ccperf.result import Result, run_id
-from ccperf.store import Store, StoreError, checksums, schema
+from ccperf.store import Store, StoreError, checksums, metric_bytes, schema
 from ccperf.store.blobs import decode, encode
 from ccperf.topologies.shorthand import dumbbell
 from recordings import ScriptedBackend, small_scenario
@@ -34,6 +34,35 @@ def result(
         parameters=parameters,
         wall_seconds=0.25,
     )
+
+
+def older(path: Path) -> None:
+    """Make a file of version 4 of one of today: a row a metric, and the checksums of then."""
+    with closing(sqlite3.connect(path)) as db, db:
+        run_columns = ", ".join(checksums.RUN)
+        for (run,) in db.execute("SELECT id FROM run").fetchall():
+            packed = db.execute("SELECT scope, packed FROM metrics WHERE run_id = ?", (run,))
+            values = [
+                (scope, subject, name, value)
+                for scope, data in packed.fetchall()
+                for subject, metrics in metric_bytes.decode(data).items()
+                for name, value in metrics.items()
+            ]
+            rows = [(*row, position) for position, row in enumerate(values)]
+            db.executemany(
+                "INSERT INTO metric VALUES (?, ?, ?, ?, ?, ?)", [(run, *r) for r in rows]
+            )
+            flows = db.execute(
+                f"SELECT {', '.join(checksums.FLOW)} FROM flow WHERE run_id = ?", (run,)
+            )
+            series = db.execute("SELECT name, rows, checksum FROM series WHERE run_id = ?", (run,))
+            content = checksums.of_content(flows.fetchall(), rows, series.fetchall())
+            db.execute("UPDATE run SET content = ? WHERE id = ?", (content, run))
+            row = db.execute(f"SELECT {run_columns} FROM run WHERE id = ?", (run,)).fetchone()
+            db.execute("UPDATE run SET checksum = ? WHERE id = ?", (checksums.of_values(row), run))
+        db.execute("DROP TABLE metrics")
+        db.execute("CREATE INDEX metric_by_name ON metric (name)")
+        db.execute(f"PRAGMA user_version = {schema.MIGRATIONS.index(schema._METRICS)}")
 
 
 @pytest.fixture
@@ -153,7 +182,7 @@ def test_deleting_a_run_leaves_nothing_of_it(path: Path) -> None:
             with pytest.raises(KeyError, match=made.id):
                 read(made.id)
     with closing(sqlite3.connect(path)) as db:
-        for table in ("run", "point", "flow", "metric", "series"):
+        for table in ("run", "point", "flow", "metric", "metrics", "series"):
             assert db.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
@@ -294,6 +323,7 @@ def test_runs_know_who_took_part_also_those_of_an_older_file(path: Path) -> None
         store.add(result(seed=1, aut="TcpNewReno", k="2"))
         store.add(result(seed=2, **met))
         store.add(result(seed=3, experiment=None))
+    older(path)
     with closing(sqlite3.connect(path)) as db, db:
         # As it was before there were columns for it.
         db.execute("DROP INDEX point_by_algorithm")
@@ -365,3 +395,57 @@ def test_series_that_are_damaged_are_not_loaded(path: Path) -> None:
         database.commit()
     with Store(path, "r") as store, pytest.raises(StoreError, match="flow_samples"):
         store.load_series(made.id)
+
+
+def test_metrics_of_before_they_were_packed_are_read_as_they_were(path: Path) -> None:
+    made = [result(flows=2, seed=seed, k="2") for seed in (1, 2)]
+    with Store(path) as store:
+        for one in made:
+            store.add(one)
+        reduced = store.reduced_metrics()
+    older(path)
+    for mode in ("r", "a"):
+        with Store(path, mode) as store:  # type: ignore[arg-type]
+            assert [store.metrics(one.id) for one in made] == [one.metrics for one in made]
+            again = store.reduced_metrics()
+            assert again.keys() == reduced.keys()
+            for run, values in again.items():
+                assert values == pytest.approx(reduced[run], rel=1e-14)
+    # And beside new ones, in one file.
+    with Store(path) as store:
+        store.delete(made[0].id)
+        store.add(made[0])
+        assert [store.metrics(one.id) for one in made] == [one.metrics for one in made]
+        assert len(store.reduced_metrics()) == 2
+
+
+def test_a_flipped_metric_of_before_they_were_packed_is_noticed(path: Path) -> None:
+    made = result()
+    with Store(path) as store:
+        store.add(made)
+    older(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE metric SET value = value + 1 WHERE position = 3")
+    with Store(path, "r") as store, pytest.raises(StoreError, match="not what was stored"):
+        store.metrics(made.id)
+
+
+def test_packed_metrics_are_all_there_and_nothing_else_is_taken_for_them() -> None:
+    columns = {"a\n": {"mean_srtt_l4": -0.0, "own": 1e-320}, "ß": {"mean_cwnd_l4": 5e300}, "c": {}}
+    packed = metric_bytes.encode(columns)
+    found = metric_bytes.decode(packed)
+    assert repr(found) == repr(
+        {"a\n": {"mean_srtt_l4": -0.0, "own": 1e-320}, "ß": {"mean_cwnd_l4": 5e300}, "c": {}}
+    )
+    head, _, values = packed.partition(b"\n")
+    for wrong in (
+        b"",
+        packed[:-1],
+        packed + b"\0",
+        b"[[1],[]]\n",
+        b"[[],[],[]]\n",
+        b'[["a","a"],[]]\n',
+        head + values,
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            metric_bytes.decode(wrong)

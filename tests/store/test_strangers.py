@@ -64,7 +64,8 @@ def edit(path: Path, *statements: str) -> None:
 
 def rename_run(new: str) -> Callable[[Path], None]:
     def change(path: Path) -> None:
-        columns = {"run": "id", **dict.fromkeys(("point", "flow", "metric", "series"), "run_id")}
+        of_run = ("point", "flow", "metric", "metrics", "series")
+        columns = {"run": "id", **dict.fromkeys(of_run, "run_id")}
         edit(path, *(f"UPDATE {table} SET {column} = '{new}'" for table, column in columns.items()))
 
     def one_run(path: Path) -> None:
@@ -269,7 +270,7 @@ def test_doctor_names_the_runs_that_are_damaged(
         first, second, third = store.ids()
     edit(
         path,
-        f"UPDATE metric SET value = value + 1 WHERE run_id = '{first}' AND position = 3",
+        f"UPDATE metrics SET packed = zeroblob(9) WHERE run_id = '{first}' AND scope = 'flow'",
         f"UPDATE series SET parquet = zeroblob(100) WHERE run_id = '{second}' AND name = 'flows'",
     )
     found = check(path)
@@ -288,7 +289,7 @@ def test_doctor_names_the_runs_that_are_damaged(
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE metric SET value = value + 1 WHERE run_id = '{}' AND position = 3",
+        "UPDATE metrics SET packed = zeroblob(9) WHERE run_id = '{}' AND scope = 'flow'",
         "UPDATE series SET parquet = zeroblob(100) WHERE run_id = '{}' AND name = 'flows'",
         "UPDATE point SET parameters = '{{\"k\":\"9\"}}' WHERE run_id = '{}'",
         "DELETE FROM point WHERE run_id = '{}'",

@@ -57,12 +57,16 @@ def of_content(
     flows: Iterable[Sequence[Any]],
     metrics: Iterable[Sequence[Any]],
     series: Iterable[tuple[str, int, str]],
+    packed: Iterable[tuple[str, bytes]] = (),
 ) -> str:
     """SHA-256 of what belongs to a run: rows of `FLOW`, of `METRIC`, and `(name, rows, SHA-256)`.
 
-    Their order does not matter.
+    `packed` are metrics by scope; runs of before version 5 have `metrics` in place of them.  The
+    order of rows does not matter.
     """
-    given = [list(rows) for rows in (flows, metrics, series)]
+    given: list[list[Any]] = [list(rows) for rows in (flows, metrics, series)]
+    if of_scopes := [(scope, of_bytes(data)) for scope, data in packed]:
+        given.append(of_scopes)
     written = [_rows_as_written(rows) for rows in given]
     if all(rows is not None for rows in written):
         parts = [f"[{', '.join(f'[{row}]' for row in sorted(rows or ()))}]" for rows in written]

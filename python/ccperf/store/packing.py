@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ccperf.result import canonical_json
-from ccperf.store import blobs, checksums
+from ccperf.store import blobs, checksums, metric_bytes
 from ccperf.user_code.names import without_paths
 
 if TYPE_CHECKING:
@@ -37,9 +37,10 @@ class PackedRun:
     scenario: str = field(repr=False)
     provenance: Provenance
     wall_seconds: float | None
-    #: Rows of `checksums.FLOW` and `checksums.METRIC`.
+    #: Rows of `checksums.FLOW`.
     flows: tuple[tuple[Any, ...], ...] = field(repr=False)
-    metrics: tuple[tuple[Any, ...], ...] = field(repr=False)
+    #: The metrics of each scope that has some; see `metric_bytes`.
+    metrics: Mapping[str, bytes] = field(repr=False)
     series: Mapping[str, PackedSeries] = field(repr=False)
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -48,13 +49,17 @@ class PackedRun:
     def content(self) -> str:
         """The checksum of what belongs to the run."""
         series = ((name, one.rows, one.checksum) for name, one in self.series.items())
-        return checksums.of_content(self.flows, self.metrics, series)
+        return checksums.of_content(self.flows, (), series, self.metrics.items())
 
 
 def pack(result: Result) -> PackedRun:
     """Encode a result."""
     portable = without_paths(result.scenario.parsed)
     counters = result.recording.flows
+    times = zip(
+        *(counters.array(name).tolist() for name in ("start_ns", "stop_ns", "base_rtt_ns")),
+        strict=True,
+    )
     return PackedRun(
         id=result.id,
         label=portable.get("label"),
@@ -69,14 +74,21 @@ def pack(result: Result) -> PackedRun:
                 flow["destination"],
                 flow["cc"]["type"] if "cc" in flow else "",
                 flow["recovery"],
-                int(counters["start_ns"][position]),
-                int(counters["stop_ns"][position]),
-                int(counters["base_rtt_ns"][position]),
-                counters["bottleneck"][position],
+                start,
+                stop,
+                base_rtt,
+                bottleneck,
             )
-            for position, flow in enumerate(portable["flows"])
+            # A workload's transfers follow the flows that are described, and have no row.
+            for position, (flow, (start, stop, base_rtt), bottleneck) in enumerate(
+                zip(portable["flows"], times, counters.strings("bottleneck"), strict=False)
+            )
         ),
-        metrics=tuple((*value, position) for position, value in enumerate(_metric_values(result))),
+        metrics={
+            scope: metric_bytes.encode(columns)
+            for scope, columns in result.metrics.by_scope.items()
+            if columns
+        },
         series={
             name: PackedSeries(result.recording.tables[name].rows, blob, checksums.of_bytes(blob))
             for name, blob in blobs.encode(result.recording).items()
@@ -84,12 +96,3 @@ def pack(result: Result) -> PackedRun:
         experiment=result.experiment,
         parameters=dict(result.parameters),
     )
-
-
-def _metric_values(result: Result) -> list[tuple[str, str, str, float]]:
-    return [
-        (scope, subject, name, float(value))
-        for scope, table in result.metrics.by_scope.items()
-        for subject, metrics in table.items()
-        for name, value in metrics.items()
-    ]

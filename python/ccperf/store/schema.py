@@ -88,8 +88,19 @@ UPDATE point SET under_test = json_extract(parameters, '$.aut'),
 CREATE INDEX point_by_algorithm ON point (under_test, against);
 """
 
+# The rows of `metric` are those of runs of before; see `ccperf.store.metric_bytes`.
+_METRICS = """
+CREATE TABLE metrics (
+    run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    scope  TEXT NOT NULL,           -- 'flow', 'link', 'network' or 'class'
+    packed BLOB NOT NULL,
+    PRIMARY KEY (run_id, scope)
+) STRICT;
+DROP INDEX metric_by_name;
+"""
+
 #: `MIGRATIONS[v]` takes a file of version v to version v + 1; version 0 is an empty file.
-MIGRATIONS: tuple[str, ...] = (_INITIAL, _USER_CODE, _CHECKSUMS, _ROLES)
+MIGRATIONS: tuple[str, ...] = (_INITIAL, _USER_CODE, _CHECKSUMS, _ROLES, _METRICS)
 
 #: The version that this ccperf reads and writes (`PRAGMA user_version`).
 VERSION = len(MIGRATIONS)

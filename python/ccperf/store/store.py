@@ -15,7 +15,7 @@ from ccperf.errors import CcperfError
 from ccperf.metrics import METRICS, MetricTables
 from ccperf.recording import OPTIONAL_TABLES
 from ccperf.result import Provenance, Result, canonical_json, title
-from ccperf.store import blobs, checksums
+from ccperf.store import blobs, checksums, metric_bytes
 from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
 from ccperf.store.packing import PackedRun, pack
 from ccperf.user_code.names import as_stored, label, without_paths
@@ -244,6 +244,8 @@ class Store:
         tables = MetricTables()
         scopes = {str(scope): columns for scope, columns in tables.by_scope.items()}
         with self._reading(run_id):
+            for scope, packed in self._packed_metrics(run_id):
+                scopes[scope].update(metric_bytes.decode(packed))
             for scope, subject, name, value in self._db.execute(
                 "SELECT scope, subject, name, value FROM metric WHERE run_id = ? ORDER BY position",
                 (run_id,),
@@ -260,19 +262,30 @@ class Store:
         reduced: dict[str, dict[str, float]] = {}
         # Written so that one run is looked up, not looked for.
         of_run = "run_id = ?1" if run_id is not None else "?1 IS NULL"
-        for run, name, mean, total in self._db.execute(
-            "SELECT run_id, name, AVG(value), SUM(value) FROM metric"
-            f" WHERE {of_run} AND (scope != 'class' OR subject = 'all') GROUP BY run_id, name",
-            (run_id,),
-        ):
-            is_sum = name in METRICS and METRICS[name].over_flows == "sum"
-            reduced.setdefault(run, {})[name] = total if is_sum else mean
-        for run, subject, name, value in self._db.execute(
-            "SELECT run_id, subject, name, value FROM metric"
-            f" WHERE {of_run} AND scope = 'class' AND subject != 'all'",
-            (run_id,),
-        ):
-            reduced.setdefault(run, {})[f"{subject}.{name}"] = value
+        with self._reading(run_id or ""):
+            for run, scope, packed in self._db.execute(
+                f"SELECT run_id, scope, packed FROM metrics WHERE {of_run}", (run_id,)
+            ):
+                found = reduced.setdefault(run, {})
+                if scope == "class":
+                    for subject, values in metric_bytes.decode(packed).items():
+                        of_class = "" if subject == "all" else f"{subject}."
+                        found.update({f"{of_class}{name}": v for name, v in values.items()})
+                else:
+                    for name, mean, total in metric_bytes.reduced(packed):
+                        found[name] = _of_run(name, mean, total)
+            for run, name, mean, total in self._db.execute(
+                "SELECT run_id, name, AVG(value), SUM(value) FROM metric"
+                f" WHERE {of_run} AND (scope != 'class' OR subject = 'all') GROUP BY run_id, name",
+                (run_id,),
+            ):
+                reduced.setdefault(run, {})[name] = _of_run(name, mean, total)
+            for run, subject, name, value in self._db.execute(
+                "SELECT run_id, subject, name, value FROM metric"
+                f" WHERE {of_run} AND scope = 'class' AND subject != 'all'",
+                (run_id,),
+            ):
+                reduced.setdefault(run, {})[f"{subject}.{name}"] = value
         return reduced
 
     def scenario(self, run_id: str) -> dict[str, Any]:
@@ -452,7 +465,12 @@ class Store:
             rows("flow", checksums.FLOW),
             rows("metric", checksums.METRIC),
             rows("series", ("name", "rows", "checksum")),
+            self._packed_metrics(run_id),
         )
+
+    def _packed_metrics(self, run_id: str) -> list[tuple[str, bytes]]:
+        query = "SELECT scope, packed FROM metrics WHERE run_id = ?"
+        return self._db.execute(query, (run_id,)).fetchall()
 
     def _insert_run(self, run: PackedRun) -> None:
         made = run.provenance
@@ -473,8 +491,8 @@ class Store:
         )
         self._insert("run", (*checksums.RUN, "checksum"), [(*row, checksums.of_values(row))])
         self._insert("flow", ("run_id", *checksums.FLOW), [(run.id, *flow) for flow in run.flows])
-        metrics = [(run.id, *metric) for metric in run.metrics]
-        self._insert("metric", ("run_id", *checksums.METRIC), metrics)
+        metrics = [(run.id, scope, packed) for scope, packed in run.metrics.items()]
+        self._insert("metrics", ("run_id", "scope", "packed"), metrics)
         self._insert(
             "series",
             ("run_id", "name", "rows", "parquet", "checksum"),
@@ -503,6 +521,10 @@ class Store:
 
     def _no_run(self, run_id: str) -> KeyError:
         return KeyError(f"no run `{run_id}` in {self.path}")
+
+
+def _of_run(name: str, mean: float, total: float) -> float:
+    return total if name in METRICS and METRICS[name].over_flows == "sum" else mean
 
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:
