@@ -73,15 +73,16 @@ user_code        : _native algorithms errors
 registry         : _native user_code
 chance           : registry
 recording        : _native wording
+canonical        : _native user_code
 fields           : user_code
 added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
-metrics          : _native errors
+metrics          : _native canonical errors
 figures          : _native errors metrics oddities outputs wording
 notebook         : errors figures
-scenario         : _native added_delay errors fields notebook profiles toml user_code wording
-                   workload
+scenario         : _native added_delay canonical errors fields notebook profiles toml user_code
+                   wording workload
 topologies       : _native errors scenario toml user_code wording
 programs         : _native errors flow_monitor outputs profiles registry scenario topologies traces
                    wording
@@ -90,15 +91,16 @@ roles            :
 catalogue        : _native errors profiles programs published registry roles scenario topologies
                    traces user_code wording
 flow_monitor     : errors
-backends         : _native algorithms errors recording user_code
-result           : _native errors figures metrics notebook user_code wording
+backends         : _native algorithms canonical errors recording user_code
+result           : _native canonical errors figures metrics notebook user_code wording
 citation         : catalogue registry wording
 evidence         : chance errors figures metrics notebook registry result roles store wording
 exporters        : backends errors flow_monitor metrics outputs result roles store
-store            : _native errors metrics outputs recording result roles scenario user_code
+store            : _native canonical errors metrics outputs recording result roles scenario
+                   user_code
 what_if          : _native errors grid scenario topologies
-campaign         : _native backends chance errors interruption notebook result roles scenario store
-                   user_code wording
+campaign         : _native backends canonical chance errors interruption metrics notebook result
+                   roles scenario store user_code wording
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 verify           : _native backends campaign catalogue errors interruption metrics oddities outputs

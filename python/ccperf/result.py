@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ccperf.backends import Backend
+    from ccperf.canonical import Runnable
     from ccperf.metrics import MetricTables
     from ccperf.notebook import Plot
     from ccperf.recording import Recording
@@ -222,7 +223,7 @@ def run_id(scenario: Scenario, backend: Backend) -> str:
     return identify(scenario, backend).id
 
 
-def provenance(scenario: Scenario, backend: Backend, identity: Identity) -> Provenance:
+def provenance(scenario: Runnable, backend: Backend, identity: Identity) -> Provenance:
     """Return the provenance of a run of `scenario` on `backend` with this version of ccperf."""
     called = labels(list(identity.user_code))
     return Provenance(
@@ -231,7 +232,7 @@ def provenance(scenario: Scenario, backend: Backend, identity: Identity) -> Prov
         backend=backend.name,
         backend_version=backend.version,
         scenario_hash=scenario.hash,
-        seed=scenario.seed,
+        seed=scenario.parsed["seed"],
         user_code={called[name]: digest for name, digest in identity.user_code.items()},
     )
 

@@ -11,6 +11,7 @@ from ccperf.errors import UsageError, unknown
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ccperf.canonical import Runnable
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
 
@@ -45,7 +46,7 @@ class Backend(Protocol):
 
     def simulate(
         self,
-        scenario: Scenario,
+        scenario: Runnable,
         *,
         packets: Path | None = None,
         progress: Progress | None = None,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ccperf.backends import Progress
+    from ccperf.canonical import Runnable
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
 
@@ -65,7 +66,7 @@ class Native:
 
     def simulate(
         self,
-        scenario: Scenario,
+        scenario: Runnable,
         *,
         packets: Path | None = None,
         progress: Progress | None = None,

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ccperf import backends
-from ccperf.result import Identity, Result
-from ccperf.store.packing import PackedRun, pack
+from ccperf.canonical import Canonical, Runnable
+from ccperf.metrics import compute
+from ccperf.result import Identity, provenance
+from ccperf.store.packing import PackedRun, packed
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
@@ -61,23 +63,26 @@ def perform(
 
     `backend` is the one of the job's name unless given.
     """
-    scenario = job.made_of or _read(job.scenario)
+    scenario = job.made_of or _read(job)
     backend = backend or backends.get(job.backend)
     start = time.perf_counter()
     recording = backend.simulate(scenario, progress=progress, user_code=job.user_code)
-    result = Result.of(
+    wall_seconds = time.perf_counter() - start
+    return packed(
+        job.id,
         scenario,
         recording,
-        backend,
-        identity=Identity(job.id, job.user_code),
+        compute(scenario, recording),
+        provenance(scenario, backend, Identity(job.id, job.user_code)),
         experiment=job.experiment,
         parameters=job.parameters,
-        wall_seconds=time.perf_counter() - start,
+        wall_seconds=wall_seconds,
     )
-    return pack(result)
 
 
-def _read(text: str) -> Scenario:
+def _read(job: Job) -> Runnable:
+    if not job.user_code:
+        return Canonical(job.scenario)
     from ccperf.scenario import Scenario
 
-    return Scenario.from_canonical(text)
+    return Scenario.from_canonical(job.scenario)

@@ -6,9 +6,9 @@ import re
 import signal
 import threading
 import time
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from ccperf.campaign.executor import Stopped
@@ -21,6 +21,7 @@ from ccperf.user_code.content import ChangedError, Contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
     from pathlib import Path
 
     from ccperf.backends import Backend
@@ -228,6 +229,8 @@ class _Coordinator:
         self._report = report
         self._stop = stop
         self._running: dict[Future[PackedRun], str] = {}
+        #: Those of them that are done. To ask each of thousands, whenever one is, took seconds.
+        self._done: SimpleQueue[Future[PackedRun]] = SimpleQueue()
         self._failures: dict[str, Failure] = {}
         #: The run that is made twice, its second future, and the contents that came of both.
         self._twice: tuple[str, Future[PackedRun]] | None = None
@@ -237,13 +240,11 @@ class _Coordinator:
         report, stop = self._report, self._stop
         for run_id, each in self._missing.items():
             job = Job.of(each.points[0], each.identity, self._backend)
-            self._running[self._executor.submit(job)] = run_id
+            self._submit(job, run_id)
             if job.user_code and self._twice is None:
-                self._twice = (run_id, self._executor.submit(job))
-                self._running[self._twice[1]] = run_id
+                self._twice = (run_id, self._submit(job, run_id))
         while self._running:
-            done, _ = wait(self._running, timeout=_LOOK_S, return_when=FIRST_COMPLETED)
-            for future in done:
+            for future in self._finished():
                 self._collect(future)
             if stop.is_set():
                 self._executor.stop()
@@ -256,6 +257,21 @@ class _Coordinator:
             report.interrupted = True
         elif not report.changed:
             report.skipped = unfinished
+
+    def _submit(self, job: Job, run_id: str) -> Future[PackedRun]:
+        future = self._executor.submit(job)
+        self._running[future] = run_id
+        future.add_done_callback(self._done.put)
+        return future
+
+    def _finished(self) -> Iterator[Future[PackedRun]]:
+        """Yield those that are done, or none after a moment."""
+        try:
+            yield self._done.get(timeout=_LOOK_S)
+            while True:
+                yield self._done.get_nowait()
+        except Empty:
+            return
 
     def _collect(self, future: Future[PackedRun]) -> None:
         run_id = self._running.pop(future)

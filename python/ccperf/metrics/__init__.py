@@ -9,9 +9,8 @@ in `series`, and figures draw the same ones; `transfers` says what classes there
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 # isort: off
 # Imported for what they register, in the order in which tables show the metrics.
@@ -26,8 +25,10 @@ from ccperf.metrics.transfers import CLASSES, Transfers, classes
 from ccperf.metrics.windows import STEADY, STEADY_PREFIX, Later, Window
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ccperf.canonical import Runnable
     from ccperf.recording import Recording
-    from ccperf.scenario import Scenario
 
 __all__ = [
     "CLASSES",
@@ -76,7 +77,7 @@ class MetricTables:
         }
 
 
-def compute(scenario: Scenario, recording: Recording) -> MetricTables:
+def compute(scenario: Runnable, recording: Recording) -> MetricTables:
     """Compute every metric of what the recording holds.
 
     Of flows and links those that are sampled; of links only the flows' bottlenecks, unless the
@@ -91,32 +92,35 @@ def compute(scenario: Scenario, recording: Recording) -> MetricTables:
     links = LinkSeries(scenario, recording, shown and with_parallel(scenario.parsed, shown))
     groups = classes(recording)
     has_all = bool(flows.names) and flows.is_complete
-    tables = MetricTables(
-        flow={name: {} for name in flows.names},
-        link={name: {} for name in links.names if shown is None or name in shown},
-        network={"net": {}} if has_all or recording.reordering is not None else {},
-        classes={name: {} for name in groups},
-    )
+    has_network = has_all or recording.reordering is not None
     of_flows = {"whole": flows, "steady": Later(flows, flows.steady)}
     of_links = {"whole": links, "steady": Later(links, flows.steady)}
-    for metric in METRICS.values():
+    values: dict[Scope, dict[str, Any]] = {scope: {} for scope in MetricTables().by_scope}
+    for name, metric in METRICS.items():
         if metric.scope == "flow":
-            values = metric.compute(of_flows[metric.window]).tolist()
-            for name, value in zip(flows.names, values, strict=True):
-                _add(tables.flow[name], metric, value)
+            values["flow"][name] = metric.compute(of_flows[metric.window]).tolist()
         elif metric.scope == "link":
-            values = metric.compute(of_links[metric.window]).tolist()
-            for name, value in zip(links.names, values, strict=True):
-                if name in tables.link:
-                    _add(tables.link[name], metric, value)
+            values["link"][name] = metric.compute(of_links[metric.window]).tolist()
         elif metric.scope == "class":
-            for name, transfers in groups.items():
-                _add(tables.classes[name], metric, metric.compute(transfers))
-        elif tables.network and (has_all or not metric.is_sampled):
-            _add(tables.network["net"], metric, metric.compute(of_flows[metric.window]))
-    return tables
+            values["class"][name] = [metric.compute(transfers) for transfers in groups.values()]
+        elif has_all or (has_network and not metric.is_sampled):
+            values["network"][name] = [metric.compute(of_flows[metric.window])]
+    of_links_found = _columns(links.names, values["link"])
+    return MetricTables(
+        flow=_columns(flows.names, values["flow"]),
+        link={
+            name: found for name, found in of_links_found.items() if shown is None or name in shown
+        },
+        network=_columns(["net"] if has_network else [], values["network"]),
+        classes=_columns(list(groups), values["class"]),
+    )
 
 
-def _add(table: dict[str, float], metric: Metric, value: float) -> None:
-    if not math.isnan(value):
-        table[metric.name] = value
+def _columns(
+    names: Sequence[str], values: Mapping[str, Sequence[float]]
+) -> dict[str, dict[str, float]]:
+    """Return the metrics of each column; NaN is no value."""
+    return {
+        name: {metric: value for metric, value in zip(values, row, strict=True) if value == value}
+        for name, row in zip(names, zip(*values.values(), strict=True), strict=True)
+    }

@@ -20,8 +20,8 @@ from ccperf.metrics.windows import phases
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from ccperf.canonical import Runnable
     from ccperf.recording import Recording, Table
-    from ccperf.scenario import Scenario
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ _LARGEST = 2**63 - 1
 class FlowSeries:
     """What the flows that are sampled did; arrays of shape (n - 1, flows) unless said otherwise."""
 
-    def __init__(self, scenario: Scenario, recording: Recording) -> None:
+    def __init__(self, scenario: Runnable, recording: Recording) -> None:
         """Read samples and counters of `recording`; segment sizes come from `scenario`.
 
         Raises ValueError if the recording is not one of this scenario.
@@ -263,7 +263,7 @@ class LinkSeries:
     """What the directions that are sampled did; arrays of shape (n - 1, directions)."""
 
     def __init__(
-        self, scenario: Scenario, recording: Recording, only: Collection[str] | None = None
+        self, scenario: Runnable, recording: Recording, only: Collection[str] | None = None
     ) -> None:
         """Read samples and counters; which directions have a queue discipline: `scenario`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from collections.abc import Mapping
@@ -20,6 +19,7 @@ from pydantic import (
 )
 
 from ccperf import _native, profiles
+from ccperf.canonical import hash_of, unlabelled
 from ccperf.errors import Problem, ScenarioError, unknown
 from ccperf.fields import Algorithm, Count, Model, Time, algorithm_by_name, is_empty
 from ccperf.scenario.flows import Flow, Ping
@@ -270,16 +270,13 @@ class Scenario(Model):
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the portable form without its label, in hex."""
-        text = json.dumps(self._unlabelled(), sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
+        return hash_of(self.parsed)
 
     def is_like(self, other: Scenario) -> bool:
         """Whether both have the same :attr:`hash`; hashing takes ten times as long."""
-        return self._canonical == other._canonical or self._unlabelled() == other._unlabelled()
-
-    def _unlabelled(self) -> dict[str, Any]:
-        portable: Mapping[str, Any] = names.without_paths(self.parsed)
-        return {name: value for name, value in portable.items() if name != "label"}
+        if self._canonical == other._canonical:
+            return True
+        return unlabelled(self.parsed) == unlabelled(other.parsed)
 
 
 def _surprises(scenario: Scenario) -> list[str]:

@@ -173,6 +173,12 @@ def _index(inventory: Inventory) -> dict[str, Any]:
     }
 
 
+def prepare() -> None:
+    """Compile all templates now."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+
+
 def _page(template: str, file: str, **values: Any) -> tuple[str, str]:
     root = "../" * file.count("/")
     return file, _environment().get_template(template).render(root=root, **values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ccperf.figures import packed, svg
 from ccperf.site import copies, drawing
 from ccperf.site.naming import slug
-from ccperf.site.pages import run_page
+from ccperf.site.pages import prepare, run_page
 from ccperf.site.views import RunView
 from ccperf.store import Store
 
@@ -39,6 +39,8 @@ def make(
             for job in jobs:
                 yield page_files(*job, stores)
         return
+    # What the copies would each take a moment for, they have of this process.
+    prepare()
     _jobs.extend(jobs)
     _stores.intact = intact
     try:

@@ -15,6 +15,9 @@ from ccperf.store import blobs, checksums, metric_bytes
 from ccperf.user_code.names import without_paths
 
 if TYPE_CHECKING:
+    from ccperf.canonical import Runnable
+    from ccperf.metrics import MetricTables
+    from ccperf.recording import Recording
     from ccperf.result import Provenance, Result
 
 
@@ -54,18 +57,42 @@ class PackedRun:
 
 def pack(result: Result) -> PackedRun:
     """Encode a result."""
-    portable = without_paths(result.scenario.parsed)
-    counters = result.recording.flows
+    return packed(
+        result.id,
+        result.scenario,
+        result.recording,
+        result.metrics,
+        result.provenance,
+        experiment=result.experiment,
+        parameters=result.parameters,
+        wall_seconds=result.wall_seconds,
+    )
+
+
+def packed(
+    id: str,
+    scenario: Runnable,
+    recording: Recording,
+    metrics: MetricTables,
+    provenance: Provenance,
+    *,
+    experiment: str | None = None,
+    parameters: Mapping[str, Any],
+    wall_seconds: float | None = None,
+) -> PackedRun:
+    """Encode what is to become a result."""
+    portable = without_paths(scenario.parsed)
+    counters = recording.flows
     times = zip(
         *(counters.array(name).tolist() for name in ("start_ns", "stop_ns", "base_rtt_ns")),
         strict=True,
     )
     return PackedRun(
-        id=result.id,
+        id=id,
         label=portable.get("label"),
         scenario=canonical_json(portable),
-        provenance=result.provenance,
-        wall_seconds=result.wall_seconds,
+        provenance=provenance,
+        wall_seconds=wall_seconds,
         flows=tuple(
             (
                 position,
@@ -86,13 +113,13 @@ def pack(result: Result) -> PackedRun:
         ),
         metrics={
             scope: metric_bytes.encode(columns)
-            for scope, columns in result.metrics.by_scope.items()
+            for scope, columns in metrics.by_scope.items()
             if columns
         },
         series={
-            name: PackedSeries(result.recording.tables[name].rows, blob, checksums.of_bytes(blob))
-            for name, blob in blobs.encode(result.recording).items()
+            name: PackedSeries(recording.tables[name].rows, blob, checksums.of_bytes(blob))
+            for name, blob in blobs.encode(recording).items()
         },
-        experiment=result.experiment,
-        parameters=dict(result.parameters),
+        experiment=experiment,
+        parameters=dict(parameters),
     )

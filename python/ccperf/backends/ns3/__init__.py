@@ -25,6 +25,7 @@ from ccperf.user_code.content import Contents, check
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ccperf.canonical import Runnable
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
 
@@ -101,7 +102,7 @@ class Ns3:
 
     def simulate(
         self,
-        scenario: Scenario,
+        scenario: Runnable,
         *,
         packets: Path | None = None,
         progress: Callable[[float], None] | None = None,
