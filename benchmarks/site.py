@@ -18,7 +18,7 @@ from pathlib import Path
 
 from ccperf import backends, catalogue, registry, site
 from ccperf.result import Result
-from ccperf.store import Store, metric_bytes
+from ccperf.store import Store, metric_text
 from ccperf.store.packing import PackedRun, pack
 
 SEEDS = 10
@@ -84,7 +84,7 @@ def _runs(pages: int) -> Iterator[PackedRun]:
                 experiment=experiment.name,
                 parameters=parameters,
                 metrics={
-                    scope: metric_bytes.encode(_shaken(metric_bytes.decode(packed), shaken))
+                    scope: metric_text.encode(_shaken(metric_text.decode(packed), shaken))
                     for scope, packed in like.metrics.items()
                 },
             )

@@ -13,7 +13,7 @@ import pytest
 
 from ccperf import backends, campaign
 from ccperf.result import Result, run_id
-from ccperf.store import Store, StoreError, checksums, metric_bytes, schema
+from ccperf.store import Store, StoreError, checksums, metric_text, schema
 from ccperf.store.blobs import decode, encode
 from ccperf.topologies.shorthand import dumbbell
 from recordings import ScriptedBackend, small_scenario
@@ -45,7 +45,7 @@ def older(path: Path) -> None:
             values = [
                 (scope, subject, name, value)
                 for scope, data in packed.fetchall()
-                for subject, metrics in metric_bytes.decode(data).items()
+                for subject, metrics in metric_text.decode(data).items()
                 for name, value in metrics.items()
             ]
             rows = [(*row, position) for position, row in enumerate(values)]
@@ -60,6 +60,7 @@ def older(path: Path) -> None:
             db.execute("UPDATE run SET content = ? WHERE id = ?", (content, run))
             row = db.execute(f"SELECT {run_columns} FROM run WHERE id = ?", (run,)).fetchone()
             db.execute("UPDATE run SET checksum = ? WHERE id = ?", (checksums.of_values(row), run))
+        db.execute("DROP VIEW metric_value")
         db.execute("DROP TABLE metrics")
         db.execute("CREATE INDEX metric_by_name ON metric (name)")
         db.execute(f"PRAGMA user_version = {schema.MIGRATIONS.index(schema._METRICS)}")
@@ -432,20 +433,26 @@ def test_a_flipped_metric_of_before_they_were_packed_is_noticed(path: Path) -> N
 
 def test_packed_metrics_are_all_there_and_nothing_else_is_taken_for_them() -> None:
     columns = {"a\n": {"mean_srtt_l4": -0.0, "own": 1e-320}, "ß": {"mean_cwnd_l4": 5e300}, "c": {}}
-    packed = metric_bytes.encode(columns)
-    found = metric_bytes.decode(packed)
-    assert repr(found) == repr(
-        {"a\n": {"mean_srtt_l4": -0.0, "own": 1e-320}, "ß": {"mean_cwnd_l4": 5e300}, "c": {}}
-    )
-    head, _, values = packed.partition(b"\n")
-    for wrong in (
-        b"",
-        packed[:-1],
-        packed + b"\0",
-        b"[[1],[]]\n",
-        b"[[],[],[]]\n",
-        b'[["a","a"],[]]\n',
-        head + values,
-    ):
-        with pytest.raises((ValueError, TypeError)):
-            metric_bytes.decode(wrong)
+    packed = metric_text.encode(columns)
+    assert repr(metric_text.decode(packed)) == repr(columns)
+    for wrong in ("", packed[:-1], "[]", '{"a":1.0}', '{"a":{"b":"1"}}', '{"a":{"b":1e999}}'):
+        with pytest.raises(ValueError, match=r"."):
+            metric_text.decode(wrong)
+
+
+def test_sql_has_a_row_a_metric_of_runs_old_and_new(path: Path) -> None:
+    made = [result(flows=2, seed=seed, k="2") for seed in (1, 2)]
+    with Store(path) as store:
+        store.add(made[0])
+    older(path)
+    with Store(path) as store:
+        store.add(made[1])
+    query = "SELECT subject, name, value FROM metric_value WHERE run_id = ? AND scope = 'flow'"
+    for one in made:
+        with closing(sqlite3.connect(path)) as db:
+            rows = db.execute(query, (one.id,)).fetchall()
+        assert {(subject, name): value for subject, name, value in rows} == {
+            (subject, name): pytest.approx(value, rel=1e-14)
+            for subject, values in one.flow_metrics.items()
+            for name, value in values.items()
+        }

@@ -270,7 +270,7 @@ def test_doctor_names_the_runs_that_are_damaged(
         first, second, third = store.ids()
     edit(
         path,
-        f"UPDATE metrics SET packed = zeroblob(9) WHERE run_id = '{first}' AND scope = 'flow'",
+        f"UPDATE metrics SET packed = '[]' WHERE run_id = '{first}' AND scope = 'flow'",
         f"UPDATE series SET parquet = zeroblob(100) WHERE run_id = '{second}' AND name = 'flows'",
     )
     found = check(path)
@@ -289,7 +289,7 @@ def test_doctor_names_the_runs_that_are_damaged(
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE metrics SET packed = zeroblob(9) WHERE run_id = '{}' AND scope = 'flow'",
+        "UPDATE metrics SET packed = '[]' WHERE run_id = '{}' AND scope = 'flow'",
         "UPDATE series SET parquet = zeroblob(100) WHERE run_id = '{}' AND name = 'flows'",
         "UPDATE point SET parameters = '{{\"k\":\"9\"}}' WHERE run_id = '{}'",
         "DELETE FROM point WHERE run_id = '{}'",

@@ -57,7 +57,7 @@ def of_content(
     flows: Iterable[Sequence[Any]],
     metrics: Iterable[Sequence[Any]],
     series: Iterable[tuple[str, int, str]],
-    packed: Iterable[tuple[str, bytes]] = (),
+    packed: Iterable[tuple[str, str]] = (),
 ) -> str:
     """SHA-256 of what belongs to a run: rows of `FLOW`, of `METRIC`, and `(name, rows, SHA-256)`.
 
@@ -65,7 +65,7 @@ def of_content(
     order of rows does not matter.
     """
     given: list[list[Any]] = [list(rows) for rows in (flows, metrics, series)]
-    if of_scopes := [(scope, of_bytes(data)) for scope, data in packed]:
+    if of_scopes := [(scope, of_bytes(text.encode())) for scope, text in packed]:
         given.append(of_scopes)
     written = [_rows_as_written(rows) for rows in given]
     if all(rows is not None for rows in written):

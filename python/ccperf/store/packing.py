@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ccperf.result import canonical_json
-from ccperf.store import blobs, checksums, metric_bytes
+from ccperf.store import blobs, checksums, metric_text
 from ccperf.user_code.names import without_paths
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class PackedRun:
     wall_seconds: float | None
     #: Rows of `checksums.FLOW`.
     flows: tuple[tuple[Any, ...], ...] = field(repr=False)
-    #: The metrics of each scope that has some; see `metric_bytes`.
-    metrics: Mapping[str, bytes] = field(repr=False)
+    #: The metrics of each scope that has some; see `metric_text`.
+    metrics: Mapping[str, str] = field(repr=False)
     series: Mapping[str, PackedSeries] = field(repr=False)
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -112,7 +112,7 @@ def packed(
             )
         ),
         metrics={
-            scope: metric_bytes.encode(columns)
+            scope: metric_text.encode(columns)
             for scope, columns in metrics.by_scope.items()
             if columns
         },

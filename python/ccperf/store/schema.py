@@ -88,15 +88,21 @@ UPDATE point SET under_test = json_extract(parameters, '$.aut'),
 CREATE INDEX point_by_algorithm ON point (under_test, against);
 """
 
-# The rows of `metric` are those of runs of before; see `ccperf.store.metric_bytes`.
+# The rows of `metric` are those of runs of before; see `ccperf.store.metric_text`. Who asks by SQL
+# asks the view.
 _METRICS = """
 CREATE TABLE metrics (
     run_id TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     scope  TEXT NOT NULL,           -- 'flow', 'link', 'network' or 'class'
-    packed BLOB NOT NULL,
+    packed TEXT NOT NULL,           -- JSON: {subject: {name: value}}
     PRIMARY KEY (run_id, scope)
 ) STRICT;
 DROP INDEX metric_by_name;
+CREATE VIEW metric_value (run_id, scope, subject, name, value) AS
+SELECT run_id, scope, subject, name, value FROM metric
+UNION ALL
+SELECT metrics.run_id, metrics.scope, column.key, entry.key, entry.value
+FROM metrics, json_each(metrics.packed) AS column, json_each(column.value) AS entry;
 """
 
 #: `MIGRATIONS[v]` takes a file of version v to version v + 1; version 0 is an empty file.

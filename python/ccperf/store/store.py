@@ -7,15 +7,17 @@ import sqlite3
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ccperf import roles
 from ccperf.errors import CcperfError
-from ccperf.metrics import METRICS, MetricTables
+from ccperf.metrics import MetricTables
 from ccperf.recording import OPTIONAL_TABLES
 from ccperf.result import Provenance, Result, canonical_json, title
-from ccperf.store import blobs, checksums, metric_bytes
+from ccperf.store import blobs, checksums, metric_text
 from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
 from ccperf.store.packing import PackedRun, pack
 from ccperf.user_code.names import as_stored, label, without_paths
@@ -244,13 +246,8 @@ class Store:
         tables = MetricTables()
         scopes = {str(scope): columns for scope, columns in tables.by_scope.items()}
         with self._reading(run_id):
-            for scope, packed in self._packed_metrics(run_id):
-                scopes[scope].update(metric_bytes.decode(packed))
-            for scope, subject, name, value in self._db.execute(
-                "SELECT scope, subject, name, value FROM metric WHERE run_id = ? ORDER BY position",
-                (run_id,),
-            ):
-                scopes[scope].setdefault(subject, {})[name] = value
+            for _, scope, columns in self._metric_columns(run_id):
+                scopes[scope].update(columns)
         return tables
 
     def reduced_metrics(self, run_id: str | None = None) -> dict[str, dict[str, float]]:
@@ -260,33 +257,37 @@ class Store:
         others have the class before a point, `small.mean_fct_l4`.
         """
         reduced: dict[str, dict[str, float]] = {}
-        # Written so that one run is looked up, not looked for.
-        of_run = "run_id = ?1" if run_id is not None else "?1 IS NULL"
         with self._reading(run_id or ""):
-            for run, scope, packed in self._db.execute(
-                f"SELECT run_id, scope, packed FROM metrics WHERE {of_run}", (run_id,)
-            ):
+            for run, scope, columns in self._metric_columns(run_id):
                 found = reduced.setdefault(run, {})
                 if scope == "class":
-                    for subject, values in metric_bytes.decode(packed).items():
+                    for subject, values in columns.items():
                         of_class = "" if subject == "all" else f"{subject}."
                         found.update({f"{of_class}{name}": v for name, v in values.items()})
                 else:
-                    for name, mean, total in metric_bytes.reduced(packed):
-                        found[name] = _of_run(name, mean, total)
-            for run, name, mean, total in self._db.execute(
-                "SELECT run_id, name, AVG(value), SUM(value) FROM metric"
-                f" WHERE {of_run} AND (scope != 'class' OR subject = 'all') GROUP BY run_id, name",
-                (run_id,),
-            ):
-                reduced.setdefault(run, {})[name] = _of_run(name, mean, total)
-            for run, subject, name, value in self._db.execute(
-                "SELECT run_id, subject, name, value FROM metric"
-                f" WHERE {of_run} AND scope = 'class' AND subject != 'all'",
-                (run_id,),
-            ):
-                reduced.setdefault(run, {})[f"{subject}.{name}"] = value
+                    found.update(metric_text.reduced(columns))
         return reduced
+
+    def _metric_columns(
+        self, run_id: str | None
+    ) -> Iterator[tuple[str, str, dict[str, dict[str, float]]]]:
+        """Yield run, scope and the values of its columns; of all runs, or of one."""
+        # Written so that one run is looked up, not looked for.
+        of_run = "run_id = ?1" if run_id is not None else "?1 IS NULL"
+        for run, scope, text in self._db.execute(
+            f"SELECT run_id, scope, packed FROM metrics WHERE {of_run}", (run_id,)
+        ):
+            yield run, scope, metric_text.decode(text)
+        rows = self._db.execute(
+            f"SELECT run_id, scope, subject, name, value FROM metric WHERE {of_run}"
+            " ORDER BY run_id, position",
+            (run_id,),
+        )
+        for (run, scope), of_scope in groupby(rows, key=itemgetter(0, 1)):
+            columns: dict[str, dict[str, float]] = {}
+            for _, _, subject, name, value in of_scope:
+                columns.setdefault(subject, {})[name] = value
+            yield run, scope, columns
 
     def scenario(self, run_id: str) -> dict[str, Any]:
         """Return a run's portable scenario; KeyError if there is no such run."""
@@ -468,7 +469,7 @@ class Store:
             self._packed_metrics(run_id),
         )
 
-    def _packed_metrics(self, run_id: str) -> list[tuple[str, bytes]]:
+    def _packed_metrics(self, run_id: str) -> list[tuple[str, str]]:
         query = "SELECT scope, packed FROM metrics WHERE run_id = ?"
         return self._db.execute(query, (run_id,)).fetchall()
 
@@ -521,10 +522,6 @@ class Store:
 
     def _no_run(self, run_id: str) -> KeyError:
         return KeyError(f"no run `{run_id}` in {self.path}")
-
-
-def _of_run(name: str, mean: float, total: float) -> float:
-    return total if name in METRICS and METRICS[name].over_flows == "sum" else mean
 
 
 def _run_row(row: tuple[Any, ...]) -> RunRow:

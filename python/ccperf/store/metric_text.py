@@ -1,0 +1,54 @@
+"""The metrics of a scope as one text: a run's, not a row a value.
+
+A run of a thousand flows has fifty thousand values, and as rows they took SQLite longer to store
+than the engine to compute. The text is JSON, `{column: {metric: value}}`, so that SQL reads it:
+the view `metric_value` has a row a value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+
+from ccperf.metrics import METRICS
+
+
+def encode(columns: Mapping[str, Mapping[str, float]]) -> str:
+    """Return the text, which gives the same values back to the last bit.
+
+    Raises ValueError for what is not a finite number.
+    """
+    floats = {
+        column: {name: float(value) for name, value in values.items()}
+        for column, values in columns.items()
+    }
+    return json.dumps(floats, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def decode(text: str) -> dict[str, dict[str, float]]:
+    """Return what `encode` was given.
+
+    Raises ValueError for any other text.
+    """
+    columns = json.loads(text)
+    if not isinstance(columns, dict):
+        raise ValueError("its metrics have no columns")
+    for values in columns.values():
+        if not isinstance(values, dict):
+            raise ValueError("its metrics have no names")
+        if not all(type(value) is float and math.isfinite(value) for value in values.values()):
+            raise ValueError("its metrics are not numbers")
+    return columns
+
+
+def reduced(columns: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
+    """Yield each metric that some column has, with its sum over them or its mean."""
+    of_name: dict[str, list[float]] = {}
+    for values in columns.values():
+        for name, value in values.items():
+            of_name.setdefault(name, []).append(value)
+    for name, found in of_name.items():
+        total = math.fsum(found)
+        is_sum = name in METRICS and METRICS[name].over_flows == "sum"
+        yield name, total if is_sum else total / len(found)
