@@ -2,7 +2,8 @@
 
 Python notices a signal when its main thread comes back to Python code. Inside a library that may
 take a while, so a command also watches from a thread of its own. What runs side by side is asked to
-end, and after :data:`PATIENCE_S` no longer waited for. A second Ctrl-C waits for nothing.
+end, and after :data:`PATIENCE_S` no longer waited for; what is left of the half second is for lines
+to be written and a database to be closed. A second Ctrl-C waits for nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +18,9 @@ from typing import NoReturn
 #: The exit status after Ctrl-C.
 STATUS = 130
 #: So long may threads and processes take to end by themselves.
-PATIENCE_S = 0.25
-#: A main thread that has not noticed by then is in the middle of something long.
-_DEAF_S = 0.45
-#: One that has noticed may tidy up: write a line, close a database.
-_LIMIT_S = 3.0
+PATIENCE_S = 0.2
+#: By then the main thread has made an end, or is in the middle of something long.
+_LIMIT_S = 0.4
 
 _noticed = threading.Event()
 _watched = threading.Event()
@@ -62,8 +61,8 @@ def _interrupt(_number: int, _frame: object) -> None:
 def _wait(readable: int) -> None:
     """Wait for a Ctrl-C, and leave if nobody else makes an end."""
     _next(readable, None)
-    if _next(readable, _DEAF_S) or not _noticed.is_set() or _next(readable, _LIMIT_S):
-        print("stopped; what was finished is stored", file=sys.stderr)
+    _next(readable, _LIMIT_S)
+    print("stopped; what was finished is stored", file=sys.stderr)
     leave()
 
 

@@ -18,8 +18,8 @@ from user_scenarios import HEAVY, environment
 # started there inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-#: Half a second is promised; 0.04 to 0.44 s were measured with ten processes on two cores.
-SOON = 1.0
+#: Promised; 0.01 to 0.38 s were measured where six processes wanted two cores.
+PROMISED_S = 0.5
 SLEEPER = (
     "import time, subprocess, ccperf\n"
     "class Sleeper(ccperf.CongestionControl):\n"
@@ -54,6 +54,19 @@ def interrupt(process: subprocess.Popen[str]) -> tuple[float, int, str]:
     return time.monotonic() - started, process.returncode, err
 
 
+def soon() -> float:
+    """What is promised, as much longer as this machine has less than a core for us at the moment.
+
+    That is measured by what a Python takes to come up, on the clock and of a processor.
+    """
+    started, before = time.monotonic(), os.times()
+    subprocess.run([sys.executable, "-c", "import json"], check=True)
+    taken, after = time.monotonic() - started, os.times()
+    used = after.children_user + after.children_system
+    used -= before.children_user + before.children_system
+    return PROMISED_S * max(1.0, taken / used)
+
+
 def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
     while not path.exists():
@@ -71,7 +84,7 @@ def test_in_a_run_of_which_a_hundredth_takes_minutes(tmp_path: Path, options: li
     time.sleep(2)
     seconds, status, _ = interrupt(process)
     assert status == 130
-    assert seconds < SOON
+    assert seconds < soon()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +107,7 @@ def test_whatever_runs(tmp_path: Path, words: list[str], seconds: float, times: 
     taken, status, err = interrupt(process)
     if "Traceback" not in err:  # under load it may be on its way to the first command still
         assert status in (130, -signal.SIGINT)
-    assert taken < SOON
+    assert taken < soon()
     assert "Serialization" not in err
 
 
@@ -118,7 +131,61 @@ def test_also_where_python_does_not_notice(tmp_path: Path) -> None:
     wait_for(tmp_path / "begun", process)
     taken, status, err = interrupt(process)
     assert (status, err) == (130, "stopped; what was finished is stored\n")
-    assert 0.3 < taken < SOON
+    assert 0.3 < taken < soon()
+
+
+def test_before_the_command_is_there() -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'ccperf.cli.app':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from ccperf.cli import main\n"
+        "main(['list', 'cc'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment()
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped\n")
+
+
+@pytest.mark.parametrize("with_what", [signal.SIGINT, signal.SIGKILL])
+def test_copies_that_draw_pages_end_with_it(tmp_path: Path, with_what: signal.Signals) -> None:
+    code = (
+        "import os, time\n"
+        "from ccperf import interruption\n"
+        "from ccperf.site.copies import mapped\n"
+        "def page(number):\n"
+        "    open(f'{number}.part', 'w').write(str(os.getpid()))\n"
+        "    os.rename(f'{number}.part', str(number))\n"
+        "    time.sleep(100)\n"
+        "interruption.watch()\n"
+        "try:\n"
+        "    list(mapped(page, range(9), 2))\n"
+        "except KeyboardInterrupt:\n"
+        "    print('ended')\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    )
+    for number in "01":
+        wait_for(tmp_path / number, process)
+    started = time.monotonic()
+    process.send_signal(with_what)
+    out, _ = process.communicate(timeout=60)
+    assert time.monotonic() - started < soon()
+    assert out == ("ended\n" if with_what is signal.SIGINT else "")
+    deadline = time.monotonic() + 10
+    while any(_runs(int((tmp_path / number).read_text())) for number in "01"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_the_other_algorithms_are_not_begun(tmp_path: Path) -> None:
@@ -129,7 +196,7 @@ def test_the_other_algorithms_are_not_begun(tmp_path: Path) -> None:
     time.sleep(1)
     seconds, status, err = interrupt(process)
     assert status == 130
-    assert seconds < SOON
+    assert seconds < soon()
     assert "interrupted: what was finished is stored" in err
     assert err.count("in x.db before") == 1
     with Store(tmp_path / "x.db", "r") as store:
@@ -140,8 +207,9 @@ def test_bench_ends_with_the_same_status(tmp_path: Path) -> None:
     process = start(tmp_path, "bench", "cubic,bbr", "--db", "x.db", "-j", "1")
     wait_for(tmp_path / "x.db", process)
     time.sleep(0.5)
-    _, status, err = interrupt(process)
+    seconds, status, err = interrupt(process)
     assert status == 130
+    assert seconds < soon()
     assert "again: ccperf bench cubic,bbr --db x.db -j 1" in err
     assert not (tmp_path / "site").exists()
 
@@ -153,7 +221,7 @@ def test_user_code_and_what_it_has_started_end_with_it(tmp_path: Path) -> None:
     wait_for(tmp_path / "begun", process)
     seconds, status, _ = interrupt(process)
     assert status == 130
-    assert seconds < SOON
+    assert seconds < soon()
     child = int((tmp_path / "child").read_text())
     deadline = time.monotonic() + 10
     while _runs(child):

@@ -239,6 +239,8 @@ class _Coordinator:
     def run(self) -> None:
         report, stop = self._report, self._stop
         for run_id, each in self._missing.items():
+            if stop.is_set():
+                break
             job = Job.of(each.points[0], each.identity, self._backend)
             self._submit(job, run_id)
             if job.user_code and self._twice is None:

@@ -4,6 +4,29 @@ Results go to stdout, progress and warnings to stderr. Exit statuses: 0; 1 if a 
 failed; 2 for wrong usage, and nothing was written then.
 """
 
-from ccperf.cli.app import main
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from ccperf import interruption
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point: run a command line and exit."""
+    interruption.watch()
+    try:
+        from ccperf.cli.app import invoke
+
+        status = invoke(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # before there was anybody to notice
+        print("stopped", file=sys.stderr)
+        status = interruption.STATUS
+    if status == interruption.STATUS:
+        interruption.leave()
+    sys.exit(status)

@@ -65,15 +65,6 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 _MAKES_RUNS = ("bench", "run", "exec")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point: run a command line and exit."""
-    interruption.watch()
-    status = invoke(sys.argv[1:] if arguments is None else arguments)
-    if status == interruption.STATUS:
-        interruption.leave()
-    sys.exit(status)
-
-
 def invoke(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit status."""
     from ccperf.cli.output import called_with

@@ -142,6 +142,9 @@ def command(
             status = max(status, outcome.status)
             if outcome.ends_all:
                 break
+    if status == interruption.STATUS:
+        # Of many runs a table takes longer than anybody waits who wants an end.
+        return status
     if json:
         print_json([{**result.json(), "command": again} for result, again in results])
     elif len(results) == 1:
@@ -216,6 +219,8 @@ class Job:
                 store.add(result)
                 return Outcome([(result, self.again[0])])
             report = run_campaign(self.points, store, backend, running, executor=executor)
+            if report.interrupted:
+                return Outcome([], status(report), ends_all=True)
             found = zip(report.of_points, self.points, self.again, strict=True)
             return Outcome(
                 [
@@ -224,7 +229,7 @@ class Job:
                     if store.has(run_id)
                 ],
                 status(report),
-                bool(report.interrupted or report.changed),
+                bool(report.changed),
             )
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import signal
+import threading
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -32,14 +35,33 @@ def mapped(function: Callable[[Item], Made], items: Sequence[Item], workers: int
         return
     # What is shared with this process is nothing for theirs to look through, and so to copy.
     gc.freeze()
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"))
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("fork"), initializer=_begin)
     try:
         # One at a time: a page of a thousand flows takes as long as fifty others, and its
         # neighbours are like it.
         yield from pool.map(function, items)
+    except BaseException:
+        # A page may take seconds, and nobody wants it any more.
+        for process in multiprocessing.active_children():
+            process.kill()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
         gc.unfreeze()
+
+
+def _begin() -> None:
+    """Leave Ctrl-C to the process that this is a copy of, and end with it."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _cores() -> int:

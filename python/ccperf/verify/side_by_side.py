@@ -44,4 +44,5 @@ def side_by_side(
     finally:
         stop.set()
         executor.shutdown(wait=False, cancel_futures=True)
-        wait(futures, timeout=PATIENCE_S)
+        # Of those that have not begun, nobody would ever say that they are done.
+        wait([future for future in futures if not future.cancelled()], timeout=PATIENCE_S)
