@@ -106,7 +106,7 @@ reproduce        : catalogue errors roles user_code
 verify           : _native backends campaign catalogue errors interruption metrics oddities outputs
                    profiles programs published registry scenario topologies traces
 site             : _native catalogue citation errors evidence figures metrics oddities outputs
-                   published registry reproduce result roles store verify what_if
+                   published registry reproduce result roles store verify what_if wording
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
 data             :

@@ -101,7 +101,7 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         named("recovery", name) for name in _each_once(f["recovery"] for f in flows)
     )
     sentences.append(
-        f"{count} TCP flow{'s' * (count != 1)} used {algorithms}, with loss recovery"
+        f"{counted(count, 'TCP flow')} used {algorithms}, with loss recovery"
         f" {recoveries}, for {_latex(scenario['stop_time'])}."
     )
     bottlenecks = sorted(set(result.recording.flows.strings("bottleneck")))

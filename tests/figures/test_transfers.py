@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
 from ccperf import backends, catalogue, figures
 from ccperf.errors import UsageError
-from ccperf.figures.transfers import class_throughput, completion_times, queue_samples
+from ccperf.figures import svg, topology
+from ccperf.figures.transfers import (
+    OF_RECORDINGS,
+    class_throughput,
+    completion_times,
+    queue_samples,
+)
 from ccperf.recording import Recording
 from ccperf.scenario import Scenario
 
@@ -63,3 +71,31 @@ def test_a_run_draws_what_it_has() -> None:
 def test_what_a_run_has_not_is_said() -> None:
     with pytest.raises(UsageError, match="samples of queues"):
         figures.describe("queue_samples", *made("testbed", flows=20))
+
+
+def test_a_network_is_drawn_whose_workload_names_groups_of_hosts() -> None:
+    scenario = catalogue.get("load_balancing").scenario("conga", arrivals="1ms")
+    drawn = topology.draw(scenario.canonical())
+    for leaf_or_host in scenario.nodes[:2]:
+        assert leaf_or_host in drawn
+
+
+def test_figures_below_each_other_are_one_picture_with_colours_of_their_own() -> None:
+    scenario = catalogue.get("load_balancing").scenario("conga", arrivals="1ms")
+    recording = backends.get("native").simulate(scenario)
+    two = [
+        figure
+        for kind in OF_RECORDINGS.values()
+        if (figure := kind.describe(scenario, recording)) is not None
+    ]
+    assert len(two) > 1
+    text, heights = svg.draw_all([(figure, svg.SMALL) for figure in two])
+    ElementTree.fromstring(text)
+    assert text.count("<title>") == 1
+    for index, figure in enumerate(two):
+        alone, (height,) = svg.draw_all([(figure, svg.SMALL)])
+        assert svg.draw(figure, svg.SMALL) == alone
+        assert height == heights[index]
+        inside = alone[alone.index("</style>") + len("</style>") : -len("</svg>\n")]
+        assert inside in text
+        assert f".f{index} .c0{{stroke:" in text

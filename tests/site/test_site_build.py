@@ -16,6 +16,7 @@ from ccperf.site import inventory
 from ccperf.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ccperf.figures import Figure
@@ -134,7 +135,7 @@ def test_damaged_files_are_made_again(small: Path, tmp_path: Path) -> None:
     site.build([small], folder)
     whole = contents(folder)
     page = folder / "runs" / run(1).id
-    (page / "time_series.svg").unlink()
+    (page / "picture.svg").unlink()
     (page / "index.html").write_text("half a p")
     (folder / "static" / "site.css").unlink()
     site.build([small], folder)
@@ -149,18 +150,18 @@ def test_an_interrupted_build_is_finished_by_the_next(
     folder = tmp_path / "site"
     with Store(small) as store:
         store.add(run(3, experiment="aqm_of_mine"))
-    draw = svg.draw
+    draw = svg.draw_all
     calls = 0
 
-    def interrupted(figure: Figure, detail: svg.Detail) -> str:
+    def interrupted(figures: Sequence[tuple[Figure, svg.Detail]]) -> tuple[str, list[int]]:
         nonlocal calls
         calls += 1
         if calls == 2:  # on the second page
             raise KeyboardInterrupt
-        return draw(figure, detail)
+        return draw(figures)
 
     with monkeypatch.context() as patch:
-        patch.setattr(svg, "draw", interrupted)
+        patch.setattr(svg, "draw_all", interrupted)
         with pytest.raises(KeyboardInterrupt):
             site.build([small], folder)
     site.build([small], folder)

@@ -52,7 +52,7 @@ def test_the_download_has_all_flows(run: tuple[Result, Path]) -> None:
 
 def test_the_picture_draws_some_of_the_flows_and_the_mean_of_all(run: tuple[Result, Path]) -> None:
     _, folder = run
-    picture = (folder / "time_series.svg").read_text()
+    picture = (folder / "picture.svg").read_text()
     assert picture.count('class="t c') == 3 * drawing.MOST_DRAWN
     assert "mean of the flows" in picture
     assert f"{drawing.MOST_DRAWN} of the flows are drawn" in picture

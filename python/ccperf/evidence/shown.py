@@ -81,7 +81,7 @@ def html(comparison: Comparison) -> str:
         lines.append(
             (
                 row.experiment,
-                point or f"{row.points} point{'s' * (row.points != 1)}",
+                point or counted(row.points, "point"),
                 row.metric,
                 row.side,
                 f"{row.base.mean:.4g}",

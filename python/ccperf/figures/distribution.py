@@ -9,6 +9,7 @@ import numpy as np
 from ccperf.figures.figure import Axis, Figure, Floats, Line, Panel, Series, of_flows
 from ccperf.figures.optimum import Optimum, common, constant
 from ccperf.figures.registry import figure
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.metrics import FlowSeries
@@ -27,7 +28,7 @@ def distribution(flows: FlowSeries) -> Figure:
     return Figure(
         name="distribution",
         title="Distribution of the operating point",
-        alt=f"Empirical cumulative distribution functions for {count} flow{'s' * (count != 1)}: "
+        alt=f"Empirical cumulative distribution functions for {counted(count, 'flow')}: "
         "throughput in Mbps on the left, smoothed round-trip time in ms on the right.",
         panels=(
             _panel(Axis("Throughput", "Mbps", lower=0), flows.throughput_l4, rate),

@@ -10,6 +10,7 @@ from ccperf.figures.figure import Axis, Figure, Floats, Panel, Role, Series, of_
 from ccperf.figures.optimum import Optimum
 from ccperf.figures.registry import figure
 from ccperf.metrics.statistics import mean
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.metrics import FlowSeries
@@ -62,7 +63,7 @@ def in_flight(flows: FlowSeries) -> Figure:
         name="in_flight",
         title="In flight and mean operating point",
         alt="Two panels over the mean number of segments in flight: mean throughput in Mbps and "
-        f"mean smoothed round-trip time in ms, for {count} flow{'s' * (count != 1)}"
+        f"mean smoothed round-trip time in ms, for {counted(count, 'flow')}"
         f"{' and all of them together' * (count > 1)}; a star marks the optimum.",
         panels=(
             Panel(

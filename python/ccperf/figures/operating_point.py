@@ -10,6 +10,7 @@ from ccperf.figures.figure import Axis, Figure, Panel, Series, of_flows
 from ccperf.figures.optimum import Optimum, common
 from ccperf.figures.registry import figure
 from ccperf.metrics.statistics import mean
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.metrics import FlowSeries
@@ -39,7 +40,7 @@ def operating_point(flows: FlowSeries) -> Figure:
         name="operating_point",
         title="Mean operating point plane",
         alt=f"Scatter plot of mean throughput in Mbps against mean smoothed round-trip time in ms, "
-        f"one point for each of {count} flow{'s' * (count != 1)}; a star marks the optimum.",
+        f"one point for each of {counted(count, 'flow')}; a star marks the optimum.",
         panels=(
             Panel(
                 Axis("Mean sRTT", "ms"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
@@ -26,7 +26,7 @@ from ccperf.figures.geometry import (
 from ccperf.figures.palette import COLUMN, HEIGHTS, ROLES, Look, looks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ccperf.figures.figure import Figure, Floats, Panel, Role, Series
 
@@ -94,7 +94,38 @@ _STYLE = (
 
 def draw(figure: Figure, detail: Detail = FINE) -> str:
     """Return the figure as a whole SVG document; the same figure gives the same text."""
-    return _Drawing(figure, detail).document()
+    return draw_all([(figure, detail)])[0]
+
+
+def draw_all(figures: Sequence[tuple[Figure, Detail]]) -> tuple[str, list[int]]:
+    """Return figures one below the other as one SVG document, and how tall each is, in pixels."""
+    drawings = [_Drawing(figure, detail) for figure, detail in figures]
+    bodies = ["".join(drawing.body()) for drawing in drawings]
+    heights = [drawing.height for drawing in drawings]
+    within = [""]
+    if len(drawings) > 1:
+        within = [f".f{index} " for index in range(len(drawings))]
+        tops = accumulate(heights, initial=0)
+        bodies = [
+            f'<svg class="f{index}" y="{top}" width="{WIDTH}" height="{height}">{body}</svg>'
+            for index, (top, height, body) in enumerate(zip(tops, heights, bodies, strict=False))
+        ]
+    colours = [drawing.colours(prefix) for drawing, prefix in zip(drawings, within, strict=True)]
+    style = _STYLE.format(
+        font=FONT,
+        light="".join(light for light, _ in colours),
+        dark="".join(dark for _, dark in colours),
+    )
+    title = escape(", ".join(figure.title for figure, _ in figures))
+    described = escape(" ".join(figure.alt for figure, _ in figures))
+    height = sum(heights)
+    document = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH // 10}" '
+        f'height="{height // 10}" viewBox="0 0 {WIDTH} {height}" role="img">'
+        f"<title>{title}</title><desc>{described}</desc>"
+        f"<style>{style}</style>{''.join(bodies)}</svg>\n"
+    )
+    return document, [each // 10 for each in heights]
 
 
 class _Drawing:
@@ -110,25 +141,18 @@ class _Drawing:
         ]
         self.y = [_Scale(figure, panel, "y", 6) for panel in figure.panels]
 
-    def document(self) -> str:
-        body = "".join(self._body())
+    def colours(self, within: str) -> tuple[str, str]:
+        """Return the style's rules for colours in what `within` selects: light ones, dark ones."""
         shown = [(f"c{index}", look) for index, look in enumerate(self.looks)]
         shown += [(f"r{role[0]}", ROLES[role]) for role, _ in self.figure.roles]
-        style = _STYLE.format(
-            font=FONT,
-            light="".join(_colours(name, look.colour) for name, look in shown),
-            dark="".join(
-                _colours(name, look.dark) for name, look in shown if look.dark != look.colour
-            ),
+        light = "".join(_colours(within, name, look.colour) for name, look in shown)
+        dark = "".join(
+            _colours(within, name, look.dark) for name, look in shown if look.dark != look.colour
         )
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH // 10}" '
-            f'height="{self.height // 10}" viewBox="0 0 {WIDTH} {self.height}" role="img">'
-            f"<title>{escape(self.figure.title)}</title><desc>{escape(self.figure.alt)}</desc>"
-            f"<style>{style}</style>{body}</svg>\n"
-        )
+        return light, dark
 
-    def _body(self) -> Iterator[str]:
+    def body(self) -> Iterator[str]:
+        """Yield all that is drawn; `height` is there afterwards."""
         bar = self.figure.is_crowded
         entries = list(self._legend())
         widths = [_text_width(label) + 330 for label, _, _ in entries]
@@ -456,8 +480,8 @@ def _corners(marker: str) -> list[tuple[float, float]]:
     return [(size * math.sin(angle), -size * math.cos(angle)) for angle in angles]
 
 
-def _colours(name: str, colour: str) -> str:
-    return f".{name}{{stroke:{colour}}}.{name}.f{{fill:{colour}}}"
+def _colours(within: str, name: str, colour: str) -> str:
+    return f"{within}.{name}{{stroke:{colour}}}{within}.{name}.f{{fill:{colour}}}"
 
 
 @cache

@@ -25,6 +25,7 @@ from ccperf.figures.quantities import (
 )
 from ccperf.figures.registry import figure
 from ccperf.metrics.statistics import mean
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,12 +90,11 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
         "mean": f"mean of the {what}s",
         "optimum": "optimum" if len(names) == 1 else "optimum, equal shares",
     }
-    count = len(panels)
     return Figure(
         name=timeline.name,
         title=timeline.title,
-        alt=f"{count} panel{'s' * (count != 1)} over time for {len(names)} {what}"
-        f"{'s' * (len(names) != 1)}: {shown}{'; with ' * bool(besides)}{', '.join(besides)}.",
+        alt=f"{counted(len(panels), 'panel')} over time for {counted(len(names), what)}: {shown}"
+        f"{'; with ' * bool(besides)}{', '.join(besides)}.",
         panels=panels,
         subjects=tuple(Subject(name) for name in names),
         roles=tuple((role, label) for role, label in labels.items() if role in drawn),

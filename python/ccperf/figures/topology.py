@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
@@ -76,8 +77,11 @@ def _ends(scenario: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return source and destination of each flow, and of what workloads may send."""
     found = [(flow["source"], flow["destination"]) for flow in scenario["flows"]]
     for workload in scenario.get("workloads", ()):
-        sources, destinations = workload.get("sources", []), workload.get("destinations", [])
+        # Either both, or groups of hosts that send to hosts of other groups.
+        sources, destinations = (workload.get(name) or [] for name in ("sources", "destinations"))
         found += [(a, b) for a in sources for b in destinations if a != b]
+        groups = permutations(workload.get("apart", ()), 2)
+        found += [(a, other[0]) for one, other in groups for a in one]
     return found
 
 

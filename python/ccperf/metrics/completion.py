@@ -208,7 +208,7 @@ def mean_qct_l4(transfers: Transfers) -> float:
 
     Absent where there is no query or none has ended; too low where some have not.
     """
-    return _mean(transfers.query_times)
+    return _mean(transfers.queries.times)
 
 
 @metric(
@@ -222,7 +222,7 @@ def p99_qct_l4(transfers: Transfers) -> float:
 
     Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
     """
-    return percentile(transfers.query_times, 99, transfers.unfinished_queries)
+    return percentile(transfers.queries.times, 99, transfers.queries.unfinished)
 
 
 def _mean(values: np.ndarray) -> float:

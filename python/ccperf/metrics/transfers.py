@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -42,6 +42,15 @@ class Order:
 
 
 @dataclass(frozen=True)
+class Queries:
+    """Queries, whose answers start together: those that have ended, and how many have not."""
+
+    #: Completion times of those all of whose answers have ended, in ms.
+    times: Floats = field(default_factory=lambda: np.empty(0))
+    unfinished: int = 0
+
+
+@dataclass(frozen=True)
 class Transfers:
     """Some transfers: finished ones, and how many are not."""
 
@@ -57,10 +66,7 @@ class Transfers:
     #: Retransmission timeouts of all of them, and those of transfers that sent nothing again.
     timeouts: int = 0
     idle_timeouts: int = 0
-    #: Completion times of the queries all of whose answers have ended, in ms, and how many other
-    #: queries there are.
-    query_times: Floats = field(default_factory=lambda: np.empty(0))
-    unfinished_queries: int = 0
+    queries: Queries = field(default_factory=Queries)
     order: Order = Order()
 
     @property
@@ -99,7 +105,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
             idle_timeouts=int(timeouts[members & sent_once].sum()),
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
-            **_queries(start[members], np.where(finished, times, np.inf)[members]),
+            queries=_queries(start[members], np.where(finished, times, np.inf)[members]),
             order=_order(recording, table.array("flow")[members]),
         )
         for name, members in of_class.items()
@@ -107,17 +113,14 @@ def classes(recording: Recording) -> dict[str, Transfers]:
     }
 
 
-def _queries(start: npt.NDArray[np.int64], times: Floats) -> dict[str, Any]:
+def _queries(start: npt.NDArray[np.int64], times: Floats) -> Queries:
     """Return how long queries take; `times` of transfers that have not ended are infinite."""
     begins, query, answers = np.unique(start, return_inverse=True, return_counts=True)
     last = np.zeros(len(begins))
     np.maximum.at(last, query, times)
     last = last[answers > 1]
     ended = np.isfinite(last)
-    return {
-        "query_times": last[ended],
-        "unfinished_queries": int(np.count_nonzero(~ended)),
-    }
+    return Queries(last[ended], int(np.count_nonzero(~ended)))
 
 
 def _order(recording: Recording, flows: npt.NDArray[np.int64]) -> Order:

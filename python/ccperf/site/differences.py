@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ccperf.metrics import METRICS
 from ccperf.site.scores import CRITERIA
 from ccperf.site.tables import MISSING, number
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,8 +61,8 @@ def _cell(row: Row | None) -> DifferenceCell:
     kind = {True: "good", False: "bad", None: ""}[row.is_better]
     # Six digits are enough to look at, and the same on every machine.
     title = (
-        f"{row.base.mean:.6g} → {row.other.mean:.6g}{unit}, {row.points} "
-        f"point{'s' * (row.points != 1)}, {row.seeds} seed{'s' * (row.seeds != 1)}, {row.verdict}"
+        f"{row.base.mean:.6g} → {row.other.mean:.6g}{unit}, {counted(row.points, 'point')}, "
+        f"{counted(row.seeds, 'seed')}, {row.verdict}"
     )
     if row.p is not None:
         title += f", p = {row.p:.2g}"

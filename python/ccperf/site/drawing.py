@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from ccperf.figures.packed import Room
     from ccperf.result import Result
 
-#: The figure that a page has as a picture.
+#: The figure that a page has as a picture, for those without scripts.
 PICTURE = "time_series"
-PICTURE_FILE = f"{PICTURE}.svg"
+PICTURE_FILE = "picture.svg"
 #: More flows than this hide each other: so many are drawn, spread over all.
 MOST_DRAWN = 60
 #: Data of the run that a page shows first.
@@ -32,12 +32,38 @@ DATA_FILE = "run.js"
 
 @dataclass(frozen=True)
 class Drawn:
-    """The picture of a run's page, relative to it, and what it shows."""
+    """A figure in the picture of a run's page."""
 
     title: str
     caption: str
     alt: str
+    #: Whether the page's scripts draw it, too.
+    is_drawn: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """The one picture of a run's page."""
+
     file: str
+    parts: tuple[Drawn, ...]
+    #: How tall what scripts draw is in it, at its top, over the picture's width.
+    cut: float
+
+    @property
+    def alt(self) -> str:
+        """What it shows, for those who do not see it."""
+        return " ".join(part.alt for part in self.parts)
+
+    @property
+    def has_series(self) -> bool:
+        """Whether there are series, which scripts draw."""
+        return self.parts[0].is_drawn
+
+    @property
+    def is_for_all(self) -> bool:
+        """Whether it has something that scripts do not draw."""
+        return not all(part.is_drawn for part in self.parts)
 
 
 def series_of(result: Result) -> FlowSeries | None:
@@ -46,12 +72,29 @@ def series_of(result: Result) -> FlowSeries | None:
     return flows if flows.names and flows.time.size else None
 
 
-def picture(flows: FlowSeries, detail: svg.Detail = svg.COARSE) -> tuple[Drawn, str]:
-    """Return the picture of a run with its SVG."""
-    figure = _thinned(describe(TIMELINES[PICTURE], flows))
-    kind = FIGURES[PICTURE]
-    drawn = Drawn(figure.title, kind.caption, figure.alt, PICTURE_FILE)
-    return drawn, svg.draw(figure, detail)
+def picture(
+    result: Result, flows: FlowSeries | None, detail: svg.Detail = svg.COARSE
+) -> tuple[Picture, str] | None:
+    """Return the picture of a run with its SVG; None if there is nothing to draw.
+
+    Its series over time, then what not every run has.
+    """
+    parts: list[Drawn] = []
+    drawn: list[tuple[Figure, svg.Detail]] = []
+    if flows is not None:
+        figure = _thinned(describe(TIMELINES[PICTURE], flows))
+        parts.append(Drawn(figure.title, FIGURES[PICTURE].caption, figure.alt, True))
+        drawn.append((figure, detail))
+    for kind in OF_RECORDINGS.values():
+        if (other := kind.describe(result.scenario, result.recording)) is not None:
+            caption = " ".join((kind.describe.__doc__ or "").split())
+            parts.append(Drawn(other.title, caption, other.alt, False))
+            drawn.append((other, svg.SMALL))
+    if not drawn:
+        return None
+    text, heights = svg.draw_all(drawn)
+    cut = 10 * heights[0] / svg.WIDTH if flows is not None else 0.0
+    return Picture(PICTURE_FILE, tuple(parts), cut), text
 
 
 def _thinned(figure: Figure) -> Figure:
@@ -77,17 +120,6 @@ def _thinned(figure: Figure) -> Figure:
         ),
         subjects=tuple(figure.subjects[subject] for subject in kept),
     )
-
-
-def others(result: Result) -> list[tuple[Drawn, str]]:
-    """Return pictures of what not every run has, each with its SVG."""
-    found = []
-    for name, kind in OF_RECORDINGS.items():
-        if (figure := kind.describe(result.scenario, result.recording)) is not None:
-            caption = " ".join((kind.describe.__doc__ or "").split())
-            drawn = Drawn(figure.title, caption, figure.alt, f"{name}.svg")
-            found.append((drawn, svg.draw(figure, svg.SMALL)))
-    return found
 
 
 def data(result: Result, flows: FlowSeries, room: Room) -> str:

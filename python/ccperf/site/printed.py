@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.metrics import METRICS
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.catalogue.parameter import Value
@@ -76,7 +77,7 @@ def _ours(group: Group, value: Printed) -> str:
         return _range([summary.mean for _, summary in found])
     ((_, only),) = found
     half = f" ± {only.half_width:.2g}" if only.half_width else ""
-    return f"{only.mean:.3g}{half} ({only.n} {'seed' if only.n == 1 else 'seeds'})"
+    return f"{only.mean:.3g}{half} ({counted(only.n, 'seed')})"
 
 
 def _range(values: list[float]) -> str:

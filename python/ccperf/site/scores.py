@@ -17,6 +17,7 @@ from ccperf.evidence.compare import compare, corrected
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.metrics import METRICS
 from ccperf.site.kept import row_of, row_values, summary_values
+from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -313,7 +314,7 @@ def sentence(findings: Sequence[Finding], base: str, algorithm: str, most: int) 
         )
         words = [
             f"{finding.criterion.more if finding.is_more else finding.criterion.less} "
-            f"in {len(finding.experiments)} of {finding.of} experiment{'s' * (finding.of != 1)}"
+            f"in {len(finding.experiments)} of {counted(finding.of, 'experiment')}"
             f"{_which(finding)}"
             for finding in chosen[:most]
         ]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ccperf.metrics import Metric
     from ccperf.published import Published
     from ccperf.result import Result
-    from ccperf.site.drawing import Drawn
+    from ccperf.site.drawing import Picture
     from ccperf.site.inventory import Group, Page
 
 
@@ -220,15 +220,13 @@ class RunView:
         result: Result,
         page: Page,
         group: Group,
-        drawn: Drawn | None,
-        others: Sequence[Drawn] = (),
+        picture: Picture | None,
     ) -> None:
         self.page = page
         self._group = group
         self.row = PageView(page, group)
         self.axes = group.beside(page)
-        self.picture = drawn
-        self.others = others
+        self.picture = picture
         self.id = result.id
         self.database = page.record.database.name
         self.provenance = result.provenance

@@ -91,12 +91,12 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
     first = _of(page, stores.of(shown.database).load(page.id))
     files: Files = []
     flows = drawing.series_of(first)
-    drawn = None
+    detail = svg.COARSEST if page.is_small else svg.COARSE
+    picture = drawing.picture(first, flows, detail)
+    if picture is not None:
+        files.append((picture[0].file, picture[1]))
     full, small = packed.rooms(page.is_small)
     if flows is not None:
-        detail = svg.COARSEST if page.is_small else svg.COARSE
-        drawn, picture = drawing.picture(flows, detail)
-        files.append((drawn.file, picture))
         files.append((drawing.DATA_FILE, drawing.data(first, flows, full)))
         for seed in page.seeds[1:]:
             record = page.cell.records[seed]
@@ -104,9 +104,7 @@ def page_files(group: Group, page: Page, stores: Stores) -> Files:
             series = drawing.series_of(other)
             if series is not None:
                 files.append((f"{slug(other.id)}.js", drawing.data(other, series, small)))
-    others = drawing.others(first)
-    files += [(other.file, drawing_of) for other, drawing_of in others]
-    view = RunView(first, page, group, drawn, [other for other, _ in others])
+    view = RunView(first, page, group, picture[0] if picture else None)
     files.append(("scenario.js", drawing.scenario(view.scenario)))
     files.append(("result.json", view.json))
     files.append(("index.html", run_page(view)))

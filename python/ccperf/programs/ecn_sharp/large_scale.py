@@ -7,7 +7,7 @@ balancers and middleboxes, or do not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
@@ -121,30 +121,38 @@ def fabric(
 
     check(values)
     network = leaves_and_spines(values, port, fair_host_port(device_queue=DEVICE_QUEUE))
-    flows = {
-        "name": "flow",
-        "stack": "dc",
-        "write": f"{transport.SEGMENT}B",
-        "apart": network.racks,
-        "added_delay": {"type": "Classes", "delays": ADDED_DELAYS},
-        "sizes": transport.sizes("--cdfFileName", values["cdfFileName"]),
-        "arrivals": {
-            "type": "Poisson",
-            "load": values["load"],
-            "capacity": rate(uplinks(values)),
-            "start": time(values["StartTime"]),
-            "until": time(values["FlowLaunchEndTime"]),
-        },
-    }
+    flows = workload(values, network.racks, uplinks(values))
     return network.scenario(
         [],
         stop_time=time(values["EndTime"]),
         seed=transport.seed(values, rng_run),
         routing={"type": "ecmp"},
         stacks=[{**transport.stack("dc", values, defaults), **(stack or {})}],
-        workloads=[flows],
+        workloads=[{**flows, "added_delay": {"type": "Classes", "delays": ADDED_DELAYS}}],
         recording={"flows": "none", "links": "none", "flow_monitor": True},
     )
+
+
+def workload(values: Values, apart: Sequence[Sequence[str]], capacity_bps: int) -> dict[str, Any]:
+    """Poisson arrivals between hosts of different groups, at a load of `capacity_bps`.
+
+    Raises:
+        UsageError: if the file with their sizes is not there.
+    """
+    return {
+        "name": "flow",
+        "stack": "dc",
+        "write": f"{transport.SEGMENT}B",
+        "apart": apart,
+        "sizes": transport.sizes("--cdfFileName", values["cdfFileName"]),
+        "arrivals": {
+            "type": "Poisson",
+            "load": values["load"],
+            "capacity": rate(capacity_bps),
+            "start": time(values["StartTime"]),
+            "until": time(values["FlowLaunchEndTime"]),
+        },
+    }
 
 
 def lines(values: Values, result: Result) -> list[str]:  # noqa: ARG001

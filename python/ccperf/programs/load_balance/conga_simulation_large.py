@@ -15,7 +15,7 @@ from ccperf.programs.ecn_sharp import large_scale, summary, transport
 from ccperf.programs.load_balance import failures, hermes_options, run_modes
 from ccperf.programs.load_balance.link_utility import INTERVAL, link_utility
 from ccperf.programs.load_balance.ports import LIMIT, port
-from ccperf.programs.program import Defaults, File, Option, Program, Report, Values, rate, time
+from ccperf.programs.program import Defaults, File, Option, Program, Report, Values, time
 
 if TYPE_CHECKING:
     from ccperf.result import Result
@@ -134,20 +134,7 @@ def flows(values: Values, apart: list[list[str]], capacity_bps: int) -> dict[str
     """
     if not values["cdfFileName"]:
         raise UsageError("--cdfFileName", "names no file; write --cdfFileName=DCTCP_CDF.txt")
-    return {
-        "name": "flow",
-        "stack": "dc",
-        "write": f"{transport.SEGMENT}B",
-        "apart": apart,
-        "sizes": transport.sizes("--cdfFileName", values["cdfFileName"]),
-        "arrivals": {
-            "type": "Poisson",
-            "load": values["load"],
-            "capacity": rate(capacity_bps),
-            "start": time(values["StartTime"]),
-            "until": time(values["FlowLaunchEndTime"]),
-        },
-    }
+    return large_scale.workload(values, apart, capacity_bps)
 
 
 def refuse(values: Values) -> None:

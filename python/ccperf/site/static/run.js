@@ -127,12 +127,18 @@ globalThis.ccperf ??= {};
 
     // What cannot be drawn is shown as a picture.
     const picture = () => {
-      const text = document.querySelector("main noscript")?.textContent;
+      const text = document.getElementById("picture")?.textContent;
       if (text) host.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.children);
     };
     const start = async () => {
       const wanted = new URLSearchParams(location.hash.slice(1));
       await add("run.js", own);
+      // Of the picture only what is not drawn here.
+      const beside = document.getElementById("beside");
+      if (beside) {
+        beside.classList.add("cut");
+        beside.querySelector("img").style.marginTop = `${-100 * beside.dataset.cut}%`;
+      }
       if (seed && wanted.get("seed") && [...seed.options].some(({ value }) => value === wanted.get("seed"))) {
         seed.value = wanted.get("seed");
         seed.dispatchEvent(new Event("change"));
