@@ -18,12 +18,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ccperf import _native, flow_monitor, programs, simulate, traces
+from ccperf import _native, flow_monitor, parquet, programs, simulate, traces
 from ccperf.errors import RunError, ScenarioError, UsageError
 from ccperf.published import published
 from ccperf.recording import Recording
 from ccperf.scenario import Scenario
-from ccperf.store import Store, StoreError, blobs
+from ccperf.store import Store, StoreError
 from ccperf.topologies import written
 
 ROOT = Path(__file__).parents[1]
@@ -77,7 +77,7 @@ def stored_series(data: bytes) -> None:
     """A table of a stranger's database."""
     store, _ = _stored()
     with suppress(StoreError), store._reading():
-        blobs.decode_table("flow_samples", data, int.from_bytes(data[:1], "big"))
+        parquet.decode_table("flow_samples", data, _recording().flow_samples.rows)
 
 
 def plug_in(data: bytes) -> None:
@@ -130,7 +130,7 @@ def _recording() -> Recording:
 @cache
 def _stored() -> tuple[Store, bytes]:
     table = _recording().tables["flow_samples"]
-    return Store(_folder() / "stored.db", "a"), blobs.encode_table(table)
+    return Store(_folder() / "stored.db", "a"), parquet.encode_table(table)
 
 
 @cache

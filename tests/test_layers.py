@@ -74,6 +74,7 @@ registry         : _native user_code
 chance           : registry
 recording        : _native wording
 canonical        : _native user_code
+parquet          : _native recording
 fields           : user_code
 added_delay      : fields
 profiles         : errors
@@ -91,12 +92,12 @@ roles            :
 catalogue        : _native errors profiles programs published registry roles scenario topologies
                    traces user_code wording
 flow_monitor     : errors
-backends         : _native algorithms canonical errors recording user_code
+backends         : _native algorithms canonical errors parquet recording user_code
 result           : _native canonical errors figures metrics notebook user_code wording
 citation         : catalogue registry wording
 evidence         : chance errors figures metrics notebook registry result roles store wording
 exporters        : backends errors flow_monitor metrics outputs result roles store
-store            : _native canonical errors metrics outputs recording result roles scenario
+store            : canonical errors metrics outputs parquet recording result roles scenario
                    user_code
 what_if          : _native errors grid scenario topologies
 campaign         : _native backends canonical chance errors interruption metrics notebook result

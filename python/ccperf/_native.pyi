@@ -104,12 +104,12 @@ class Simulation:
         """Simulate the rest and return the tables by name; OSError if the packet trace could not
         be written, RunError if the engine fails. The simulation cannot be used after that."""
 
-# Stored tables.
+# Tables in files.
 
-def read_parquet(file: bytes, rows: int, allowed: int) -> dict[str, Column]:
-    """The columns of a Parquet file as the store writes them, in order. ValueError for any other
-    file, for another number of rows, and where it expands to more than `allowed` bytes. Other
-    threads go on meanwhile."""
+def read_parquet(file: bytes, rows: int | None, allowed: int) -> dict[str, Column]:
+    """The columns of a Parquet file as ccperf writes them, in order. ValueError for any other file,
+    for another number of rows (None: any), and where it expands to more than `allowed` bytes.
+    Other threads go on meanwhile."""
 
 # Algorithms of the user's own.
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ccperf import backends, campaign
+from ccperf.parquet import decode, encode
 from ccperf.result import Result, run_id
 from ccperf.store import Store, StoreError, checksums, metric_text, schema
-from ccperf.store.blobs import decode, encode
 from ccperf.topologies.shorthand import dumbbell
 from recordings import ScriptedBackend, small_scenario
 

@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 from arro3.io import write_parquet
 
+from ccperf import parquet
 from ccperf.cli.app import invoke
 from ccperf.recording import TABLES, Table
 from ccperf.result import Result
-from ccperf.store import Store, StoreError, StoreWriteError, blobs, schema
+from ccperf.store import Store, StoreError, StoreWriteError, schema
 from ccperf.store.check import check
 from recordings import ScriptedBackend, small_scenario
 
@@ -159,7 +160,7 @@ def test_a_table_at_which_a_library_would_end_the_process_is_damaged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A column claims a dictionary that the file has not."""
-    encode = blobs.encode_table
+    encode = parquet.encode_table
 
     def crafted(table: Table) -> bytes:
         plain, claimed = b"\x15\x00\x15\x06\x15\x06", b"\x15\x10\x15\x06\x15\x06"
@@ -167,7 +168,7 @@ def test_a_table_at_which_a_library_would_end_the_process_is_damaged(
         return blob.replace(plain, claimed, 1) if table.name == "flow_samples" else blob
 
     with monkeypatch.context() as patched, Store(path) as store:
-        patched.setattr(blobs, "encode_table", crafted)
+        patched.setattr(parquet, "encode_table", crafted)
         whole, made = store.ids()[0], results(4)[3]
         store.add(made)
     if checksums == "none":

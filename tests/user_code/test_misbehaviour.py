@@ -14,7 +14,7 @@ from ccperf import campaign
 from ccperf.backends import get
 from ccperf.errors import RunError
 from ccperf.store import Store
-from user_scenarios import balanced, scenario, with_qdisc
+from user_scenarios import ROOT, balanced, scenario, with_qdisc
 
 AT = r"at \d+\.\d{9} s of simulated time"
 
@@ -169,10 +169,17 @@ def test_what_lies_in_this_folder_stands_in_for_no_module(
     assert get("native").simulate(scenario(name)).flows.rows == 3
 
 
-def test_what_it_leaves_in_place_of_a_result_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize("left", ["b'PAR1' + bytes(100)", "open('crafted', 'rb').read()"])
+def test_what_it_leaves_in_place_of_a_result_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
+) -> None:
+    """At the second of them a library would end the process that reads it."""
+    monkeypatch.chdir(tmp_path)
+    crafted = ROOT / "fuzz" / "corpus" / "parquet" / "missing_dictionary.parquet"
+    (tmp_path / "crafted").write_bytes(crafted.read_bytes())
     leave = (
         "import pathlib; there = pathlib.Path(sys.argv[2], 'tables'); there.mkdir(); "
-        "(there / 'flows.arrow').write_bytes(b'ARROW1' + bytes(100)); os._exit(0)"
+        f"(there / 'flow_samples.parquet').write_bytes({left}); os._exit(0)"
     )
     name = python_class(tmp_path, leave)
     assert "its process left something else than a result" in fails(name)

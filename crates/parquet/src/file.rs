@@ -18,12 +18,17 @@ const CHILDREN: i64 = 5;
 /// Of `FieldRepetitionType`.
 const REQUIRED: i64 = 0;
 
-/// The columns of a file with `rows` rows, in order.
+/// The columns of a file with `rows` rows (any number, if there is none), in order.
 ///
 /// # Errors
 /// For whatever is not a file as ccperf writes it, for one with another number of rows, and for one
 /// whose pages expand to more than `allowed` bytes.
-pub fn read(file: &[u8], rows: usize, allowed: usize) -> Result<Vec<(String, Values)>, Error> {
+pub fn read(
+    file: &[u8],
+    rows: Option<usize>,
+    allowed: usize,
+) -> Result<Vec<(String, Values)>, Error> {
+    let most = rows.unwrap_or(usize::MAX);
     let footer = footer(file)?;
     let mut columns = schema(&footer)?;
     let mut expander = Expander::new(allowed);
@@ -37,9 +42,10 @@ pub fn read(file: &[u8], rows: usize, allowed: usize) -> Result<Vec<(String, Val
             if empty(integer(column, KIND)?).is_none_or(|kind| !same(&kind, values)) {
                 return Err(Error::Column(name.clone(), "changes its kind"));
             }
-            append(name, file, column, &mut expander, rows, values)?;
+            append(name, file, column, &mut expander, most, values)?;
         }
     }
+    let rows = rows.or(columns.first().map(|(_, values)| values.len())).unwrap_or(0);
     match columns.iter().find(|(_, values)| values.len() != rows) {
         Some((column, values)) => {
             Err(Error::Rows { column: column.clone(), found: values.len(), rows })

@@ -12,7 +12,7 @@ use crate::simulation::detached;
 pub fn read_parquet<'py>(
     py: Python<'py>,
     file: &[u8],
-    rows: usize,
+    rows: Option<usize>,
     allowed: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let columns = detached(py, || ccperf_parquet::read(file, rows, allowed))?

@@ -20,10 +20,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from arro3.io import read_ipc
-
 from ccperf import recording
 from ccperf.errors import RunError
+from ccperf.parquet import decode_table
 from ccperf.recording import RecordingError, Table
 from ccperf.user_code.content import ChangedError
 
@@ -174,19 +173,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _tables(folder: Path) -> dict[str, Table]:
-    """The tables that the worker has left, as data: Arrow's format cannot carry code."""
+    """The tables that the worker has left, as data: Parquet cannot carry code."""
     found: dict[str, Table] = {}
     for path in sorted(folder.iterdir()):
         if path.stem not in recording.TABLES:
             raise RecordingError(f"unknown table `{path.stem}`")
-        try:
-            found[path.stem] = Table.from_arrow(path.stem, read_ipc(str(path)))
-        except Exception:
-            raise
-        except BaseException as error:  # Arrow's reader panics on some things
-            if type(error).__name__ != "PanicException":
-                raise
-            raise RecordingError(f"table `{path.stem}` cannot be read") from None
+        found[path.stem] = decode_table(path.stem, path.read_bytes())
     return found
 
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ccperf import parquet
 from ccperf.result import canonical_json
-from ccperf.store import blobs, checksums, metric_text
+from ccperf.store import checksums, metric_text
 from ccperf.user_code.names import without_paths
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def packed(
         },
         series={
             name: PackedSeries(recording.tables[name].rows, blob, checksums.of_bytes(blob))
-            for name, blob in blobs.encode(recording).items()
+            for name, blob in parquet.encode(recording).items()
         },
         experiment=experiment,
         parameters=dict(parameters),

@@ -12,12 +12,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ccperf import roles
+from ccperf import parquet, roles
 from ccperf.errors import CcperfError
 from ccperf.metrics import MetricTables
 from ccperf.recording import OPTIONAL_TABLES
 from ccperf.result import Provenance, Result, canonical_json, title
-from ccperf.store import blobs, checksums, metric_text
+from ccperf.store import checksums, metric_text
 from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
 from ccperf.store.packing import PackedRun, pack
 from ccperf.user_code.names import as_stored, label, without_paths
@@ -298,7 +298,7 @@ class Store:
         """Return a run's recording; KeyError if there is no such run."""
         found = self.parquet(run_id)
         with self._reading(run_id):
-            return blobs.decode(found, self.series(run_id))
+            return parquet.decode(found, self.series(run_id))
 
     def parquet(self, run_id: str) -> dict[str, bytes]:
         """Return the tables of a run's recording as Parquet files; KeyError if there is no run."""
@@ -360,7 +360,7 @@ class Store:
             return Result(
                 id=row.id,
                 scenario=_scenario(self._stored_scenario(run_id)),
-                recording=blobs.decode(needed, rows),
+                recording=parquet.decode(needed, rows),
                 metrics=MetricTables(),
                 provenance=row.provenance,
                 experiment=row.experiment,

@@ -1,9 +1,10 @@
-"""Recordings as Parquet blobs: small, the same bytes for the same values, readable anywhere."""
+"""Recordings as Parquet files: small, the same bytes for the same values, readable anywhere."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from io import BytesIO
+from typing import IO
 
 from arro3.io import write_parquet
 
@@ -31,36 +32,40 @@ def encode_table(table: Table) -> bytes:
     for it, and would take five times as long.
     """
     buffer = BytesIO()
-    compression = "zstd(3)" if table.rows > _FEW_ROWS else "uncompressed"
-    write_parquet(
-        table,
-        buffer,
-        compression=compression,
-        dictionary_enabled=False,
-        writer_version="parquet_1_0",
-    )
+    write_table(table, buffer, compressed=table.rows > _FEW_ROWS)
     return buffer.getvalue()
 
 
-def decode(blobs: dict[str, bytes], rows: Mapping[str, int]) -> Recording:
-    """Return the recording that `encode` made `blobs` of; `rows` is how many each table has.
+def write_table(table: Table, file: IO[bytes], *, compressed: bool) -> None:
+    """Write `table` as `decode_table` reads it."""
+    write_parquet(
+        table,
+        file,
+        compression="zstd(3)" if compressed else "uncompressed",
+        dictionary_enabled=False,
+        writer_version="parquet_1_0",
+    )
+
+
+def decode(files: Mapping[str, bytes], rows: Mapping[str, int]) -> Recording:
+    """Return the recording that `encode` made `files` of; `rows` is how many each table has.
 
     Raises ValueError for tables that are larger than their files can honestly be.
     """
-    return Recording({name: decode_table(name, blob, rows[name]) for name, blob in blobs.items()})
+    return Recording({name: decode_table(name, file, rows[name]) for name, file in files.items()})
 
 
-def decode_table(name: str, blob: bytes, rows: int) -> Table:
-    """Return the table that `encode_table` made `blob` of; ValueError for any other file.
+def decode_table(name: str, file: bytes, rows: int | None = None) -> Table:
+    """Return the table of so many rows that `encode_table` made `file` of.
 
-    Not by a library for all of Parquet: those that there are end the whole process at some of what
-    a stranger can write into a file.
+    Raises ValueError for any other file. No library for all of Parquet, or of Arrow, does that:
+    those that there are end the whole process at some of what a stranger can write into a file.
     """
-    size = 8 * rows * len(TABLES[name])
-    allowed = _LARGEST_RATIO * len(blob) + _SMALL
+    allowed = _LARGEST_RATIO * len(file) + _SMALL
+    size = 8 * (rows or 0) * len(TABLES[name])
     if size > allowed:
-        raise ValueError(f"table `{name}` of {len(blob)} bytes claims to be {size} bytes large")
+        raise ValueError(f"table `{name}` of {len(file)} bytes claims to be {size} bytes large")
     try:
-        return Table(name, _native.read_parquet(blob, rows, allowed))
+        return Table(name, _native.read_parquet(file, rows, allowed))
     except ValueError as error:
         raise ValueError(f"table `{name}` cannot be read: {error}") from error
