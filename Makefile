@@ -12,6 +12,10 @@ CCA ?= TcpNewReno
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
+# How cargo builds the engine: `make setup` for who changes it, `make perf` and `make wheel` as it is shipped.
+PROFILE ?= develop
+WASM_PROFILE ?= wasm-develop
+
 WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
 
@@ -85,8 +89,9 @@ coverage: setup ## how much of the TCP and queue code the ns-3 comparison reache
 
 wasm: $(WASM) ## the engine for browsers, which pages of the site simulate with
 
-wheel: $(VENV)/.python $(WASM) ## dist/ccperf-*.whl, which installs without cargo
+wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
 	@$(GET_PROFDATA)
+	@rm -f $(WASM) && $(MAKE) --no-print-directory WASM_PROFILE=wasm $(WASM)
 	$(BIN)/maturin build --release --locked --out dist $(PGO)
 
 # pip's lock: one file for every Python from 3.10 on. `--no-deps` at installation because the file is
@@ -133,7 +138,7 @@ $(VENV)/.python: requirements.lock | $(VENV)/.tools
 
 $(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
 	@echo "Building the engine"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet >/dev/null \
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet >/dev/null \
 	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
 	@touch $@
 
@@ -144,8 +149,8 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
 	  || rustup target add $(WASM_TARGET) >/dev/null 2>&1 || true
 	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ]; then \
 	  echo "Building the engine for browsers"; \
-	  cargo build --profile wasm --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
-	    && cp target/$(WASM_TARGET)/wasm/ccperf_wasm.wasm $@; \
+	  cargo build --profile $(WASM_PROFILE) --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
+	    && cp target/$(WASM_TARGET)/$(WASM_PROFILE)/ccperf_wasm.wasm $@; \
 	else \
 	  echo "No target $(WASM_TARGET) for this Rust, and rustup does not get it: pages will not simulate"; \
 	  : > $@; \
@@ -163,5 +168,5 @@ $(VENV)/.optimised: $(RUST_SOURCES) pyproject.toml benchmarks/train.py benchmark
 	@$(GET_PROFDATA)
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet $(PGO) >/dev/null \
 	  || { echo "That failed; the message is above. Building without a profile"; \
-	       rm -f $(VENV)/.native; $(MAKE) --no-print-directory $(VENV)/.native; }
+	       rm -f $(VENV)/.native; $(MAKE) --no-print-directory PROFILE=release $(VENV)/.native; }
 	@touch $(VENV)/.native $@
