@@ -25,7 +25,12 @@ def choose(
     """Names of scenarios: the cheapest with each algorithm and socket attribute, those that notice
     the most for what they take, and others, until `budget_s` of the engine's time is spent.
     """
-    costs = {judge.name: _START_S + cost for judge, cost in zip(judges, seconds, strict=True)}
+    heavy = {case.name for case in matrix.cases() if case.heavy}
+    costs = {
+        judge.name: _START_S + cost
+        for judge, cost in zip(judges, seconds, strict=True)
+        if judge.name not in heavy
+    }
     kills = Counter(name for name in by.values() if name)
     chosen: dict[str, None] = {}
     for names in _features().values():

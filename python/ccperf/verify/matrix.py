@@ -18,6 +18,7 @@ from ccperf import _native, catalogue, registry, traces
 from ccperf.catalogue.parameter import written
 from ccperf.verify import (
     balancing,
+    boundaries,
     connections,
     controls,
     datacentre,
@@ -507,6 +508,7 @@ GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
     *fabrics.GROUPS,
     *impairments.GROUPS,
     *parking_lots.GROUPS,
+    *boundaries.GROUPS,
 )
 
 
