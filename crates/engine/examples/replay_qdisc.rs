@@ -38,6 +38,7 @@ struct Replay {
     qdisc: AnyQdisc,
     packets: PacketPool,
     state: QdiscState,
+    set_timers: Vec<(Time, u32)>,
     flow_keys: FlowKeys,
     trace: PacketTrace,
     now: u64,
@@ -60,17 +61,19 @@ impl Replay {
             rate: Rate(1_000_000),
             port: 0,
             trace: Some(&mut self.trace),
+            timers: &mut self.set_timers,
             nesting: Nesting::default(),
         };
         let result = call(&mut self.qdisc, &mut cx);
-        for (delay, tag) in std::mem::take(&mut self.state.timers) {
+        for (delay, tag) in std::mem::take(&mut self.set_timers) {
             self.schedule(self.now + delay.0, Event::Timer(tag));
         }
         result
     }
 
     fn print_state(&self, what: &str) {
-        let QdiscState { packets, bytes, last_sojourn, .. } = &self.state;
+        let QdiscState { packets, bytes, .. } = &self.state;
+        let last_sojourn = self.state.last_sojourn();
         let sojourn = last_sojourn.map_or("none".to_owned(), |s| s.0.to_string());
         println!("{} {what}: {packets} packets {bytes} bytes sojourn {sojourn}", self.now);
     }
@@ -139,9 +142,12 @@ impl Replay {
         let s = &self.state;
         println!(
             "total enqueued {} dequeued {} dropped {} marked {}",
-            s.enqueued_packets, s.dequeued_packets, s.dropped_packets, s.marked_packets
+            s.enqueued_packets,
+            s.dequeued_packets,
+            s.decisions.dropped_packets,
+            s.decisions.marked_packets
         );
-        let lines = s.counts.iter().map(|c| {
+        let lines = s.decisions.counts.iter().map(|c| {
             let verdict = match c.verdict {
                 Verdict::DropAfterDequeue => "drop_after_dequeue",
                 Verdict::DropBeforeEnqueue => "drop_before_enqueue",
@@ -252,6 +258,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         qdisc: qdisc::build(class, &mut cx).ok_or("unknown qdisc")?,
         packets: PacketPool::default(),
         state: QdiscState::default(),
+        set_timers: Vec::new(),
         flow_keys: FlowKeys { keys: flow_keys, demotions: Vec::new() },
         trace: PacketTrace::new(out, vec!["port".to_owned()], flows),
         now: 0,

@@ -37,10 +37,21 @@ pub use steering::Steering;
 const SWITCHES: u32 = 0;
 const HOSTS: u32 = 1;
 
+/// What an arriving packet asks of the wire that it came over.  Wires are beside the ports, which are so large
+/// that each of them would have to be fetched for this.
+#[derive(Debug)]
+pub struct Wire {
+    pub loss: Loss,
+    /// The place at its far end.
+    pub leads_to: Place,
+}
+
 /// All links, and all packets on them.
 #[derive(Debug)]
 pub struct Network {
     pub ports: Vec<Port>,
+    /// By port.
+    pub wires: Vec<Wire>,
     common: Common,
     /// Random numbers for losses; ports may share a stream.
     loss_streams: Vec<RngStream>,
@@ -52,13 +63,15 @@ pub struct Network {
 impl Network {
     pub fn new(
         ports: Vec<Port>,
+        wires: Vec<Wire>,
         loss_streams: Vec<RngStream>,
         forwarding: Forwarding,
         flow_keys: FlowKeys,
         trace: Option<PacketTrace>,
     ) -> Self {
         let common = Common::new(flow_keys, trace);
-        Network { ports, common, loss_streams, forwarding, arrived_sacks: SackBlocks::default() }
+        let arrived_sacks = SackBlocks::default();
+        Network { ports, wires, common, loss_streams, forwarding, arrived_sacks }
     }
 
     /// From now on no shortcuts are taken.
@@ -119,7 +132,7 @@ impl Network {
     /// A packet is lost at a port because of a failure.
     #[cold]
     fn lose(&mut self, port: u32, id: PacketId, reason: &'static str) {
-        self.ports[port as usize].loss.count_failed();
+        self.wires[port as usize].loss.count_failed();
         self.common.record(port, PacketEvent::Drop, id, reason);
         self.common.packets.report_loss(id, LostIn::NoRoute, self.common.events.now().time);
         self.common.packets.remove(id);
@@ -204,14 +217,14 @@ impl Network {
     pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
         let common = &mut self.common;
         let Flight { id, port: index } = common.flights.take(lane, &mut common.events)?;
-        let port = &mut self.ports[index as usize];
+        let wire = &mut self.wires[index as usize];
         let (packets, now) = (&common.packets, common.events.now().time);
-        if let Some(reason) = port.loss.takes(id, packets, now, &mut self.loss_streams) {
+        if let Some(reason) = wire.loss.takes(id, packets, now, &mut self.loss_streams) {
             common.record(index, PacketEvent::Drop, id, reason);
             common.packets.remove(id);
             return None;
         }
-        let next = match port.leads_to {
+        let next = match wire.leads_to {
             Place::Leaf(_) => Next::Here,
             Place::Row(row) => self.forwarding.at(row, &mut common.packets[id], now, &self.ports),
         };
@@ -281,7 +294,7 @@ impl Network {
     /// what is on the wire is found missing when it would have arrived.
     pub fn fail(&mut self, down: &[usize], up: &[usize]) {
         for port in down.iter().flat_map(|link| [2 * link, 2 * link + 1]) {
-            self.ports[port].fail(&mut self.common);
+            self.ports[port].fail(&mut self.wires[port].loss, &mut self.common);
         }
         self.forwarding.reroute(down, up);
     }

@@ -424,7 +424,7 @@ fn workloads(scenario: &Lowered) -> Table {
 fn links(scenario: &Lowered, network: &Network) -> Table {
     let mut t = Links::default();
     let directions = scenario.links.iter().flat_map(|link| &link.directions);
-    for (direction, port) in directions.zip(&network.ports) {
+    for ((direction, port), wire) in directions.zip(&network.ports).zip(&network.wires) {
         let qdisc = port.queue_statistics();
         t.name.push(direction.name.clone());
         t.tx_packets.push(port.transmitter.tx_packets as i64);
@@ -433,8 +433,8 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
         t.qdisc_dropped.push(qdisc.dropped_packets as i64);
         t.qdisc_marked.push(qdisc.marked_packets as i64);
         t.device_dropped.push(port.device_dropped() as i64);
-        t.loss_dropped.push(port.loss.lost() as i64);
-        t.failure_dropped.push(port.loss.failed() as i64);
+        t.loss_dropped.push(wire.loss.lost() as i64);
+        t.failure_dropped.push(wire.loss.failed() as i64);
     }
     t.into_table()
 }

@@ -256,12 +256,13 @@ impl Simulation {
 
 fn apply(change: &Change, network: &mut Network) {
     for side in 0..2 {
-        let port = &mut network.ports[2 * change.link + side];
+        let number = 2 * change.link + side;
+        let port = &mut network.ports[number];
         if let Some(rate) = change.rate_bps[side] {
             port.transmitter.set_rate(Rate(rate));
         }
         if let Some(loss) = change.loss[side] {
-            port.loss.set_rate(loss);
+            network.wires[number].loss.set_rate(loss);
         }
         if let Some(delay) = change.delay_ns {
             port.transmitter.delay = Time(delay);

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use super::probes;
 use crate::error::Error;
 use crate::lowered::{self, Lowered};
-use crate::network::{Fault, Port};
+use crate::network::{Fault, Wire};
 use crate::rng::RngStream;
 use crate::time::Time;
 
-/// Gives the ports of the links into each faulty switch its faults, which draw from one stream each.
+/// Gives the wires into each faulty switch its faults, which draw from one stream each.
 ///
 /// # Errors
 /// A kind of routing that this engine does not have.
 pub fn add(
     scenario: &Lowered,
-    ports: &mut [Port],
+    wires: &mut [Wire],
     streams: &mut Vec<RngStream>,
 ) -> Result<(), Error> {
     let probes = probes::pairs(scenario)?;
@@ -28,11 +28,11 @@ pub fn add(
             stream: streams.len() - 1,
             hit: hit(scenario, fault, &probes),
         };
-        for (link, pair) in scenario.links.iter().zip(ports.chunks_exact_mut(2)) {
+        for (link, pair) in scenario.links.iter().zip(wires.chunks_exact_mut(2)) {
             // Forward leads to the second end.
-            for (port, end) in pair.iter_mut().zip([link.ends[1], link.ends[0]]) {
+            for (wire, end) in pair.iter_mut().zip([link.ends[1], link.ends[0]]) {
                 if end == fault.node {
-                    port.loss.add_fault(of_port.clone());
+                    wire.loss.add_fault(of_port.clone());
                 }
             }
         }

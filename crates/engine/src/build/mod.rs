@@ -21,7 +21,7 @@ use crate::hosts::{Endpoint, Hosts, Ping};
 use crate::lowered::{
     Algorithm, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, Transport, Workload,
 };
-use crate::network::Network;
+use crate::network::{Loss, Network, Wire};
 use crate::qdisc::Pool;
 use crate::rng::RngStream;
 use crate::tcp::Timer;
@@ -102,7 +102,7 @@ pub fn network(
     trace: Option<PacketTrace>,
     user: &dyn UserCode,
 ) -> Result<Network, Error> {
-    let mut ports = Vec::new();
+    let (mut ports, mut losses) = (Vec::new(), Vec::new());
     // Directions that name the same stream draw from it in turn.
     let (mut loss_streams, mut known) = (Vec::new(), HashMap::new());
     // The ports of a switch share its buffer.
@@ -117,17 +117,20 @@ pub fn network(
             let delay = Time(link.delay_ns);
             let number = ports.len() as u32;
             let (seed, pool) = (scenario.seed, &pools[node]);
-            ports.push(port::build(direction, number, delay, seed, user, loss_stream, pool)?);
+            ports.push(port::build(direction, number, delay, seed, user, pool)?);
+            let bursts = direction.gilbert_elliott.clone();
+            losses.push(Loss::new(direction.loss, bursts, loss_stream, direction.drops.clone()));
         }
     }
     let keys = flow_keys::of_all(scenario)?;
     let forwarding = forwarding::build(scenario, &keys.keys, user)?;
-    for (link, pair) in scenario.links.iter().zip(ports.chunks_exact_mut(2)) {
-        pair[0].leads_to = forwarding.place(link.ends[1]);
-        pair[1].leads_to = forwarding.place(link.ends[0]);
-    }
-    faults::add(scenario, &mut ports, &mut loss_streams)?;
-    let mut network = Network::new(ports, loss_streams, forwarding, keys, trace);
+    // Forward leads to the second end.
+    let far_ends = scenario.links.iter().flat_map(|link| [link.ends[1], link.ends[0]]);
+    let places = far_ends.map(|node| forwarding.place(node));
+    let mut wires: Vec<_> =
+        losses.into_iter().zip(places).map(|(loss, leads_to)| Wire { loss, leads_to }).collect();
+    faults::add(scenario, &mut wires, &mut loss_streams)?;
+    let mut network = Network::new(ports, wires, loss_streams, forwarding, keys, trace);
     for (flow, [link, direction], delay) in added_delays(scenario) {
         network.add_delay(flow, (2 * link + direction) as u32, delay);
     }

@@ -4,21 +4,18 @@ use super::{find, refused};
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::lowered::{Algorithm, Direction};
-use crate::network::{
-    DelayVariation, Device, DeviceFifo, Loss, Port, Several, Single, Transmitter,
-};
+use crate::network::{DelayVariation, Device, DeviceFifo, Port, Several, Single, Transmitter};
 use crate::qdisc::{self, AnyQdisc, Pool};
 use crate::time::{Rate, Time};
 use crate::user::{Setup, UserCode, is_user_code};
 
-/// `port`: its number; `loss_stream`: which of the network's streams its losses are drawn from.
+/// `port`: its number.
 pub fn build(
     direction: &Direction,
     port: u32,
     delay: Time,
     seed: u64,
     user: &dyn UserCode,
-    loss_stream: usize,
     pool: &Pool,
 ) -> Result<Port, Error> {
     let hold_time = direction.queue_limits_hold_ns.map(Time);
@@ -30,12 +27,6 @@ pub fn build(
     );
     // Byte limits count what was sent at each wake.
     transmitter.is_plain = hold_time.is_some();
-    let loss = Loss::new(
-        direction.loss,
-        direction.gilbert_elliott.clone(),
-        loss_stream,
-        direction.drops.clone(),
-    );
     let build =
         |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user, pool);
     let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
@@ -50,7 +41,7 @@ pub fn build(
         let queues = (0..direction.device_queues).map(|_| queue()).collect();
         Device::Several(Box::new(Several::new(queues, direction.device_select, each, is_mq)))
     };
-    Ok(Port::new(transmitter, loss, device))
+    Ok(Port::new(transmitter, device))
 }
 
 fn build_qdisc(

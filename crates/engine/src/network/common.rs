@@ -33,6 +33,8 @@ pub struct Common {
     pub flow_keys: FlowKeys,
     pub trace: Option<PacketTrace>,
     pub timers: QdiscTimers,
+    /// Delays and tags of those that the discipline which is called wants to be set.
+    pub set_timers: Vec<(Time, u32)>,
     /// Packets are recorded or monitored: the only question that a hop asks for their sake.
     pub is_observed: bool,
     /// They are, or hosts that choose ways look at what comes.
@@ -53,6 +55,7 @@ impl Common {
             flow_keys,
             trace,
             timers: QdiscTimers::default(),
+            set_timers: Vec::new(),
         }
     }
 

@@ -21,7 +21,9 @@ pub struct Bench {
     /// The packets that left in runs that timers asked for, with the time.
     pub sent: Vec<(Time, Packet)>,
     flow_keys: FlowKeys,
+    /// Those that are set, and those that the last call wants to be set, with their delays.
     timers: Vec<(Time, u32)>,
+    set_timers: Vec<(Time, u32)>,
 }
 
 impl Bench {
@@ -56,6 +58,7 @@ impl Bench {
                 demotions: Vec::new(),
             },
             timers: Vec::new(),
+            set_timers: Vec::new(),
         };
         bench.call(|q, cx| q.attach(cx));
         bench.call(|q, cx| q.start(cx));
@@ -71,10 +74,11 @@ impl Bench {
             rate: Rate(1_000_000_000),
             port: 0,
             trace: None,
+            timers: &mut self.set_timers,
             nesting: Nesting::default(),
         };
         let result = call(&mut self.qdisc, &mut cx);
-        for (delay, tag) in self.state.timers.drain(..) {
+        for (delay, tag) in self.set_timers.drain(..) {
             self.timers.push((self.now + delay, tag));
         }
         result

@@ -106,12 +106,12 @@ impl Classes {
         let own = &mut self.classes[class];
         let others = cx.state.packets - own.packets;
         let (packets, bytes) = (cx.state.packets, cx.state.bytes);
-        let timers = cx.state.timers.len();
+        let timers = cx.timers.len();
         let held = own.held.map_or(0, |id| cx.packets[id].ip_bytes);
         let result = cx.class(others, held, |cx| call(&mut own.child, cx));
         own.packets = own.packets + cx.state.packets - packets;
         own.bytes = own.bytes + cx.state.bytes - bytes;
-        for (_, tag) in &mut cx.state.timers[timers..] {
+        for (_, tag) in &mut cx.timers[timers..] {
             *tag = *tag * places + class as u32;
         }
         result

@@ -351,10 +351,11 @@ mod tests {
                 bench.depart();
             }
         }
-        let dropped = bench.state.dropped_packets as f64 / f64::from(bench.arrivals);
+        let dropped = bench.state.decisions.dropped_packets as f64 / f64::from(bench.arrivals);
         assert!((dropped - 1.0 / 3.0).abs() < 0.05, "{dropped}");
         // It is BLUE that drops, after the queue, not the limit.
-        let after = bench.state.counts.iter().find(|c| c.reason.text == TARGET_EXCEEDED_DROP);
-        assert!(after.unwrap().packets > bench.state.dropped_packets / 2);
+        let after =
+            bench.state.decisions.counts.iter().find(|c| c.reason.text == TARGET_EXCEEDED_DROP);
+        assert!(after.unwrap().packets > bench.state.decisions.dropped_packets / 2);
     }
 }

@@ -359,9 +359,9 @@ mod tests {
         while drops.len() < 40 {
             bench.arrive(0, 1000, Ecn::NotEct);
             bench.wait(step);
-            let before = bench.state.dropped_packets;
+            let before = bench.state.decisions.dropped_packets;
             bench.depart();
-            if bench.state.dropped_packets > before {
+            if bench.state.decisions.dropped_packets > before {
                 drops.push(bench.now.secs_f64());
                 bench.arrive(0, 1000, Ecn::NotEct);
             }
@@ -384,7 +384,7 @@ mod tests {
             bench.wait(Time::from_ms(50));
             assert!(bench.depart().is_some());
         }
-        assert_eq!(bench.state.dropped_packets, 0);
+        assert_eq!(bench.state.decisions.dropped_packets, 0);
     }
 
     #[test]
@@ -400,6 +400,6 @@ mod tests {
             bench.wait(Time(sojourn_us * 1000));
             assert_eq!(bench.depart().unwrap().ecn, left);
         }
-        assert_eq!(bench.state.marked_packets, 1);
+        assert_eq!(bench.state.decisions.marked_packets, 1);
     }
 }

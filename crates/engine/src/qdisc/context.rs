@@ -17,32 +17,60 @@ pub struct Counts {
 }
 
 /// Backlog and statistics of one root discipline (ns-3's `QueueDisc::Stats`).
-#[derive(Debug, Default)]
+#[derive(Debug)]
+#[repr(C)]
 pub struct QdiscState {
     /// Packets and bytes in the discipline now.
     pub packets: u32,
     pub bytes: u32,
-    /// Time in the queue of the packet dequeued last, those dropped then included.
-    pub last_sojourn: Option<Time>,
     pub enqueued_packets: u64,
     pub dequeued_packets: u64,
+    /// [`NOBODY_YET`] before the first.
+    last_sojourn: Time,
+    /// Apart, since most packets are neither dropped nor marked.
+    pub decisions: Box<Decisions>,
+}
+
+const NOBODY_YET: Time = Time(u64::MAX);
+
+/// What a root discipline has dropped and marked.
+#[derive(Debug, Default)]
+pub struct Decisions {
     pub dropped_packets: u64,
     pub dropped_bytes: u64,
     pub marked_packets: u64,
     pub counts: Vec<Counts>,
-    /// Timers that the discipline has asked for and the caller has not yet scheduled.
-    pub timers: Vec<(Time, u32)>,
+}
+
+impl Default for QdiscState {
+    fn default() -> Self {
+        QdiscState {
+            packets: 0,
+            bytes: 0,
+            enqueued_packets: 0,
+            dequeued_packets: 0,
+            last_sojourn: NOBODY_YET,
+            decisions: Box::default(),
+        }
+    }
 }
 
 impl QdiscState {
+    /// Time in the queue of the packet dequeued last, those dropped then included.
+    pub fn last_sojourn(&self) -> Option<Time> {
+        (self.last_sojourn != NOBODY_YET).then_some(self.last_sojourn)
+    }
+
     /// A packet was enqueued and dequeued at once.
     #[inline]
     pub fn count_passed(&mut self) {
         self.enqueued_packets += 1;
         self.dequeued_packets += 1;
-        self.last_sojourn = Some(Time::ZERO);
+        self.last_sojourn = Time::ZERO;
     }
+}
 
+impl Decisions {
     fn count(&mut self, verdict: Verdict, reason: Reason, bytes: u32) {
         let found = self.counts.iter_mut().find(|c| c.verdict == verdict && c.reason == reason);
         match found {
@@ -68,6 +96,8 @@ pub struct QdiscContext<'a> {
     pub rate: Rate,
     pub port: u32,
     pub trace: Option<&'a mut PacketTrace>,
+    /// Timers that the discipline has asked for and the caller has not yet scheduled.
+    pub timers: &'a mut Vec<(Time, u32)>,
     pub nesting: Nesting,
 }
 
@@ -112,7 +142,7 @@ impl QdiscContext<'_> {
         self.state.packets -= 1;
         self.state.bytes -= packet.ip_bytes;
         self.state.dequeued_packets += 1;
-        self.state.last_sojourn = Some(self.now - packet.enqueued);
+        self.state.last_sojourn = self.now - packet.enqueued;
     }
 
     /// The arriving packet `id` is refused; it ceases to exist.
@@ -139,15 +169,15 @@ impl QdiscContext<'_> {
         packet.ecn = Ecn::Ce;
         let bytes = packet.ip_bytes;
         let why = self.reason(reason);
-        self.state.marked_packets += 1;
-        self.state.count(Verdict::Mark, why, bytes);
+        self.state.decisions.marked_packets += 1;
+        self.state.decisions.count(Verdict::Mark, why, bytes);
         self.record(PacketEvent::Mark, id, why);
         true
     }
 
     /// Calls the discipline's `timer(tag)` after `delay`.
     pub fn set_timer(&mut self, delay: Time, tag: u32) {
-        self.state.timers.push((delay, tag));
+        self.timers.push((delay, tag));
     }
 
     /// Addresses and ports of the packet.
@@ -222,10 +252,10 @@ impl QdiscContext<'_> {
 
     fn drop(&mut self, id: PacketId, reason: &'static str, verdict: Verdict) {
         let bytes = self.packets[id].ip_bytes;
-        self.state.dropped_packets += 1;
-        self.state.dropped_bytes += u64::from(bytes);
+        self.state.decisions.dropped_packets += 1;
+        self.state.decisions.dropped_bytes += u64::from(bytes);
         let why = self.reason(reason);
-        self.state.count(verdict, why, bytes);
+        self.state.decisions.count(verdict, why, bytes);
         self.record(PacketEvent::Drop, id, why);
         self.packets.report_loss(id, LostIn::Discipline, self.now);
         self.packets.remove(id);

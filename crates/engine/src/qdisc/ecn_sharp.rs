@@ -265,6 +265,6 @@ mod tests {
         bench.arrive(0, 1000, Ecn::NotEct);
         bench.wait(Time::from_ms(1));
         assert_eq!(bench.depart().unwrap().ecn, Ecn::NotEct);
-        assert_eq!(bench.state.dropped_packets, 0);
+        assert_eq!(bench.state.decisions.dropped_packets, 0);
     }
 }

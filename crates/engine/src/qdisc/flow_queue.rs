@@ -371,7 +371,7 @@ mod tests {
         }
         assert_eq!(bench.state.packets, 100);
         bench.arrive(1, 1000, Ecn::NotEct);
-        assert_eq!((bench.state.packets, bench.state.dropped_packets), (61, 40));
+        assert_eq!((bench.state.packets, bench.state.decisions.dropped_packets), (61, 40));
         // From its head.
         let first = std::iter::from_fn(|| bench.depart()).find(|packet| packet.flow == 0);
         assert_eq!(first.unwrap().seq.0, 40);

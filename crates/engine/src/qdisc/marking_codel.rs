@@ -188,7 +188,7 @@ mod tests {
                 marks.push(bench.now.secs_f64());
             }
         }
-        assert_eq!(bench.state.dropped_packets, 0);
+        assert_eq!(bench.state.decisions.dropped_packets, 0);
         marks
     }
 

@@ -197,11 +197,11 @@ mod tests {
         while bench.state.packets > 2 {
             bench.depart();
         }
-        let before = bench.state.marked_packets;
+        let before = bench.state.decisions.marked_packets;
         for _ in 0..100 {
             bench.arrive(0, 1500, Ecn::Ect0);
             bench.depart();
         }
-        assert_eq!(bench.state.marked_packets, before);
+        assert_eq!(bench.state.decisions.marked_packets, before);
     }
 }

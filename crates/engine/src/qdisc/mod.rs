@@ -115,8 +115,10 @@ macro_rules! registry {
         $(mod $module;)*
 
         /// Any queue discipline; calls are dispatched by `match`, as they are made for every
-        /// packet.
+        /// packet.  With this representation the variant's number is in front of its fields, in the
+        /// cache line of those that are needed first.
         #[derive(Debug)]
+        #[repr(u8)]
         pub enum AnyQdisc {
             $($variant($module::$variant),)*
             /// A discipline from outside.

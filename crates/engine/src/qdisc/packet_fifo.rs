@@ -7,6 +7,7 @@ use crate::units::QueueSize;
 /// A first-in first-out list of packets that knows its bytes and reports to the context (ns-3's
 /// `DropTailQueue<QueueDiscItem>`, without the limit).
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct PacketFifo {
     list: PacketList,
     bytes: u32,

@@ -416,7 +416,7 @@ mod tests {
                 bench.arrive(0, 1500, Ecn::NotEct);
             }
             if i % 6 == 0 && bench.depart().is_some() && bench.now > Time::from_secs(10) {
-                delays.push(bench.state.last_sojourn.unwrap().secs_f64());
+                delays.push(bench.state.last_sojourn().unwrap().secs_f64());
             }
         }
         let mean = delays.iter().sum::<f64>() / delays.len() as f64;

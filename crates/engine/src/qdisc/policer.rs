@@ -132,7 +132,7 @@ mod tests {
     /// How many packets of `bytes` were refused so far.
     fn arrive(bench: &mut Bench, bytes: u32) -> u64 {
         bench.arrive(0, bytes, Ecn::NotEct);
-        bench.state.dropped_packets
+        bench.state.decisions.dropped_packets
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(arrive(&mut bench, 1500), 2);
         bench.wait(Time(1));
         assert_eq!(arrive(&mut bench, 1500), 2);
-        assert_eq!(bench.state.counts[0].reason.text, "Not conforming");
+        assert_eq!(bench.state.decisions.counts[0].reason.text, "Not conforming");
     }
 
     #[test]
@@ -163,7 +163,8 @@ mod tests {
     fn what_conforms_spends_its_tokens_even_where_the_queue_is_full() {
         let mut bench = Bench::new("PolicerQueueDisc", &[("Burst", "3000"), ("MaxSize", "1p")]);
         assert_eq!([1500, 1500, 1].map(|bytes| arrive(&mut bench, bytes)), [0, 1, 2]);
-        let reasons: Vec<_> = bench.state.counts.iter().map(|counts| counts.reason.text).collect();
+        let reasons: Vec<_> =
+            bench.state.decisions.counts.iter().map(|counts| counts.reason.text).collect();
         assert_eq!(reasons, ["Queue disc limit exceeded", "Not conforming"]);
     }
 }

@@ -74,11 +74,21 @@ enum Zone {
     Above,
 }
 
+/// In the order in which a packet needs it: see [`crate::network::Port`].
 #[derive(Debug)]
+#[repr(C)]
 pub struct Red {
-    params: Params,
     queue: PacketFifo,
-    rng: RngStream,
+    average: f64,
+    /// [`NOT_IDLE`], or since when there is no packet.
+    idle_since: Time,
+    /// Packets and bytes since the last early drop or mark.
+    count: u32,
+    count_bytes: u32,
+    /// The average was above the lower threshold at the last arrival.
+    is_above: bool,
+    zone: Zone,
+    params: Params,
     /// The probability at the upper threshold.
     max_p: f64,
     /// The line from the lower threshold (0) to the upper one (1).
@@ -87,16 +97,11 @@ pub struct Red {
     /// The line from the upper threshold (`max_p`) to twice that (1), for gentle RED.
     gentle_slope: f64,
     gentle_offset: f64,
-    average: f64,
-    /// Packets and bytes since the last early drop or mark.
-    count: u32,
-    count_bytes: u32,
-    /// The average was above the lower threshold at the last arrival.
-    is_above: bool,
-    idle_since: Option<Time>,
     last_adapted: Time,
-    zone: Zone,
+    rng: RngStream,
 }
+
+const NOT_IDLE: Time = Time(u64::MAX);
 
 impl Red {
     pub(super) fn new(cx: &BuildContext<'_>) -> Self {
@@ -116,7 +121,7 @@ impl Red {
             count: 0,
             count_bytes: 0,
             is_above: false,
-            idle_since: Some(Time::ZERO),
+            idle_since: Time::ZERO,
             last_adapted: params.last_set,
             zone: Zone::Above,
             params,
@@ -129,13 +134,23 @@ impl Red {
 
     /// Moves the average towards the present length; an idle time counts as arrivals of small
     /// packets at an empty queue.
+    #[inline]
     fn update_average(&mut self, queued: u32, now: Time) {
-        let idle = self.idle_since.take().map_or(0.0, |since| (now - since).secs_f64());
+        let since = std::mem::replace(&mut self.idle_since, NOT_IDLE);
+        let idle = if since == NOT_IDLE { Time::ZERO } else { now - since };
+        if idle < self.params.forgets_for {
+            self.average = f64::from(queued);
+        } else {
+            self.move_average(queued, idle, now);
+        }
+    }
+
+    #[inline(never)]
+    fn move_average(&mut self, queued: u32, idle: Time, now: Time) {
+        let idle = idle.secs_f64();
         let arrivals = ((self.params.packets_per_second * idle) as u32).wrapping_add(1);
         let keep = match arrivals {
             1 => 1.0 - self.params.weight,
-            // Nothing is kept, as in switches that compare the queue as it is.
-            2.. if self.params.weight == 1.0 => 0.0,
             n => math::pow(1.0 - self.params.weight, n.into()),
         };
         self.average = self.average * keep + self.params.weight * f64::from(queued);
@@ -266,7 +281,7 @@ impl Qdisc for Red {
 
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
         let packet = self.queue.pop(cx);
-        self.idle_since = packet.is_none().then_some(cx.now);
+        self.idle_since = if packet.is_none() { cx.now } else { NOT_IDLE };
         packet
     }
 
@@ -287,7 +302,7 @@ impl Qdisc for Red {
     }
 
     fn found_empty(&mut self, at: Time) {
-        self.idle_since = Some(at);
+        self.idle_since = at;
     }
 }
 
@@ -333,6 +348,31 @@ mod tests {
         bench.wait(Time::from_ms(200));
         bench.arrive(0, 500, Ecn::NotEct);
         assert!((average(&bench) - before * math::pow(0.99, 201.0)).abs() < 1e-12);
+    }
+
+    /// However long it was idle, also so long that the arrivals are beyond what is counted.
+    #[test]
+    fn with_weight_1_the_short_cut_and_the_formula_have_the_same_average() {
+        let given = [("QW", "1"), ("LinkBandwidth", "100Gbps"), ("MeanPktSize", "100")];
+        let [mut short, mut long] = [(); 2].map(|()| Bench::new("RedQueueDisc", &given));
+        let AnyQdisc::Red(short) = &mut short.qdisc else { unreachable!() };
+        let AnyQdisc::Red(long) = &mut long.qdisc else { unreachable!() };
+        assert!(short.params.forgets_for > Time::from_ms(30_000));
+        long.params.forgets_for = Time::ZERO;
+        let mut now = Time::ZERO;
+        for (queued, idle_ms) in [0, 1, 20, 31_000, 32_000, 33_000, 34_000, 35_000, 36_000, 100_000]
+            .into_iter()
+            .flat_map(|idle_ms| [(7, 0), (0, idle_ms), (3, idle_ms)])
+        {
+            now += Time::from_ms(idle_ms);
+            for red in [&mut *short, &mut *long] {
+                if idle_ms > 0 {
+                    red.idle_since = now - Time::from_ms(idle_ms);
+                }
+                red.update_average(queued, now);
+            }
+            assert_eq!(short.average.to_bits(), long.average.to_bits(), "{queued} {idle_ms}");
+        }
     }
 
     /// The curve gives p = 0.02 (15 - 5) / 20 = 0.01; without `Wait` the gaps between drops are

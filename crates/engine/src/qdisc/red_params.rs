@@ -96,12 +96,17 @@ pub const SPEC: Spec = Spec {
     ],
 };
 
+/// What every packet needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Params {
     pub limit: QueueSize,
-    pub mean_packet_size: u32,
     /// Packets of mean size that the link sends in a second.
     pub packets_per_second: f64,
+    pub weight: f64,
+    /// After idle times below this one the average is the queue as it is, as in switches that compare no
+    /// average: with weight 1 nothing is kept.  0: always with another weight.
+    pub forgets_for: Time,
     pub wait: bool,
     pub gentle: bool,
     pub nonlinear: bool,
@@ -112,7 +117,7 @@ pub(super) struct Params {
     pub hard_drop: bool,
     pub min_th: f64,
     pub max_th: f64,
-    pub weight: f64,
+    pub mean_packet_size: u32,
     pub l_interm: f64,
     pub interval: Time,
     pub last_set: Time,
@@ -145,6 +150,9 @@ impl Params {
             }
             max_th = 3.0 * min_th;
         }
+        let weight = weight(given("QW"), packets_per_second, a.time("LinkDelay"));
+        let (adapts, feng) = (automatic || a.bool("AdaptMaxP"), a.bool("FengAdaptive"));
+        let forgets = weight == 1.0 && !adapts && !feng;
         Params {
             limit,
             mean_packet_size,
@@ -152,14 +160,15 @@ impl Params {
             wait: a.bool("Wait"),
             gentle: a.bool("Gentle"),
             nonlinear: a.bool("NLRED"),
-            adapts: automatic || a.bool("AdaptMaxP"),
-            feng: a.bool("FengAdaptive"),
+            adapts,
+            feng,
+            forgets_for: if forgets { uncounted(packets_per_second) } else { Time::ZERO },
             ns1_compat: a.bool("Ns1Compat"),
             use_ecn: a.bool("UseEcn"),
             hard_drop: a.bool("UseHardDrop"),
             min_th,
             max_th,
-            weight: weight(given("QW"), packets_per_second, a.time("LinkDelay")),
+            weight,
             l_interm: a.f64("LInterm"),
             interval: a.time("Interval"),
             last_set: a.time("LastSet"),
@@ -175,6 +184,13 @@ impl Params {
             feng_beta: a.f64("FengBeta"),
         }
     }
+}
+
+/// An idle time in which fewer packets of mean size fit than a 32-bit number counts: one above wraps, and
+/// then even weight 1 keeps the average.
+fn uncounted(packets_per_second: f64) -> Time {
+    const LONG: f64 = 1e18;
+    Time((4e18 / packets_per_second).min(LONG) as u64)
 }
 
 /// The queue weight, or for the values 0, -1 and -2 one that makes the average follow in a time of

@@ -99,7 +99,7 @@ mod tests {
         for _ in 0..12 {
             bench.arrive(0, 1000, ecn);
         }
-        assert_eq!(bench.state.dropped_packets, 2);
+        assert_eq!(bench.state.decisions.dropped_packets, 2);
         let packets = std::iter::from_fn(|| bench.depart()).enumerate();
         packets.filter(|(_, packet)| packet.ecn == Ecn::Ce).map(|(i, _)| i).collect()
     }

@@ -120,6 +120,6 @@ mod tests {
             bench.wait(Time(1000)); // 1250 B at 10 Gbps
         }
         assert_eq!(first, Some(87_500 / 1250 + 1));
-        assert_eq!(bench.state.marked_packets, 80 - 71);
+        assert_eq!(bench.state.decisions.marked_packets, 80 - 71);
     }
 }

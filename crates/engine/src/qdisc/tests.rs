@@ -74,7 +74,7 @@ fn check(ns3: &str, given: &[(&str, &str)], steps: &[Step]) {
             None => {}
         }
         let dropped = |verdict| {
-            let counts = s.counts.iter().filter(|c| c.verdict == verdict);
+            let counts = s.decisions.counts.iter().filter(|c| c.verdict == verdict);
             counts.map(|c| c.packets).sum::<u64>()
         };
         let before = dropped(Verdict::DropBeforeEnqueue);
@@ -82,9 +82,9 @@ fn check(ns3: &str, given: &[(&str, &str)], steps: &[Step]) {
         assert_eq!(u64::from(bench.arrivals), s.enqueued_packets + before);
         assert_eq!(s.enqueued_packets, s.dequeued_packets + u64::from(s.packets));
         assert_eq!(s.dequeued_packets, left_packets + after);
-        assert_eq!(s.dropped_packets, before + after);
-        assert_eq!(s.marked_packets, dropped(Verdict::Mark));
-        assert_eq!(arrived_bytes, left_bytes + s.dropped_bytes + u64::from(s.bytes));
+        assert_eq!(s.decisions.dropped_packets, before + after);
+        assert_eq!(s.decisions.marked_packets, dropped(Verdict::Mark));
+        assert_eq!(arrived_bytes, left_bytes + s.decisions.dropped_bytes + u64::from(s.bytes));
         assert_eq!(bench.packets.alive(), s.packets as usize);
     }
 }

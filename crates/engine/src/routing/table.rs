@@ -58,6 +58,14 @@ pub enum Width {
     Grouped,
 }
 
+/// A node and its ports, as a part of all groups' ports.
+#[derive(Debug)]
+struct Group {
+    node: u32,
+    first: u32,
+    end: u32,
+}
+
 /// Next hops of all nodes that forward, towards all destinations that are asked for.
 ///
 /// An end system with one link is as far as its gateway and that link, so that a search is needed for
@@ -66,10 +74,9 @@ pub enum Width {
 pub struct Table {
     /// Row by row, one entry a destination.
     next: Vec<Packed>,
-    /// The ports of each group, in the order of links.
-    groups: Vec<Box<[u32]>>,
-    /// The node whose group it is.
-    group_nodes: Vec<u32>,
+    groups: Vec<Group>,
+    /// Of all groups, one after the other, each in the order of links.
+    group_ports: Vec<u32>,
     places: Vec<Place>,
 }
 
@@ -96,7 +103,7 @@ impl Table {
         let mut table = Table {
             next: vec![Packed::NOWHERE; routers.len() * width_of_row],
             groups: Vec::new(),
-            group_nodes: Vec::new(),
+            group_ports: Vec::new(),
             places,
         };
         let mut known = HashMap::new();
@@ -150,8 +157,10 @@ impl Table {
             return Packed(*only);
         }
         let group = *known.entry(ports).or_insert_with_key(|ports| {
-            self.groups.push(ports.clone().into());
-            self.group_nodes.push(node as u32);
+            let first = self.group_ports.len() as u32;
+            self.group_ports.extend_from_slice(ports);
+            let end = self.group_ports.len() as u32;
+            self.groups.push(Group { node: node as u32, first, end });
             self.groups.len() as u32 - 1
         });
         Packed(Packed::GROUP | group)
@@ -166,7 +175,8 @@ impl Table {
     /// The node that a group belongs to, and its ports.
     #[inline]
     pub fn group(&self, group: u32) -> (u32, &[u32]) {
-        (self.group_nodes[group as usize], &self.groups[group as usize])
+        let &Group { node, first, end } = &self.groups[group as usize];
+        (node, &self.group_ports[first as usize..end as usize])
     }
 
     /// Where a packet at `node` is.

@@ -44,11 +44,12 @@ impl Feeder {
             rate: transmitter.rate(),
             port,
             trace: common.trace.as_mut(),
+            timers: &mut common.set_timers,
             nesting: Nesting::at(place.depth),
         };
         let result = call(&mut self.qdisc, &mut cx);
-        if !self.state.timers.is_empty() {
-            for (delay, tag) in self.state.timers.drain(..) {
+        if !common.set_timers.is_empty() {
+            for (delay, tag) in common.set_timers.drain(..) {
                 let timer = QdiscTimer { port, discipline: place.number, tag };
                 common.timers.set(delay, timer, &mut common.events);
             }

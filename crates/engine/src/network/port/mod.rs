@@ -17,7 +17,6 @@ mod transmitter;
 use super::common::Common;
 use crate::packet::PacketId;
 use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext, QdiscState};
-use crate::routing::Place;
 use crate::time::Time;
 
 pub use delay_variation::DelayVariation;
@@ -28,14 +27,16 @@ pub use several::Several;
 pub use single::Single;
 pub use transmitter::Transmitter;
 
-/// One direction of a link.  What every hop reads comes first.
+/// One direction of a link.
+///
+/// In a large network the way to its memory is what a port costs.  So the order of its fields is given, by
+/// how often they are needed, and that of the parts that are in line as well: a packet that finds all
+/// idle needs two cache lines of the transmitter and the flow control, and three of the queues and the
+/// discipline.  What an arriving packet needs of the wire is not here: see `super::Wire`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Port {
     pub transmitter: Transmitter,
-    pub loss: Loss,
-    /// The place at its other end.
-    pub leads_to: Place,
     device: Device,
 }
 
@@ -66,17 +67,17 @@ impl QueueStatistics {
         QueueStatistics {
             packets: state.packets,
             bytes: state.bytes,
-            last_sojourn: state.last_sojourn,
+            last_sojourn: state.last_sojourn(),
             enqueued_packets: state.enqueued_packets,
-            dropped_packets: state.dropped_packets,
-            marked_packets: state.marked_packets,
+            dropped_packets: state.decisions.dropped_packets,
+            marked_packets: state.decisions.marked_packets,
         }
     }
 }
 
 impl Port {
-    pub fn new(transmitter: Transmitter, loss: Loss, device: Device) -> Self {
-        Port { transmitter, loss, leads_to: Place::Leaf(0), device }
+    pub fn new(transmitter: Transmitter, device: Device) -> Self {
+        Port { transmitter, device }
     }
 
     /// A packet comes to the port: into the queue discipline, or straight to the device.
@@ -137,12 +138,12 @@ impl Port {
     }
 
     /// The link fails: what waits or is on the wire is lost.
-    pub fn fail(&mut self, common: &mut Common) {
+    pub fn fail(&mut self, loss: &mut Loss, common: &mut Common) {
         match &mut self.device {
-            Device::Single(single) => single.flush(&mut self.transmitter, &mut self.loss, common),
+            Device::Single(single) => single.flush(&mut self.transmitter, loss, common),
             Device::Several(_) => unreachable!("refused when the network was built"),
         }
-        self.loss.doom(common.flights.on_wire(self.transmitter.port));
+        loss.doom(common.flights.on_wire(self.transmitter.port));
     }
 
     /// Of the disciplines, as they are now.

@@ -77,14 +77,15 @@ impl Disciplines {
         call: impl FnOnce(&mut AnyQdisc, &mut QdiscContext<'_>) -> T,
     ) -> T {
         let feeder = &mut self.each[number].feeder;
-        let (dequeued, kinds) = (feeder.state.dequeued_packets, feeder.state.counts.len());
+        let (dequeued, kinds) =
+            (feeder.state.dequeued_packets, feeder.state.decisions.counts.len());
         let place = Place { number: number as u32, depth: u8::from(self.is_mq) };
         let result = feeder.call(place, transmitter, common, call);
         let state = &feeder.state;
         if state.dequeued_packets > dequeued {
             self.last = number;
         }
-        for new in &state.counts[kinds..] {
+        for new in &state.decisions.counts[kinds..] {
             if !self.decisions.iter().any(|known| is_same(known, new)) {
                 self.decisions.push(*new);
             }
@@ -278,14 +279,14 @@ impl Several {
             all.marked_packets += one.marked_packets;
         }
         let last = each.get(self.disciplines.last);
-        all.last_sojourn = last.and_then(|last| last.feeder.state.last_sojourn);
+        all.last_sojourn = last.and_then(|last| last.feeder.state.last_sojourn());
         all
     }
 
     pub fn decisions(&self) -> Vec<Counts> {
-        let states = || self.disciplines.each.iter().map(|child| &child.feeder.state);
+        let all = || self.disciplines.each.iter().map(|child| &child.feeder.state.decisions.counts);
         let total = |kind: &Counts| {
-            let each = states().filter_map(|s| s.counts.iter().find(|count| is_same(count, kind)));
+            let each = all().filter_map(|counts| counts.iter().find(|count| is_same(count, kind)));
             let (packets, bytes) =
                 each.fold((0, 0), |(p, b), count| (p + count.packets, b + count.bytes));
             Counts { packets, bytes, ..*kind }

@@ -19,12 +19,12 @@ const ROOT: Place = Place { number: 0, depth: 0 };
 pub struct Single {
     flow_control: FlowControl,
     queue: DeviceFifo,
-    /// Byte queue limits, for which the discipline waits as well.
+    /// None: packets go straight to the device.
+    feeder: Option<Feeder>,
+    /// Byte queue limits, for which the discipline waits as well; only where every event is queued.
     limits: Option<Box<ByteLimits>>,
     /// Packets that the device refused.
     pub dropped: u64,
-    /// None: packets go straight to the device.
-    feeder: Option<Feeder>,
 }
 
 impl Single {
@@ -162,7 +162,8 @@ impl Single {
             self.flow_control.stop(transmitter.port, &mut common.events);
             return self.refuse(id, QUEUE_FULL, transmitter, common);
         }
-        if let Some(limits) = &mut self.limits
+        if transmitter.is_plain
+            && let Some(limits) = &mut self.limits
             && limits.on_queued(bytes)
         {
             self.flow_control.stop(transmitter.port, &mut common.events);
@@ -228,7 +229,8 @@ impl Single {
     /// A look at the room in the queue, which the discipline may wait for.
     pub fn on_wake(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
         let (sent, now) = (transmitter.tx_bytes, common.now());
-        let waits = self.limits.as_mut().is_some_and(|limits| limits.on_sent(sent, now));
+        let waits = transmitter.is_plain
+            && self.limits.as_mut().is_some_and(|limits| limits.on_sent(sent, now));
         if self.flow_control.is_stopped() && !self.queue.is_full() && !waits {
             self.flow_control.start();
             self.run(transmitter, common);
@@ -300,6 +302,6 @@ impl Single {
     }
 
     pub fn decisions(&self) -> Vec<Counts> {
-        self.feeder.as_ref().map_or_else(Vec::new, |feeder| feeder.state.counts.clone())
+        self.feeder.as_ref().map_or_else(Vec::new, |feeder| feeder.state.decisions.counts.clone())
     }
 }

@@ -8,27 +8,29 @@ use crate::network::lanes::{Flight, Transmission};
 use crate::packet::PacketId;
 use crate::time::{Rate, Time};
 
-/// What is known of packets of one size.
+/// What is known of packets of the last two sizes.  Mostly there are two, data and ACK, and the exact
+/// rounding of the transmission time costs a 128-bit division.
 #[derive(Clone, Copy, Debug, Default)]
-struct Size {
-    bytes: u32,
+struct Sizes {
+    tx_time: [Time; 2],
+    bytes: [u32; 2],
     /// Where they fly.
-    lane: u32,
-    tx_time: Time,
+    lane: [u32; 2],
     /// Where the ends of their transmissions are waited for.
-    end_lane: u32,
+    end_lane: [u32; 2],
 }
 
-/// What every packet needs fills one cache line, the first.
+/// Its order is that of [`super::Port`]: what every packet needs comes first.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Transmitter {
-    /// Mostly there are two sizes, data and ACK, and the exact rounding of the transmission time costs a
-    /// 128-bit division.
-    sizes: [Size; 2],
+    sizes: Sizes,
     /// When the present transmission ends; in the past if the transmitter is idle.
     busy_until: Key,
     pub delay: Time,
+    pub tx_packets: u64,
+    pub tx_bytes: u64,
+    rate: Rate,
     /// Whose it is.
     pub port: u32,
     /// Every event is queued, as [`EventQueue::plain`] says, or because byte limits count them all.
@@ -37,9 +39,6 @@ pub struct Transmitter {
     is_completion_queued: bool,
     /// Packets do not all fly equally long: some flows have longer ways, or `variation` says how long.
     is_uneven: bool,
-    pub tx_packets: u64,
-    pub tx_bytes: u64,
-    rate: Rate,
     variation: Option<Box<DelayVariation>>,
 }
 
@@ -51,7 +50,7 @@ impl Transmitter {
             is_completion_queued: false,
             is_uneven: variation.is_some(),
             busy_until: Key::default(),
-            sizes: [Size::default(); 2],
+            sizes: Sizes::default(),
             delay,
             tx_packets: 0,
             tx_bytes: 0,
@@ -67,7 +66,7 @@ impl Transmitter {
     /// From the next packet on.
     pub fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
-        self.sizes = [Size::default(); 2];
+        self.sizes = Sizes::default();
     }
 
     #[inline]
@@ -87,11 +86,12 @@ impl Transmitter {
     pub fn send(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
         let (delay, port) = (self.delay, self.port);
         let size = self.size(bytes);
-        let tx_time = size.tx_time;
+        let tx_time = self.sizes.tx_time[size];
         // ns-3 draws the numbers in this order: end of transmission, arrival.
         let busy_until = common.events.reserve(tx_time);
         let flight = Flight { id, port };
-        common.flights.start(&mut size.lane, tx_time + delay, flight, &mut common.events);
+        let lane = &mut self.sizes.lane[size];
+        common.flights.start(lane, tx_time + delay, flight, &mut common.events);
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
@@ -116,8 +116,9 @@ impl Transmitter {
         let (delay, port) = (self.delay, self.port);
         let mut variation = self.variation.take();
         let size = self.size(bytes);
-        let busy_until = common.events.reserve(size.tx_time);
-        let (mut duration, mut lane) = (size.tx_time + delay, &mut size.lane);
+        let tx_time = self.sizes.tx_time[size];
+        let busy_until = common.events.reserve(tx_time);
+        let (mut duration, mut lane) = (tx_time + delay, &mut self.sizes.lane[size]);
         if let Some((added, own)) = common.added_delays.at(port, &common.packets[id]) {
             (duration, lane) = (duration + added, own);
         }
@@ -157,11 +158,12 @@ impl Transmitter {
     fn joins_lane(&mut self, common: &mut Common) -> bool {
         let Common { events, transmissions, .. } = common;
         let left = self.busy_until.time - events.now().time;
-        let Some(size) = self.sizes.iter_mut().find(|size| size.tx_time == left) else {
+        let Some(size) = self.sizes.tx_time.iter().position(|&tx_time| tx_time == left) else {
             return false;
         };
+        let lane = &mut self.sizes.end_lane[size];
         let transmission = Transmission { port: self.port };
-        transmissions.join(&mut size.end_lane, left, self.busy_until, transmission, events)
+        transmissions.join(lane, left, self.busy_until, transmission, events)
     }
 
     /// The end of the present transmission has come, as an event.
@@ -169,21 +171,26 @@ impl Transmitter {
         self.is_completion_queued = false;
     }
 
+    /// Which of the sizes this is.
     #[inline]
-    fn size(&mut self, bytes: u32) -> &mut Size {
-        if self.sizes[0].bytes == bytes {
-            return &mut self.sizes[0];
-        }
-        if self.sizes[1].bytes != bytes {
+    fn size(&mut self, bytes: u32) -> usize {
+        let size = usize::from(self.sizes.bytes[0] != bytes);
+        if self.sizes.bytes[size] != bytes {
             self.learn(bytes);
         }
-        &mut self.sizes[1]
+        size
     }
 
     /// Makes this the second size; the last one becomes the first.
     #[inline(never)]
     fn learn(&mut self, bytes: u32) {
-        let tx_time = self.rate.tx_time(bytes);
-        self.sizes = [self.sizes[1], Size { bytes, tx_time, ..Size::default() }];
+        let Sizes { tx_time: [_, tx_time], bytes: [_, last], lane: [_, lane], end_lane } =
+            self.sizes;
+        self.sizes = Sizes {
+            tx_time: [tx_time, self.rate.tx_time(bytes)],
+            bytes: [last, bytes],
+            lane: [lane, 0],
+            end_lane: [end_lane[1], 0],
+        };
     }
 }
