@@ -217,9 +217,10 @@ def _environment() -> Environment:
 @cache
 def _metric_head(name: str, root: str) -> Markup:
     """Return a metric's name with its definition one click away, and the better direction."""
-    mark, words = _BETTER[METRICS[name].better]
-    better = f' <abbr title="{words}">{mark}</abbr>' if mark else ""
-    return Markup(f'<a href="{root}metrics.html#{name}">{_breakable(name)}</a>{better}')
+    # The arrow is the style sheet's: with its words it would be a tenth of a page.
+    better = METRICS[name].better
+    mark = f' class="{better}"' if better else ""
+    return Markup(f'<a{mark} href="{root}metrics.html#{name}">{_breakable(name)}</a>')
 
 
 def _metric_cells(row: Row, is_small: bool) -> Markup:
