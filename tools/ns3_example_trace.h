@@ -69,10 +69,9 @@ class PacketLines
         };
         const bool isTcp = ip[9] == 6;
         const bool isUnreachable = ip[9] == 1 && transport[0] == 3;
-        // Datagrams are told apart by the identification of their IP header, a message about one by that of
-        // the header it quotes, echoes by their sequence number.
+        // Datagrams are told apart by the identification of their IP header, echoes by their sequence number.
         const std::uint32_t untold = ip[9] == 17     ? number(ip + 4, 2)
-                                     : isUnreachable ? number(transport + 12, 2)
+                                     : isUnreachable ? 0
                                                      : number(transport + 6, 2);
         const std::uint32_t header = isTcp ? 4 * (transport[12] >> 4) : 8;
         std::string words;

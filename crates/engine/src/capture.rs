@@ -7,7 +7,8 @@
 use std::io::{self, Write};
 
 use crate::packet::{
-    FlowKey, FlowKeys, Headers, ICMP_HEADER, IP_HEADER, Packet, SackBlock, TCP_HEADER,
+    FlowKey, FlowKeys, Headers, ICMP_HEADER, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER,
+    UDP_HEADER,
 };
 use crate::time::Time;
 
@@ -150,6 +151,7 @@ fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
     let key = keys.of(p);
     let mut bytes = ip_header(key, keys.service(p), p);
     match key.protocol {
+        PROTOCOL_ICMP if is_about_a_datagram(keys, p) => bytes.extend(port_unreachable(keys, p)),
         PROTOCOL_ICMP => bytes.extend(icmp_header(p)),
         PROTOCOL_UDP => bytes.extend(udp_header(key, p)),
         _ => bytes.extend(tcp_header(key, p, sacks)),
@@ -169,6 +171,24 @@ fn ip_header(key: &FlowKey, service: u8, p: &Packet) -> Vec<u8> {
     let sum = checksum(&header, 0);
     header[10..12].copy_from_slice(&sum);
     header
+}
+
+fn is_about_a_datagram(keys: &FlowKeys, p: &Packet) -> bool {
+    p.backward && keys.keys[p.flow as usize][0].protocol == PROTOCOL_UDP
+}
+
+/// RFC 792, destination (3) and port (3) unreachable, with what it quotes: the header of IP and that of
+/// UDP. How long the datagram was is not kept.
+fn port_unreachable(keys: &FlowKeys, p: &Packet) -> Vec<u8> {
+    let (ip_bytes, options) = (IP_HEADER + UDP_HEADER, Options::new(false));
+    let quoted = Packet { ip_bytes, options, backward: false, ..*p };
+    let key = keys.of(&quoted);
+    let mut message = vec![3, 3, 0, 0, 0, 0, 0, 0];
+    message.extend(ip_header(key, keys.service(&quoted), &quoted));
+    message.extend(udp_header(key, &quoted));
+    let sum = checksum(&message, 0);
+    message[2..4].copy_from_slice(&sum);
+    message
 }
 
 /// RFC 792, echo (8) or echo reply (0).
@@ -256,7 +276,7 @@ fn sum(bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::{Ecn, Flags, Options};
+    use crate::packet::{Ecn, Flags};
     use crate::seq::Seq;
 
     fn keys() -> FlowKeys {

@@ -7,6 +7,8 @@ use crate::time::Time;
 
 /// What is neither received nor forwarded for so long counts as lost (`MaxPerHopDelay`).
 const MOST_PER_HOP: Time = Time::from_secs(10);
+/// In place of a position: a way that is not followed.
+const NOT_FOLLOWED: u32 = u32::MAX;
 /// How often that is looked for.
 const LOOK: Time = Time::from_secs(1);
 /// Receptions farther apart than this are interruptions (`FlowInterruptionsMinTime`).
@@ -165,8 +167,13 @@ pub struct FlowMonitor {
 }
 
 impl FlowMonitor {
-    pub fn new(flows: usize) -> Self {
-        FlowMonitor { flows: flows as u32, known: vec![[0; 2]; flows], ..FlowMonitor::default() }
+    /// `one_way`: those of the flows over which only messages of ICMP come back, which do not count.
+    pub fn new(flows: usize, one_way: impl IntoIterator<Item = usize>) -> Self {
+        let mut known = vec![[0; 2]; flows];
+        for flow in one_way {
+            known[flow][1] = NOT_FOLLOWED;
+        }
+        FlowMonitor { flows: flows as u32, known, ..FlowMonitor::default() }
     }
 
     /// A host has sent a packet.
@@ -175,6 +182,9 @@ impl FlowMonitor {
             return;
         }
         let position = &mut self.known[flow as usize][backward as usize];
+        if *position == NOT_FOLLOWED {
+            return;
+        }
         if *position == 0 {
             self.ways.push(Counts::new(flow, backward == 1, now));
             *position = self.ways.len() as u32;
@@ -260,7 +270,7 @@ mod tests {
 
     #[test]
     fn delays_and_jitter_are_those_between_the_hosts() {
-        let mut monitor = FlowMonitor::new(4);
+        let mut monitor = FlowMonitor::new(4, []);
         for (id, (sent, received)) in [(0, 10), (1, 14), (600, 612)].into_iter().enumerate() {
             monitor.sent(id, [3, 0], 1000, at(sent));
             monitor.forwarded(id, at(sent + 5));
@@ -277,8 +287,18 @@ mod tests {
     }
 
     #[test]
+    fn messages_about_datagrams_do_not_count() {
+        let mut monitor = FlowMonitor::new(2, [1]);
+        monitor.sent(0, [1, 1], 56, at(1));
+        monitor.received(0, 56, at(2));
+        assert!(monitor.at(at(3)).is_empty());
+        monitor.sent(0, [0, 1], 56, at(4));
+        assert_eq!(monitor.at(at(5)).len(), 1);
+    }
+
+    #[test]
     fn what_nobody_saw_lost_is_missed_after_ten_seconds() {
-        let mut monitor = FlowMonitor::new(4);
+        let mut monitor = FlowMonitor::new(4, []);
         monitor.sent(0, [0, 0], 100, at(500));
         monitor.gone(0);
         monitor.sent(1, [0, 0], 100, at(600));
@@ -291,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_comes_after_it_was_missed_is_not_received() {
-        let mut monitor = FlowMonitor::new(4);
+        let mut monitor = FlowMonitor::new(4, []);
         monitor.sent(0, [0, 1], 100, at(500));
         monitor.received(0, 100, at(11_000));
         let way = &monitor.at(at(12_000))[0];

@@ -221,6 +221,10 @@ pub struct Algorithm {
     pub children: Vec<Algorithm>,
 }
 
+fn yes() -> bool {
+    true
+}
+
 fn first_shortest() -> Algorithm {
     Algorithm {
         kind: "static".to_owned(),
@@ -270,7 +274,7 @@ pub struct Change {
 }
 
 /// How a flow's data gets from one end to the other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Transport {
     /// A connection.
@@ -307,6 +311,9 @@ pub struct Flow {
     pub stop_ns: u64,
     /// When the receiving application closes; zero: never.
     pub receiver_stop_ns: u64,
+    /// False: nobody ever listens at the destination, over UDP.
+    #[serde(default = "yes")]
+    pub is_heard: bool,
     pub application: Application,
     /// TCP's; none over UDP.
     pub congestion_control: Option<Algorithm>,

@@ -16,7 +16,7 @@ mod port;
 mod steering;
 
 use crate::event::{Event, EventQueue};
-use crate::flow_monitor::{Counts, LostIn};
+use crate::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::path_monitor::PathMonitor;
 use crate::qdisc::FlowKeys;
@@ -159,9 +159,10 @@ impl Network {
         self.ports[port as usize].transmitter.add_delays();
     }
 
-    /// From now on what becomes of the packets of the first `flows` flows is counted.
-    pub fn monitor_flows(&mut self, flows: usize) {
-        self.common.monitor(flows);
+    /// From now on what becomes of the packets of the first `flows` flows is counted; of those of the
+    /// `one_way` ones only on their way to the destination.
+    pub fn monitor_flows(&mut self, flows: usize, one_way: impl IntoIterator<Item = usize>) {
+        self.common.monitor(FlowMonitor::new(flows, one_way));
     }
 
     /// What has become of them, at the end of the run.

@@ -95,6 +95,8 @@ class Program:
     spellings: Mapping[str, str] = field(default_factory=dict)
     #: What is to be said about the values that were given.
     notes: Callable[[Values], list[str]] | None = None
+    #: Whether the real program looks at its command line.
+    reads_words: bool = True
     #: If the program's own output is made here, too.
     report: Report | None = None
 
@@ -108,6 +110,10 @@ class Program:
             name, value = self._split(word)
             if name in ("help", "h", "PrintHelp"):
                 raise HelpRequested(f"--{name}", self.usage())
+            if not self.reads_words:
+                raise UsageError(
+                    f"--{name}", f"{self.name} does not look at its command line; leave it out"
+                )
             if name.startswith("ns3::"):
                 class_name, _, attribute = name.removeprefix("ns3::").rpartition("::")
                 ns3_attributes.check(class_name, attribute)
@@ -147,6 +153,8 @@ class Program:
 
     def usage(self) -> str:
         """The options with their defaults, one a line."""
+        if not self.options:
+            return f"{self.name}, without options"
         shown = [(f"--{n}={_text(o.default)}", o.help) for n, o in self.options.items()]
         width = max(len(option) for option, _ in shown)
         lines = [f"  {option:{width}}  {about}" for option, about in shown]

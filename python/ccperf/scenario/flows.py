@@ -101,7 +101,8 @@ class Flow(Model):
     start: Time = "0s"
     #: None: never stopped.
     stop: Time | None = None
-    #: When the receiving application closes, too; None: never.
+    #: When the receiving application closes, too; None: never. Over UDP ``0s`` is for a port that
+    #: nobody listens to; the host answers what nobody reads with messages of ICMP.
     receiver_stop: Time | None = None
     application: Application = Greedy()
     #: TCP cannot be without one.

@@ -118,4 +118,41 @@ def through_queues() -> Iterator[Case]:
     yield _mixed("no-discipline", ["TcpNewReno"], _ON_OFF, **straight)
 
 
-GROUPS: Sequence[Callable[[], Iterable[Case]]] = (alone, beside_tcp, both_ways, through_queues)
+def unheard() -> Iterator[Case]:
+    """Datagrams that nobody reads, which hosts answer by ICMP, and several flows to one port."""
+    cbr = _CBR | {"rate": "9Mbps"}
+    monitored = {"recording": {"flow_monitor": True}}
+    yield _udp("unheard", cbr, receiver_stops=["0s"], **monitored)
+    yield _udp("unheard-late", cbr, _ON_OFF, receiver_stops=["1s", "0.700000001s"])
+    full = {"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "3p"}}, "rate": "200kbps"}
+    yield _udp("unheard-narrow", cbr, receiver_stops=["0s"], reverse=full)
+    stops: dict[str, Any] = {"receiver_stops": ["1.5s"] * 3, "destinations": ["b"] * 3}
+    yield _to_one_port(_udp("one-port", _CBR, _POISSON, _ON_OFF, **stops))
+    stops["sources"] = ["a"] * 3
+    yield _to_one_port(_udp("one-port-one-host", _CBR, _POISSON, _ON_OFF, **stops), 50, 51, 52)
+    ends = {"sources": ["a"] * 4, "destinations": ["b"] * 4}
+    stops = {"receiver_stops": [None, "2s", "0s", "0s"]}
+    for qdisc in ("FifoQueueDisc", "FqCoDelQueueDisc"):
+        settings: dict[str, Any] = {"qdisc": qdisc, "reverse": {"qdisc": {"type": qdisc}}}
+        ccs = ["TcpNewReno", "TcpCubic"]
+        beside = _mixed(f"unheard-{qdisc}", ccs, _POISSON, _ON_OFF, **settings, **ends, **stops)
+        yield _to_one_port(beside, 50, 51, 50, 51)
+
+
+def _to_one_port(case: Case, *source_ports: int) -> Case:
+    """All flows lead to one port; those of UDP and of TCP do not meet there."""
+    sources: Iterable[int | None] = source_ports or [None] * len(case.scenario.flows)
+    flows = tuple(
+        flow.model_copy(update={"source_port": source, "destination_port": 7})
+        for flow, source in zip(case.scenario.flows, sources, strict=True)
+    )
+    return Case(case.scenario.model_copy(update={"flows": flows}))
+
+
+GROUPS: Sequence[Callable[[], Iterable[Case]]] = (
+    alone,
+    beside_tcp,
+    both_ways,
+    through_queues,
+    unheard,
+)

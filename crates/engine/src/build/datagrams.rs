@@ -8,7 +8,7 @@ use crate::lowered::Flow;
 /// `number`: the flow's, which its packets carry.
 pub fn build(flow: &Flow, number: u32, seed: u64) -> Result<Datagrams, Error> {
     match Application::new(&flow.application, seed) {
-        Application::Source(source) => Ok(Datagrams::new(number, flow.tos, *source)),
+        Application::Source(source) => Ok(Datagrams::new(number, flow.tos, *source, flow.is_heard)),
         Application::Greedy(_) => {
             Err(Error::Scenario(format!("flow {} sends greedily over UDP", flow.name)))
         }

@@ -44,7 +44,15 @@ fn of_flow(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
     let addresses = [&*flow.source_address, &*flow.destination_address];
     let services = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)].map(Service::new);
     let ports = [flow.source_port, flow.destination_port];
-    keys(addresses, ports, protocol(flow), services, demotion)
+    let [there, back] = keys(addresses, ports, protocol(flow), services, demotion)?;
+    Ok(match flow.transport {
+        Transport::Tcp => [there, back],
+        // Only messages that nobody listens come back.
+        Transport::Udp => [
+            there,
+            FlowKey { protocol: PROTOCOL_ICMP, source_port: 0, destination_port: 0, ..back },
+        ],
+    })
 }
 
 /// Of the transfers of all workloads.

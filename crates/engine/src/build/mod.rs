@@ -135,7 +135,9 @@ pub fn network(
         network.add_delay(flow, (2 * link + direction) as u32, delay);
     }
     if scenario.recording.flow_monitor {
-        network.monitor_flows(scenario.flow_count());
+        let flows = scenario.flows.iter().enumerate();
+        let datagrams = flows.filter(|(_, flow)| flow.transport == Transport::Udp).map(|(i, _)| i);
+        network.monitor_flows(scenario.flow_count(), datagrams);
     }
     if scenario.recording.balancing || !scenario.recording.paths.is_empty() {
         network.follow_paths(scenario.flow_count(), &scenario.recording.paths);

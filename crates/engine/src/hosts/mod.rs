@@ -167,7 +167,8 @@ impl Hosts {
     pub fn close_receiver(&mut self, flow: u32, network: &mut Network) {
         match self.at(flow) {
             Endpoint::Tcp(connection) => connection.close_receiver(network),
-            Endpoint::Udp(_) | Endpoint::Ping(_) | Endpoint::Nobody => {}
+            Endpoint::Udp(datagrams) => datagrams.close_receiver(),
+            Endpoint::Ping(_) | Endpoint::Nobody => {}
         }
     }
 
@@ -188,7 +189,7 @@ impl Hosts {
         let flow = packet.flow;
         match self.at(flow) {
             Endpoint::Tcp(connection) => connection.on_segment(packet, network),
-            Endpoint::Udp(datagrams) => datagrams.deliver(packet, network.now()),
+            Endpoint::Udp(datagrams) => datagrams.deliver(packet, network),
             Endpoint::Ping(ping) => ping.deliver(packet, network),
             Endpoint::Nobody => {}
         }

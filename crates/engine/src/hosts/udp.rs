@@ -5,16 +5,22 @@ use crate::application::{Due, Source, Transfer};
 use crate::departures::Departures;
 use crate::event::EventQueue;
 use crate::network::Network;
-use crate::packet::{Ecn, IP_HEADER, Options, Packet, UDP_HEADER};
+use crate::packet::{Ecn, ICMP_HEADER, IP_HEADER, Options, Packet, UDP_HEADER};
 use crate::seq::Seq;
 use crate::time::Time;
 
-/// Both ends.  What comes from the destination is never for this flow, as it sends nothing.
+/// What a message about a datagram quotes of it (RFC 792): its IP header and eight bytes.
+const QUOTED: u32 = IP_HEADER + 8;
+
+/// Both ends.  All that comes from the destination are messages that nobody listens there, which change
+/// nothing.
 #[derive(Debug)]
 pub struct Datagrams {
     flow: u32,
     ecn: Ecn,
     source: Source,
+    /// Somebody reads what arrives.
+    is_heard: bool,
     pub sent: u64,
     pub sent_bytes: u64,
     pub received_bytes: u64,
@@ -23,11 +29,13 @@ pub struct Datagrams {
 
 impl Datagrams {
     /// `flow`: the number that its packets carry; `tos`: their type of service, with the ECN bits.
-    pub fn new(flow: u32, tos: u8, source: Source) -> Self {
+    /// `is_heard`: whether somebody listens at the destination at first.
+    pub fn new(flow: u32, tos: u8, source: Source, is_heard: bool) -> Self {
         Datagrams {
             flow,
             ecn: Ecn::of(tos),
             source,
+            is_heard,
             sent: 0,
             sent_bytes: 0,
             received_bytes: 0,
@@ -50,6 +58,11 @@ impl Datagrams {
 
     pub fn close(&mut self, now: Time) {
         self.source.cancel(now);
+    }
+
+    /// Nobody listens at the destination any more.
+    pub fn close_receiver(&mut self) {
+        self.is_heard = false;
     }
 
     /// The source switches on or off, or sends the packet that is due.
@@ -84,11 +97,25 @@ impl Datagrams {
         network.send(datagram);
     }
 
-    /// A datagram has come to the destination, which reads it.
-    pub fn deliver(&mut self, datagram: &Packet, now: Time) {
+    /// A datagram has come to the destination, which reads it, or says that nobody does; or such a
+    /// message has come to the source.
+    pub fn deliver(&mut self, datagram: &Packet, network: &mut Network) {
+        if datagram.backward {
+            return;
+        }
         let bytes = u32::from(datagram.payload);
         self.received_bytes += u64::from(bytes);
-        self.source.transfer.on_datagram_read(datagram.stamp(), now, bytes);
+        if self.is_heard {
+            self.source.transfer.on_datagram_read(datagram.stamp(), network.now(), bytes);
+        } else {
+            network.send(Packet {
+                ip_bytes: IP_HEADER + ICMP_HEADER + QUOTED,
+                payload: QUOTED as u16,
+                flow: self.flow,
+                backward: true,
+                ..Packet::default()
+            });
+        }
     }
 }
 

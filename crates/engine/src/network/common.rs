@@ -71,9 +71,9 @@ impl Common {
         self.is_arrival_noticed = true;
     }
 
-    /// What becomes of the packets of the first `flows` flows is counted from now on.
-    pub fn monitor(&mut self, flows: usize) {
-        self.packets.set_monitor(FlowMonitor::new(flows));
+    /// What becomes of packets is told to `monitor` from now on.
+    pub fn monitor(&mut self, monitor: FlowMonitor) {
+        self.packets.set_monitor(monitor);
         self.is_observed = true;
         self.is_arrival_noticed = true;
     }

@@ -54,6 +54,19 @@ pub(super) struct CheckedLink {
     pub(super) mtu: [Option<u32>; 2],
 }
 
+/// Who sends to a port; `None`: from a port of its own, which is not given.
+#[derive(Clone, Copy)]
+struct Peer<'a> {
+    node: &'a str,
+    port: Option<u16>,
+}
+
+impl Peer<'_> {
+    fn are_two((one, other): (Peer<'_>, Peer<'_>)) -> bool {
+        one.node != other.node || one.port.zip(other.port).is_some_and(|(a, b)| a != b)
+    }
+}
+
 impl Report {
     pub(super) fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem { path: path.into(), message: message.into() });
@@ -284,6 +297,7 @@ impl Report {
             self.active_times(&path, &mut flow.start, flow.stop.as_mut(), stop);
             if let Some(text) = &mut flow.receiver_stop
                 && self.time(&format!("{path}.receiver_stop"), text) == Some(Time::ZERO)
+                && flow.transport.is_tcp()
             {
                 self.add(format!("{path}.receiver_stop"), "0s receives nothing; leave it out");
             }
@@ -426,14 +440,13 @@ impl Report {
 
     /// Fills in the ports that were left out: the next that is free at the node.
     fn ports(&mut self, flows: &mut [Flow]) {
-        let mut used: HashMap<_, Vec<(&str, Option<&str>)>> = HashMap::new();
+        let mut used: HashMap<_, Vec<(&Flow, Option<Peer<'_>>)>> = HashMap::new();
         for (i, flow) in flows.iter().enumerate() {
-            let name = flow.name.as_deref().unwrap_or_default();
-            // One port of a host takes connections from any number of others.
-            let peer = flow.transport.is_tcp().then_some(&*flow.source);
+            // One port of a host takes connections, or datagrams, from any number of others.
+            let peer = Peer { node: &flow.source, port: flow.source_port };
             let given = [
                 ("source_port", &flow.source, flow.source_port, None),
-                ("destination_port", &flow.destination, flow.destination_port, peer),
+                ("destination_port", &flow.destination, flow.destination_port, Some(peer)),
             ];
             for (field, node, port, peer) in given {
                 let Some(port) = port else { continue };
@@ -442,15 +455,28 @@ impl Report {
                     self.add(path, "0 is not a port; write one from 1 to 65535");
                     continue;
                 }
-                let users = used.entry((node.clone(), port)).or_default();
-                let is_other = |of: Option<&str>| peer.is_some() && of.is_some() && of != peer;
-                if let Some((other, _)) = users.iter().find(|(_, of)| !is_other(*of)) {
+                let users = used.entry((node.clone(), port, flow.transport)).or_default();
+                let is_apart = |of: Option<Peer<'_>>| of.zip(peer).is_some_and(Peer::are_two);
+                if let Some((other, _)) = users.iter().find(|(_, of)| !is_apart(*of)) {
+                    let other = other.name.as_deref().unwrap_or_default();
                     self.add(path, format!("port {port} of `{node}` is in use by flow `{other}`"));
+                } else if let Some((other, _)) = users.first()
+                    && flow.transport == Transport::Udp
+                    && other.receiver_stop != flow.receiver_stop
+                {
+                    let other = other.name.as_deref().unwrap_or_default();
+                    self.add(
+                        format!("flows[{i}].receiver_stop"),
+                        format!(
+                            "port {port} of `{node}` is read by one receiver; write as in `{other}`"
+                        ),
+                    );
                 }
-                users.push((name, peer));
+                users.push((flow, peer));
             }
         }
-        let mut used: BTreeSet<_> = used.into_keys().collect();
+        let keys = used.into_keys();
+        let mut used: BTreeSet<_> = keys.map(|(node, port, _)| (node, port)).collect();
         let mut next = HashMap::new();
         let mut full = HashSet::new();
         for (i, flow) in flows.iter_mut().enumerate() {

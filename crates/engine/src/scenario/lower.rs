@@ -251,6 +251,7 @@ fn flow(
         start_ns: ns(&flow.start),
         stop_ns: flow.stop.as_deref().map_or(0, ns),
         receiver_stop_ns: flow.receiver_stop.as_deref().map_or(0, ns),
+        is_heard: flow.receiver_stop.as_deref().is_none_or(|text| ns(text) > 0),
         application: application(&flow.application, &format!("flows/{name}/application")),
         congestion_control: flow
             .cc

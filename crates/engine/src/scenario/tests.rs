@@ -232,7 +232,6 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0", udp(json!({"tcp": {"SegmentSize": 1000}})), "flows[0].tcp", "leave it out"),
         ("/flows/0", udp(json!({"dscp": 8})), "flows[0].dscp", "over UDP write tos"),
         ("/flows/0", udp(json!({"return_tos": 8})), "flows[0].return_tos", "nothing comes back"),
-        ("/flows/0", udp(json!({"receiver_stop": "0.1s"})), "flows[0].receiver_stop", "listens until the end"),
         ("/links/0/forward", json!({"device_queues": 0}), "links[0].forward.device_queues", "0 is not from 1 to 256"),
         ("/links/0/forward", json!({"device_queues": 5, "device_select": "priority"}),
          "links[0].forward.device_queues", "5 is not from 1 to 4 for device_select `priority`"),

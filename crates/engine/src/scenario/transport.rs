@@ -59,10 +59,6 @@ impl Report {
             let message = "has no effect: nothing comes back over UDP; leave it out";
             self.add(format!("{path}.return_tos"), message);
         }
-        if flow.receiver_stop.is_some() {
-            let message = "is for TCP: a receiver of UDP listens until the end; leave it out";
-            self.add(format!("{path}.receiver_stop"), message);
-        }
     }
 
     /// `path`: of the socket's attributes.

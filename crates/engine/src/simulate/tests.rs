@@ -118,7 +118,7 @@ fn random_scenario(seed: u64) -> Value {
         }));
         if is_paced && bytes != "401B" && dice.roll(3) == 0 {
             let flow = flows.last_mut().unwrap().as_object_mut().unwrap();
-            for of_tcp in ["cc", "recovery", "tcp", "receiver_stop"] {
+            for of_tcp in ["cc", "recovery", "tcp"] {
                 flow.remove(of_tcp);
             }
             flow.insert("transport".into(), json!("UDP"));

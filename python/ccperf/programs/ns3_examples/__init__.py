@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.programs.ns3_examples import (
+    cobalt_vs_codel,
+    codel_vs_pfifo_asymmetric,
     codel_vs_pfifo_basic_test,
     dctcp_example,
+    fqcodel_l4s_example,
     queue_discs_benchmark,
     red_variants,
     six_nodes,
@@ -18,6 +21,7 @@ from ccperf.programs.ns3_examples import (
     tcp_pacing,
     tcp_validation,
     tcp_variants_comparison,
+    traffic_control_example,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +47,10 @@ EXAMPLES: dict[str, Program] = {
         six_nodes.RED_TESTS,
         six_nodes.ADAPTIVE_RED_TESTS,
         codel_vs_pfifo_basic_test.PROGRAM,
+        codel_vs_pfifo_asymmetric.PROGRAM,
+        traffic_control_example.PROGRAM,
+        cobalt_vs_codel.PROGRAM,
+        fqcodel_l4s_example.PROGRAM,
     )
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError
-from ccperf.programs.ns3_examples.parts import FIRST_PORT, direction, link
+from ccperf.programs.ns3_examples.parts import FIRST_PORT, MOST_DATA, direction, link
 from ccperf.programs.program import (
     Defaults,
     Option,
@@ -25,9 +25,6 @@ from ccperf.programs.program import (
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
-
-#: Data in a packet of 1,500 bytes beside the headers of IP and TCP and the timestamps.
-_MOST_DATA = 1448
 
 OPTIONS = {
     "bottleneckBandwidth": Option("rate", "5Mbps", "of the bottleneck"),
@@ -52,10 +49,10 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     from ccperf.scenario import Scenario
 
     size = values["pktSize"]
-    if not 1 <= size <= _MOST_DATA:
+    if not 1 <= size <= MOST_DATA:
         raise UsageError(
             "--pktSize",
-            f"packets with {size} bytes of data are not from 1 to {_MOST_DATA}: larger ones are "
+            f"packets with {size} bytes of data are not from 1 to {MOST_DATA}: larger ones are "
             "sent in fragments, which are not modelled",
         )
     # The program computes in single precision.

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 #: The first port that ns-3 gives to a socket that asks for none.
 FIRST_PORT = 49153
 SECOND = 1_000_000_000
+#: Data in a packet of 1,500 bytes beside the headers of IP and TCP and the timestamps.
+MOST_DATA = 1448
 
 _STREAMS_OF_A_STACK = 9
 

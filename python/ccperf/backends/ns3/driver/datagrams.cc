@@ -223,21 +223,36 @@ DatagramSocket::GetAllowBroadcast() const
 }
 
 ns3::Ptr<ns3::Application>
-CreateDatagramSink(const Flow& flow, Transfer& transfer)
+DatagramSinks::Create(const Flow& flow, Transfer& transfer)
 {
+    if (!flow.isHeard)
+    {
+        return nullptr;
+    }
+    const auto local = SocketAddress(flow.destinationAddress, flow.destinationPort);
+    const auto peer = SocketAddress(flow.sourceAddress, flow.sourcePort);
+    const auto end = [](const ns3::InetSocketAddress& of) {
+        return End{of.GetIpv4().Get(), of.GetPort()};
+    };
+    auto& readers = m_readers[end(local)];
+    readers[end(peer)] = &transfer;
+    if (readers.size() > 1)
+    {
+        return nullptr;
+    }
     const auto sink = ns3::CreateObject<ns3::PacketSink>();
     sink->SetAttribute("Protocol", ns3::TypeIdValue(ns3::UdpSocketFactory::GetTypeId()));
-    sink->SetAttribute("Local",
-                       ns3::AddressValue(
-                           SocketAddress(flow.destinationAddress, flow.destinationPort)));
+    sink->SetAttribute("Local", ns3::AddressValue(local));
+    sink->SetStopTime(ns3::NanoSeconds(flow.receiverStop));
     sink->TraceConnectWithoutContext(
         "Rx",
         ns3::Callback<void, ns3::Ptr<const ns3::Packet>, const ns3::Address&>(
-            [&transfer](auto packet, const auto&) {
+            [&readers, end](auto packet, const auto& from) {
+                Transfer& read = *readers.at(end(ns3::InetSocketAddress::ConvertFrom(from)));
                 DatagramTag tag;
                 packet->PeekPacketTag(tag);
-                transfer.read += packet->GetSize();
-                transfer.oneWayDelay = ns3::Simulator::Now() - tag.created;
+                read.read += packet->GetSize();
+                read.oneWayDelay = ns3::Simulator::Now() - tag.created;
             }));
     return sink;
 }

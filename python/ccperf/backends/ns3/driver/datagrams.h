@@ -13,6 +13,8 @@
 #include "ns3/tag.h"
 
 #include <functional>
+#include <map>
+#include <utility>
 
 namespace ccperf
 {
@@ -81,8 +83,18 @@ class DatagramSocket : public ns3::Socket
     std::uint32_t m_sent{0};
 };
 
-// ns-3's own PacketSink, which reads the flow's datagrams.
-ns3::Ptr<ns3::Application> CreateDatagramSink(const Flow& flow, Transfer& transfer);
+// ns-3's own PacketSink, one for all flows that lead to one port.
+class DatagramSinks
+{
+  public:
+    // What reads the flow's datagrams, if it is new; nothing else reads those of a flow that nobody listens to.
+    ns3::Ptr<ns3::Application> Create(const Flow& flow, Transfer& transfer);
+
+  private:
+    using End = std::pair<std::uint32_t, std::uint16_t>; // address and port
+
+    std::map<End, std::map<End, Transfer*>> m_readers; // by destination, then by source
+};
 
 } // namespace ccperf
 

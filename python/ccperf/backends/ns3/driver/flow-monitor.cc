@@ -61,7 +61,8 @@ FlowMonitoring::Tables(const Ways& ways)
         const Way* way = ways.Find({tuple.sourceAddress.Get(),
                                     tuple.destinationAddress.Get(),
                                     tuple.sourcePort,
-                                    tuple.destinationPort});
+                                    tuple.destinationPort,
+                                    tuple.protocol});
         if (!way)
         {
             continue;

@@ -20,7 +20,8 @@ constexpr std::uint32_t MOST_TCP_BYTES = 60;
 constexpr std::uint32_t ICMP_BYTES = 8;
 constexpr std::uint32_t UDP_BYTES = 8;
 constexpr std::uint8_t ICMP_ECHO = 8; // the type of a request
-constexpr std::uint32_t MOST_BYTES = PPP_BYTES + IP_BYTES + TCP_BYTES;
+constexpr std::uint8_t ICMP_UNREACHABLE = 3;
+constexpr std::uint32_t MOST_BYTES = PPP_BYTES + IP_BYTES + ICMP_BYTES + IP_BYTES + UDP_BYTES;
 
 template <class T>
 T
@@ -42,7 +43,8 @@ FourTuple::Of(const Flow& flow)
     return {ns3::Ipv4Address(flow.sourceAddress.c_str()).Get(),
             ns3::Ipv4Address(flow.destinationAddress.c_str()).Get(),
             flow.sourcePort,
-            flow.destinationPort};
+            flow.destinationPort,
+            flow.transport == Transport::UDP ? UDP : TCP};
 }
 
 FourTuple
@@ -51,20 +53,22 @@ FourTuple::Of(const PingFlow& ping)
     return {ns3::Ipv4Address(ping.sourceAddress.c_str()).Get(),
             ns3::Ipv4Address(ping.destinationAddress.c_str()).Get(),
             0,
-            1};
+            1,
+            ICMP};
 }
 
 FourTuple
 FourTuple::Reversed() const
 {
-    return {destination, source, destinationPort, sourcePort};
+    return {destination, source, destinationPort, sourcePort, protocol};
 }
 
 std::size_t
 FourTuple::Hash::operator()(const FourTuple& tuple) const
 {
     const std::uint64_t addresses = std::uint64_t{tuple.source} << 32 | tuple.destination;
-    const std::uint64_t ports = std::uint64_t{tuple.sourcePort} << 16 | tuple.destinationPort;
+    const std::uint64_t ports = std::uint64_t{tuple.protocol} << 32 |
+                                std::uint64_t{tuple.sourcePort} << 16 | tuple.destinationPort;
     return (addresses ^ ports << 24) * 0x9e3779b97f4a7c15ULL;
 }
 
@@ -85,13 +89,24 @@ TransportFields
 ReadTransport(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset, std::uint8_t protocol)
 {
     std::array<std::uint8_t, MOST_BYTES> bytes{};
-    packet->CopyData(bytes.data(), offset + TCP_BYTES);
+    packet->CopyData(bytes.data(), bytes.size());
     const std::uint8_t* tcp = bytes.data() + offset;
+    if (protocol == ICMP && tcp[0] == ICMP_UNREACHABLE)
+    {
+        const std::uint8_t* datagram = tcp + ICMP_BYTES + IP_BYTES;
+        return {BigEndian<std::uint16_t>(datagram + 2),
+                BigEndian<std::uint16_t>(datagram),
+                0,
+                0,
+                ICMP_BYTES,
+                0,
+                UDP};
+    }
     if (protocol == ICMP)
     {
         const bool isRequest = tcp[0] == ICMP_ECHO;
         const std::uint16_t ends[2] = {static_cast<std::uint16_t>(!isRequest), isRequest};
-        return {ends[0], ends[1], BigEndian<std::uint16_t>(tcp + 6), 0, ICMP_BYTES, 0};
+        return {ends[0], ends[1], BigEndian<std::uint16_t>(tcp + 6), 0, ICMP_BYTES, 0, ICMP};
     }
     if (protocol == UDP)
     {
@@ -102,14 +117,16 @@ ReadTransport(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset, std::uin
                 tag.number,
                 0,
                 UDP_BYTES,
-                0};
+                0,
+                UDP};
     }
     return {BigEndian<std::uint16_t>(tcp),
             BigEndian<std::uint16_t>(tcp + 2),
             BigEndian<std::uint32_t>(tcp + 4),
             BigEndian<std::uint32_t>(tcp + 8),
             4U * (tcp[12] >> 4),
-            tcp[13]};
+            tcp[13],
+            TCP};
 }
 
 TcpDetails
@@ -173,7 +190,11 @@ ReadTcpDetails(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
 FourTuple
 TupleOf(const IpFields& ip, const TransportFields& transport)
 {
-    return {ip.source, ip.destination, transport.sourcePort, transport.destinationPort};
+    return {ip.source,
+            ip.destination,
+            transport.sourcePort,
+            transport.destinationPort,
+            transport.protocol};
 }
 
 } // namespace ccperf

@@ -30,6 +30,7 @@ struct FourTuple
     std::uint32_t destination;
     std::uint16_t sourcePort;
     std::uint16_t destinationPort;
+    std::uint8_t protocol{0}; // that of the datagram, of a message about one
 
     // From the source to the destination. ICMP has no ports: here the requester has 0, the other end 1.
     static FourTuple Of(const Flow& flow);
@@ -52,8 +53,9 @@ struct IpFields
     std::uint8_t protocol;
 };
 
-// The header of TCP; of UDP, with the number of the datagram; or of ICMP echo, with ports as in FourTuple
-// and its own sequence number. Neither has flags.
+// The header of TCP; of UDP, with the number of the datagram; of ICMP echo, with ports as in FourTuple and
+// its own sequence number; or of an ICMP message about a datagram, with the datagram's ports on its way
+// back. Only TCP's has flags.
 struct TransportFields
 {
     std::uint16_t sourcePort;
@@ -62,6 +64,7 @@ struct TransportFields
     std::uint32_t acknowledgement;
     std::uint32_t headerBytes;
     std::uint8_t flags;
+    std::uint8_t protocol; // as in FourTuple
 };
 
 // The rest of a TCP header: what the trace with headers has besides.

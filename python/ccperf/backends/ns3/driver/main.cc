@@ -200,11 +200,11 @@ RunUnobserved(const std::string& timing)
 }
 
 ns3::Ptr<ns3::Application>
-CreateSink(const Flow& flow, Transfer& transfer)
+CreateSink(const Flow& flow, Transfer& transfer, DatagramSinks& datagramSinks)
 {
     if (flow.transport == Transport::UDP)
     {
-        return CreateDatagramSink(flow, transfer);
+        return datagramSinks.Create(flow, transfer);
     }
     const auto sink = ns3::CreateObject<Sink>();
     sink->Configure(flow, transfer);
@@ -243,11 +243,14 @@ Run(const Arguments& arguments)
         g_unfinished.tables = arguments.tables;
     }
     network.observers.push_back(&recorder);
+    DatagramSinks datagramSinks;
     for (std::size_t i = 0; i < scenario.flows.size(); ++i)
     {
         const Flow& flow = scenario.flows[i];
-        network.nodes.Get(flow.destination)
-            ->AddApplication(CreateSink(flow, recorder.TransferOf(i)));
+        if (const auto sink = CreateSink(flow, recorder.TransferOf(i), datagramSinks))
+        {
+            network.nodes.Get(flow.destination)->AddApplication(sink);
+        }
         const auto node = network.nodes.Get(flow.source);
         const SocketObserver observer{[&recorder, i](auto socket) { recorder.OnSender(i, socket); },
                                       [&recorder, i] { recorder.OnClosed(i); },

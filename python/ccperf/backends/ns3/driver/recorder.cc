@@ -245,7 +245,7 @@ Recorder::OnDeliver(const ns3::Ipv4Header& ip, ns3::Ptr<const ns3::Packet> packe
 {
     const auto tcp = ReadTransport(packet, 0, ip.GetProtocol());
     const Way* way = m_ways.Find(
-        {ip.GetSource().Get(), ip.GetDestination().Get(), tcp.sourcePort, tcp.destinationPort});
+        {ip.GetSource().Get(), ip.GetDestination().Get(), tcp.sourcePort, tcp.destinationPort, tcp.protocol});
     if (way && !way->isReturn && way->flow < m_flows.size())
     {
         m_flows[way->flow].receivedBytes += packet->GetSize() - tcp.headerBytes;

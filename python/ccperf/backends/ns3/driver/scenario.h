@@ -192,6 +192,7 @@ struct Flow
     std::int64_t start;
     std::int64_t stop; // 0: never stopped
     std::int64_t receiverStop;
+    bool isHeard; // false: nobody ever listens at the destination
     Traffic traffic;
     Algorithm congestionControl; // and what else is TCP's: empty over UDP
     std::string recovery;
