@@ -292,9 +292,10 @@ fn queueing_every_event_changes_nothing_where_links_fail() {
     let taken = (0..).map(|seed| (seed, random_fabric(seed))).filter(|(_, it)| is_taken(it));
     for (seed, scenario) in taken.take(150) {
         let (lazy, recording) = run(&scenario, false);
-        let (plain, _) = run(&scenario, true);
+        let (plain, tables) = run(&scenario, true);
         assert!(lazy.len() > 1_000, "seed {seed} sends nothing");
         assert!(lazy == plain, "seed {seed} differs: {scenario}");
+        assert!(run_unseen(&scenario) == text(&tables), "seed {seed} differs: {scenario}");
         // What was lost is counted, and nothing else is.
         let text = String::from_utf8(lazy).unwrap();
         let lost = text.lines().filter(|l| l.ends_with("Link down") || l.ends_with("No route"));
