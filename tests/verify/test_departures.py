@@ -71,32 +71,36 @@ def no_duplicates_needed() -> Scenario:
     return case("threshold", loss=0.03, tcp={"ReTxThreshold": 0}).scenario
 
 
-def overtaken_acknowledgement() -> Scenario:
-    """Packets take two ways of unlike lengths at random; the FIN is out when an ACK comes late."""
+def two_ways(label: str, seed: int, ways: list[dict[str, Any]], **flow: Any) -> Scenario:
+    """A flow whose packets take one of two ways each, at random."""
     sides = ("a", "left"), ("right", "b")
     fast = [{"name": n, "ends": (n, m), "rate": "1Gbps", "delay": "1us"} for n, m in sides]
-    ways = [
-        {
-            "name": f"way_{i}",
-            "ends": ("left", "right"),
-            "rate": "100Mbps",
-            "delay": f"{1 + 3 * i}ms",
-        }
-        for i in range(2)
-    ]
-    flow = {"source": "a", "destination": "b", "cc": "TcpNewReno"}
-    finite = {"application": {"type": "Greedy", "bytes": "12000B"}}
+    between = [{"name": f"way_{i}", "ends": ("left", "right"), **way} for i, way in enumerate(ways)]
     return Scenario.model_validate(
         {
-            "label": "overtaken",
+            "label": label,
             "stop_time": "1s",
-            "seed": 3,
+            "seed": seed,
             "nodes": ("a", "b", "left", "right"),
-            "links": [fast[0], *ways, fast[1]],
+            "links": [fast[0], *between, fast[1]],
             "routing": "random",
-            "flows": [{**flow, **finite}],
+            "flows": [{"source": "a", "destination": "b", "cc": "TcpNewReno", **flow}],
         }
     )
+
+
+def overtaken_acknowledgement() -> Scenario:
+    """Packets take two ways of unlike lengths at random; the FIN is out when an ACK comes late."""
+    ways = [{"rate": "100Mbps", "delay": delay} for delay in ("1ms", "4ms")]
+    return two_ways("overtaken", 3, ways, application={"type": "Greedy", "bytes": "12000B"})
+
+
+def duplicates_when_a_reduction_ends() -> Scenario:
+    """Packets overtake each other while the window is reduced for a mark, and when that ends."""
+    codel = {"type": "CoDelQueueDisc", "attributes": {"UseEcn": "true", "CeThreshold": "500us"}}
+    forward = {"qdisc": codel, "device_queue": "1p"}
+    ways = [{"rate": "20Mbps", "delay": delay, "forward": forward} for delay in ("1ms", "4ms")]
+    return two_ways("reduction", 5, ways, tcp={"UseEcn": "On"})
 
 
 def wrapped_pacing() -> Scenario:
@@ -182,6 +186,7 @@ def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
         no_duplicates_needed(),
         wrapped_pacing(),
         overtaken_acknowledgement(),
+        duplicates_when_a_reduction_ends(),
     ],
     ids=lambda scenario: scenario.label,
 )

@@ -151,6 +151,13 @@ ENDS = (
         "test_ns3_ends_there",
     ),
     End(
+        "the acknowledgement that ends a reduction for ECN has SACK blocks with news, and duplicates "
+        "were counted before it (`From OPEN->DISORDER but with N dup ACKs`); it takes packets that "
+        "overtake each other",
+        "aborts",
+        "test_ns3_ends_there",
+    ),
+    End(
         "TcpCubic with `Beta` below 0.2 in congestion avoidance with a window of a segment or two",
         "does not return",
         "test_ns3_does_not_return_from_cubic_with_a_tiny_window",
