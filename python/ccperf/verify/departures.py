@@ -151,8 +151,8 @@ ENDS = (
         "test_ns3_ends_there",
     ),
     End(
-        "the acknowledgement that ends a reduction for ECN has SACK blocks with news, and duplicates "
-        "were counted before it (`From OPEN->DISORDER but with N dup ACKs`); it takes packets that "
+        "the acknowledgement that ends a reduction for ECN has SACK blocks with news, and "
+        "duplicates were counted before it (`From OPEN->DISORDER but with N dup ACKs`); it takes packets that "
         "overtake each other",
         "aborts",
         "test_ns3_ends_there",
