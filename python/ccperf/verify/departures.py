@@ -152,8 +152,8 @@ ENDS = (
     ),
     End(
         "the acknowledgement that ends a reduction for ECN has SACK blocks with news, and "
-        "duplicates were counted before it (`From OPEN->DISORDER but with N dup ACKs`); it takes packets that "
-        "overtake each other",
+        "duplicates were counted before it (`From OPEN->DISORDER but with N dup ACKs`); it takes "
+        "packets that overtake each other",
         "aborts",
         "test_ns3_ends_there",
     ),
