@@ -1,5 +1,6 @@
 """The engine: conversions of units, checks and lowering of scenarios, simulation."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Literal, TypeAlias, final
 
@@ -106,10 +107,12 @@ class Simulation:
 
 # Tables in files.
 
-def read_parquet(file: bytes, rows: int | None, allowed: int) -> dict[str, Column]:
-    """The columns of a Parquet file as ccperf writes them, in order. ValueError for any other file,
-    for another number of rows (None: any), and where it expands to more than `allowed` bytes.
-    Other threads go on meanwhile."""
+def read_parquet(
+    file: bytes, rows: int | None, allowed: int, left_out: Sequence[str]
+) -> dict[str, Column]:
+    """The columns of a Parquet file as ccperf writes them, in order, but for some. ValueError for
+    any other file, for another number of rows (None: any), and where it expands to more than
+    `allowed` bytes. Other threads go on meanwhile."""
 
 # Algorithms of the user's own.
 

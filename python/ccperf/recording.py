@@ -75,8 +75,13 @@ class Table(dict[str, ColumnData]):
     whatever has that for a `Series`: of structs here, whose `struct.unnest()` is the frame.
     """
 
-    def __init__(self, name: str, columns: Mapping[str, npt.ArrayLike | Sequence[str]]) -> None:
-        """Check `columns` against `TABLES[name]`.
+    def __init__(
+        self,
+        name: str,
+        columns: Mapping[str, npt.ArrayLike | Sequence[str]],
+        left_out: Sequence[str] = (),
+    ) -> None:
+        """Check `columns` against `TABLES[name]`, of which some may be left out.
 
         Raises `RecordingError` for a column that is missing, unknown, of another kind or of
         another length.
@@ -90,6 +95,8 @@ class Table(dict[str, ColumnData]):
         self.name = name
         checked: dict[str, ColumnData] = {}
         for column in schema:
+            if column.name in left_out:
+                continue
             if column.name not in columns:
                 raise RecordingError(f"table `{name}`: column `{column.name}` is missing")
             checked[column.name] = _column_data(name, column, columns[column.name])
@@ -97,12 +104,13 @@ class Table(dict[str, ColumnData]):
         if len(set(lengths.values())) > 1:
             raise RecordingError(f"table `{name}`: columns of unequal length: {lengths}")
         super().__init__(checked)
+        self.left_out = left_out
         #: The number of rows; that of columns is `len`, as for any mapping.
         self.rows = next(iter(lengths.values()))
 
-    def __reduce__(self) -> tuple[type[Table], tuple[str, dict[str, ColumnData]]]:
+    def __reduce__(self) -> tuple[type[Table], tuple[str, dict[str, ColumnData], Sequence[str]]]:
         """Travel between processes, and be copied, as what it is made of."""
-        return Table, (self.name, dict(self))
+        return Table, (self.name, dict(self), self.left_out)
 
     def _stays(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(f"table `{self.name}` does not change; take dict(table)")
@@ -193,8 +201,12 @@ class Table(dict[str, ColumnData]):
 class Recording:
     """The tables of one run; each is an attribute, None if it is optional and was not recorded."""
 
-    def __init__(self, tables: Mapping[str, Mapping[str, npt.ArrayLike | Sequence[str]]]) -> None:
-        """Check the tables that a backend hands over.
+    def __init__(
+        self,
+        tables: Mapping[str, Mapping[str, npt.ArrayLike | Sequence[str]]],
+        left_out: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Check the tables that a backend hands over; `left_out` are columns that are not there.
 
         Raises `RecordingError` where they differ from `TABLES`.
         """
@@ -206,7 +218,9 @@ class Recording:
             if name not in tables and name not in OPTIONAL_TABLES:
                 raise RecordingError(f"table `{name}` is missing")
         self.tables: dict[str, Table] = {
-            name: Table(name, tables[name]) for name in TABLES if name in tables
+            name: Table(name, tables[name], (left_out or {}).get(name, ()))
+            for name in TABLES
+            if name in tables
         }
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import sqlite3
 import threading
 from contextlib import closing
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ccperf import backends, campaign
-from ccperf.parquet import decode, encode
+from ccperf.parquet import NOT_DRAWN, decode, encode
 from ccperf.result import Result, run_id
 from ccperf.store import Store, StoreError, checksums, metric_text, schema
 from ccperf.topologies.shorthand import dumbbell
@@ -396,6 +397,21 @@ def test_series_that_are_damaged_are_not_loaded(path: Path) -> None:
         database.commit()
     with Store(path, "r") as store, pytest.raises(StoreError, match="flow_samples"):
         store.load_series(made.id)
+
+
+def test_what_is_drawn_is_read_without_the_rest(path: Path) -> None:
+    made = result()
+    with Store(path) as store:
+        store.add(made)
+        drawn = store.load(made.id, drawn=True)
+    for name, table in made.recording.tables.items():
+        found = drawn.recording.tables[name]
+        assert set(table) - set(found) == set(NOT_DRAWN.get(name, ()))
+        assert found.rows == table.rows
+        for column, values in found.items():
+            assert list(map(repr, values)) == list(map(repr, table[column]))
+    again = pickle.loads(pickle.dumps(drawn.recording.flow_samples))
+    assert list(again) == list(drawn.recording.flow_samples)
 
 
 def test_metrics_of_before_they_were_packed_are_read_as_they_were(path: Path) -> None:

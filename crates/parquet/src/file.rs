@@ -28,6 +28,19 @@ pub fn read(
     rows: Option<usize>,
     allowed: usize,
 ) -> Result<Vec<(String, Values)>, Error> {
+    read_without(file, rows, allowed, &[])
+}
+
+/// The columns of a file but for some, whose pages are not looked at; see [`read`].
+///
+/// # Errors
+/// As [`read`].
+pub fn read_without(
+    file: &[u8],
+    rows: Option<usize>,
+    allowed: usize,
+    left_out: &[String],
+) -> Result<Vec<(String, Values)>, Error> {
     let most = rows.unwrap_or(usize::MAX);
     let footer = footer(file)?;
     let mut columns = schema(&footer)?;
@@ -38,6 +51,9 @@ pub fn read(
             return Err(Error::Layout("a group of rows has other columns than the file"));
         }
         for ((name, values), chunk) in columns.iter_mut().zip(chunks) {
+            if left_out.contains(name) {
+                continue;
+            }
             let column = structure(as_structure(chunk)?, META_DATA)?;
             if empty(integer(column, KIND)?).is_none_or(|kind| !same(&kind, values)) {
                 return Err(Error::Column(name.clone(), "changes its kind"));
@@ -45,6 +61,7 @@ pub fn read(
             append(name, file, column, &mut expander, most, values)?;
         }
     }
+    columns.retain(|(name, _)| !left_out.contains(name));
     let rows = rows.or(columns.first().map(|(_, values)| values.len())).unwrap_or(0);
     match columns.iter().find(|(_, values)| values.len() != rows) {
         Some((column, values)) => {

@@ -11,7 +11,7 @@ mod pages;
 
 use thiserror::Error;
 
-pub use file::read;
+pub use file::{read, read_without};
 
 /// The values of one column.
 #[derive(Clone, Debug, PartialEq)]

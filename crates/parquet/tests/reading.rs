@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ccperf_parquet::{Error, Values, read};
+use ccperf_parquet::{Error, Values, read, read_without};
 
 const ALLOWED: usize = 1 << 20;
 
@@ -28,6 +28,16 @@ fn numbers_and_texts_are_read_in_order() {
     let flows = read(&saved("flows"), Some(2), ALLOWED).unwrap();
     assert!(flows.iter().any(|(name, values)| name == "name"
         && *values == Values::Str(vec!["flow_1".to_string(), "flow_2".to_string()])));
+}
+
+#[test]
+fn columns_that_are_left_out_take_no_room_and_others_are_as_they_were() {
+    let whole = read(&saved("samples"), Some(40), ALLOWED).unwrap();
+    let left_out = [whole[0].0.clone(), whole[3].0.clone()];
+    let columns = read_without(&saved("samples"), Some(40), 14 * 40 * 8, &left_out).unwrap();
+    let kept: Vec<_> = whole.into_iter().filter(|(name, _)| !left_out.contains(name)).collect();
+    // Some values are not numbers, which are equal to nothing.
+    assert_eq!(format!("{columns:?}"), format!("{kept:?}"));
 }
 
 #[test]

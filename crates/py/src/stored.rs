@@ -14,8 +14,9 @@ pub fn read_parquet<'py>(
     file: &[u8],
     rows: Option<usize>,
     allowed: usize,
+    left_out: Vec<String>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let columns = detached(py, || ccperf_parquet::read(file, rows, allowed))?
+    let columns = detached(py, || ccperf_parquet::read_without(file, rows, allowed, &left_out))?
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     let table = PyDict::new(py);
     for (name, values) in columns {

@@ -88,7 +88,7 @@ def _made(index: int) -> Files:
 def page_files(group: Group, page: Page, stores: Stores) -> Files:
     """Return the files of a page of runs: itself, its picture, its series, and what it says."""
     shown = page.record
-    first = _of(page, stores.of(shown.database).load(page.id))
+    first = _of(page, stores.of(shown.database).load(page.id, drawn=True))
     files: Files = []
     flows = drawing.series_of(first)
     detail = svg.COARSEST if page.is_small else svg.COARSE

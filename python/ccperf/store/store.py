@@ -294,11 +294,14 @@ class Store:
         self._compare(run_id)
         return self._stored_scenario(run_id)
 
-    def recording(self, run_id: str) -> Recording:
-        """Return a run's recording; KeyError if there is no such run."""
+    def recording(self, run_id: str, *, drawn: bool = False) -> Recording:
+        """Return a run's recording; KeyError if there is no such run.
+
+        With `drawn` samples lack the columns that no figure over time is made of.
+        """
         found = self.parquet(run_id)
         with self._reading(run_id):
-            return parquet.decode(found, self.series(run_id))
+            return parquet.decode(found, self.series(run_id), drawn=drawn)
 
     def parquet(self, run_id: str) -> dict[str, bytes]:
         """Return the tables of a run's recording as Parquet files; KeyError if there is no run."""
@@ -324,8 +327,11 @@ class Store:
             query = "SELECT name, rows FROM series WHERE run_id = ?"
             return dict(self._db.execute(query, (run_id,)).fetchall())
 
-    def load(self, run_id: str, experiment: str | None = None) -> Result:
-        """Return a run, of `experiment` if it serves several; KeyError if there is none."""
+    def load(self, run_id: str, experiment: str | None = None, *, drawn: bool = False) -> Result:
+        """Return a run, of `experiment` if it serves several; KeyError if there is none.
+
+        With `drawn` its recording has of samples what figures over time are made of.
+        """
         rows = self.runs(run_id=run_id, experiment=experiment)
         if not rows:
             raise self._no_run(run_id)
@@ -336,7 +342,7 @@ class Store:
         return Result(
             id=row.id,
             scenario=scenario,
-            recording=self.recording(run_id),
+            recording=self.recording(run_id, drawn=drawn),
             metrics=self.metrics(run_id),
             provenance=row.provenance,
             experiment=row.experiment,
@@ -360,7 +366,7 @@ class Store:
             return Result(
                 id=row.id,
                 scenario=_scenario(self._stored_scenario(run_id)),
-                recording=parquet.decode(needed, rows),
+                recording=parquet.decode(needed, rows, drawn=True),
                 metrics=MetricTables(),
                 provenance=row.provenance,
                 experiment=row.experiment,
