@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from ccperf.verify import departures, fidelity, record
+from ccperf.verify import departures, expectations, fidelity, record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,6 +86,7 @@ def sections() -> list[Section]:
             "Whether a mistake would be noticed",
             [_MISTAKES, _planted(), _RATES.format(**_rates()), _survivors()],
         ),
+        Section("What ns-3's own tests expect", [_EXPECTED, _expected()]),
         Section("Known departures from ns-3", [_known(), _PINNED]),
         Section("Where ns-3 departs from RFCs, and the engine follows", [_FOLLOWED, _rfcs()]),
         Section("Where ns-3 ends", [_ENDS, _ends()]),
@@ -163,6 +164,13 @@ _RATES = (
     "The daily part of the matrix notices {slice:.1f} %, the matrix {matrix:.1f} % of all; of "
     "those that are not shown to make no difference {noticeable:.1f} %. `tools/mutants.toml` has "
     "the reasons for the rest, mistake by mistake:"
+)
+
+_EXPECTED = (
+    "ns-3's test suites write numbers down, or compute them by the formula of a paper: a window "
+    "after so many acknowledgements, a threshold after a loss. These are facts about inputs and "
+    "results; `tests/differential/expectations.toml` has them as calls and what they leave, and "
+    "`tests/differential/test_expectations.py` asks the engine. None differs:"
 )
 
 _PINNED = (
@@ -310,6 +318,14 @@ def _survivors() -> Table:
             [each["reason"], "yes" if each["equivalent"] else "it may", each["mistakes"]]
             for each in record.mutants()["survivors"]
         ],
+    )
+
+
+def _expected() -> Table:
+    return Table(
+        "Expectations of ns-3's test suites",
+        ["suites of ns-3", "cases asked, all the same", "the rest"],
+        [[suite.name, suite.same, suite.rest or "none"] for suite in expectations.SUITES],
     )
 
 

@@ -62,6 +62,21 @@ mod tests {
         assert_eq!(rtt.timeout(Time::from_ms(1)), Time::from_ms(300));
     }
 
+    /// The numbers of ns-3's test suite `rtt-estimator`, with the gains of RFC 6298.
+    #[test]
+    fn samples_of_1000_1200_and_900_ms_give_what_ns3_s_suite_expects() {
+        let mut rtt = RttEstimator::new(Time::from_secs(1));
+        for (sample, estimate, variation) in [
+            (1_000_000, 1_000_000, 500_000),
+            (1_200_000, 1_025_000, 425_000),
+            (900_000, 1_009_375, 350_000),
+        ] {
+            rtt.measure(Time(sample * 1000));
+            assert_eq!(rtt.srtt(), Time(estimate * 1000));
+            assert_eq!(rtt.timeout(Time::ZERO), Time((estimate + 4 * variation) * 1000));
+        }
+    }
+
     #[test]
     fn constant_samples_leave_srtt_and_let_the_deviation_decay() {
         let mut rtt = RttEstimator::new(Time::from_secs(1));
