@@ -401,3 +401,21 @@ def test_values_that_are_ns_3_s_doing_link_to_what_it_does(tmp_path: Path, publi
     assert links(published) == set()
     assert {habits.WINDOW, habits.DEVICE_QUEUE} <= anchors
     assert "ns3.html" in {Path(e.attributes.get("href", "")).name for e in page.named("a")}
+
+
+def test_a_page_has_at_most_one_static_picture(folder: Path, tmp_path: Path) -> None:
+    """Also where a run has completion times, which stand below its series over time."""
+    scenario = catalogue.get("incast").scenario("TcpNewReno", stop_time="1s")
+    engine = backends.get("native")
+    with Store(tmp_path / "incast.db") as store:
+        store.add(Result.of(scenario, engine.simulate(scenario), engine))
+    site.build([tmp_path / "incast.db"], tmp_path / "site")
+    pages = [*folder.rglob("*.html"), *(tmp_path / "site").rglob("*.html")]
+    assert len(pages) > 10
+    assert max(len(parse(page).named("img")) for page in pages) == 1
+    (page,) = (tmp_path / "site" / "runs").glob("*/index.html")
+    (figure,) = parse(page).named("figure")
+    # For all readers, the part that scripts draw cut off by them.
+    assert not figure.inside("noscript")
+    assert 0 < float(figure.attributes["data-cut"]) < 2
+    assert "Completion times." in figure.text
