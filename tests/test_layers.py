@@ -30,7 +30,7 @@ packet           : flow_monitor path_monitor seq time
 verdict          :
 event            : time
 rng              : math
-lowered          : rng
+lowered          : rng time
 capture          : packet time
 trace            : capture packet time verdict
 qdisc            : attributes flow_monitor math packet rng time trace units verdict

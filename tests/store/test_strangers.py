@@ -152,6 +152,23 @@ def test_a_small_file_that_expands_without_end_is_refused(path: Path) -> None:
                 store.load(store.ids()[0])
 
 
+@pytest.mark.parametrize("value", ["[]", "null", "[" * 100_000, "{}", '{"x": [1e999]}', "9" * 5000])
+@pytest.mark.parametrize("column", ["point.parameters", "run.scenario", "run.user_code"])
+def test_values_that_fit_nothing_are_damage(
+    path: Path, column: str, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, name = column.split(".")
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE run SET content = NULL, checksum = NULL")
+        db.execute("UPDATE point SET checksum = NULL")
+        db.execute(f"UPDATE {table} SET {name} = ?", (value,))
+        db.commit()
+    for command in (COMMANDS[0], COMMANDS[1], ["diff", "latest", "latest", "--db", "x.db"]):
+        status = invoke(command)
+        err = capsys.readouterr().err
+        assert status == 0 or (status == 2 and ("is damaged" in err or "no run" in err)), err
+
+
 @pytest.mark.parametrize("checksums", ["right", "none"])
 def test_a_table_at_which_a_library_would_end_the_process_is_damaged(
     path: Path,
@@ -317,6 +334,22 @@ def test_nothing_is_added_to_a_damaged_file_until_it_is_mended(
     assert invoke(COMMANDS[2]) == 0
     with Store(path, "r") as store:
         assert store.ids()[:2] == [first, third]
+
+
+def test_in_a_large_file_damage_is_noticed_when_it_is_read_and_by_doctor(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ccperf.store.store._CHECKED_BYTES", 1)
+    with Store(path, "r") as store:
+        first, second, third = store.ids()
+    edit(path, f"UPDATE series SET parquet = zeroblob(100) WHERE run_id = '{second}'")
+    assert invoke(COMMANDS[2]) == 0
+    with Store(path, "r") as store:
+        assert [store.load(run).id for run in (first, third)] == [first, third]
+        with pytest.raises(StoreError, match=f"run {second} of it cannot be read"):
+            store.load(second)
+    assert invoke(["doctor", "--db", "x.db"]) == 1
+    assert second in "".join(capsys.readouterr())
 
 
 def test_runs_of_before_the_checksums_are_read_and_counted(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::rng::Distribution;
+use crate::time::{Rate, Time};
 
 /// The version of the format; a reader refuses others.
 pub const SCHEMA: u32 = 2;
@@ -15,6 +16,14 @@ pub const MAX_FLOWS: usize = 2_000_000;
 /// As many of them can be there at once: those that are written one by one, and transfers under way.
 pub const MAX_ENDPOINTS: usize = 900_000;
 pub const MAX_LINKS: usize = 1 << 17;
+/// Some 31 years: sums of times stay far from the end of 64 bits.
+pub const LONGEST: Time = Time::from_secs(1_000_000_000);
+/// Sums of delays over as many links as a packet passes, there and back, do, too.
+pub const LONGEST_DELAY: Time = Time::from_secs(1_000_000);
+/// 1 Pbps, at which a packet of 1500 bytes takes 12 picoseconds.
+pub const FASTEST: Rate = Rate(1_000_000_000_000_000);
+/// What an application writes at once, in bytes: a packet's bits are counted in 32 bits.
+pub const LARGEST_WRITE: u64 = (1 << 29) - 1;
 
 /// One run, complete.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -426,15 +426,7 @@ class Store:
             if isinstance(error, StoreError):
                 raise
             raise self._damaged(run_id, error) from error
-        except (
-            sqlite3.Error,
-            ValueError,
-            TypeError,
-            LookupError,
-            OSError,
-            ArithmeticError,
-            RecursionError,
-        ) as error:
+        except Exception as error:  # a stranger's values fit nothing that they are used for
             raise self._damaged(run_id, error) from error
 
     def _damaged(self, run_id: str, error: BaseException) -> StoreError:

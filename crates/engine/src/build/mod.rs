@@ -6,6 +6,7 @@ mod datagrams;
 mod faults;
 mod flow_keys;
 mod forwarding;
+mod numbers;
 mod port;
 mod probes;
 mod startup;
@@ -38,8 +39,9 @@ const _: () = assert!(MAX_FLOWS <= INDICES && 2 * MAX_LINKS <= INDICES);
 /// Refuses what would be read wrongly.
 ///
 /// # Errors
-/// Things that are too many, or a link that cannot fail.
+/// Things that are too many, numbers that do not fit, or a link that cannot fail.
 pub fn check(scenario: &Lowered) -> Result<(), Error> {
+    numbers::check(scenario)?;
     let flows = scenario.flow_count() + scenario.pings.len();
     let written = scenario.flows.len() + scenario.pings.len();
     let failed = scenario.failures.iter().flat_map(|failure| &failure.down);

@@ -4,12 +4,9 @@ use super::check::Report;
 use super::distribution::Times;
 use super::spec::{Application, Flow};
 use crate::attributes::Attributes;
-use crate::lowered::Transport;
+use crate::lowered::{LARGEST_WRITE, Transport};
 use crate::tcp::socket_params::SOCKET;
 use crate::time::Time;
-
-/// A packet's bits are counted in 32 bits.
-const MAX_WRITE: u64 = (1 << 29) - 1;
 
 impl Report {
     /// The application of the flow at `path`, whose socket attributes have been checked.
@@ -70,8 +67,8 @@ impl Report {
                      tcp.SndBufSize"
                 ),
             );
-        } else if size > MAX_WRITE {
-            self.add(path, format!("{write} is more than {MAX_WRITE}B; lower it"));
+        } else if size > LARGEST_WRITE {
+            self.add(path, format!("{write} is more than {LARGEST_WRITE}B; lower it"));
         } else {
             return Some(size);
         }

@@ -7,7 +7,7 @@ use super::names::{self, Registry};
 use super::spec::{Algorithm, Flow, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, Spec};
-use crate::lowered::{MAX_ENDPOINTS, MAX_LINKS, Transport};
+use crate::lowered::{FASTEST, LONGEST, LONGEST_DELAY, MAX_ENDPOINTS, MAX_LINKS, Transport};
 use crate::qdisc;
 use crate::routing::Paths;
 use crate::tcp::socket_params::SOCKET;
@@ -22,12 +22,6 @@ pub(super) const FIRST_DESTINATION_PORT: u16 = 5001;
 const MAX_HOPS: usize = 64;
 /// Six bits (RFC 2474).
 pub(super) const MAX_DSCP: u8 = 63;
-/// Some 31 years: sums of times stay far from the end of 64 bits.
-const LONGEST: Time = Time::from_secs(1_000_000_000);
-/// Sums of delays over [`MAX_HOPS`] links, there and back, do, too.
-pub(super) const LONGEST_DELAY: Time = Time::from_secs(1_000_000);
-/// 1 Pbps, at which a packet of 1500 bytes takes 12 picoseconds.
-pub(super) const FASTEST: Rate = Rate(1_000_000_000_000_000);
 /// Classes of flows that are there without being named.
 const SIZE_CLASSES: [&str; 4] = ["all", "small", "medium", "large"];
 

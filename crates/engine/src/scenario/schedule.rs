@@ -1,7 +1,8 @@
 //! Checks of the schedules of links.
 
-use super::check::{FASTEST, LONGEST_DELAY, Report};
+use super::check::Report;
 use super::spec::{DirectionName, Link, Schedule};
+use crate::lowered::{FASTEST, LONGEST_DELAY};
 use crate::time::{Rate, Time};
 use crate::units;
 
