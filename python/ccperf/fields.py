@@ -59,6 +59,11 @@ CodePoint: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=63)]
 Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
 
 
+def is_false(value: object) -> bool:
+    """Whether a field says nothing; for ``exclude_if``."""
+    return value is False
+
+
 def is_none(value: object) -> bool:
     """For fields that most lack: they are left out of what is written."""
     return value is None

@@ -452,6 +452,10 @@ pub enum Application {
     Greedy {
         bytes: u64,
         write_bytes: u32,
+        /// Writes before the connection is established, too, and parts of writes where there is room
+        /// for no more.
+        #[serde(default)]
+        eager: bool,
     },
     OnOff(OnOff),
     Poisson(Poisson),

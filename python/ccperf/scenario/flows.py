@@ -18,6 +18,7 @@ from ccperf.fields import (
     Time,
     TypeOfService,
     algorithm_by_name,
+    is_false,
     is_none,
 )
 
@@ -29,6 +30,9 @@ class Greedy(Model):
     bytes: Size = "0B"
     #: What one call hands to the socket.
     write: Size = "512B"
+    #: It writes before the connection is there, too, and parts of writes where there is room for
+    #: no more. (ns-3's ``BulkSendApplication`` does neither.)
+    eager: bool = Field(default=False, exclude_if=is_false)
 
 
 class _Paced(Model):

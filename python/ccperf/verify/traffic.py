@@ -30,6 +30,12 @@ def sources() -> Iterator[Case]:
         "off_time": "Exponential(mean=150ms,bound=400ms)",
     }
     uniform = {"on_time": "Uniform(min=10ms,max=90ms)", "off_time": "Uniform(max=100ms)"}
+    eager = {"type": "Greedy", "bytes": "700000B", "write": "1040B", "eager": True}
+    yield case("eager", eager)
+    yield case("eager-small-buffer", eager, buffer=5_001, rtts="30ms")
+    yield case("eager-endless", {"type": "Greedy", "eager": True}, loss=0.01, cc="TcpCubic")
+    yield case("eager-bbr", eager | {"bytes": "0B"}, cc="TcpBbr")
+    yield case("eager-syn-lost", eager | {"bytes": "3000B"}, drop=[0])
     yield case("poisson", poisson)
     yield case("poisson-excess", poisson | {"rate": "30Mbps"}, buffer=20_000)
     yield case("poisson-segments", poisson | {"write": "1448B", "rate": "14Mbps"}, packets=12_000)

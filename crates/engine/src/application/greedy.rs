@@ -10,6 +10,8 @@ use crate::time::Time;
 pub struct Greedy {
     /// Bytes of the transfer; 0: endless.
     bytes: u64,
+    /// Writes what fits, and does not wait for the connection.
+    pub eager: bool,
     closed: bool,
     /// When the write that is waiting for room was created.
     waiting: Option<Time>,
@@ -17,9 +19,9 @@ pub struct Greedy {
 }
 
 impl Greedy {
-    pub fn new(bytes: u64, write_size: u32) -> Self {
+    pub fn new(bytes: u64, write_size: u32, eager: bool) -> Self {
         let transfer = Transfer::new(write_size, bytes);
-        Greedy { bytes, closed: false, waiting: None, transfer }
+        Greedy { bytes, eager, closed: false, waiting: None, transfer }
     }
 
     /// Writes while there is room for whole writes; closes after the last byte of a finite transfer.
@@ -35,7 +37,7 @@ impl Greedy {
         let start = transfer.written;
         if left <= room {
             room = left; // the last write may be a short one
-        } else {
+        } else if !self.eager {
             room -= u64::from(free % transfer.write_size);
         }
         let mut rest = room;
@@ -49,7 +51,7 @@ impl Greedy {
         if rest > 0 {
             transfer.on_written(now, rest);
         }
-        if room < left {
+        if room < left && !self.eager {
             self.waiting.get_or_insert(now);
         }
         self.closed = room == left;

@@ -23,8 +23,8 @@ impl Application {
     pub fn new(application: &lowered::Application, seed: u64) -> Self {
         use lowered::Application as Lowered;
         match application {
-            &Lowered::Greedy { bytes, write_bytes } => {
-                Application::Greedy(Greedy::new(bytes, write_bytes))
+            &Lowered::Greedy { bytes, write_bytes, eager } => {
+                Application::Greedy(Greedy::new(bytes, write_bytes, eager))
             }
             Lowered::OnOff(on_off) => Application::Source(Box::new(Source::on_off(on_off, seed))),
             Lowered::Poisson(poisson) => {

@@ -92,7 +92,8 @@ impl Maker for Workloads {
         let receiver = socket(&configs[1]);
         let sender = socket(&configs[0]);
         let bytes = workload.bytes[number];
-        let source = lowered::Application::Greedy { bytes, write_bytes: workload.write_bytes };
+        let source =
+            lowered::Application::Greedy { bytes, write_bytes: workload.write_bytes, eager: false };
         Connection::new(flow, slot, sender, receiver, Application::new(&source, self.seed))
     }
 }

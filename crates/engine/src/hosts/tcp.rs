@@ -90,7 +90,13 @@ impl Connection {
     }
 
     pub fn open(&mut self, network: &mut Network) {
-        self.with_socket(Side::Sender, network, |socket, now, host| socket.connect(now, host));
+        let is_eager = matches!(&self.application, Application::Greedy(greedy) if greedy.eager);
+        self.with_socket(Side::Sender, network, |socket, now, host| {
+            socket.connect(now, host);
+            if is_eager {
+                socket.offer_space(host);
+            }
+        });
     }
 
     pub fn close(&mut self, network: &mut Network) {

@@ -22,7 +22,7 @@ impl Report {
                 "Greedy sends as fast as TCP lets it, and nothing holds UDP back; write CBR, Poisson or \
                  OnOff with a rate",
             ),
-            Application::Greedy { bytes, write } => {
+            Application::Greedy { bytes, write, .. } => {
                 self.size(&format!("{path}.bytes"), bytes);
                 self.write_size(&path, write, buffer);
             }

@@ -335,8 +335,8 @@ fn application(application: &spec::Application, path: &str) -> Application {
     };
     let times = |text: &str| Times::parse(text).expect(CHECKED);
     match application {
-        spec::Application::Greedy { bytes: total, write } => {
-            Application::Greedy { bytes: bytes(total), write_bytes: small_bytes(write) }
+        &spec::Application::Greedy { bytes: ref total, ref write, eager } => {
+            Application::Greedy { bytes: bytes(total), write_bytes: small_bytes(write), eager }
         }
         spec::Application::Cbr { bytes: total, rate, write } => {
             on_off(total, rate, write, Times::Constant(ALWAYS), Times::Constant(Time::ZERO))

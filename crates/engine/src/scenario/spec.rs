@@ -338,6 +338,8 @@ pub enum Application {
         bytes: String,
         #[serde(default = "default_write")]
         write: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        eager: bool,
     },
     #[serde(rename = "CBR")]
     Cbr {
@@ -385,7 +387,7 @@ impl Application {
 
 impl Default for Application {
     fn default() -> Self {
-        Application::Greedy { bytes: zero_bytes(), write: default_write() }
+        Application::Greedy { bytes: zero_bytes(), write: default_write(), eager: false }
     }
 }
 

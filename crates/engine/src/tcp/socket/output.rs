@@ -17,7 +17,7 @@ const SACK_PERMITTED: u32 = 2;
 
 impl<P: Profile> Socket<P> {
     /// The application may write: takes what it has to say.
-    pub(super) fn offer_space<E: Environment>(&mut self, env: &mut E) {
+    pub fn offer_space<E: Environment>(&mut self, env: &mut E) {
         if self.receiving.is_sink {
             return;
         }

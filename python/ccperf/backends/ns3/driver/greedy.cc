@@ -42,6 +42,11 @@ GreedySource::StartApplication()
     m_socket->SetConnectCallback(ns3::MakeCallback(&GreedySource::OnConnected, this),
                                  ns3::MakeNullCallback<void, ns3::Ptr<ns3::Socket>>());
     m_socket->SetSendCallback(ns3::MakeCallback(&GreedySource::OnSpace, this));
+    if (m_traffic.isEager)
+    {
+        m_isOpen = true;
+        Write();
+    }
 }
 
 void
@@ -64,8 +69,11 @@ GreedySource::DoDispose()
 void
 GreedySource::OnConnected(ns3::Ptr<ns3::Socket>)
 {
-    m_isOpen = true;
-    Write();
+    if (!m_traffic.isEager) // which is told of room
+    {
+        m_isOpen = true;
+        Write();
+    }
 }
 
 void
@@ -89,6 +97,16 @@ GreedySource::Write()
             if (m_traffic.bytes > 0)
             {
                 size = std::min(size, m_traffic.bytes - m_written);
+            }
+            if (m_traffic.isEager)
+            {
+                size = std::min<std::uint64_t>({size,
+                                                m_traffic.writeBytes - m_written % m_traffic.writeBytes,
+                                                m_socket->GetTxAvailable()});
+            }
+            if (size == 0)
+            {
+                return;
             }
             m_waiting = ns3::Create<ns3::Packet>(static_cast<std::uint32_t>(size));
         }
@@ -181,6 +199,14 @@ Sink::OnData(ns3::Ptr<ns3::Socket> socket)
     }
 }
 
+// An eager source writes packets in parts: the stamp is that of the last one.
+bool
+Sink::CompletesPacket(std::uint64_t end) const
+{
+    const auto* eager = std::get_if<GreedyTraffic>(&m_flow->traffic);
+    return !eager || !eager->isEager || end % eager->writeBytes == 0 || end == eager->bytes;
+}
+
 void
 Sink::OnRead(std::uint32_t bytes)
 {
@@ -188,7 +214,10 @@ Sink::OnRead(std::uint32_t bytes)
     auto& unread = m_transfer->unread;
     while (!unread.empty() && unread.front().end <= m_transfer->read)
     {
-        m_transfer->oneWayDelay = ns3::Simulator::Now() - unread.front().created;
+        if (CompletesPacket(unread.front().end))
+        {
+            m_transfer->oneWayDelay = ns3::Simulator::Now() - unread.front().created;
+        }
         unread.pop_front();
     }
 }

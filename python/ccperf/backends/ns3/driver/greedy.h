@@ -58,6 +58,7 @@ class Sink : public ns3::Application
     bool OnRequest(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     void OnAccept(ns3::Ptr<ns3::Socket> socket, const ns3::Address& from);
     void OnData(ns3::Ptr<ns3::Socket> socket);
+    bool CompletesPacket(std::uint64_t end) const;
     void OnRead(std::uint32_t bytes);
 
     const Flow* m_flow{nullptr};

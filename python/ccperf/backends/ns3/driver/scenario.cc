@@ -246,7 +246,7 @@ ReadTraffic(const Json& json)
     const auto writeBytes = Get<std::uint32_t>(json, "write_bytes");
     if (type == "greedy")
     {
-        return GreedyTraffic{bytes, writeBytes};
+        return GreedyTraffic{bytes, writeBytes, Get<bool>(json, "eager")};
     }
     const auto rate = Get<std::uint64_t>(json, "rate_bps");
     const auto stream = Get<std::int64_t>(json, "stream");
@@ -357,7 +357,7 @@ AppendTransfers(const Json& json, const Json& scenario, std::vector<Flow>& flows
                          .stop = 0,
                          .receiverStop = 0,
                          .isHeard = true,
-                         .traffic = GreedyTraffic{bytes.at(i), Get<std::uint32_t>(json, "write_bytes")},
+                         .traffic = GreedyTraffic{bytes.at(i), Get<std::uint32_t>(json, "write_bytes"), false},
                          .congestionControl = ReadAlgorithm(stack["congestion_control"]),
                          .recovery = Get<std::string>(stack, "recovery"),
                          .tos = Get<std::uint8_t>(stack, "tos"),

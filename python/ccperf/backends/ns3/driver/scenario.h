@@ -149,6 +149,7 @@ struct GreedyTraffic
 {
     std::uint64_t bytes; // of the transfer; 0: endless
     std::uint32_t writeBytes;
+    bool isEager; // writes before the connection is there, too, and parts of writes
 };
 
 struct OnOffTraffic
