@@ -44,7 +44,7 @@ pub fn read_without(
     let most = rows.unwrap_or(usize::MAX);
     let footer = footer(file)?;
     let mut columns = schema(&footer)?;
-    let mut expander = Expander::new(allowed);
+    let mut expander = Expander::new(allowed)?;
     for group in list(&footer, ROW_GROUPS)? {
         let chunks = list(as_structure(group)?, COLUMNS)?;
         if chunks.len() != columns.len() {

@@ -1,6 +1,6 @@
 //! The data pages of a column.
 
-use ruzstd::decoding::FrameDecoder;
+use zstd::bulk::Decompressor;
 
 use crate::compact::{Reader, Structure, count, integer, structure};
 use crate::{Error, Values};
@@ -27,13 +27,15 @@ const ZSTD: i64 = 6;
 pub struct Expander {
     left: usize,
     pub allowed: usize,
-    zstd: FrameDecoder,
+    zstd: Decompressor<'static>,
     page: Vec<u8>,
 }
 
 impl Expander {
-    pub fn new(allowed: usize) -> Self {
-        Expander { left: allowed, allowed, zstd: FrameDecoder::new(), page: Vec::new() }
+    pub fn new(allowed: usize) -> Result<Self, Error> {
+        // It fails where there is no memory.
+        let zstd = Decompressor::new().map_err(|_| Error::Large(allowed))?;
+        Ok(Expander { left: allowed, allowed, zstd, page: Vec::new() })
     }
 
     /// The page of `size` bytes that `stored` is.
@@ -51,7 +53,7 @@ impl Expander {
         }
         self.page.clear();
         self.page.resize(size, 0);
-        match self.zstd.decode_all(stored, &mut self.page) {
+        match self.zstd.decompress_to_buffer(stored, &mut self.page[..]) {
             Ok(found) if found == size => Ok(&self.page),
             _ => Err(Why::Told("has a page that cannot be expanded")),
         }
