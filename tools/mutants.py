@@ -15,6 +15,8 @@ Mistakes that nothing can notice have a reason in `tools/mutants.toml`; any othe
     python tools/mutants.py --choose 12            chooses the daily slice anew by what it notices
     python tools/mutants.py --unit                 asks the unit tests about the survivors
     python tools/mutants.py --fuzz 300             asks random scenarios about the survivors
+
+The last two ask about a random tenth of the others, too.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the mistakes and stop")
     parser.add_argument("--record", action="store_true", help="keep what is measured of all")
     parser.add_argument("--choose", type=float, metavar="SECONDS", help="choose the slice anew")
-    parser.add_argument("--unit", action="store_true", help="ask the unit tests about survivors")
+    parser.add_argument("--unit", action="store_true", help="ask the unit tests")
     parser.add_argument("--fuzz", type=int, metavar="COUNT", help="ask so many random scenarios")
     options = parser.parse_args()
     everything = places.catalogue()
@@ -73,7 +75,7 @@ def measure(options: argparse.Namespace, everything: Sequence[places.Mutant]) ->
     refused = {m.name for m in everything} - {m.name for m in built}
     print(f"{len(built)} of them compile; {time.monotonic() - began:.0f} s", flush=True)
     if options.unit:
-        return ask_unit_tests(built, options.jobs)
+        return ask_unit_tests(built, options)
 
     from mutation import daily, scenarios, trials
 
@@ -158,13 +160,24 @@ def report(verdicts: Sequence[Verdict], reasons: Mapping[str, str], slice_: set[
     return bool(unexplained)
 
 
-def ask_unit_tests(built: Sequence[places.Mutant], jobs: int) -> int:
-    """Run the engine's unit tests with each mistake that no scenario notices."""
+def asked(
+    built: Sequence[places.Mutant], options: argparse.Namespace
+) -> list[tuple[int, places.Mutant]]:
+    """The mistakes that no scenario notices, and a random share of those that one does."""
+    by = record.measured()["by"]
+    noticed = [item for item in enumerate(built) if by.get(item[1].name)]
+    count = round(options.share * len(noticed))
+    return record.survivors(built) + random.Random(options.seed).sample(noticed, count)
+
+
+def ask_unit_tests(built: Sequence[places.Mutant], options: argparse.Namespace) -> int:
+    """Run the engine's unit tests with each mistake that is asked about."""
     found = {}
-    for mutant, test in unit_tests.ask(engine.build_tests(), record.survivors(built), jobs):
+    program = engine.build_tests()
+    for mutant, test in unit_tests.ask(program, asked(built, options), options.jobs):
         print(f"{mutant.name} (line {mutant.line}): {test or 'no test fails'}", flush=True)
         found[mutant.name] = test
-    record.add("unit", found)
+        record.add("unit", {mutant.name: test})
     print(f"{len(found)} asked about, {sum(map(bool, found.values()))} noticed by a unit test")
     return 0
 
@@ -172,17 +185,17 @@ def ask_unit_tests(built: Sequence[places.Mutant], jobs: int) -> int:
 def ask_random_scenarios(
     built: Sequence[places.Mutant], switches: engine.Switches, options: argparse.Namespace
 ) -> int:
-    """Run random scenarios with each mistake that no scenario of the matrix notices."""
+    """Run random scenarios with each mistake that is asked about."""
     from mutation import scenarios, trials
 
     judges = scenarios.random_judges(options.seed, options.fuzz)
     surveys = scenarios.survey(judges, switches, options.jobs)
     court = trials.Court(judges, surveys, switches, {}, (), (), options.budget)
     found = {}
-    for verdict in court.verdicts(record.survivors(built), options.jobs):
+    for verdict in court.verdicts(asked(built, options), options.jobs):
         tell(verdict, record.reasons())
         found[verdict.mutant.name] = verdict.by
-    record.add("fuzz", found)
+        record.add("fuzz", {verdict.mutant.name: verdict.by})
     print(f"{len(found)} asked about, {sum(map(bool, found.values()))} noticed at random")
     return 0
 

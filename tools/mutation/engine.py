@@ -174,7 +174,8 @@ def _cargo(*words: str) -> subprocess.CompletedProcess[str]:
 
 def build_tests() -> Path:
     """Build the engine's unit tests with the mistakes last planted; return the program."""
-    done = _cargo("test", "--no-run", "-p", "ccperf-engine", "--lib", "--message-format=json")
+    lib = ("-p", "ccperf-engine", "--lib")
+    done = _cargo("test", "--release", "--no-run", *lib, "--message-format=json")
     if done.returncode:
         raise SystemExit(f"the tests with mistakes in them do not build:\n{done.stderr}")
     lines = map(json.loads, done.stdout.splitlines())
