@@ -156,6 +156,7 @@ def disciplines() -> Iterator[Case]:
     whole = {"QW": "1", "AdaptMaxP": "true", "Interval": "100ms"}
     yield red("whole-averages", "60p", MinTh="4", MaxTh="14", **whole)
     yield red("least-average", "60p", FengAdaptive="true", MinTh="0", MaxTh="10")
+    yield red("whole-averages-feng", "60p", FengAdaptive="true", QW="1", MinTh="4", MaxTh="14")
     mean = {"MeanPktSize": "1501", "Wait": "false", "LInterm": "5"}
     yield red("almost-a-mean-packet", "90000B", MinTh="5000", MaxTh="30000", **mean)
 
