@@ -114,11 +114,8 @@ macro_rules! registry {
     ($($variant:ident = $module:ident,)*) => {
         $(mod $module;)*
 
-        /// Any queue discipline; calls are dispatched by `match`, as they are made for every
-        /// packet.  With this representation the variant's number is in front of its fields, in the
-        /// cache line of those that are needed first.
+        /// Any queue discipline; calls are dispatched by `match`, as they are made for every packet.
         #[derive(Debug)]
-        #[repr(u8)]
         pub enum AnyQdisc {
             $($variant($module::$variant),)*
             /// A discipline from outside.
