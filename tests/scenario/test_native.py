@@ -84,9 +84,11 @@ def test_a_finished_simulation_says_so() -> None:
 
 
 def test_a_failure_of_the_engine_costs_one_run() -> None:
-    """No scenario lowers to a rate of 0; the engine divides by it."""
+    """No scenario lowers to a discipline of 0 queues; the engine divides by their number."""
     low = json.loads(scenario().lowered())
-    low["links"][0]["directions"][0]["rate_bps"] = 0
+    low["links"][0]["directions"][0]["qdisc"].update(
+        type="FqCoDelQueueDisc", attributes={"Flows": "0"}
+    )
     simulation = _native.Simulation(json.dumps(low))
     with pytest.raises(RunError, match="the engine failed, which is a bug in it"):
         simulation.finish()

@@ -68,7 +68,8 @@ def test_the_published_settings() -> None:
     assert flow["path"] == [[3, 0], [0, 0], [4, 0]]
     assert flow["return_path"] == [[4, 1], [0, 1], [3, 1]]
     assert (flow["start_ns"], flow["stop_ns"]) == (0, 15 * 10**9)
-    assert flow["application"] == {"type": "greedy", "bytes": 0, "write_bytes": 512}
+    greedy = {"type": "greedy", "bytes": 0, "write_bytes": 512, "eager": False}
+    assert flow["application"] == greedy
     assert flow["recovery"] == "TcpPrrRecovery"
     assert flow["socket"] == {
         "DelAckCount": "1",
