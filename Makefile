@@ -12,9 +12,9 @@ CCA ?= TcpNewReno
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-# How cargo builds the engine: `make setup` for who changes it, `make perf` and `make wheel` as it is shipped.
-PROFILE ?= develop
-WASM_PROFILE ?= wasm-develop
+# How cargo builds the engine: as it is shipped, unless `PROFILE=develop WASM_PROFILE=wasm-develop` says for who changes it.
+PROFILE ?= release
+WASM_PROFILE ?= wasm
 
 WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
