@@ -33,8 +33,12 @@ SLEEPER = (
 
 
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return python(folder, "-m", "ccperf", *words)
+
+
+def python(folder: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "ccperf", *words],
+        [sys.executable, *words],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -120,14 +124,7 @@ def test_also_where_python_does_not_notice(tmp_path: Path) -> None:
         "open('begun', 'w').close()\n"
         "hashlib.pbkdf2_hmac('sha512', b'', b'', 10**9)\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    )
+    process = python(tmp_path, "-c", code)
     wait_for(tmp_path / "begun", process)
     taken, status, err = interrupt(process)
     assert (status, err) == (130, "stopped; what was finished is stored\n")
@@ -167,14 +164,7 @@ def test_copies_that_draw_pages_end_with_it(tmp_path: Path, with_what: signal.Si
         "except KeyboardInterrupt:\n"
         "    print('ended')\n"
     )
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-    )
+    process = python(tmp_path, "-c", code)
     for number in "01":
         wait_for(tmp_path / number, process)
     started = time.monotonic()

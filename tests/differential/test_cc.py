@@ -13,18 +13,14 @@ sequence number plus n thousandths of cwnd) and ``$`` (what the last ``ssthresh`
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import random
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
+ROOT = Path(__file__).parents[2]
 MS = 1_000_000
 OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
 TX_START, COMPLETE_CWR, EVENT_LOSS, NO_CE, IS_CE, DELAYED_ACK, NON_DELAYED_ACK = 0, 2, 3, 4, 5, 6, 7
@@ -314,36 +310,6 @@ class Script:
             self.ack()
 
 
-@pytest.fixture(scope="session")
-def ours() -> Path:
-    """The engine's replay program."""
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed")
-    command = ["cargo", "build", "--quiet", "-p", "ccperf-engine", "--example", "cc_replay"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
-    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
-    return Path(metadata["target_directory"], "debug", "examples", "cc_replay")
-
-
-@pytest.fixture(scope="session")
-def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, linked against ns-3's wheel."""
-    spec = importlib.util.find_spec("ns3")
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip("the wheel of ns-3 is not installed (pip install ns3==3.44.post0)")
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("g++ is not installed")
-    ns3 = Path(next(iter(spec.submodule_search_locations)))
-    program = tmp_path_factory.mktemp("ns3") / "cc_driver"
-    command = [compiler, "-std=c++20", "-O1", f"-I{ns3 / 'include'}", str(HERE / "cc_driver.cc")]
-    command += ["-o", str(program), f"-L{ns3 / 'lib64'}", f"-Wl,-rpath,{ns3 / 'lib64'}"]
-    modules = ["internet", "bridge", "traffic-control", "network", "stats", "core"]
-    subprocess.run(command + [f"-lns3.44-{module}" for module in modules], check=True)
-    return program
-
-
 def replay(program: Path, script: str) -> list[str]:
     done = subprocess.run([program], input=script, text=True, capture_output=True, check=False)
     assert done.returncode == 0, f"{program.name} failed: {done.stderr[-2000:]}"
@@ -366,13 +332,13 @@ def compare(script: str, ours: Path, theirs: Path) -> list[str]:
     ids=[" ".join([name, *(f"{k}={v}" for k, v in given.items())]) for name, given in CASES],
 )
 def test_every_call_leaves_what_ns3_leaves(
-    algorithm: str, attributes: dict[str, str], ours: Path, theirs: Path
+    algorithm: str, attributes: dict[str, str], our_cc: Path, ns3_cc: Path
 ) -> None:
     windows: set[str] = set()
     for seed in range(SCRIPTS):
         script = Script(algorithm, attributes, seed).run(1500)
-        windows.update(line.split()[2] for line in compare(script, ours, theirs))
-        compare(Script(algorithm, attributes, seed).run_wild(3000), ours, theirs)
+        windows.update(line.split()[2] for line in compare(script, our_cc, ns3_cc))
+        compare(Script(algorithm, attributes, seed).run_wild(3000), our_cc, ns3_cc)
     # The scripts have moved the algorithm about: a comparison of constants would prove nothing.
     assert len(windows) > 100
 

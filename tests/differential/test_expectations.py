@@ -8,8 +8,6 @@ numbers, and why.
 
 from __future__ import annotations
 
-import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,33 +23,20 @@ else:
     import tomli as tomllib
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 EXPECTED: dict[str, Any] = tomllib.loads((HERE / "expectations.toml").read_text(encoding="utf-8"))
 SEGMENTS = (1, 536, 1446)
 #: Where a replayed call's line has what a case asks for.
 COLUMNS = {"cwnd": 2, "ssthresh": 3, "result": 10, "segments": 10}
 
 
-@pytest.fixture(scope="session")
-def engine() -> Path:
-    """The engine's replay program."""
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed")
-    command = ["cargo", "build", "--quiet", "-p", "ccperf-engine", "--example", "cc_replay"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
-    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
-    return Path(metadata["target_directory"], "debug", "examples", "cc_replay")
-
-
-def check(engine: Path, case: dict[str, Any]) -> None:
+def check(our_cc: Path, case: dict[str, Any]) -> None:
     """Replay a case's calls and compare what they leave."""
     calls = [call.partition(" => ") for call in case["calls"]]
     script = [f"algorithm {case['algorithm']}"]
     script += [f"attribute {name} {value}" for name, value in case.get("attributes", {}).items()]
     script += [call for call, _, _ in calls]
     done = subprocess.run(
-        [engine], input="\n".join(script) + "\n", text=True, capture_output=True, check=True
+        [our_cc], input="\n".join(script) + "\n", text=True, capture_output=True, check=True
     )
     for (call, _, expected), line in zip(calls, done.stdout.splitlines(), strict=True):
         if not expected:
@@ -65,12 +50,12 @@ def check(engine: Path, case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", EXPECTED["case"], ids=lambda c: f"{c['suite']} {c['name']}")
-def test_a_case_of_ns3_s_suites_ends_as_ns3_expects(case: dict[str, Any], engine: Path) -> None:
-    check(engine, case)
+def test_a_case_of_ns3_s_suites_ends_as_ns3_expects(case: dict[str, Any], our_cc: Path) -> None:
+    check(our_cc, case)
 
 
 @pytest.mark.parametrize("segment", SEGMENTS)
-def test_highspeed_moves_as_its_table_says(segment: int, engine: Path) -> None:
+def test_highspeed_moves_as_its_table_says(segment: int, our_cc: Path) -> None:
     rows = zip(EXPECTED["highspeed"]["windows"], EXPECTED["highspeed"]["decrease"], strict=True)
     for increase, (window, decrease) in enumerate(rows, 1):
         bytes_ = window * segment
@@ -80,7 +65,7 @@ def test_highspeed_moves_as_its_table_says(segment: int, engine: Path) -> None:
             f"0 ssthresh {bytes_} => segments {left}",
             f"0 cong_avoid {window // increase + 1} => cwnd {bytes_ + segment}",
         ]
-        check(engine, {"algorithm": "TcpHighSpeed", "calls": calls})
+        check(our_cc, {"algorithm": "TcpHighSpeed", "calls": calls})
 
 
 def test_the_page_counts_these_cases() -> None:

@@ -3,18 +3,14 @@ each packet at the same nanosecond, in the same order."""
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import os
 import random
-import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
 OPERATIONS = 6000
 
 pytestmark = pytest.mark.ns3
@@ -160,47 +156,6 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="session")
-def ns3_replay(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The C++ side, compiled against the wheel of ns-3."""
-    found = importlib.util.find_spec("ns3")
-    if found is None or not found.submodule_search_locations:
-        pytest.skip("needs the ns3 wheel: pip install 'ccperf[ns3]'")
-    if shutil.which("g++") is None:
-        pytest.skip("needs g++")
-    wheel = Path(found.submodule_search_locations[0])
-    modules = [
-        "point-to-point",
-        "internet",
-        "bridge",
-        "traffic-control",
-        "network",
-        "stats",
-        "core",
-    ]
-    program = tmp_path_factory.mktemp("ns3") / "qdisc_driver"
-    subprocess.run(
-        ["g++", "-std=c++20", "-O1", "-I", str(wheel / "include"), "-o", str(program)]
-        + [str(Path(__file__).with_name("qdisc_driver.cc"))]
-        + ["-L", str(wheel / "lib64"), f"-Wl,-rpath,{wheel / 'lib64'}"]
-        + [f"-lns3.44-{module}" for module in modules],
-        check=True,
-    )
-    return program
-
-
-@pytest.fixture(scope="session")
-def our_replay() -> Path:
-    """Our side, the engine's example."""
-    cargo = shutil.which("cargo")
-    if cargo is None:
-        pytest.skip("needs cargo")
-    command = [cargo, "build", "--quiet", "-p", "ccperf-engine", "--example", "replay_qdisc"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "debug" / "examples" / "replay_qdisc"
-
-
 def replay(program: Path, script: Path) -> list[str]:
     done = subprocess.run([program, script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -210,11 +165,11 @@ def replay(program: Path, script: Path) -> list[str]:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_packet_fares_as_in_ns3(
-    case: Case, seed: int, ns3_replay: Path, our_replay: Path, tmp_path: Path
+    case: Case, seed: int, ns3_qdisc: Path, our_qdisc: Path, tmp_path: Path
 ) -> None:
     path = tmp_path / "script"
     path.write_text(script(case, seed))
-    theirs, ours = replay(ns3_replay, path), replay(our_replay, path)
+    theirs, ours = replay(ns3_qdisc, path), replay(our_qdisc, path)
     for number, (their, our) in enumerate(itertools.zip_longest(theirs, ours)):
         context = "\n".join(theirs[max(0, number - 5) : number])
         assert their == our, f"line {number}, after\n{context}"

@@ -8,7 +8,6 @@ does when whoever started it is gone.
 
 from __future__ import annotations
 
-import gc
 import os
 import pickle
 import signal
@@ -16,6 +15,7 @@ import subprocess
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
+from ccperf import garbage
 from ccperf.errors import RunError
 
 if TYPE_CHECKING:
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 
     from ccperf.campaign.job import Job
     from ccperf.store.packing import PackedRun
-
-
-#: So many more objects make a look for garbage worth while.
-_NEW_OBJECTS = 300_000
 
 
 class Died(RunError):
@@ -96,8 +92,7 @@ def _send(stream: IO[bytes], what: Any) -> None:
 def main() -> None:
     """Make what is asked for until nobody asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Runs leave next to no garbage: to look for some among all modules takes time.
-    gc.set_threshold(_NEW_OBJECTS)
+    garbage.look_rarely()
     jobs = sys.stdin.buffer
     # Whatever prints must not be taken for an answer.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

@@ -10,22 +10,18 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from ccperf import interruption
+from ccperf import garbage, interruption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["main"]
 
-#: So many more objects make a look for garbage worth while; some tens of megabytes at most.
-NEW_OBJECTS = 300_000
-
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run a command line and exit."""
     interruption.watch()
-    # Nothing of what a start loads is garbage: to look for some took a fifth of a short run's time.
-    gc.set_threshold(NEW_OBJECTS)
+    garbage.look_rarely()
     try:
         from ccperf.cli.app import invoke
 

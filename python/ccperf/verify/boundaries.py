@@ -84,6 +84,11 @@ def disciplines() -> Iterator[Case]:
     yield pie("rate-of-one-packet", every | slow, rate="4Mbps", packets=1_500)
     quick = {"QueueDelayReference": "1ms", "MaxBurstAllowance": "0s"}
     yield pie("turned-on", {"ActiveThreshold": "2ms"} | quick, flows=2)
+    short_medium_endless = [
+        {"type": "Greedy", "bytes": "100B"},
+        {"type": "Greedy", "bytes": "60000B"},
+        "Greedy",
+    ]
     # A burst on the second of three updates that are calm.
     yield pie(
         "burst-between-calm-updates",
@@ -92,11 +97,7 @@ def disciplines() -> Iterator[Case]:
         qlen="200p",
         rtts=["15ms"] * 3,
         starts=["100ms", "1.95s", "4.1s"],
-        applications=[
-            {"type": "Greedy", "bytes": "100B"},
-            {"type": "Greedy", "bytes": "60000B"},
-            "Greedy",
-        ],
+        applications=short_medium_endless,
         stop="8s",
     )
     # A delay of half the reference, to the bit, at one update; the last flow shows the consequence.
@@ -108,11 +109,7 @@ def disciplines() -> Iterator[Case]:
         qlen="200p",
         rtts=["15ms"] * 3,
         starts=["100ms", "1.93s", "6.2s"],
-        applications=[
-            {"type": "Greedy", "bytes": "100B"},
-            {"type": "Greedy", "bytes": "60000B"},
-            "Greedy",
-        ],
+        applications=short_medium_endless,
         stop="11s",
     )
     yield _case(
