@@ -16,6 +16,7 @@ from ccperf.programs.ns3_examples.parts import (
     link,
     on_off,
     usual_queue,
+    usual_socket,
 )
 from ccperf.programs.program import Defaults, Program, Values
 
@@ -66,9 +67,8 @@ def _network(
 
     flow = {"destination": sink, "source_port": FIRST_PORT, "stop": "100s", "receiver_stop": "101s"}
     sockets = {
-        "cc": defaults.cc("TcpCubic"),
-        "recovery": "TcpPrrRecovery",
-        "tcp": defaults.tcp(
+        **usual_socket(
+            defaults,
             SndBufSize=_BUFFER,
             RcvBufSize=_BUFFER,
             DelAckTimeout="0s",

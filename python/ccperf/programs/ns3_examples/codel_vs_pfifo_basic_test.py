@@ -1,24 +1,21 @@
 """ns-3's ``codel-vs-pfifo-basic-test.cc`` of traffic control.
 
 ``source - gateway - sink``: an access link of 100 Mbps and a bottleneck of 5 Mbps, one bulk
-transfer. Its default packets are larger than the links' MTU with their headers, so that ns-3 sends
-them in fragments, which are not modelled here: give a --pktSize of 1448 or less.
+transfer.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.errors import UsageError
-from ccperf.programs.ns3_examples.parts import FIRST_PORT, MOST_DATA, direction, link
+from ccperf.programs.ns3_examples.codel_vs_pfifo import LENGTH, PACKET, bulk
+from ccperf.programs.ns3_examples.parts import FIRST_PORT, direction, link
 from ccperf.programs.program import (
     Defaults,
     Option,
     Program,
     Values,
     choice,
-    float32,
-    ns_of,
     rate,
     time,
 )
@@ -34,9 +31,8 @@ OPTIONS = {
     "queueDiscType": Option("text", "PfifoFast", "of the bottleneck: PfifoFast or CoDel"),
     "queueDiscSize": Option("uint32", 1000, "of the bottleneck, packets"),
     "queueSize": Option("uint32", 10, "of the devices, packets"),
-    "pktSize": Option("uint32", 1458, "data in a packet, bytes; here 1448 at most"),
-    "startTime": Option("real", 0.1, "seconds, only adds to the length"),
-    "simDuration": Option("real", 60.0, "seconds"),
+    "pktSize": PACKET,
+    **LENGTH,
     "isPcapEnabled": Option("bool", True, "pcap", files=".pcap"),
     "pcapFileName": Option("text", "pcapFilePfifoFast.pcap", "its name"),
     "cwndTrFileName": Option("text", "cwndPfifoFast.tr", "windows over time", files=".tr"),
@@ -48,20 +44,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     """The scenario that the program simulates."""
     from ccperf.scenario import Scenario
 
-    size = values["pktSize"]
-    if not 1 <= size <= MOST_DATA:
-        raise UsageError(
-            "--pktSize",
-            f"packets with {size} bytes of data are not from 1 to {MOST_DATA}: larger ones are "
-            "sent in fragments, which are not modelled",
-        )
-    # The program computes in single precision.
-    stop = float32(float32(values["startTime"]) + float32(values["simDuration"]))
-    source_stop = float32(stop - 3)
-    if source_stop <= 0:
-        raise UsageError(
-            "--simDuration", f"{stop:g} s in all end before the source stops, 3 s less"
-        )
+    stop, transfer = bulk(values, defaults)
     limit = f"{values['queueDiscSize']}p"
     device = f"{values['queueSize']}p"
     kind = choice("--queueDiscType", values["queueDiscType"], ("PfifoFast", "CoDel"))
@@ -69,7 +52,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     bottleneck = direction(defaults.qdisc(f"{kind}QueueDisc", MaxSize=limit), device)
     return Scenario.model_validate(
         {
-            "stop_time": time(ns_of(stop)),
+            "stop_time": stop,
             "seed": rng_run,
             "nodes": ["gateway", "source", "sink"],
             "links": [
@@ -90,12 +73,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
                     "destination": "sink",
                     "source_port": FIRST_PORT,
                     "destination_port": 50000,
-                    "stop": time(ns_of(source_stop)),
-                    "receiver_stop": time(ns_of(stop)),
-                    "application": {"type": "Greedy", "write": f"{size}B"},
-                    "cc": defaults.cc("TcpCubic"),
-                    "recovery": "TcpPrrRecovery",
-                    "tcp": defaults.tcp(SegmentSize=size),
+                    **transfer,
                 }
             ],
         }

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 #: The first port that ns-3 gives to a socket that asks for none.
 FIRST_PORT = 49153
 SECOND = 1_000_000_000
+#: The type of service of expedited forwarding (RFC 3246).
+EXPEDITED_FORWARDING = 0xB8
 #: Data in a packet of 1,500 bytes beside the headers of IP and TCP and the timestamps.
 MOST_DATA = 1448
 
@@ -63,6 +65,15 @@ def link(
         "addresses": (f"{network}.1", f"{network}.2"),
         "forward": forward,
         "reverse": forward if reverse is None else reverse,
+    }
+
+
+def usual_socket(defaults: Defaults, **tcp: Any) -> dict[str, Any]:
+    """What a flow has of a TCP socket of which a program says no more than these attributes."""
+    return {
+        "cc": defaults.cc("TcpCubic"),
+        "recovery": "TcpPrrRecovery",
+        "tcp": defaults.tcp(**tcp),
     }
 
 

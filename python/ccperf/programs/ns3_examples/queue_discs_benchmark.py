@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
+from ccperf.programs.ns3_examples.parts import usual_socket
 from ccperf.programs.program import (
     Defaults,
     Option,
@@ -73,9 +74,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
             "on_time": "1s",
             "off_time": "0s",
         },
-        "cc": defaults.cc("TcpCubic"),
-        "recovery": "TcpPrrRecovery",
-        "tcp": defaults.tcp(SegmentSize=size),
+        **usual_socket(defaults, SegmentSize=size),
     }
     return Scenario.model_validate(
         {

@@ -18,6 +18,7 @@ from ccperf.programs.ns3_examples.parts import (
     link,
     on_off,
     usual_queue,
+    usual_socket,
 )
 from ccperf.programs.program import Defaults, Option, Program, Values, choice, rate
 
@@ -136,9 +137,7 @@ def _scenario(
                     "stop": "15s",
                     "receiver_stop": "30s",
                     "application": source(),
-                    "cc": defaults.cc("TcpCubic"),
-                    "recovery": "TcpPrrRecovery",
-                    "tcp": defaults.tcp(),
+                    **usual_socket(defaults),
                 }
                 for name, receiver in zip(right, left, strict=True)
             ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError
-from ccperf.programs.ns3_examples.parts import FIRST_PORT, link, on_off, usual_queue
+from ccperf.programs.ns3_examples.parts import FIRST_PORT, link, on_off, usual_queue, usual_socket
 from ccperf.programs.program import Defaults, Option, Program, Values
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ def _scenario(
                     "stop": "10s",
                     "receiver_stop": "10s",
                     "application": on_off(rate, packet_bytes),
-                    "cc": defaults.cc("TcpCubic"),
-                    "recovery": "TcpPrrRecovery",
-                    "tcp": defaults.tcp(),
+                    **usual_socket(defaults),
                 }
                 for name in names
             ],

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.programs.ns3_examples.parts import FIRST_PORT, direction, link, on_off
+from ccperf.programs.ns3_examples.parts import (
+    EXPEDITED_FORWARDING,
+    FIRST_PORT,
+    direction,
+    link,
+    on_off,
+    usual_socket,
+)
 from ccperf.programs.program import Defaults, Option, Program, Values, rate
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 _PACKET = 1448
-_EXPEDITED_FORWARDING = 0xB8
 
 OPTIONS = {
     "burst": Option("uint32", 10_000, "of the first bucket, bytes"),
@@ -48,10 +54,8 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
                     "stop": "10.1s",
                     "receiver_stop": "10.1s",
                     "application": on_off("1.1Mbps", _PACKET, off_time="200ms"),
-                    "cc": defaults.cc("TcpCubic"),
-                    "recovery": "TcpPrrRecovery",
-                    "tos": _EXPEDITED_FORWARDING,
-                    "tcp": defaults.tcp(SegmentSize=_PACKET),
+                    "tos": EXPEDITED_FORWARDING,
+                    **usual_socket(defaults, SegmentSize=_PACKET),
                 }
             ],
         }

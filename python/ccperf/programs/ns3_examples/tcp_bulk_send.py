@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.programs.ns3_examples.parts import FIRST_PORT, link, usual_queue
+from ccperf.programs.ns3_examples.parts import FIRST_PORT, link, usual_queue, usual_socket
 from ccperf.programs.program import Defaults, Option, Program, Values
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
                     "stop": "10s",
                     "receiver_stop": "10s",
                     "application": {"type": "Greedy", "bytes": f"{values['maxBytes']}B"},
-                    "cc": defaults.cc("TcpCubic"),
-                    "recovery": "TcpPrrRecovery",
-                    "tcp": defaults.tcp(),
+                    **usual_socket(defaults),
                 }
             ],
         }

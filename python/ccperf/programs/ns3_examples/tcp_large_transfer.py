@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.programs.ns3_examples.parts import FIRST_PORT, link, usual_queue
+from ccperf.programs.ns3_examples.parts import FIRST_PORT, link, usual_queue, usual_socket
 from ccperf.programs.program import Defaults, Program, Values
 
 if TYPE_CHECKING:
@@ -42,9 +42,7 @@ def build(_: Values, defaults: Defaults, rng_run: int) -> Scenario:
                         "write": "1040B",
                         "eager": True,
                     },
-                    "cc": defaults.cc("TcpCubic"),
-                    "recovery": "TcpPrrRecovery",
-                    "tcp": defaults.tcp(),
+                    **usual_socket(defaults),
                 }
             ],
         }

@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf.programs.ns3_examples.parts import (
+    EXPEDITED_FORWARDING,
     FIRST_PORT,
     AutomaticStreams,
     direction,
     link,
     on_off,
+    usual_socket,
 )
 from ccperf.programs.program import Defaults, Option, Program, Values
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 _PACKET = 1448
-_EXPEDITED_FORWARDING = 0xB8
 
 OPTIONS = {"transportProt": Option("text", "Tcp", "Tcp; anything else is UDP")}
 
@@ -37,9 +38,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
         for _ in range(2)
     ]
     tcp: dict[str, Any] = {
-        "cc": defaults.cc("TcpCubic"),
-        "recovery": "TcpPrrRecovery",
-        "tcp": defaults.tcp(SegmentSize=_PACKET),
+        **usual_socket(defaults, SegmentSize=_PACKET),
     }
     transport = tcp if values["transportProt"] == "Tcp" else {"transport": "UDP"}
     return Scenario.model_validate(
@@ -58,7 +57,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
                     "stop": "10.1s",
                     "receiver_stop": "10.1s",
                     "application": on_off("50Mbps", _PACKET),
-                    "tos": _EXPEDITED_FORWARDING,
+                    "tos": EXPEDITED_FORWARDING,
                     **transport,
                 }
             ],
