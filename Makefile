@@ -10,6 +10,7 @@ JOBS ?= auto
 CCA ?= TcpNewReno
 
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+PYTHON_SOURCES := $(shell find python -name '*.py')
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 # How cargo builds the engine: as it is shipped, unless `PROFILE=develop WASM_PROFILE=wasm-develop` says for who changes it.
@@ -25,7 +26,7 @@ WASM_TARGET := wasm32-unknown-unknown
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-setup: $(VENV)/.native $(WASM) ## .venv with ccperf in it, built from this checkout
+setup: $(VENV)/.native $(VENV)/.bytecode $(WASM) ## .venv with ccperf in it, built from this checkout
 
 bench: setup ## every experiment of the catalogue for $(CCA), then the site
 	$(BIN)/ccperf bench $(CCA)
@@ -140,6 +141,12 @@ $(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
 	@echo "Building the engine"
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet >/dev/null \
 	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
+	@touch $@
+
+# What Python keeps of a module once it has read it. Where it is told to keep nothing
+# (PYTHONDONTWRITEBYTECODE, as in many containers), every command would compile all modules again.
+$(VENV)/.bytecode: $(PYTHON_SOURCES) $(VENV)/.python
+	@$(BIN)/python -m compileall -q python/ccperf
 	@touch $@
 
 # A part of the package, which is whole without it: an empty file stands for none. The site then has no

@@ -65,7 +65,7 @@ wording          :
 oddities         : recording
 outputs          : errors
 interruption     :
-garbage          :
+startup          :
 grid             : errors
 toml             : errors
 traces           : errors
@@ -101,8 +101,8 @@ exporters        : backends errors flow_monitor metrics outputs result roles sto
 store            : canonical errors metrics outputs parquet recording result roles scenario
                    user_code
 what_if          : _native errors grid scenario topologies
-campaign         : _native backends canonical chance errors garbage interruption metrics notebook
-                   result roles scenario store user_code wording
+campaign         : _native backends canonical chance errors interruption metrics notebook result
+                   roles scenario store user_code wording
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 verify           : _native backends campaign catalogue errors interruption metrics oddities outputs
@@ -113,9 +113,8 @@ api              : backends campaign catalogue errors notebook outputs user_code
 include          :
 data             :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures
-                   garbage grid interruption metrics oddities outputs plan programs registry
-                   reproduce roles scenario site store toml topologies user_code verify what_if
-                   wording
+                   grid interruption metrics oddities outputs plan programs registry reproduce roles
+                   scenario site startup store toml topologies user_code verify what_if wording
 __main__         : cli
 """
 

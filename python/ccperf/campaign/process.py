@@ -15,7 +15,6 @@ import subprocess
 import sys
 from typing import IO, TYPE_CHECKING, Any
 
-from ccperf import garbage
 from ccperf.errors import RunError
 
 if TYPE_CHECKING:
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
 
     from ccperf.campaign.job import Job
     from ccperf.store.packing import PackedRun
+
+
+#: Before it imports what makes runs.
+_START = f"from ccperf import startup; startup.lightly(); from {__name__} import main; main()"
 
 
 class Died(RunError):
@@ -35,7 +38,7 @@ class Process:
     def __init__(self) -> None:
         """Start it; it is ready soon, and takes jobs at once."""
         self._process = subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import main; main()"],
+            [sys.executable, "-c", _START],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             # Ctrl-C in a terminal is for who started it.
@@ -92,7 +95,6 @@ def _send(stream: IO[bytes], what: Any) -> None:
 def main() -> None:
     """Make what is asked for until nobody asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    garbage.look_rarely()
     jobs = sys.stdin.buffer
     # Whatever prints must not be taken for an answer.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

@@ -10,7 +10,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from ccperf import garbage, interruption
+from ccperf import interruption, startup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ __all__ = ["main"]
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point: run a command line and exit."""
     interruption.watch()
-    garbage.look_rarely()
+    startup.lightly()
     try:
         from ccperf.cli.app import invoke
 
@@ -31,6 +31,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = interruption.STATUS
     if status == interruption.STATUS:
         interruption.leave()
-    # Nor does anybody need the room at the end.
+    # Nobody needs the room at the end, either.
     gc.freeze()
     sys.exit(status)
