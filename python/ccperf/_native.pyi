@@ -114,6 +114,10 @@ def read_parquet(
     any other file, for another number of rows (None: any), and where it expands to more than
     `allowed` bytes. Other threads go on meanwhile."""
 
+def write_parquet(columns: Sequence[tuple[str, Column]], compressed: bool) -> bytes:
+    """The Parquet file of these columns, which `read_parquet` reads. ValueError for columns of
+    unequal length. Other threads go on meanwhile."""
+
 # Algorithms of the user's own.
 
 def is_user_code(name: str) -> bool:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
-from typing import IO
-
-from arro3.io import write_parquet
 
 from ccperf import _native
 from ccperf.recording import TABLES, Recording, Table
@@ -38,27 +34,16 @@ def encode(recording: Recording) -> dict[str, bytes]:
     return {name: encode_table(table) for name, table in recording.tables.items()}
 
 
-def encode_table(table: Table) -> bytes:
+def encode_table(table: Table, *, compressed: bool | None = None) -> bytes:
     """Return `table` as a Parquet file.
 
     Plain columns under zstd: on our counters and states, interleaved by flow, that is smaller than
     with Parquet's dictionaries or differences, and every reader has it.  A few rows are not smaller
-    for it, and would take five times as long.
+    for it, so that by default they are stored as they are.
     """
-    buffer = BytesIO()
-    write_table(table, buffer, compressed=table.rows > _FEW_ROWS)
-    return buffer.getvalue()
-
-
-def write_table(table: Table, file: IO[bytes], *, compressed: bool) -> None:
-    """Write `table` as `decode_table` reads it."""
-    write_parquet(
-        table,
-        file,
-        compression="zstd(3)" if compressed else "uncompressed",
-        dictionary_enabled=False,
-        writer_version="parquet_1_0",
-    )
+    if compressed is None:
+        compressed = table.rows > _FEW_ROWS
+    return _native.write_parquet(list(table.items()), compressed)
 
 
 def decode(

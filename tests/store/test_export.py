@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ccperf.errors import UsageError
+from ccperf.parquet import encode_table
+from ccperf.recording import Table
 from ccperf.result import Result
 from ccperf.store import Store
 from ccperf.store.export import export
@@ -88,3 +91,24 @@ def test_a_wrong_format_and_an_unwritable_folder(store: Store, tmp_path: Path) -
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot be written"):
         export(store, tmp_path / "file" / "out", "csv")
+
+
+def test_series_that_are_exported_say_their_units(store: Store, tmp_path: Path) -> None:
+    export(store, tmp_path / "out", "parquet", series=True)
+    (run_id, *_) = store.ids()
+    found = pq.read_table(tmp_path / "out" / "series" / run_id / "flow_samples.parquet")
+    assert found.schema.field("cwnd_bytes").metadata == {b"unit": b"B"}
+    samples = store.recording(run_id).flow_samples
+    assert Table.from_arrow("flow_samples", found).equals(samples)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_tables_as_they_are_stored_are_parquet_to_others(store: Store, compressed: bool) -> None:
+    """Who reads the database by SQL finds them, and has no `ccperf`."""
+    (run_id, *_) = store.ids()
+    for table in store.recording(run_id).tables.values():
+        file = encode_table(table, compressed=compressed)
+        assert Table.from_arrow(table.name, pq.read_table(BytesIO(file))).equals(table)
+        about = pq.ParquetFile(BytesIO(file)).metadata
+        assert about.num_rows == table.rows
+        assert about.num_row_groups == bool(table.rows)

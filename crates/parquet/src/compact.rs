@@ -62,6 +62,108 @@ pub fn text<'a>(structure: &Structure<'a>, field: i64) -> Result<&'a str, Error>
     }
 }
 
+/// The fields of a structure that is being written, in ascending order.
+pub struct Writer<'o> {
+    out: &'o mut Vec<u8>,
+    last: i64,
+}
+
+/// Kinds of values.
+const I32: u8 = 5;
+const I64: u8 = 6;
+const BYTES: u8 = 8;
+const LIST: u8 = 9;
+const STRUCTURE: u8 = 12;
+
+impl Writer<'_> {
+    /// Writes a structure behind what is there.
+    pub fn write(out: &mut Vec<u8>, fill: impl FnOnce(&mut Writer)) {
+        fill(&mut Writer { out, last: 0 });
+        out.push(0);
+    }
+
+    pub fn i32(&mut self, field: i64, number: i32) {
+        self.field(field, I32);
+        signed(self.out, number.into());
+    }
+
+    pub fn i64(&mut self, field: i64, number: i64) {
+        self.field(field, I64);
+        signed(self.out, number);
+    }
+
+    pub fn text(&mut self, field: i64, text: &str) {
+        self.field(field, BYTES);
+        bytes(self.out, text);
+    }
+
+    pub fn structure(&mut self, field: i64, fill: impl FnOnce(&mut Writer)) {
+        self.field(field, STRUCTURE);
+        Writer::write(self.out, fill);
+    }
+
+    pub fn i32s(&mut self, field: i64, numbers: &[i32]) {
+        self.list(field, I32, numbers.iter(), |out, &number| signed(out, number.into()));
+    }
+
+    pub fn texts(&mut self, field: i64, texts: &[&str]) {
+        self.list(field, BYTES, texts.iter(), |out, text| bytes(out, text));
+    }
+
+    pub fn structures<T>(
+        &mut self,
+        field: i64,
+        items: impl ExactSizeIterator<Item = T>,
+        fill: impl Fn(&mut Writer, T),
+    ) {
+        self.list(field, STRUCTURE, items, |out, item| Writer::write(out, |it| fill(it, item)));
+    }
+
+    fn list<T>(
+        &mut self,
+        field: i64,
+        kind: u8,
+        items: impl ExactSizeIterator<Item = T>,
+        write: impl Fn(&mut Vec<u8>, T),
+    ) {
+        self.field(field, LIST);
+        match u8::try_from(items.len()) {
+            Ok(length) if length < 15 => self.out.push(length << 4 | kind),
+            _ => {
+                self.out.push(0xf0 | kind);
+                unsigned(self.out, items.len() as u64);
+            }
+        }
+        for item in items {
+            write(self.out, item);
+        }
+    }
+
+    fn field(&mut self, field: i64, kind: u8) {
+        let step = u8::try_from(field - self.last).unwrap_or(0);
+        assert!((1..16).contains(&step), "fields are written in order");
+        self.out.push(step << 4 | kind);
+        self.last = field;
+    }
+}
+
+fn bytes(out: &mut Vec<u8>, text: &str) {
+    unsigned(out, text.len() as u64);
+    out.extend_from_slice(text.as_bytes());
+}
+
+fn unsigned(out: &mut Vec<u8>, mut number: u64) {
+    while number > 127 {
+        out.push(number.to_le_bytes()[0] | 128);
+        number >>= 7;
+    }
+    out.push(number.to_le_bytes()[0]);
+}
+
+fn signed(out: &mut Vec<u8>, number: i64) {
+    unsigned(out, (number << 1 ^ number >> 63).cast_unsigned());
+}
+
 /// What is left to be read.
 pub struct Reader<'a>(pub &'a [u8]);
 
@@ -191,6 +293,31 @@ mod tests {
         long.extend([255, 1, 0]);
         assert_eq!(integer(&read(&fits).unwrap(), 1), Ok(i64::MIN));
         assert_eq!(read(&long), Err(Error::Layout("it has a number that is too long")));
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut out = Vec::new();
+        let numbers: Vec<i32> = (-8..8).collect();
+        Writer::write(&mut out, |fields| {
+            fields.i32(1, i32::MIN);
+            fields.i64(2, i64::MAX);
+            fields.text(5, &"wide ".repeat(40));
+            fields.i32s(6, &numbers);
+            fields.texts(7, &["one", ""]);
+            fields.structures(20, 1..3_i32, |inner, number| inner.i32(1, number));
+            fields.structure(21, |_| ());
+        });
+        let fields = read(&out).unwrap();
+        assert_eq!(integer(&fields, 1), Ok(i32::MIN.into()));
+        assert_eq!(integer(&fields, 2), Ok(i64::MAX));
+        assert_eq!(text(&fields, 5), Ok(&"wide ".repeat(40)[..]));
+        let found = numbers.iter().map(|&number| Value::Integer(number.into()));
+        assert_eq!(list(&fields, 6), Ok(&found.collect::<Vec<_>>()[..]));
+        assert_eq!(list(&fields, 7), Ok(&[Value::Bytes(b"one"), Value::Bytes(b"")][..]));
+        let last = as_structure(&list(&fields, 20).unwrap()[1]).unwrap();
+        assert_eq!(integer(last, 1), Ok(2));
+        assert!(structure(&fields, 21).unwrap().is_empty());
     }
 
     #[test]

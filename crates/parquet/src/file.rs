@@ -4,19 +4,23 @@ use crate::compact::{Reader, Structure, as_structure, count, integer, list, stru
 use crate::pages::{Expander, append};
 use crate::{Error, Values};
 
-const MAGIC: &[u8] = b"PAR1";
+pub const MAGIC: &[u8] = b"PAR1";
 /// Fields of `FileMetaData`, `RowGroup` and `ColumnChunk`.
-const SCHEMA: i64 = 2;
-const ROW_GROUPS: i64 = 4;
-const COLUMNS: i64 = 1;
-const META_DATA: i64 = 3;
+pub const SCHEMA: i64 = 2;
+pub const ROW_GROUPS: i64 = 4;
+pub const COLUMNS: i64 = 1;
+pub const META_DATA: i64 = 3;
 /// Fields of `SchemaElement`, and of `ColumnMetaData` the same kind.
-const KIND: i64 = 1;
-const REPETITION: i64 = 3;
-const NAME: i64 = 4;
-const CHILDREN: i64 = 5;
+pub const KIND: i64 = 1;
+pub const REPETITION: i64 = 3;
+pub const NAME: i64 = 4;
+pub const CHILDREN: i64 = 5;
 /// Of `FieldRepetitionType`.
-const REQUIRED: i64 = 0;
+pub const REQUIRED: i32 = 0;
+/// Of `Type`.
+pub const I64: i32 = 2;
+pub const F64: i32 = 5;
+pub const BYTES: i32 = 6;
 
 /// The columns of a file with `rows` rows (any number, if there is none), in order.
 ///
@@ -91,17 +95,17 @@ fn schema(footer: &Structure) -> Result<Vec<(String, Values)>, Error> {
 fn column(leaf: &Structure) -> Result<(String, Values), Error> {
     let name = text(leaf, NAME)?.to_string();
     match empty(integer(leaf, KIND)?) {
-        Some(values) if integer(leaf, REPETITION)? == REQUIRED => Ok((name, values)),
+        Some(values) if integer(leaf, REPETITION)? == REQUIRED.into() => Ok((name, values)),
         _ => Err(Error::Column(name, "is of a kind that ours are not")),
     }
 }
 
 /// A column of the `Type` of that number.
 fn empty(kind: i64) -> Option<Values> {
-    match kind {
-        2 => Some(Values::I64(Vec::new())),
-        5 => Some(Values::F64(Vec::new())),
-        6 => Some(Values::Str(Vec::new())),
+    match i32::try_from(kind) {
+        Ok(I64) => Some(Values::I64(Vec::new())),
+        Ok(F64) => Some(Values::F64(Vec::new())),
+        Ok(BYTES) => Some(Values::Str(Vec::new())),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Reads the Parquet files that ccperf keeps tables in.
+//! Writes the Parquet files that ccperf keeps tables in, and reads them.
 //!
 //! They have one shape: flat columns without nulls, of 64-bit integers, doubles and texts, in plain data
 //! pages, compressed by zstd or not at all.  Whatever else a file has is refused, so a file that a
@@ -8,10 +8,12 @@
 mod compact;
 mod file;
 mod pages;
+mod write;
 
 use thiserror::Error;
 
 pub use file::{read, read_without};
+pub use write::{Column, write};
 
 /// The values of one column.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +39,7 @@ impl Values {
     }
 }
 
-/// Why a file is not read.
+/// Why a file is not read, or not written.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
     #[error("it is no Parquet file")]
@@ -52,4 +54,6 @@ pub enum Error {
     Large(usize),
     #[error("column `{column}` has {found} rows or more instead of {rows}")]
     Rows { column: String, found: usize, rows: usize },
+    #[error("it does not fit into a Parquet file")]
+    NoRoom,
 }

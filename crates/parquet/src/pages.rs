@@ -6,22 +6,22 @@ use crate::compact::{Reader, Structure, count, integer, structure};
 use crate::{Error, Values};
 
 /// Fields of `ColumnMetaData`.
-const CODEC: i64 = 4;
-const COMPRESSED: i64 = 7;
-const FIRST_PAGE: i64 = 9;
+pub const CODEC: i64 = 4;
+pub const COMPRESSED: i64 = 7;
+pub const FIRST_PAGE: i64 = 9;
 const DICTIONARY: i64 = 11;
 /// Fields of `PageHeader` and `DataPageHeader`, and what we write into them.
-const KIND: i64 = 1;
-const PAGE_EXPANDED: i64 = 2;
-const PAGE_COMPRESSED: i64 = 3;
-const DATA: i64 = 5;
-const PAGE_VALUES: i64 = 1;
-const ENCODING: i64 = 2;
-const DATA_PAGE: i64 = 0;
-const PLAIN: i64 = 0;
+pub const KIND: i64 = 1;
+pub const PAGE_EXPANDED: i64 = 2;
+pub const PAGE_COMPRESSED: i64 = 3;
+pub const DATA: i64 = 5;
+pub const PAGE_VALUES: i64 = 1;
+pub const ENCODING: i64 = 2;
+pub const DATA_PAGE: i32 = 0;
+pub const PLAIN: i32 = 0;
 /// `CompressionCodec`s.
-const UNCOMPRESSED: i64 = 0;
-const ZSTD: i64 = 6;
+pub const UNCOMPRESSED: i32 = 0;
+pub const ZSTD: i32 = 6;
 
 /// Expands pages, as long as together they are no larger than allowed.
 pub struct Expander {
@@ -46,9 +46,9 @@ impl Expander {
         size: usize,
     ) -> Result<&'a [u8], Why> {
         self.left = self.left.checked_sub(size).ok_or(Why::Large)?;
-        match codec {
-            UNCOMPRESSED if stored.len() == size => return Ok(stored),
-            ZSTD => {}
+        match i32::try_from(codec) {
+            Ok(UNCOMPRESSED) if stored.len() == size => return Ok(stored),
+            Ok(ZSTD) => {}
             _ => return Err(Why::Told("is stored in a way that ours are not")),
         }
         self.page.clear();
@@ -105,11 +105,11 @@ fn walk(
     let mut pages = Reader(pages.ok_or(Why::Told("lies outside the file"))?);
     while !pages.0.is_empty() && values.len() <= rows {
         let header = pages.structure()?;
-        if integer(&header, KIND)? != DATA_PAGE {
+        if integer(&header, KIND)? != DATA_PAGE.into() {
             return Err(Why::Told("has a page that is not of data"));
         }
         let data = structure(&header, DATA)?;
-        if integer(data, ENCODING)? != PLAIN {
+        if integer(data, ENCODING)? != PLAIN.into() {
             return Err(Why::Told("has a page that is not plain"));
         }
         let stored = pages.bytes(count(&header, PAGE_COMPRESSED)?)?;

@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use super::simulation::{Simulation, schema};
     #[pymodule_export]
-    use super::stored::read_parquet;
+    use super::stored::{read_parquet, write_parquet};
     #[pymodule_export]
     use super::user::{
         balancer::{Hop, Switch, SwitchPort},

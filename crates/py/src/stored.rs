@@ -1,10 +1,10 @@
 //! Tables that the store keeps.
 
-use ccperf_parquet::Values;
-use numpy::IntoPyArray;
+use ccperf_parquet::{Column, Values};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::simulation::detached;
 
@@ -27,4 +27,37 @@ pub fn read_parquet<'py>(
         }
     }
     Ok(table)
+}
+
+/// A column as Python has it.
+#[derive(FromPyObject)]
+pub enum Given<'py> {
+    I64(PyReadonlyArray1<'py, i64>),
+    F64(PyReadonlyArray1<'py, f64>),
+    Str(Vec<String>),
+}
+
+impl Given<'_> {
+    fn column(&self) -> PyResult<Column<'_>> {
+        Ok(match self {
+            Given::I64(values) => Column::I64(values.as_slice()?),
+            Given::F64(values) => Column::F64(values.as_slice()?),
+            Given::Str(values) => Column::Str(values),
+        })
+    }
+}
+
+#[pyfunction]
+pub fn write_parquet<'py>(
+    py: Python<'py>,
+    columns: Vec<(String, Given<'py>)>,
+    compressed: bool,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let columns = columns
+        .iter()
+        .map(|(name, values)| Ok((name.clone(), values.column()?)))
+        .collect::<PyResult<Vec<_>>>()?;
+    let file = detached(py, || ccperf_parquet::write(&columns, compressed))?
+        .map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &file))
 }

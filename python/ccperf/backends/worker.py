@@ -20,7 +20,7 @@ import ccperf.algorithms  # noqa: F401  # before user code can stand in for it
 from ccperf import _native
 from ccperf.backends.sandbox import TABLES
 from ccperf.errors import RunError
-from ccperf.parquet import write_table
+from ccperf.parquet import encode_table
 from ccperf.recording import Recording
 from ccperf.user_code import loading
 from ccperf.user_code.content import ChangedError
@@ -52,8 +52,8 @@ def main(folder: Path) -> None:
         return
     (folder / TABLES).mkdir()
     for name, table in Recording(tables).tables.items():
-        with (folder / TABLES / f"{name}.parquet").open("wb") as file:
-            write_table(table, file, compressed=False)
+        file = folder / TABLES / f"{name}.parquet"
+        file.write_bytes(encode_table(table, compressed=False))
 
 
 def _report(folder: Path, error: dict[str, str | None]) -> None:

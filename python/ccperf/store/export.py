@@ -89,14 +89,10 @@ def export(
         for run_id in series_of:
             target = folder / "series" / run_id
             target.mkdir(parents=True, exist_ok=True)
-            # A table that cannot be read is not handed on, either.
-            recording, stored = store.recording(run_id), store.parquet(run_id)
-            for name, blob in stored.items():
+            recording = store.recording(run_id)
+            for name in recording.tables:
                 with whole(target / f"{name}.{format}") as path:
-                    if format == "parquet":
-                        path.write_bytes(blob)
-                    else:
-                        _write_table(path, format, recording.arrow(name))
+                    _write_table(path, format, recording.arrow(name))
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
     return list(targets)
