@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ccperf.metrics.registry import metric
-from ccperf.metrics.statistics import mean
+from ccperf.metrics.statistics import mean, row_sums
 
 if TYPE_CHECKING:
     from ccperf.metrics.series import Floats, FlowSeries
@@ -127,8 +127,7 @@ def total_packet_hops_l1(flows: FlowSeries) -> float:
 
 def _mean_sum(series: Floats) -> float:
     """Sum over the flows in each interval, then the mean over the intervals with any value."""
-    exists = ~np.isnan(series).all(axis=1)
-    return _scalar_mean(np.where(exists, np.nansum(series, axis=1), np.nan))
+    return _scalar_mean(row_sums(series))
 
 
 def _scalar_mean(series: Floats) -> float:

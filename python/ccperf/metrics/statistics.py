@@ -7,25 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ccperf.metrics.series import Floats
+    from ccperf.metrics.series import Floats, Integers
 
 
 def mean(series: Floats) -> Floats:
     """Return the plain mean of each column; NaN for a column without values."""
-    total = series.sum(axis=0)
-    if len(series) and not np.isnan(total).any():  # every value exists
-        plain: Floats = total / len(series)
-        return plain
-    count = np.count_nonzero(~np.isnan(series), axis=0)
-    return _ratio(np.nansum(series, axis=0), count)
+    return _ratio(*_sum(series))
 
 
 def cov(series: Floats) -> Floats:
     """Return the coefficient of variation of each column: sample deviation (ddof 1) over mean."""
-    count = np.count_nonzero(~np.isnan(series), axis=0)
     centre = mean(series)
-    deviation = np.sqrt(_ratio(np.nansum((series - centre) ** 2, axis=0), count - 1))
-    return _ratio(deviation, centre)
+    total, count = _sum((series - centre) ** 2)
+    return _ratio(np.sqrt(_ratio(total, count - 1)), centre)
 
 
 def percentiles(series: Floats, percent: int) -> Floats:
@@ -39,7 +33,7 @@ def percentiles(series: Floats, percent: int) -> Floats:
     ranks = np.maximum(-(-percent * count // 100), 1)
     # Values that do not exist sort behind all others.
     ordered: Floats = np.sort(series, axis=0)
-    found: Floats = np.take_along_axis(ordered, ranks[np.newaxis] - 1, axis=0)[0]
+    found: Floats = ordered[ranks - 1, range(len(ranks))]
     return found
 
 
@@ -53,6 +47,29 @@ def percentile(values: Floats, percent: int, larger: int = 0) -> float:
     return float(np.partition(values, rank - 1)[rank - 1]) if 0 < rank <= len(values) else np.nan
 
 
-def _ratio(numerator: Floats, denominator: Floats | np.ndarray) -> Floats:
+def row_sums(series: Floats) -> Floats:
+    """Return the sum of each row, over the values that exist; NaN for a row without values."""
+    total: Floats = _add(series, axis=1)
+    if not _is_any(np.isnan(total)):
+        return total
+    return np.where(np.isnan(series).all(axis=1), np.nan, np.nansum(series, axis=1))
+
+
+# A run has hundreds of sums: what methods of arrays do around them takes as long as a short one.
+_add = np.add.reduce
+_is_any = np.logical_or.reduce
+
+
+def _sum(series: Floats) -> tuple[Floats, Integers | int]:
+    """Return sum and number of the values of each column that exist."""
+    total: Floats = _add(series, axis=0)
+    if not _is_any(np.isnan(total)):
+        return total, len(series)
+    return np.nansum(series, axis=0), np.count_nonzero(~np.isnan(series), axis=0)
+
+
+def _ratio(numerator: Floats, denominator: Floats | Integers | int) -> Floats:
     """Divide; NaN where the denominator is not above zero."""
-    return numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
+    if isinstance(denominator, int):
+        return numerator / (denominator if denominator > 0 else np.nan)
+    return numerator / np.where(denominator > 0, denominator, np.nan)
