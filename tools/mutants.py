@@ -13,10 +13,11 @@ Mistakes that nothing can notice have a reason in `tools/mutants.toml`; any othe
 
     python tools/mutants.py --share 1 --record     keeps the measurement, for the page on fidelity
     python tools/mutants.py --choose 12            chooses the daily slice anew by what it notices
-    python tools/mutants.py --unit                 asks the unit tests about the survivors
-    python tools/mutants.py --fuzz 300             asks random scenarios about the survivors
+    python tools/mutants.py --unit                 asks the unit tests, but for the slow ones
+    python tools/mutants.py --fuzz 300             asks so many random scenarios
 
-The last two ask about a random tenth of the others, too.
+The last two ask about the survivors and a random tenth of the others, and keep each answer; with
+the same seed about the same tenth.
 """
 
 from __future__ import annotations
@@ -172,12 +173,15 @@ def asked(
 
 def ask_unit_tests(built: Sequence[places.Mutant], options: argparse.Namespace) -> int:
     """Run the engine's unit tests with each mistake that is asked about."""
+    from ccperf.verify import matrix
+
     found = {}
     program = engine.build_tests()
     for mutant, test in unit_tests.ask(program, asked(built, options), options.jobs):
         print(f"{mutant.name} (line {mutant.line}): {test or 'no test fails'}", flush=True)
         found[mutant.name] = test
         record.add("unit", {mutant.name: test})
+    record.summarise(built, {case.name for case in matrix.representative()})
     print(f"{len(found)} asked about, {sum(map(bool, found.values()))} noticed by a unit test")
     return 0
 
@@ -188,6 +192,8 @@ def ask_random_scenarios(
     """Run random scenarios with each mistake that is asked about."""
     from mutation import scenarios, trials
 
+    from ccperf.verify import matrix
+
     judges = scenarios.random_judges(options.seed, options.fuzz)
     surveys = scenarios.survey(judges, switches, options.jobs)
     court = trials.Court(judges, surveys, switches, {}, (), (), options.budget)
@@ -196,6 +202,7 @@ def ask_random_scenarios(
         tell(verdict, record.reasons())
         found[verdict.mutant.name] = verdict.by
         record.add("fuzz", {verdict.mutant.name: verdict.by})
+    record.summarise(built, {case.name for case in matrix.representative()})
     print(f"{len(found)} asked about, {sum(map(bool, found.values()))} noticed at random")
     return 0
 

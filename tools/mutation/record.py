@@ -23,7 +23,8 @@ SUMMARY = ROOT / "python" / "ccperf" / "data" / "mutants.json"
 
 def measured() -> dict[str, Any]:
     """The last measurement: `by`, who noticed a mistake; `refused`, what the compiler does not
-    take; `unit` and `fuzz`, which unit test and which random scenario noticed one of the others.
+    take; `unit` and `fuzz`, which unit test and which random scenario noticed one, of those that
+    they were asked about.
     """
     if not MEASURED.exists():
         return {"by": {}, "refused": [], "unit": {}, "fuzz": {}}
@@ -62,7 +63,7 @@ def write(verdicts: Iterable[Verdict], mutants: Sequence[Mutant], refused: Itera
 
 
 def add(what: str, found: Mapping[str, Any]) -> None:
-    """Keep what unit tests or random scenarios notice of the mistakes that no scenario does."""
+    """Keep what unit tests or random scenarios notice."""
     data = measured()
     data[what].update(found)
     MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
@@ -79,8 +80,12 @@ def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
             "planted": len(inside),
             "slice": sum(data["by"][m.name] in slice_ for m in inside),
             "matrix": len(inside) - len(left),
-            "unit": sum(bool(data["unit"].get(name)) for name in left),
-            "fuzz": sum(bool(data["fuzz"].get(name)) for name in left),
+            **{
+                key: count
+                for what in ("fuzz", "unit")
+                for found in [[data[what][m.name] for m in inside if m.name in data[what]]]
+                for key, count in ((what, sum(map(bool, found))), (f"{what}_asked", len(found)))
+            },
             "explained": sum(name in why for name in left),
         }
     survivors = [

@@ -202,6 +202,8 @@ impl Bench {
             "cwnd" => tcb.cwnd.to_string(),
             "ssthresh" => tcb.ssthresh.to_string(),
             "in_flight" => tcb.bytes_in_flight.to_string(),
+            // By the last segment that arrived.
+            "delivered" => tcb.last_acked_sacked.to_string(),
             "state" => format!("{:?}", tcb.cong_state),
             "ecn" => format!("{:?}", tcb.ecn_state),
             "srtt" => ms(tcb.srtt),

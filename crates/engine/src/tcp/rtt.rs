@@ -62,7 +62,9 @@ mod tests {
         assert_eq!(rtt.timeout(Time::from_ms(1)), Time::from_ms(300));
     }
 
-    /// The numbers of ns-3's test suite `rtt-estimator`, with the gains of RFC 6298.
+    /// With the gains of RFC 6298.
+    ///
+    /// ns-3's rtt-estimator, 1 case.
     #[test]
     fn samples_of_1000_1200_and_900_ms_give_what_ns3_s_suite_expects() {
         let mut rtt = RttEstimator::new(Time::from_secs(1));

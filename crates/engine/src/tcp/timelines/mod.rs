@@ -5,6 +5,8 @@ mod closing;
 mod ecn;
 mod handshake;
 mod loss;
+mod ns3_calls;
+mod ns3_suites;
 mod reordering;
 mod sending;
 mod windows;
