@@ -83,6 +83,12 @@ impl Network {
         }
     }
 
+    /// No shortcuts are taken.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.common.events.plain
+    }
+
     pub fn now(&self) -> Time {
         self.common.now()
     }

@@ -31,16 +31,17 @@ impl Greedy {
             return Write::default();
         }
         let transfer = &mut self.transfer;
-        let size = u64::from(transfer.write_size);
+        let size = transfer.write_size;
         let left = if self.bytes == 0 { u64::MAX } else { self.bytes - transfer.written };
-        let mut room = u64::from(free);
-        let start = transfer.written;
-        if left <= room {
-            room = left; // the last write may be a short one
-        } else if !self.eager {
-            room -= u64::from(free % transfer.write_size);
-        }
-        let mut rest = room;
+        self.closed = left <= u64::from(free);
+        let bytes = if self.closed {
+            left as u32 // the last write may be a short one
+        } else if self.eager {
+            free
+        } else {
+            free - free % size
+        };
+        let mut rest = bytes;
         if rest > 0
             && let Some(stamp) = self.waiting.take()
         {
@@ -51,12 +52,10 @@ impl Greedy {
         if rest > 0 {
             transfer.on_written(now, rest);
         }
-        if room < left && !self.eager {
+        if !self.closed && !self.eager {
             self.waiting.get_or_insert(now);
         }
-        self.closed = room == left;
-        let bytes = (transfer.written - start) as u32;
-        Write { bytes, size: transfer.write_size, close: self.closed }
+        Write { bytes, size, close: self.closed }
     }
 
     /// The application stops: no more writes.

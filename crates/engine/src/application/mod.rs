@@ -89,8 +89,9 @@ impl Transfer {
     }
 
     /// The socket has accepted `bytes`, created at `stamp`.
-    fn on_written(&mut self, stamp: Time, bytes: u64) {
-        self.written += bytes;
+    #[inline]
+    fn on_written(&mut self, stamp: Time, bytes: u32) {
+        self.written += u64::from(bytes);
         match self.stamps.back_mut() {
             Some(last) if last.0 == stamp => last.1 = self.written,
             _ => self.stamps.push_back((stamp, self.written)),

@@ -137,7 +137,7 @@ impl Source {
         let now = events.now().time;
         let created = self.refused.take().unwrap_or(now);
         if accepted {
-            self.transfer.on_written(created, u64::from(self.transfer.write_size));
+            self.transfer.on_written(created, self.transfer.write_size);
         } else {
             self.refused = Some(created);
         }

@@ -29,42 +29,55 @@ pub struct Connection {
     timers: [SocketTimers; 2],
 }
 
+/// Of a timer that is not set, or has no event: later than every other.
+const NEVER: Key = Key { time: Time(u64::MAX), number: u64::MAX };
+
 /// Deadlines of one socket's timers.  A timer that is set again keeps its event in the queue, which
 /// looks when it runs whether the deadline has moved.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct SocketTimers {
-    deadline: [Option<Key>; Timer::COUNT],
+    deadline: [Key; Timer::COUNT],
     /// The earliest event that is queued for the timer.
-    queued: [Option<Key>; Timer::COUNT],
+    queued: [Key; Timer::COUNT],
     /// [`Timer::SendPending`] is set without an event.
     is_sending_unqueued: bool,
 }
 
 const SEND: usize = Timer::SendPending as usize;
 
+impl Default for SocketTimers {
+    fn default() -> Self {
+        let never = [NEVER; Timer::COUNT];
+        SocketTimers { deadline: never, queued: never, is_sending_unqueued: false }
+    }
+}
+
 impl SocketTimers {
+    /// Queues an event at the timer's deadline.
+    fn queue(&mut self, timer: Timer, event: Event, network: &mut Network) {
+        let deadline = self.deadline[timer as usize];
+        self.queued[timer as usize] = deadline;
+        network.events().insert(deadline, event);
+    }
+
     /// The event at `now`, whose index is `index`, runs for `timer`.  Returns whether the timer is due.
     fn take_due(&mut self, timer: Timer, index: u32, network: &mut Network) -> bool {
         let i = timer as usize;
         let now = network.events().now();
-        if self.queued[i] == Some(now) {
-            self.queued[i] = None;
+        if self.queued[i] == now {
+            self.queued[i] = NEVER;
         }
-        match self.deadline[i] {
-            Some(key) if key == now => {
-                self.deadline[i] = None;
-                true
-            }
-            Some(key) => {
-                // The deadline has moved since this event was queued.
-                if self.queued[i].is_none() {
-                    self.queued[i] = Some(key);
-                    network.events().insert(key, Event::Socket(index));
-                }
-                false
-            }
-            None => false,
+        let deadline = self.deadline[i];
+        if deadline == now {
+            self.deadline[i] = NEVER;
+            return true;
         }
+        if deadline != NEVER && self.queued[i] == NEVER {
+            // The deadline has moved since this event was queued.
+            self.queued[i] = deadline;
+            network.events().insert(deadline, Event::Socket(index));
+        }
+        false
     }
 }
 
@@ -176,20 +189,16 @@ impl Connection {
     #[inline]
     fn settle_sending(&mut self, side: Side, network: &mut Network) {
         let timers = &mut self.timers[side as usize];
-        match timers.deadline[SEND] {
-            Some(key) if key > network.events().now() => {
-                timers.is_sending_unqueued = false;
-                timers.queued[SEND] = Some(key);
-                network.events().insert(key, event(self.place, side, Timer::SendPending));
-            }
-            _ => {
-                timers.is_sending_unqueued = false;
-                timers.deadline[SEND] = None;
-                match side {
-                    Side::Sender => self.sender.forget(Timer::SendPending),
-                    Side::Receiver => self.receiver.forget(Timer::SendPending),
-                }
-            }
+        timers.is_sending_unqueued = false;
+        let deadline = timers.deadline[SEND];
+        if deadline > network.events().now() {
+            timers.queue(Timer::SendPending, event(self.place, side, Timer::SendPending), network);
+            return;
+        }
+        timers.deadline[SEND] = NEVER;
+        match side {
+            Side::Sender => self.sender.forget(Timer::SendPending),
+            Side::Receiver => self.receiver.forget(Timer::SendPending),
         }
     }
 }
@@ -213,11 +222,15 @@ impl Host<'_> {
     /// There may be something to send when [`Timer::SendPending`] is due.
     fn queue_sending(&mut self) {
         self.timers.is_sending_unqueued = false;
-        if let Some(key) = self.timers.deadline[SEND] {
-            self.timers.queued[SEND] = Some(key);
-            let event = event(self.place, self.side, Timer::SendPending);
-            self.network.events().insert(key, event);
+        if self.timers.deadline[SEND] != NEVER {
+            self.queue(Timer::SendPending);
         }
+    }
+
+    #[inline(never)] // mostly there is an event already, or none is needed
+    fn queue(&mut self, timer: Timer) {
+        let event = event(self.place, self.side, timer);
+        self.timers.queue(timer, event, self.network);
     }
 
     /// Returns whether the source closes.
@@ -246,25 +259,27 @@ impl Environment for Host<'_> {
         self.network.arrived_sacks()
     }
 
+    #[inline(always)]
     fn arm(&mut self, timer: Timer, at: Time) {
         let i = timer as usize;
         let delay = at - self.network.now();
-        let key = self.network.events().reserve(delay);
-        self.timers.deadline[i] = Some(key);
-        if timer == Timer::SendPending && !self.network.events().plain {
+        let events = self.network.events();
+        let (key, is_plain) = (events.reserve(delay), events.plain);
+        self.timers.deadline[i] = key;
+        if timer == Timer::SendPending && !is_plain {
             // Mostly the acknowledgement that made room for what was written has it sent, too.
             self.timers.is_sending_unqueued = true;
             return;
         }
-        let event = event(self.place, self.side, timer);
-        if self.network.events().plain || self.timers.queued[i].is_none_or(|queued| queued > key) {
-            self.timers.queued[i] = Some(key);
-            self.network.events().insert(key, event);
+        // Of two events at the same time the one that is there comes first.
+        if is_plain || self.timers.queued[i].time > key.time {
+            self.queue(timer);
         }
     }
 
+    #[inline(always)]
     fn disarm(&mut self, timer: Timer) {
-        self.timers.deadline[timer as usize] = None;
+        self.timers.deadline[timer as usize] = NEVER;
         self.timers.is_sending_unqueued &= timer != Timer::SendPending;
     }
 
@@ -284,5 +299,10 @@ impl Environment for Host<'_> {
 
     fn readable(&mut self, bytes: u32) {
         self.application.on_read(self.network.now(), bytes);
+    }
+
+    #[inline(always)]
+    fn is_plain(&self) -> bool {
+        self.network.is_plain()
     }
 }

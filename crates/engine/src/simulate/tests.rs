@@ -111,6 +111,7 @@ fn random_scenario(seed: u64) -> Value {
                 "SegmentSize": dice.pick(&["536", "1448", "1000"]),
                 "DelAckCount": dice.pick(&["1", "2"]),
                 "Sack": dice.pick(&["true", "true", "false"]),
+                "Timestamp": dice.pick(&["true", "true", "false"]),
                 "UseEcn": ecn,
                 "SndBufSize": dice.pick(&["131072", "20000", "1000000"]),
                 "RcvBufSize": dice.pick(&["131072", "10000", "1000000"]),

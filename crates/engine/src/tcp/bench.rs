@@ -56,16 +56,36 @@ pub fn play(settings: &[(&str, &str)], timeline: &str) {
 pub fn play_with(cc: &str, settings: &[(&str, &str)], timeline: &str) {
     let lines = timeline.lines().map(str::trim).filter(|line| !line.is_empty());
     let written: Vec<Line<'_>> = lines.map(Line::new).collect();
-    let mut bench = Bench::new(cc, settings);
-    for line in &written {
-        bench.take(line);
-    }
     let expected: Vec<String> = written.iter().map(Line::text).collect();
-    if bench.world.transcript != expected {
-        let same = expected.iter().zip(&bench.world.transcript).take_while(|(a, b)| a == b).count();
-        let found = bench.world.transcript.join("\n");
-        panic!("otherwise from line {} on; what happens is\n{found}\n", same + 1);
+    for is_plain in [true, false] {
+        let mut bench =
+            Bench { socket: socket(cc, settings), world: World { is_plain, ..World::default() } };
+        for line in &written {
+            bench.take(line);
+        }
+        let found = bench.world.transcript;
+        if found != expected {
+            let same = expected.iter().zip(&found).take_while(|(a, b)| a == b).count();
+            let found = found.join("\n");
+            let without = if is_plain { "without" } else { "with" };
+            panic!(
+                "{without} shortcuts otherwise from line {} on; what happens is\n{found}\n",
+                same + 1
+            );
+        }
     }
+}
+
+/// A closed socket with this congestion control.
+pub fn socket(cc: &str, settings: &[(&str, &str)]) -> Socket {
+    let given = SETTINGS.iter().chain(settings);
+    let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == cc).expect("registered");
+    let defaults = std::collections::BTreeMap::new();
+    let attributes = Attributes::new(spec, &defaults);
+    let control = congestion::build(cc, &congestion::BuildContext { attributes, seed: 1 });
+    let recovery = recovery::build("TcpPrrRecovery").expect("registered");
+    Socket::new(Config::new(&given, 0), control.expect("registered"), recovery)
 }
 
 struct Line<'a> {
@@ -98,6 +118,7 @@ struct Bench {
 #[derive(Default)]
 struct World {
     now: Time,
+    is_plain: bool,
     transcript: Vec<String>,
     /// In the order in which they were set.
     timers: Vec<(Time, Timer)>,
@@ -133,24 +154,13 @@ impl Environment for World {
     }
 
     fn readable(&mut self, _bytes: u32) {}
+
+    fn is_plain(&self) -> bool {
+        self.is_plain
+    }
 }
 
 impl Bench {
-    fn new(cc: &str, settings: &[(&str, &str)]) -> Bench {
-        let given = SETTINGS.iter().chain(settings);
-        let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-        let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == cc).expect("registered");
-        let defaults = std::collections::BTreeMap::new();
-        let attributes = Attributes::new(spec, &defaults);
-        let control = congestion::build(cc, &congestion::BuildContext { attributes, seed: 1 });
-        let recovery = recovery::build("TcpPrrRecovery").expect("registered");
-        let control = control.expect("registered");
-        Bench {
-            socket: Socket::new(Config::new(&given, 0), control, recovery),
-            world: World::default(),
-        }
-    }
-
     fn take(&mut self, line: &Line<'_>) {
         self.run_until(line.at);
         let now = line.at;

@@ -93,9 +93,16 @@ pub struct Pipe {
 pub struct RateEstimator {
     connection: RateConnection,
     sample: RateSample,
+    /// Nobody asks for samples: what is delivered is counted, and no more.
+    only_counts: bool,
 }
 
 impl RateEstimator {
+    /// Without samples, which only rate control needs.
+    pub fn counter() -> RateEstimator {
+        RateEstimator { only_counts: true, ..RateEstimator::default() }
+    }
+
     pub fn connection(&self) -> &RateConnection {
         &self.connection
     }
@@ -105,6 +112,7 @@ impl RateEstimator {
     }
 
     /// A segment is sent when `in_flight` bytes were.
+    #[inline]
     pub fn on_sent(&mut self, now: Time, in_flight: u32) -> SentRate {
         if in_flight == 0 {
             self.connection.first_sent_time = now;
@@ -119,11 +127,20 @@ impl RateEstimator {
     }
 
     /// A segment of `bytes`, sent last at `last_sent`, is acknowledged or SACKed.  Counts once.
+    #[inline]
     pub fn on_delivered(&mut self, now: Time, bytes: u32, last_sent: Time, sent: &mut SentRate) {
         if sent.delivered_time == Time::MAX {
             return;
         }
         self.connection.delivered += u64::from(bytes);
+        if self.only_counts {
+            sent.delivered_time = Time::MAX;
+        } else {
+            self.measure(now, last_sent, sent);
+        }
+    }
+
+    fn measure(&mut self, now: Time, last_sent: Time, sent: &mut SentRate) {
         self.connection.delivered_time = now;
         let prior = u64::from(self.sample.prior_delivered);
         if prior == 0 || sent.delivered > prior {
@@ -144,6 +161,9 @@ impl RateEstimator {
     /// `unsent`: bytes that are written and have not been sent; below 0 after a FIN.
     #[inline]
     pub fn check_app_limited(&mut self, unsent: i32, pipe: Pipe) {
+        if self.only_counts {
+            return;
+        }
         let has_room = pipe.in_flight < pipe.cwnd;
         if unsent < pipe.segment_size as i32 && has_room && pipe.lost <= pipe.retransmitted {
             let until = self.connection.delivered.wrapping_add(u64::from(pipe.in_flight)) as u32;

@@ -75,6 +75,22 @@ impl Reassembly {
         }
     }
 
+    /// Whether a segment at `seq` is what is expected, and nothing waits behind it, not even a FIN.
+    #[inline]
+    pub fn is_next(&self, seq: Seq) -> bool {
+        seq == self.next
+            && seq < self.next + self.limit
+            && self.pending.is_empty()
+            && self.sacks.is_empty()
+            && self.fin.is_none()
+    }
+
+    /// Takes `len` bytes that are next.
+    #[inline]
+    pub fn advance(&mut self, len: u32) {
+        self.next += len;
+    }
+
     /// Takes the segment `[seq, seq + len)`.  Returns `None` if nothing of it is new, else the number
     /// of bytes that are in order now and go to the application.
     #[inline]

@@ -141,7 +141,20 @@ impl Scoreboard {
         self.sent_size / self.segment_size
     }
 
+    /// Nothing is SACKed, deemed lost or sent again: all that was sent is in flight.
+    #[inline]
+    pub fn is_unmarked(&self) -> bool {
+        self.sacked_out | self.lost_out | self.retrans_out == 0
+    }
+
+    /// Bytes that were never sent.
+    #[inline]
+    pub fn unsent(&self) -> u32 {
+        self.size - self.sent_size
+    }
+
     /// RFC 6675's pipe.
+    #[inline]
     pub fn bytes_in_flight(&self) -> u32 {
         self.sent_size
             .wrapping_sub(self.sacked_out.wrapping_add(self.lost_out))
@@ -189,6 +202,15 @@ impl Scoreboard {
         Some(index)
     }
 
+    /// The next `len` bytes, which there are, are sent for the first time.  Returns where they begin.
+    #[inline(always)]
+    pub fn push_new(&mut self, len: u32, now: Time, rate: SentRate) -> Seq {
+        let start = self.head + self.sent_size;
+        self.sent.push_back(Segment { last_sent: now, rate, ..Segment::new(start, len) });
+        self.sent_size += len;
+        start
+    }
+
     pub fn segment_mut(&mut self, index: usize) -> &mut Segment {
         &mut self.sent[index]
     }
@@ -205,10 +227,49 @@ impl Scoreboard {
     }
 
     /// Removes what `ack` acknowledges and reports each whole segment to the rate estimator.
+    #[inline(always)] // on every acknowledgement
     pub fn discard_up_to(&mut self, ack: Seq, now: Time, rate: &mut RateEstimator) {
         if self.head >= ack {
             return;
         }
+        if self.is_unmarked() {
+            self.discard_unmarked(ack, now, rate);
+        }
+        if self.head < ack {
+            self.discard_one_by_one(ack, now, rate);
+        }
+        self.lost_below = self.lost_below.max(self.head);
+        if let Some(front) = self.sent.front()
+            && front.sacked
+        {
+            self.unsack_head();
+        }
+        if self.highest_sack.unwrap_or(Seq(0)) <= self.head {
+            self.sack_seen = false;
+            self.highest_sack = None;
+        }
+    }
+
+    /// The whole segments of it, none of which counts as anything but sent.
+    #[inline(always)]
+    fn discard_unmarked(&mut self, ack: Seq, now: Time, rate: &mut RateEstimator) {
+        let (mut bytes, mut segments) = (0, 0);
+        while let Some(front) = self.sent.front_mut()
+            && front.end() <= ack
+        {
+            rate.on_delivered(now, front.len, front.last_sent, &mut front.rate);
+            bytes += front.len;
+            segments += 1;
+            self.sent.pop_front();
+        }
+        self.cursor = self.cursor.saturating_sub(segments);
+        self.size -= bytes;
+        self.sent_size -= bytes;
+        self.head += bytes;
+    }
+
+    #[inline(never)]
+    fn discard_one_by_one(&mut self, ack: Seq, now: Time, rate: &mut RateEstimator) {
         let mut left = (ack - self.head) as u32;
         while self.size > 0 && left > 0 {
             let Some(front) = self.sent.front_mut() else {
@@ -243,22 +304,18 @@ impl Scoreboard {
         if self.size == 0 {
             self.head = ack; // the FIN
         }
-        self.lost_below = self.lost_below.max(self.head);
-        if let Some(front) = self.sent.front_mut()
-            && front.sacked
-        {
-            // The head cannot have been received: a wrong guess about duplicate ACKs.
-            front.sacked = false;
-            self.sacked_out -= front.len;
-            self.cursor = 0;
-            self.forget_seen();
-            self.add_reno_sack();
-            self.mark_head_lost();
-        }
-        if self.highest_sack.unwrap_or(Seq(0)) <= self.head {
-            self.sack_seen = false;
-            self.highest_sack = None;
-        }
+    }
+
+    /// The head cannot have been received: a wrong guess about duplicate ACKs.
+    #[cold]
+    fn unsack_head(&mut self) {
+        let front = &mut self.sent[0];
+        front.sacked = false;
+        self.sacked_out -= front.len;
+        self.cursor = 0;
+        self.forget_seen();
+        self.add_reno_sack();
+        self.mark_head_lost();
     }
 
     /// Marks what the SACK blocks cover; returns the bytes that are newly SACKed.  Only segments that

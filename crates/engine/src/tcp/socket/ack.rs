@@ -46,7 +46,7 @@ enum Window {
 
 /// Whether the retransmission timer starts again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rto {
+pub(super) enum Rto {
     Anew,
     Kept,
 }
@@ -100,11 +100,8 @@ impl<P: Profile> Socket<P> {
         self.process_ack(AckInfo { ack, old_head, delivered, is_duplicate }, env);
         self.tcb.is_retrans_data_acked = false;
 
-        self.congestion.on_sample(&mut self.tcb, |tcb| {
-            let lost = self.sending.scoreboard.lost_out().abs_diff(lost_before);
-            let sample = self.sending.rate.sample(delivered, lost, prior_in_flight, tcb.min_rtt);
-            (*self.sending.rate.connection(), sample)
-        });
+        let lost = self.sending.scoreboard.lost_out().abs_diff(lost_before);
+        self.sample_rate(delivered, lost, prior_in_flight);
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
@@ -113,7 +110,7 @@ impl<P: Profile> Socket<P> {
 
     /// Nothing that was sent waits for an acknowledgement: with a receiver it is always so.
     #[inline]
-    fn is_all_acked(&self) -> bool {
+    pub(super) fn is_all_acked(&self) -> bool {
         self.sending.scoreboard.head() == self.tcb.high_tx_mark
     }
 
@@ -126,14 +123,21 @@ impl<P: Profile> Socket<P> {
         self.bytes_in_flight();
         self.tcb.last_acked_seq = packet.ack;
         self.tcb.is_retrans_data_acked = false;
-        self.congestion.on_sample(&mut self.tcb, |tcb| {
-            let sample = self.sending.rate.sample(0, 0, prior_in_flight, tcb.min_rtt);
-            (*self.sending.rate.connection(), sample)
-        });
+        self.sample_rate(0, 0, prior_in_flight);
         if packet.payload > 0 {
             self.on_data(packet, env);
         }
         self.send_pending(env);
+    }
+
+    /// Under rate control an ACK ends with a sample: `delivered` bytes are newly acknowledged or SACKed, and
+    /// of `lost` bytes more or fewer than before it is thought that they are lost.
+    #[inline]
+    pub(super) fn sample_rate(&mut self, delivered: u32, lost: u32, prior_in_flight: u32) {
+        self.congestion.on_sample(&mut self.tcb, |tcb| {
+            let sample = self.sending.rate.sample(delivered, lost, prior_in_flight, tcb.min_rtt);
+            (*self.sending.rate.connection(), sample)
+        });
     }
 
     /// Linux's FLAG_RETRANS_DATA_ACKED, looked for at multiples of the segment size below `ack`.
@@ -370,14 +374,21 @@ impl<P: Profile> Socket<P> {
 
     /// New data is acknowledged: the retransmission timer starts again (RFC 6298 section 5.3) and the
     /// application may write.
+    #[inline(never)]
     fn restart<E: Environment>(&mut self, ack: Seq, rto: Rto, env: &mut E) {
+        self.restart_here(ack, rto, env);
+    }
+
+    /// The same where it happens most.
+    #[inline(always)]
+    pub(super) fn restart_here<E: Environment>(&mut self, ack: Seq, rto: Rto, env: &mut E) {
         self.sending.retries_left = self.config.data_retries;
         if self.state != State::SynRcvd && rto == Rto::Anew {
             self.disarm(Timer::Retransmit, env);
             self.round_trips.restart_rto();
             self.arm_retransmit(super::RetransmitAction::Data, env);
         }
-        self.offer_space(env);
+        self.offer_space_here(env);
         if ack > self.tcb.next_tx_seq {
             self.tcb.next_tx_seq = ack;
         }

@@ -2,7 +2,7 @@
 
 use crate::cpp;
 use crate::tcp::control::{CaEvent, CongestionControl, Control};
-use crate::tcp::rate::{RateConnection, RateSample};
+use crate::tcp::rate::{RateConnection, RateEstimator, RateSample};
 use crate::tcp::recovery::{AckKind, Recovery};
 use crate::tcp::tcb::Tcb;
 use crate::time::Rate;
@@ -17,6 +17,14 @@ pub(super) struct Congestion {
 impl Congestion {
     pub(super) fn new(control: Control, recovery: Box<dyn Recovery>) -> Congestion {
         Congestion { control, recovery }
+    }
+
+    /// What the algorithm needs to know of the delivery rate.
+    pub(super) fn rate_estimator(&self) -> RateEstimator {
+        match self.control {
+            Control::Window(_) => RateEstimator::counter(),
+            Control::Rate(_) => RateEstimator::default(),
+        }
     }
 
     /// For what both kinds of control are told.

@@ -3,7 +3,7 @@
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
 use crate::seq::Seq;
-use crate::tcp::control::CaEvent;
+use crate::tcp::control::{CaEvent, EarlyAck};
 use crate::tcp::profile::Profile;
 use crate::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::time::Time;
@@ -13,11 +13,12 @@ const ECN_SETUP: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
 impl<P: Profile> Socket<P> {
     /// A segment has arrived.
+    #[inline(always)]
     pub fn on_segment<E: Environment>(&mut self, packet: &Packet, now: Time, env: &mut E) {
         self.tcb.now = now;
         if self.receiving.resequencer.is_some() {
             self.resequence(packet, env);
-        } else {
+        } else if !self.take_steadily(packet, env) {
             self.take_segment(packet, env);
         }
     }
@@ -55,7 +56,6 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    #[inline]
     fn take_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.statistics.received_bytes += u64::from(packet.payload);
         if !self.open {
@@ -133,7 +133,7 @@ impl<P: Profile> Socket<P> {
     }
 
     /// RFC 3168 section 6.1.3, RFC 8257 section 3.2.
-    fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+    pub(super) fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
             self.ecn.ce = packet.seq;
             self.tcb.ecn_state = EcnState::CeRcvd;
@@ -153,15 +153,21 @@ impl<P: Profile> Socket<P> {
 
     /// Tells the algorithm, and sends the acknowledgement that it may ask for: one of what had arrived
     /// before the CE state changed.
+    #[inline]
     pub(super) fn cwnd_event<E: Environment>(&mut self, event: CaEvent, env: &mut E) {
         self.sync_rx();
         if let Some(early) = self.congestion.algorithm().cwnd_event(&mut self.tcb, event) {
-            let next = self.receiving.reassembly.next_rx();
-            self.receiving.reassembly.set_next_rx(early.ack);
-            let flags = if early.ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
-            self.send_control(flags, env);
-            self.receiving.reassembly.set_next_rx(next);
+            self.send_early_ack(early, env);
         }
+    }
+
+    #[cold]
+    fn send_early_ack<E: Environment>(&mut self, early: EarlyAck, env: &mut E) {
+        let next = self.receiving.reassembly.next_rx();
+        self.receiving.reassembly.set_next_rx(early.ack);
+        let flags = if early.ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
+        self.send_control(flags, env);
+        self.receiving.reassembly.set_next_rx(next);
     }
 
     /// Returns false if the segment must be ignored (RFC 7323 section 3.2: no timestamp).
@@ -198,7 +204,8 @@ impl<P: Profile> Socket<P> {
     }
 
     /// RFC 7323 section 4.3: echo the timestamp of the segment at RCV.NXT.
-    fn process_timestamp(&mut self, packet: &Packet) {
+    #[inline]
+    pub(super) fn process_timestamp(&mut self, packet: &Packet) {
         if self.tcb.rcv_timestamp > packet.ts_val {
             return;
         }
@@ -211,7 +218,8 @@ impl<P: Profile> Socket<P> {
     }
 
     /// RFC 9293 section 3.10.7.4, "SND.WND": only segments that are not older than the last update.
-    fn update_peer_window(&mut self, packet: &Packet) {
+    #[inline]
+    pub(super) fn update_peer_window(&mut self, packet: &Packet) {
         let window = u32::from(packet.window) << self.agreed.send_shift;
         if self.state < State::Established {
             self.sending.window = window;
@@ -233,8 +241,8 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    #[inline]
-    fn estimate_rtt(&mut self, packet: &Packet) {
+    #[inline(always)]
+    pub(super) fn estimate_rtt(&mut self, packet: &Packet) {
         if self.round_trips.is_idle() {
             return; // a receiver mostly is
         }
@@ -374,6 +382,12 @@ impl<P: Profile> Socket<P> {
             self.send_ack(env);
             return;
         }
+        self.acknowledge_in_order(env);
+    }
+
+    /// Of data that came in order: at once, or a little later (RFC 1122 section 4.2.3.2).
+    #[inline(always)]
+    pub(super) fn acknowledge_in_order<E: Environment>(&mut self, env: &mut E) {
         self.receiving.delayed_acks += 1;
         if self.receiving.delayed_acks >= self.config.delayed_ack_count {
             self.disarm(Timer::DelayedAck, env);

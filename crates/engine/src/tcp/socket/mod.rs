@@ -8,6 +8,7 @@ mod output;
 mod parts;
 mod round_trips;
 mod statistics;
+mod steady;
 mod timers;
 
 use super::config::Config;
@@ -94,6 +95,11 @@ pub trait Environment {
 
     /// `bytes` in order for the application, which reads them at once.
     fn readable(&mut self, bytes: u32);
+
+    /// No shortcuts: what the tests compare the steady state's with.
+    fn is_plain(&self) -> bool {
+        false
+    }
 }
 
 /// RFC 9293 section 3.3.2.
@@ -158,19 +164,20 @@ impl<P: Profile> Socket<P> {
             pace_initial_window: config.pace_initial_window,
             ..Tcb::default()
         };
+        let congestion = Congestion::new(control, recovery);
         Socket {
             statistics: Statistics::default(),
-            congestion: Congestion::new(control, recovery),
             state: State::Closed,
             open: true,
             pending_timers: 0,
             found_nothing: false,
             retransmit_action: RetransmitAction::Data,
-            sending: Sending::new(&config),
+            sending: Sending::new(&config, congestion.rate_estimator()),
             round_trips: RoundTrips::new(&config, P::INITIAL_RTT),
             receiving: Receiving::new(&config),
             agreed: Agreed::new(&config),
             ecn: EcnMarks::default(),
+            congestion,
             config,
             tcb,
         }
@@ -230,11 +237,13 @@ impl<P: Profile> Socket<P> {
         self.pending_timers & (1 << timer as u16) != 0
     }
 
+    #[inline(always)] // with a timer that the compiler knows it is a few stores
     fn arm<E: Environment>(&mut self, timer: Timer, delay: Time, env: &mut E) {
         self.pending_timers |= 1 << timer as u16;
         env.arm(timer, self.tcb.now + delay);
     }
 
+    #[inline(always)]
     fn disarm<E: Environment>(&mut self, timer: Timer, env: &mut E) {
         if self.is_pending(timer) {
             self.pending_timers &= !(1 << timer as u16);
@@ -249,6 +258,7 @@ impl<P: Profile> Socket<P> {
     }
 
     /// Evaluates the pipe and publishes it.
+    #[inline]
     fn bytes_in_flight(&mut self) -> u32 {
         self.tcb.bytes_in_flight = self.sending.scoreboard.bytes_in_flight();
         self.tcb.bytes_in_flight

@@ -17,7 +17,14 @@ const SACK_PERMITTED: u32 = 2;
 
 impl<P: Profile> Socket<P> {
     /// The application may write: takes what it has to say.
+    #[inline(never)]
     pub fn offer_space<E: Environment>(&mut self, env: &mut E) {
+        self.offer_space_here(env);
+    }
+
+    /// The same where it happens most.
+    #[inline(always)]
+    pub(super) fn offer_space_here<E: Environment>(&mut self, env: &mut E) {
         if self.receiving.is_sink {
             return;
         }
@@ -44,31 +51,37 @@ impl<P: Profile> Socket<P> {
     /// Accepts a write that fits.  It leaves later, by an event of its own.
     #[inline(always)] // on every acknowledgement
     fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
-        let mut done = 0;
         self.found_nothing = false;
         // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
         // The first write knows it as last evaluated; asking for the window evaluates it, so that the
         // second may find another.  From then on only what is unsent changes, and grows: none of
         // the later writes would find a limit that the second has not found.
-        for size in [write.size.min(write.bytes), write.bytes.saturating_sub(write.size)] {
-            if size == 0 {
-                continue;
-            }
-            let shown = if done == 0 { size } else { size.min(write.size) };
-            self.sending.scoreboard.add(shown);
-            let unsent = self.sending.scoreboard.tail() - self.tcb.next_tx_seq;
-            self.sending.rate.check_app_limited(unsent, self.pipe());
-            self.sending.scoreboard.add(size - shown);
-            done += size;
+        let first = write.size.min(write.bytes);
+        if first > 0 {
+            self.accept(first);
             let may_send = matches!(self.state, State::Established | State::CloseWait);
             if may_send && self.available_window() > 0 && !self.is_pending(Timer::SendPending) {
                 self.arm(Timer::SendPending, P::WRITE_DELAY, env);
             }
+            let rest = write.bytes - first;
+            if rest > 0 {
+                let second = rest.min(write.size);
+                self.accept(second);
+                self.sending.scoreboard.add(rest - second);
+            }
         }
-        self.statistics.written_bytes += u64::from(done);
+        self.statistics.written_bytes += u64::from(write.bytes);
         if write.close {
             self.close(env);
         }
+    }
+
+    /// A write of `bytes`.
+    #[inline]
+    fn accept(&mut self, bytes: u32) {
+        self.sending.scoreboard.add(bytes);
+        let unsent = self.sending.scoreboard.tail() - self.tcb.next_tx_seq;
+        self.sending.rate.check_app_limited(unsent, self.pipe());
     }
 
     /// Sends while the window, the pacing timer and the data allow (RFC 6675 section 5, step C).
@@ -80,6 +93,13 @@ impl<P: Profile> Socket<P> {
     }
 
     fn send_some<E: Environment>(&mut self, env: &mut E) {
+        if !self.send_steadily(env) {
+            self.send_what_there_is(env);
+        }
+    }
+
+    #[inline(never)]
+    fn send_what_there_is<E: Environment>(&mut self, env: &mut E) {
         loop {
             let window = self.available_window();
             self.found_nothing = true;
@@ -204,7 +224,7 @@ impl<P: Profile> Socket<P> {
             self.send_control(Flags::ACK.with(Flags::ECE), env);
             self.tcb.ecn_state = EcnState::SendingEce;
         } else {
-            self.send_control(Flags::ACK, env);
+            self.send_control_here(Flags::ACK, env);
         }
     }
 
@@ -219,7 +239,14 @@ impl<P: Profile> Socket<P> {
     }
 
     /// Sends a segment without data.
+    #[inline(never)]
     pub(super) fn send_control<E: Environment>(&mut self, flags: Flags, env: &mut E) {
+        self.send_control_here(flags, env);
+    }
+
+    /// The same for flags that the compiler knows.
+    #[inline(always)]
+    fn send_control_here<E: Environment>(&mut self, flags: Flags, env: &mut E) {
         if !self.open {
             return;
         }
@@ -294,12 +321,14 @@ impl<P: Profile> Socket<P> {
     }
 
     /// What cwnd and the peer's window leave.
+    #[inline]
     pub(super) fn available_window(&mut self) -> u32 {
         let window = self.sending.window.min(self.tcb.cwnd);
         window.saturating_sub(self.bytes_in_flight())
     }
 
     /// The window field for the next segment, in units of 2^`shift` bytes (RFC 7323 section 2.3).
+    #[inline]
     pub(super) fn window_field(&mut self, shift: u8) -> u16 {
         if !self.receiving.reassembly.got_fin() {
             self.receiving.advertised =

@@ -37,11 +37,11 @@ pub(super) struct Sending<L> {
 }
 
 impl<L: LossDetection> Sending<L> {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, rate: RateEstimator) -> Self {
         Sending {
             scoreboard: Scoreboard::new(config.send_buffer, config.segment_size),
             loss: L::new(config),
-            rate: RateEstimator::default(),
+            rate,
             syns_left: config.connect_count,
             retries_left: config.data_retries,
             dup_acks: 0,
@@ -59,6 +59,7 @@ impl<L: LossDetection> Sending<L> {
     }
 
     /// Whole segments in `bytes` of `size` each; the rest is carried over.
+    #[inline]
     pub(super) fn count_segments(&mut self, bytes: u32, size: u32) -> u32 {
         let mut segments = bytes / size;
         self.acked_remainder += bytes % size;

@@ -110,7 +110,7 @@ impl RoundTrips {
 
     /// A sample for the oldest unacknowledged entry of the history; `tcb.last_rtt` is that of the newest
     /// one that this ACK covers.  `of_echo`: what the ACK's timestamp echo says, if it has one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn on_ack(&mut self, ack: Seq, of_echo: Option<Time>, tcb: &mut Tcb) {
         let Some(oldest) = self.history.front().filter(|entry| entry.end() <= ack) else { return };
         let mut newest = oldest;
