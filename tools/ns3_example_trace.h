@@ -3,14 +3,18 @@
 // Included by tools/ns3_examples.py into ns-3's example programs: writes what starts to be sent, arrives
 // and gets lost on every point-to-point device to the file that the environment's PACKETS names.
 // One line each: time in ns, node, its how manieth such device, event, sequence and acknowledgement number,
-// payload, bytes on the wire, flags, ECN.
+// payload, bytes on the wire, flags, ECN. Fragments but the first have numbers and flags of their packet's header, which
+// the first has.
 
 #include "ns3/internet-module.h"
 #include "ns3/point-to-point-module.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <map>
+#include <tuple>
 
 namespace
 {
@@ -67,13 +71,25 @@ class PacketLines
             }
             return value;
         };
+        const std::uint32_t place = number(ip + 6, 2);
+        const bool isFirst = (place & 0x1fff) == 0;
+        const bool isPiece = place & 0x2000 || !isFirst;
+        const Cut key{number(ip + 12, 4), number(ip + 16, 4), ip[9], number(ip + 4, 2)};
+        if (isPiece && isFirst)
+        {
+            std::copy_n(transport, m_cut[key].size(), m_cut[key].begin());
+        }
+        else if (isPiece)
+        {
+            transport = m_cut.at(key).data();
+        }
         const bool isTcp = ip[9] == 6;
-        const bool isUnreachable = ip[9] == 1 && transport[0] == 3;
+        const bool isError = ip[9] == 1 && (transport[0] == 3 || transport[0] == 11);
         // Datagrams are told apart by the identification of their IP header, echoes by their sequence number.
         const std::uint32_t untold = ip[9] == 17     ? number(ip + 4, 2)
-                                     : isUnreachable ? 0
+                                     : isError       ? 0
                                                      : number(transport + 6, 2);
-        const std::uint32_t header = isTcp ? 4 * (transport[12] >> 4) : 8;
+        const std::uint32_t header = !isFirst ? 0 : isTcp ? 4 * (transport[12] >> 4) : 8;
         std::string words;
         for (unsigned bit = 0; isTcp && bit < flags.size(); ++bit)
         {
@@ -89,6 +105,10 @@ class PacketLines
                << ',' << packet->GetSize() << ',' << words << ',' << ecn[ip[1] & 3] << '\n';
     }
 
+    // Source, destination, protocol, identification.
+    using Cut = std::tuple<std::uint32_t, std::uint32_t, std::uint8_t, std::uint32_t>;
+
+    std::map<Cut, std::array<std::uint8_t, 20>> m_cut; // the transport's header
     std::ofstream m_file;
 };
 

@@ -171,7 +171,7 @@ def test_a_rate_step_and_a_way_back_of_its_own() -> None:
         ({"qlen": "0p"}, "links[0].forward.qdisc.attributes.MaxSize: 0p would drop everything"),
         ({"loss": -0.5}, "links[0].forward.loss: -0.5 is not a probability"),
         ({"changes": [{"time": "1s"}]}, "changes[0]: changes nothing"),
-        ({"mss": 1449}, "flows[0].tcp.SegmentSize: 1449 bytes and 52 of headers exceed"),
+        ({"mss": 65484}, "flows[0].tcp.SegmentSize: 65484 bytes and 52 of headers exceed"),
         ({"starts": "2s", "stops": "1s"}, "flows[0].stop: 1s is not after start (2s)"),
     ],
 )

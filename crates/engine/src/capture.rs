@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 
 use crate::packet::{
-    FlowKey, FlowKeys, Headers, ICMP_HEADER, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER,
-    UDP_HEADER,
+    FlowKey, FlowKeys, Fragment, Headers, ICMP_HEADER, IP_HEADER, Options, Packet, SackBlock,
+    TCP_HEADER, UDP_HEADER,
 };
 use crate::time::Time;
 
@@ -22,6 +22,7 @@ pub const PROTOCOL_TCP: u8 = 6;
 pub const PROTOCOL_UDP: u8 = 17;
 const TIME_TO_LIVE: u8 = 64;
 const DO_NOT_FRAGMENT: u16 = 0x4000;
+const MORE_FRAGMENTS: u16 = 0x2000;
 
 /// A flow or ping as a host's network device sees it.
 #[derive(Debug)]
@@ -151,6 +152,7 @@ fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
     let key = keys.of(p);
     let mut bytes = ip_header(key, keys.service(p), p);
     match key.protocol {
+        _ if !p.has_transport_header() => {}
         PROTOCOL_ICMP if is_about_a_datagram(keys, p) => bytes.extend(port_unreachable(keys, p)),
         PROTOCOL_ICMP => bytes.extend(icmp_header(p)),
         PROTOCOL_UDP => bytes.extend(udp_header(key, p)),
@@ -163,8 +165,14 @@ fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
 fn ip_header(key: &FlowKey, service: u8, p: &Packet) -> Vec<u8> {
     let mut header = vec![0x45, service | p.ecn as u8];
     header.extend((p.ip_bytes as u16).to_be_bytes());
-    header.extend([0; 2]);
-    header.extend(DO_NOT_FRAGMENT.to_be_bytes());
+    let (identification, place) = match p.fragment() {
+        Some(Fragment { identification, offset, more }) => {
+            (identification, offset / 8 + if more { MORE_FRAGMENTS } else { 0 })
+        }
+        None => (0, DO_NOT_FRAGMENT),
+    };
+    header.extend(identification.to_be_bytes());
+    header.extend(place.to_be_bytes());
     header.extend([TIME_TO_LIVE, key.protocol, 0, 0]);
     header.extend(key.source.to_be_bytes());
     header.extend(key.destination.to_be_bytes());

@@ -51,6 +51,8 @@ pub enum Event {
     Failure(u32),
     /// A period of what balances load is over.
     Balance(u32),
+    /// Fragments have waited long at destination `n` for what is missing.
+    Reassembly(u32),
 }
 
 /// Indices of events are below this.
@@ -63,7 +65,9 @@ const EVENT_BITS: u32 = INDEX_BITS + 4;
 impl Event {
     fn pack(self) -> u32 {
         let (kind, n) = match self {
+            // Kinds are all taken, and there is one end.
             Event::Stop => (0, 0),
+            Event::Reassembly(n) => (0, n + 1),
             Event::Start(n) => (1, n),
             Event::Open(n) => (2, n),
             Event::Close(n) => (3, n),
@@ -87,6 +91,7 @@ impl Event {
     fn unpack(word: u32) -> Event {
         let n = word & ((1 << INDEX_BITS) - 1);
         match word >> INDEX_BITS {
+            0 if n > 0 => Event::Reassembly(n - 1),
             0 => Event::Stop,
             1 => Event::Start(n),
             2 => Event::Open(n),

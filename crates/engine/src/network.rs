@@ -11,8 +11,10 @@
 mod added_delays;
 mod common;
 mod forwarding;
+mod fragmentation;
 mod lanes;
 mod port;
+mod reassembly;
 mod steering;
 
 use crate::event::{Event, EventQueue};
@@ -25,9 +27,11 @@ use crate::routing::{Next, Origin, Place};
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace};
 use common::{Common, NO_ROUTE};
+use fragmentation::Received;
 use lanes::Flight;
 
 pub use forwarding::Forwarding;
+pub use fragmentation::Fragmentation;
 pub use port::{
     DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
 };
@@ -56,6 +60,8 @@ pub struct Network {
     /// Random numbers for losses; ports may share a stream.
     loss_streams: Vec<RngStream>,
     forwarding: Forwarding,
+    /// Where some packets do not fit all links.
+    fragmentation: Option<Box<Fragmentation>>,
     /// The SACK blocks of the packet that was taken out last, of those that had some.
     arrived_sacks: SackBlocks,
 }
@@ -70,8 +76,16 @@ impl Network {
         trace: Option<PacketTrace>,
     ) -> Self {
         let common = Common::new(flow_keys, trace);
-        let arrived_sacks = SackBlocks::default();
-        Network { ports, wires, common, loss_streams, forwarding, arrived_sacks }
+        let (fragmentation, arrived_sacks) = (None, SackBlocks::default());
+        Network { ports, wires, common, loss_streams, forwarding, fragmentation, arrived_sacks }
+    }
+
+    /// From now on packets that do not fit a link are cut.
+    pub fn cut_packets(&mut self, fragmentation: Fragmentation) {
+        self.fragmentation = Some(Box::new(fragmentation));
+        // Looking at packets is the way to notice them.
+        self.common.is_observed = true;
+        self.common.is_arrival_noticed = true;
     }
 
     /// From now on no shortcuts are taken.
@@ -128,10 +142,30 @@ impl Network {
             Next::Port(port) => {
                 if self.common.is_observed {
                     self.common.packets.report_sent(id, self.common.now());
+                    if let Some(fragmentation) = &mut self.fragmentation {
+                        fragmentation.identify(&mut self.common.packets[id]);
+                        return self.enter_cut(port, id);
+                    }
                 }
                 self.ports[port as usize].enter(id, &mut self.common);
             }
             _ => self.lose(self.forwarding.first_port(origin.node), id, NO_ROUTE),
+        }
+    }
+
+    /// A packet comes to a port, whole or in fragments.
+    #[inline(never)]
+    fn enter_cut(&mut self, port: u32, id: PacketId) {
+        let (Some(fragmentation), common) = (&self.fragmentation, &mut self.common) else { return };
+        let mut pieces = fragmentation.cut(common.packets[id], port).peekable();
+        let port = &mut self.ports[port as usize];
+        if pieces.peek().is_none() {
+            return port.enter(id, common);
+        }
+        common.packets.remove(id);
+        for piece in pieces {
+            let id = common.packets.insert(piece);
+            port.enter(id, common);
         }
     }
 
@@ -237,8 +271,13 @@ impl Network {
         };
         if common.is_arrival_noticed {
             common.observe_arrival(index, id, next);
-            if next == Next::Here {
-                return self.notice_arrival(id);
+            match next {
+                Next::Here => return self.notice_arrival(id),
+                Next::Port(next) if self.fragmentation.is_some() => {
+                    self.enter_cut(next, id);
+                    return None;
+                }
+                _ => {}
             }
         }
         match next {
@@ -251,6 +290,9 @@ impl Network {
 
     /// A packet has come to its host.  Returns it if it is for the host's transport.
     fn notice_arrival(&mut self, id: PacketId) -> Option<PacketId> {
+        if self.fragmentation.is_some() {
+            return self.reassemble(id);
+        }
         let packet = &self.common.packets[id];
         let Err(answer) = self.forwarding.notice_arrival(packet, self.common.now()) else {
             return Some(id);
@@ -260,6 +302,34 @@ impl Network {
             self.send(answer);
         }
         None
+    }
+
+    /// The same where packets may be fragments.
+    fn reassemble(&mut self, id: PacketId) -> Option<PacketId> {
+        let Common { packets, events, .. } = &mut self.common;
+        let destination = packets[id].destination;
+        let received = self.fragmentation.as_mut()?.receive(id, packets, events.now().time);
+        match received {
+            Received::Whole => return Some(id),
+            Received::Waiting { timer: true } => {
+                events.schedule(fragmentation::EXPIRATION, Event::Reassembly(destination));
+            }
+            Received::Waiting { timer: false } | Received::Message => {}
+        }
+        packets.remove(id);
+        None
+    }
+
+    /// Fragments at a destination may have waited too long.
+    #[cold]
+    pub fn on_reassembly(&mut self, destination: u32) {
+        let now = self.now();
+        let Some(fragmentation) = &mut self.fragmentation else { return };
+        let (messages, next) = fragmentation.expire(destination, now);
+        messages.into_iter().for_each(|message| self.send(message));
+        if let Some(delay) = next {
+            self.common.events.schedule(delay, Event::Reassembly(destination));
+        }
     }
 
     /// Takes a packet that has arrived out of the network.

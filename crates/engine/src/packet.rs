@@ -13,6 +13,9 @@ pub const IP_HEADER: u32 = 20;
 /// TCP header without options (RFC 9293 section 3.1).
 pub const TCP_HEADER: u32 = 20;
 
+/// Timestamps, padded (RFC 7323 appendix A).
+pub const TIMESTAMP_OPTION: u32 = 12;
+
 /// UDP header (RFC 768).
 pub const UDP_HEADER: u32 = 8;
 
@@ -55,6 +58,8 @@ impl Flags {
     pub const URG: Flags = Flags(0x20);
     pub const ECE: Flags = Flags(0x40);
     pub const CWR: Flags = Flags(0x80);
+    /// Not TCP's: the packet is a fragment, see [`Packet::fragment`].
+    pub const FRAGMENT: Flags = Flags(0x100);
 
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0
@@ -156,8 +161,19 @@ pub struct Packet {
     pub sacks: u8,
     /// The one behind it in the [`PacketList`] that it is in.
     pub next: u32,
-    /// What balancers write on it for those behind them; 0 when a host sends it.
+    /// What balancers write on it for those behind them; 0 when a host sends it.  Where packets may be cut,
+    /// which excludes balancers: IP's identification, and what fragment it is.
     pub notes: [u32; 3],
+}
+
+/// Which piece of a packet a fragment is (RFC 791 section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    pub identification: u16,
+    /// Bytes of IP's payload in front of it.
+    pub offset: u16,
+    /// It is not the last one.
+    pub more: bool,
 }
 
 // One cache line.
@@ -187,6 +203,35 @@ impl Packet {
 
     pub const fn wire_bytes(&self) -> u32 {
         self.ip_bytes + PPP_HEADER
+    }
+
+    /// The identification in its IP header.
+    pub fn set_identification(&mut self, number: u16) {
+        self.notes[0] = number.into();
+    }
+
+    pub const fn identification(&self) -> u16 {
+        self.notes[0] as u16
+    }
+
+    /// Makes it this piece of the packet that it was; the identification stays.
+    pub fn set_fragment(&mut self, offset: u16, more: bool) {
+        self.flags = self.flags.with(Flags::FRAGMENT);
+        self.notes[1] = u32::from(offset) | u32::from(more) << 16;
+    }
+
+    /// If it is one.
+    pub fn fragment(&self) -> Option<Fragment> {
+        self.flags.has(Flags::FRAGMENT).then(|| Fragment {
+            identification: self.identification(),
+            offset: self.notes[1] as u16,
+            more: self.notes[1] >> 16 != 0,
+        })
+    }
+
+    /// Whether its transport's header is in it.
+    pub fn has_transport_header(&self) -> bool {
+        self.fragment().is_none_or(|fragment| fragment.offset == 0)
     }
 }
 

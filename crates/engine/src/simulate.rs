@@ -217,6 +217,7 @@ impl Simulation {
                 self.network.fail(&failure.down, &failure.up);
             }
             Event::Balance(who) => self.network.on_balancing(who),
+            Event::Reassembly(destination) => self.network.on_reassembly(destination),
             Event::Start(node) => self.start_node(node as usize),
             Event::Stop => self.finish_recording(),
         }

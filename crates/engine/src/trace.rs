@@ -5,8 +5,8 @@
 //!
 //! | column | meaning |
 //! | --- | --- |
-//! | `protocol` | IP's number: 6 TCP, 17 UDP, 1 ICMP |
-//! | `source`, `destination` | address and port, `10.0.0.1:49152`; ICMP has port 0 |
+//! | `protocol` | IP's number: 6 TCP, 17 UDP, 1 ICMP; with a fragment's place, as tcpdump writes it |
+//! | `source`, `destination` | address and port, `10.0.0.1:49152`; ICMP has port 0, as have fragments but the first |
 //! | `service` | IP's type of service without the two ECN bits |
 //!
 //! and of TCP only, otherwise empty:
@@ -17,13 +17,16 @@
 //! | `window_shift`, `sack_permitted` | of a SYN with these options: the shift, 1 |
 //! | `ts_val`, `ts_ecr` | the timestamps option in ms, if there is one |
 //! | `sacks` | the SACK blocks, `1449-2897`, in the order of the option, joined by a vertical bar |
+//!
+//! A fragment has flow, numbers and flags of the packet that it is a piece of, and bytes of its own.  Its place
+//! is `6 (frag 17:1480@0+)`: identification, bytes, offset, and a plus if more follow.
 
 use std::fmt;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
 use crate::capture::{Capture, PROTOCOL_TCP};
-use crate::packet::{Ecn, Flags, FlowKeys, Headers};
+use crate::packet::{Ecn, Flags, FlowKeys, Fragment, Headers, IP_HEADER};
 use crate::time::Time;
 use crate::verdict::{Reason, Verdict};
 
@@ -187,8 +190,13 @@ fn write_headers(out: &mut dyn Write, keys: &FlowKeys, headers: Headers<'_>) -> 
     let key = keys.of(p);
     let [source, destination] = [key.source, key.destination].map(Ipv4Addr::from);
     let (from, to, service) = (key.source_port, key.destination_port, keys.service(p));
-    write!(out, ",{},{source}:{from},{destination}:{to},{service}", key.protocol)?;
-    if key.protocol != PROTOCOL_TCP {
+    write!(out, ",{}", key.protocol)?;
+    if let Some(Fragment { identification, offset, more }) = p.fragment() {
+        let (bytes, more) = (p.ip_bytes - IP_HEADER, if more { "+" } else { "" });
+        write!(out, " (frag {identification}:{bytes}@{offset}{more})")?;
+    }
+    write!(out, ",{source}:{from},{destination}:{to},{service}")?;
+    if key.protocol != PROTOCOL_TCP || !p.has_transport_header() {
         return write!(out, ",,,,,,");
     }
     write!(out, ",{},", p.window)?;
@@ -280,6 +288,18 @@ mod tests {
         let blocks = [(Seq(2897), Seq(4345)), (Seq(1), Seq(1449))];
         let expected = ",6,10.0.0.1:49152,10.0.1.2:5001,16,512,,,,,2897-4345|1-1449";
         assert_eq!(written(PROTOCOL_TCP, ack, &blocks), expected);
+    }
+
+    #[test]
+    fn a_fragment_says_its_place_and_only_the_first_has_tcps_header() {
+        let mut piece = Packet { window: 9, ip_bytes: 1500, ..Packet::default() };
+        piece.set_identification(17);
+        piece.set_fragment(0, true);
+        let expected = ",6 (frag 17:1480@0+),10.0.0.1:49152,10.0.1.2:5001,0,9,,,,,";
+        assert_eq!(written(PROTOCOL_TCP, piece, &[]), expected);
+        piece.set_fragment(1480, false);
+        let expected = ",6 (frag 17:1480@1480),10.0.0.1:49152,10.0.1.2:5001,0,,,,,,";
+        assert_eq!(written(PROTOCOL_TCP, piece, &[]), expected);
     }
 
     #[test]

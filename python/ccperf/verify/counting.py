@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ccperf import registry
+from ccperf import _native, registry
 from ccperf.topologies.dumbbell import BOTTLENECK
 from ccperf.verify import matrix
 from ccperf.verify.fidelity import Count, Counted, Group
@@ -131,6 +131,18 @@ def _direction(has: Callable[[Mapping[str, Any]], Any]) -> Callable[[Mapping[str
     return lambda facts: any(map(has, _directions(facts)))
 
 
+def _largest(flow: Mapping[str, Any]) -> int:
+    """Bytes of the largest packet of a flow, with the headers of IP."""
+    if flow.get("transport") == "UDP":
+        return int(_native.parse_size(flow["application"]["write"])) + 28
+    options = 0 if flow["tcp"].get("Timestamp") == "false" else 12
+    return int(flow["tcp"].get("SegmentSize", 536)) + options + 40
+
+
+def _least_mtu(facts: Mapping[str, Any]) -> int:
+    return min(_native.parse_size(direction["mtu"]) for direction in _directions(facts))
+
+
 _FEATURES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "several flows": lambda facts: len(facts["flows"]) > 1,
     "ten flows or more": lambda facts: len(facts["flows"]) >= 10,
@@ -148,6 +160,9 @@ _FEATURES: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
         lambda flow: flow["application"]["type"] != "Greedy"
     ),
     "UDP": _flow(lambda flow: flow.get("transport") == "UDP"),
+    "packets in fragments": lambda facts: any(
+        _largest(flow) > _least_mtu(facts) for flow in facts["flows"]
+    ),
     "receivers that close": _flow(lambda flow: flow["receiver_stop"]),
     "pings beside TCP": lambda facts: bool(facts["pings"]),
     "types of service": _flow(lambda flow: flow["tos"] or flow["return_tos"]),

@@ -119,6 +119,11 @@ AGAINST_RFCS = (
         "priority/FqCoDelQueueDisc-ecn",
     ),
     AgainstTheStandard(
+        "a packet that comes in fragments is marked if the last of them to come is, not if any is",
+        "RFC 3168 section 5.3",
+        "fragments/TcpDctcp-CoDelQueueDisc",
+    ),
+    AgainstTheStandard(
         "DCTCP's acknowledgement at a change of marks leaves out the last segment before it",
         "RFC 8257 section 3.2",
         "ecn/TcpDctcp-delayed-ack-2",

@@ -101,7 +101,8 @@ _CLAIM = (
     "window field, TCP options with timestamps and SACK blocks) is the same, row by row and in the "
     f"same order, as with ns-3 {fidelity.NS3_RELEASE} (the PyPI wheel). So is every change of the "
     "senders' windows, state, retransmission timeout and pacing rate, and so are all tables of the "
-    "recording and all metrics. IP's identification and time to live are not modelled. "
+    "recording and all metrics. IP's time to live is not modelled; its identification is where "
+    "packets may be cut into fragments, and compared on those. "
     "There is no tolerance anywhere in the comparison. Random components draw the same numbers "
     "from the same streams, so that scenarios with random loss, Poisson traffic, RED, PIE or BBR "
     "are compared in the same way. An on-off or constant source on the backend `ns3` is ns-3's own "
@@ -134,7 +135,7 @@ _DEVICES = (
 
 _BELOW = (
     "`tests/scenario/test_graphs.py` compares random networks, too; `tests/exec/test_examples.py` "
-    "107 command lines of ns-3's own example programs with what `tools/ns3_examples.py` "
+    "114 command lines of ns-3's own example programs with what `tools/ns3_examples.py` "
     "recorded from the real programs, not from ccperf's driver. Below the level of whole runs, "
     "`tests/differential` replays random calls on each congestion control and each queue "
     "discipline and on ns-3's class, and compares bit by bit. The engine queues far fewer events "

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::flow_keys;
+use super::{flow_keys, fragmentation};
 use crate::capture::{Capture, Conversation};
 use crate::error::Error;
 use crate::lowered::Lowered;
@@ -18,7 +18,10 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> Result<Pac
     let transfers = pairs.map(|&pair| &scenario.pairs[pair as usize]);
     let transfers = transfers.map(|pair| (&pair.path, &pair.return_path));
     let pings = scenario.pings.iter().map(|ping| (&ping.path, &ping.return_path));
-    let ways = flows.chain(transfers).chain(pings);
+    // Where packets are cut nobody probes.
+    let portless = fragmentation::portless(scenario).iter();
+    let portless = portless.map(|flow| (&flow.path, &flow.return_path));
+    let ways = flows.chain(transfers).chain(pings).chain(portless);
     let mut conversations: Vec<Conversation> = ways
         .map(|(path, return_path)| Conversation {
             out: port(path.first()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::probes;
+use super::{fragmentation, probes};
 use crate::error::Error;
 use crate::lowered::{self, Lowered};
 use crate::network::{Fault, Wire};
@@ -61,7 +61,9 @@ fn hit(
     let transfers = pairs.map(|pair| (pair.source, pair.destination));
     let pings = scenario.pings.iter().map(|ping| (ping.source, ping.destination));
     let probes = probes.iter().map(|&[a, b]| (a, b));
-    let ways = flows.chain(transfers).chain(pings).chain(probes);
+    let portless = fragmentation::portless(scenario).iter();
+    let portless = portless.map(|flow| (flow.source, flow.destination));
+    let ways = flows.chain(transfers).chain(pings).chain(probes).chain(portless);
     let both = ways.map(|(a, b)| [(a, b), (b, a)].map(|(a, b)| sources[a] && destinations[b]));
     Some(both.collect())
 }

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::probes;
+use super::{fragmentation, probes};
 use crate::capture::{PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP};
 use crate::error::Error;
 use crate::lowered::{Flow, Lowered, Ping, Transport};
@@ -16,7 +16,7 @@ fn protocol(flow: &Flow) -> u8 {
     }
 }
 
-/// Of all flows, transfers and pings.
+/// Of all flows, transfers, pings and probes, and of what belongs to flows and has no ports.
 pub fn of_all(scenario: &Lowered) -> Result<FlowKeys, Error> {
     let mut demotions: Vec<Vec<u32>> = Vec::new();
     let mut number = |thresholds: &Vec<u32>| -> u16 {
@@ -37,6 +37,8 @@ pub fn of_all(scenario: &Lowered) -> Result<FlowKeys, Error> {
     let keys = keys.chain(scenario.pings.iter().map(of_ping));
     let probes = probes::pairs(scenario)?;
     let keys = keys.chain(probes.iter().map(|&pair| of_probe(scenario, pair)));
+    let portless = fragmentation::portless(scenario).iter().zip(&of_flows);
+    let keys = keys.chain(portless.map(|(flow, &n)| of_portless(flow, n)));
     Ok(FlowKeys { keys: keys.collect::<Result<_, _>>()?, demotions })
 }
 
@@ -53,6 +55,19 @@ fn of_flow(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
             FlowKey { protocol: PROTOCOL_ICMP, source_port: 0, destination_port: 0, ..back },
         ],
     })
+}
+
+/// Of a flow's fragments but the first, which disciplines know no ports of, and of what hosts say about them.
+fn of_portless(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
+    let [there, back] = of_flow(flow, demotion)?;
+    let (source_port, destination_port) = (0, 0);
+    let message = FlowKey {
+        source: back.source,
+        destination: back.destination,
+        protocol: PROTOCOL_ICMP,
+        ..FlowKey::default()
+    };
+    Ok([FlowKey { source_port, destination_port, ..there }, message])
 }
 
 /// Of the transfers of all workloads.

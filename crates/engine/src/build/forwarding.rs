@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{find, probes, refused};
+use super::{find, fragmentation, probes, refused};
 use crate::attributes::Attributes;
 use crate::error::Error;
 use crate::lowered::Lowered;
@@ -33,18 +33,17 @@ pub fn build(
     let transfers = pairs.map(|pair| [pair.source, pair.destination]);
     let pings = scenario.pings.iter().map(|ping| [ping.source, ping.destination]);
     let pairs = probes::pairs(scenario)?;
-    let origins = flows.chain(transfers).chain(pings).chain(pairs.iter().copied()).zip(keys).map(
-        |([source, destination], keys)| {
-            [(source, destination, &keys[0]), (destination, source, &keys[1])].map(
-                |(from, to, key)| {
-                    let addresses = [key.source, key.destination];
-                    let ports = [key.source_port, key.destination_port];
-                    let hash = flow_hash(addresses, key.protocol, ports);
-                    Origin { node: from as u32, destination: position(to), hash }
-                },
-            )
-        },
-    );
+    let portless = fragmentation::portless(scenario).iter();
+    let portless = portless.map(|flow| [flow.source, flow.destination]);
+    let ends = flows.chain(transfers).chain(pings).chain(pairs.iter().copied()).chain(portless);
+    let origins = ends.zip(keys).map(|([source, destination], keys)| {
+        [(source, destination, &keys[0]), (destination, source, &keys[1])].map(|(from, to, key)| {
+            let addresses = [key.source, key.destination];
+            let ports = [key.source_port, key.destination_port];
+            let hash = flow_hash(addresses, key.protocol, ports);
+            Origin { node: from as u32, destination: position(to), hash }
+        })
+    });
     let origins = origins.collect();
     let sender = probes::sender(scenario)?;
     let has_loads = sender.as_ref().is_some_and(|sender| sender.wants_load());

@@ -6,6 +6,7 @@ mod datagrams;
 mod faults;
 mod flow_keys;
 mod forwarding;
+mod fragmentation;
 mod numbers;
 mod port;
 mod probes;
@@ -86,7 +87,8 @@ pub fn packet_trace(
     let node = |node: usize| &scenario.nodes[node];
     let probes = probes::pairs(scenario)?.into_iter();
     let probes = probes.map(|[a, b]| format!("probe_{}_{}", node(a), node(b)));
-    let flows = flows.chain(probes).collect();
+    let portless = fragmentation::portless(scenario).iter().map(|flow| flow.name.clone());
+    let flows = flows.chain(probes).chain(portless).collect();
     Ok(match columns {
         Columns::Usual => PacketTrace::new(out, ports, flows),
         Columns::Headers => {
@@ -132,7 +134,11 @@ pub fn network(
     let mut wires: Vec<_> =
         losses.into_iter().zip(places).map(|(loss, leads_to)| Wire { loss, leads_to }).collect();
     faults::add(scenario, &mut wires, &mut loss_streams)?;
+    let fragmentation = fragmentation::build(scenario, &keys.keys);
     let mut network = Network::new(ports, wires, loss_streams, forwarding, keys, trace);
+    if let Some(fragmentation) = fragmentation {
+        network.cut_packets(fragmentation);
+    }
     for (flow, [link, direction], delay) in added_delays(scenario) {
         network.add_delay(flow, (2 * link + direction) as u32, delay);
     }

@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::names::{self, Registry};
+use super::room::{self, Room};
 use super::spec::{Algorithm, Flow, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
 use crate::attributes::{Attributes, Spec};
 use crate::lowered::{FASTEST, LONGEST, LONGEST_DELAY, MAX_ENDPOINTS, MAX_LINKS, Transport};
 use crate::qdisc;
 use crate::routing::Paths;
+use crate::routing::balance::STATIC;
 use crate::tcp::socket_params::SOCKET;
 use crate::time::{Rate, Time};
 use crate::units;
@@ -39,7 +41,14 @@ pub(super) struct Report {
 }
 
 /// How to get from node to node.
-pub(super) type Ways<'a> = (Paths, &'a [CheckedLink]);
+pub(super) struct Ways<'a> {
+    pub(super) routes: Paths,
+    links: &'a [CheckedLink],
+    /// Packets may take other links than those of the route.
+    is_open: bool,
+    /// Why packets cannot be cut into fragments, if they cannot.
+    pub(super) uncut: Option<&'static str>,
+}
 
 /// What flows need to know of a link.
 pub(super) struct CheckedLink {
@@ -103,7 +112,12 @@ impl Report {
         // With a link missing, nobody knows what is unreachable.
         let links: Option<Vec<CheckedLink>> = links.into_iter().collect();
         let ends: Vec<_> = links.iter().flatten().map(|link| link.ends).collect();
-        let mut ways = links.as_ref().map(|links| (Paths::new(s.nodes.len(), &ends), &links[..]));
+        let mut ways = links.as_ref().map(|links| Ways {
+            routes: Paths::new(s.nodes.len(), &ends),
+            links,
+            is_open: s.routing.kind != STATIC.ns3 || !s.failures.is_empty(),
+            uncut: room::why_not_cut(s),
+        });
         if s.flows.is_empty() && s.workloads.is_empty() {
             self.add("flows", "a scenario needs at least one flow, or a workload");
         }
@@ -313,9 +327,12 @@ impl Report {
             }
             let ends = [&flow.source, &flow.destination];
             let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
+            let uncut = ways.as_ref().and_then(|ways| ways.uncut);
+            let uncut = uncut.or(flow.added_delay.as_ref().map(|_| "with an added delay"));
+            let room = mtu.map(|mtu| Room { mtu, uncut });
             match flow.transport {
-                Transport::Tcp => self.segment_size(&format!("{path}.tcp"), &flow.tcp, mtu),
-                Transport::Udp => self.datagram_size(&path, flow, mtu),
+                Transport::Tcp => self.segment_size(&format!("{path}.tcp"), &flow.tcp, room),
+                Transport::Udp => self.datagram_size(&path, flow, room),
             }
         }
         self.ports(flows);
@@ -414,7 +431,7 @@ impl Report {
         destination_path: &str,
         [from, to]: [&String; 2],
         [source, destination]: [usize; 2],
-        (routes, links): &mut Ways<'_>,
+        Ways { routes, links, is_open, .. }: &mut Ways<'_>,
     ) -> Option<u32> {
         let Some(way) = routes.between(source, destination) else {
             let message = format!(
@@ -428,6 +445,9 @@ impl Report {
                 destination_path,
                 format!("it is {} links away; packets live for {MAX_HOPS}", way.len()),
             );
+        }
+        if *is_open {
+            return links.iter().flat_map(|link| link.mtu).flatten().min();
         }
         way.iter().filter_map(|&[link, direction]| links[link].mtu[direction]).min()
     }

@@ -1,9 +1,8 @@
 //! How long a transfer takes that has the network to itself.
 
-use super::transport::TIMESTAMP_OPTION;
 use crate::attributes::Attributes;
 use crate::lowered::Link;
-use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER};
+use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
 /// The least time in ns in which `bytes` can be sent and acknowledged: a round trip to connect; then as
 /// few segments as hold them, back to back, through the slowest link of the path, the last of them through

@@ -45,7 +45,7 @@ pub(super) fn traffic(s: &Scenario, ways: &mut Ways<'_>, stop: Time) -> Traffic 
     for (i, flow) in s.flows.iter().enumerate() {
         let ends = [&flow.source, &flow.destination].map(|name| nodes.get(name.as_str()));
         let [Some(&source), Some(&destination)] = ends else { continue };
-        let Some(way) = ways.0.between(source, destination) else { continue };
+        let Some(way) = ways.routes.between(source, destination) else { continue };
         let way: Vec<usize> = way.iter().map(|[link, direction]| 2 * link + direction).collect();
         // Between two nodes there is a link at least.
         let Some(&bottleneck) = way.iter().min_by_key(|&&port| ports.rates[port]) else { continue };

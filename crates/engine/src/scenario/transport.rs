@@ -1,18 +1,9 @@
 //! Checks of what belongs to a flow's transport.
 
-use std::collections::BTreeMap;
-
 use super::check::Report;
 use super::names::Registry;
-use super::spec::{Application, Flow};
+use super::spec::Flow;
 use super::texts::default_recovery;
-use crate::attributes::Attributes;
-use crate::packet::{IP_HEADER, TCP_HEADER, UDP_HEADER};
-use crate::tcp::socket_params::SOCKET;
-use crate::units;
-
-/// Timestamps, padded (RFC 7323 appendix A).
-pub(super) const TIMESTAMP_OPTION: u32 = 12;
 
 impl Report {
     pub(super) fn tcp(&mut self, path: &str, flow: &mut Flow) {
@@ -58,47 +49,6 @@ impl Report {
         if flow.return_tos != 0 {
             let message = "has no effect: nothing comes back over UDP; leave it out";
             self.add(format!("{path}.return_tos"), message);
-        }
-    }
-
-    /// `path`: of the socket's attributes.
-    pub(super) fn segment_size(
-        &mut self,
-        path: &str,
-        tcp: &BTreeMap<String, String>,
-        mtu: Option<u32>,
-    ) {
-        let Some(mtu) = mtu else { return };
-        let socket = Attributes::new(&SOCKET, tcp);
-        let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
-        let room = mtu - IP_HEADER - TCP_HEADER - options;
-        let segment = socket.u32("SegmentSize");
-        if segment > room {
-            self.add(
-                format!("{path}.SegmentSize"),
-                format!(
-                    "{segment} bytes and {} of headers exceed the path's MTU of {mtu}B; write at \
-                     most {room}",
-                    mtu - room
-                ),
-            );
-        }
-    }
-
-    /// A write is a datagram, which is not cut into fragments.
-    pub(super) fn datagram_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
-        let Some(mtu) = mtu else { return };
-        let room = u64::from(mtu - IP_HEADER - UDP_HEADER);
-        let Ok(size) = units::parse_size(flow.application.write()) else { return };
-        if size > room && !matches!(flow.application, Application::Greedy { .. }) {
-            self.add(
-                format!("{path}.application.write"),
-                format!(
-                    "a datagram of {size} bytes and {} of headers exceeds the path's MTU of {mtu}B; \
-                     write at most {room}B",
-                    IP_HEADER + UDP_HEADER
-                ),
-            );
         }
     }
 }

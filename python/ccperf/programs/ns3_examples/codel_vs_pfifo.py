@@ -1,7 +1,7 @@
 """What ns-3's two programs have in common that compare CoDel with a FIFO: their bulk transfers.
 
-Their default packets are larger than the links' MTU with their headers, so that ns-3 sends them in
-fragments, which are not modelled here: give a --pktSize of 1448 or less.
+Their default packets are larger than the links' MTU with their headers, so that IP sends them in
+fragments.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Seconds from the end of the sources to that of the simulation.
 _DRAINED = 3
 
-PACKET = Option("uint32", 1458, "data in a packet, bytes; here 1448 at most")
+PACKET = Option("uint32", 1458, "data in a packet, bytes")
 LENGTH = {
     "startTime": Option("real", 0.1, "seconds, only adds to the length"),
     "simDuration": Option("real", 60.0, "seconds"),
@@ -30,9 +30,7 @@ def bulk(values: Values, defaults: Defaults) -> tuple[str, dict[str, Any]]:
     size = values["pktSize"]
     if not 1 <= size <= MOST_DATA:
         raise UsageError(
-            "--pktSize",
-            f"packets with {size} bytes of data are not from 1 to {MOST_DATA}: larger ones are "
-            "sent in fragments, which are not modelled",
+            "--pktSize", f"packets with {size} bytes of data are not from 1 to {MOST_DATA}"
         )
     # The programs compute in single precision.
     end = float32(float32(values["startTime"]) + float32(values["simDuration"]))

@@ -12,8 +12,8 @@ FIRST_PORT = 49153
 SECOND = 1_000_000_000
 #: The type of service of expedited forwarding (RFC 3246).
 EXPEDITED_FORWARDING = 0xB8
-#: Data in a packet of 1,500 bytes beside the headers of IP and TCP and the timestamps.
-MOST_DATA = 1448
+#: Data in the largest packet of IP beside the headers of IP and TCP and the timestamps.
+MOST_DATA = 65_483
 
 _STREAMS_OF_A_STACK = 9
 

@@ -9,6 +9,7 @@ use crate::attributes::Attributes;
 use crate::lowered::MAX_FLOWS;
 use crate::scenario::check::{Report, Ways};
 use crate::scenario::names::{self, Registry};
+use crate::scenario::room::Room;
 use crate::scenario::spec::Scenario;
 use crate::tcp::socket_params::SOCKET;
 use crate::time::Time;
@@ -282,7 +283,9 @@ impl Report {
         }
         if let Some(i) = s.stacks.iter().position(|stack| stack.name == workload.stack) {
             let tcp = &s.stacks[i].tcp;
-            self.segment_size(&format!("stacks[{i}].tcp"), tcp, least);
+            let uncut = Some("of a workload");
+            let room = least.map(|mtu| Room { mtu, uncut });
+            self.segment_size(&format!("stacks[{i}].tcp"), tcp, room);
             let buffer = Attributes::new(&SOCKET, tcp).u32("SndBufSize");
             let write = units::parse_size(&workload.write).unwrap_or(0);
             if write > u64::from(buffer) {

@@ -21,6 +21,9 @@ constexpr std::uint32_t ICMP_BYTES = 8;
 constexpr std::uint32_t UDP_BYTES = 8;
 constexpr std::uint8_t ICMP_ECHO = 8; // the type of a request
 constexpr std::uint8_t ICMP_UNREACHABLE = 3;
+constexpr std::uint8_t ICMP_TIME_EXCEEDED = 11;
+constexpr std::uint16_t MORE_FRAGMENTS = 1 << 13;
+constexpr std::uint16_t FRAGMENT_OFFSET = MORE_FRAGMENTS - 1; // in units of eight bytes
 constexpr std::uint32_t MOST_BYTES = PPP_BYTES + IP_BYTES + ICMP_BYTES + IP_BYTES + UDP_BYTES;
 
 template <class T>
@@ -78,11 +81,15 @@ ReadIp(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset)
     std::array<std::uint8_t, MOST_BYTES> bytes{};
     packet->CopyData(bytes.data(), offset + IP_BYTES);
     const std::uint8_t* ip = bytes.data() + offset;
+    const auto place = BigEndian<std::uint16_t>(ip + 6);
     return {BigEndian<std::uint32_t>(ip + 12),
             BigEndian<std::uint32_t>(ip + 16),
             packet->GetSize() - offset,
             ip[1],
-            ip[9]};
+            ip[9],
+            BigEndian<std::uint16_t>(ip + 4),
+            static_cast<std::uint16_t>((place & FRAGMENT_OFFSET) * 8),
+            (place & MORE_FRAGMENTS) != 0};
 }
 
 TransportFields
@@ -91,16 +98,17 @@ ReadTransport(ns3::Ptr<const ns3::Packet> packet, std::uint32_t offset, std::uin
     std::array<std::uint8_t, MOST_BYTES> bytes{};
     packet->CopyData(bytes.data(), bytes.size());
     const std::uint8_t* tcp = bytes.data() + offset;
-    if (protocol == ICMP && tcp[0] == ICMP_UNREACHABLE)
+    if (protocol == ICMP && (tcp[0] == ICMP_UNREACHABLE || tcp[0] == ICMP_TIME_EXCEEDED))
     {
-        const std::uint8_t* datagram = tcp + ICMP_BYTES + IP_BYTES;
-        return {BigEndian<std::uint16_t>(datagram + 2),
-                BigEndian<std::uint16_t>(datagram),
+        const std::uint8_t* quoted = tcp + ICMP_BYTES;
+        const std::uint8_t* ports = quoted + IP_BYTES;
+        return {BigEndian<std::uint16_t>(ports + 2),
+                BigEndian<std::uint16_t>(ports),
                 0,
                 0,
                 ICMP_BYTES,
                 0,
-                UDP};
+                quoted[9]};
     }
     if (protocol == ICMP)
     {

@@ -30,7 +30,7 @@ struct FourTuple
     std::uint32_t destination;
     std::uint16_t sourcePort;
     std::uint16_t destinationPort;
-    std::uint8_t protocol{0}; // that of the datagram, of a message about one
+    std::uint8_t protocol{0}; // that of the packet, of a message about one
 
     // From the source to the destination. ICMP has no ports: here the requester has 0, the other end 1.
     static FourTuple Of(const Flow& flow);
@@ -51,10 +51,18 @@ struct IpFields
     std::uint32_t bytes; // of the packet, this header included
     std::uint8_t service; // with the two ECN bits
     std::uint8_t protocol;
+    std::uint16_t identification;
+    std::uint16_t offset; // bytes in front of a fragment
+    bool hasMore;         // fragments
+
+    bool IsFragment() const
+    {
+        return offset > 0 || hasMore;
+    }
 };
 
 // The header of TCP; of UDP, with the number of the datagram; of ICMP echo, with ports as in FourTuple and
-// its own sequence number; or of an ICMP message about a datagram, with the datagram's ports on its way
+// its own sequence number; or of an ICMP message about a packet, with the packet's ports on its way
 // back. Only TCP's has flags.
 struct TransportFields
 {

@@ -59,6 +59,19 @@ AppendEnd(std::vector<char>& buffer, std::uint32_t address, std::uint16_t port)
     AppendDigits(buffer, port);
 }
 
+// " (frag 17:1480@0+)"
+void
+AppendPlace(std::vector<char>& buffer, const IpFields& ip)
+{
+    Append(buffer, " (frag ");
+    AppendDigits(buffer, ip.identification);
+    buffer.push_back(':');
+    AppendDigits(buffer, ip.bytes - IP_BYTES);
+    buffer.push_back('@');
+    AppendDigits(buffer, ip.offset);
+    Append(buffer, ip.hasMore ? "+)" : ")");
+}
+
 } // namespace
 
 PacketTrace::PacketTrace(const std::string& path,
@@ -186,7 +199,10 @@ PacketTrace::Parse(const ns3::Ipv4Header& header, ns3::Ptr<const ns3::Packet> pa
                     header.GetDestination().Get(),
                     packet->GetSize() + IP_BYTES,
                     header.GetTos(),
-                    header.GetProtocol()},
+                    header.GetProtocol(),
+                    header.GetIdentification(),
+                    header.GetFragmentOffset(),
+                    !header.IsLastFragment()},
                    packet,
                    0);
 }
@@ -196,7 +212,7 @@ PacketTrace::Combine(const IpFields& ip,
                      ns3::Ptr<const ns3::Packet> packet,
                      std::uint32_t transport) const
 {
-    const auto header = ReadTransport(packet, transport, ip.protocol);
+    const auto header = m_ways.Transport(ip, packet, transport);
     const auto ends = TupleOf(ip, header);
     const Way* way = m_ways.Find(ends);
     return {way ? std::string_view(m_senders[way->flow]) : "?",
@@ -207,7 +223,8 @@ PacketTrace::Combine(const IpFields& ip,
             header.flags,
             ip,
             ends,
-            m_hasHeaders && ip.protocol == TCP ? ReadTcpDetails(packet, transport) : TcpDetails{}};
+            m_hasHeaders && ip.protocol == TCP && ip.offset == 0 ? ReadTcpDetails(packet, transport)
+                                                                 : TcpDetails{}};
 }
 
 void
@@ -253,15 +270,20 @@ void
 PacketTrace::WriteHeaders(const Fields& fields)
 {
     // What stands for ports in a FourTuple of ICMP are none.
-    const bool hasPorts = fields.ip.protocol != ICMP;
+    const bool hasPorts = fields.ip.protocol != ICMP && fields.ip.offset == 0;
     m_buffer.push_back(',');
-    AppendNumber(m_buffer, fields.ip.protocol);
+    AppendDigits(m_buffer, fields.ip.protocol);
+    if (fields.ip.IsFragment())
+    {
+        AppendPlace(m_buffer, fields.ip);
+    }
+    m_buffer.push_back(',');
     AppendEnd(m_buffer, fields.ends.source, hasPorts ? fields.ends.sourcePort : 0);
     m_buffer.push_back(',');
     AppendEnd(m_buffer, fields.ends.destination, hasPorts ? fields.ends.destinationPort : 0);
     m_buffer.push_back(',');
     AppendDigits(m_buffer, fields.ip.service & ~3);
-    if (fields.ip.protocol != TCP)
+    if (fields.ip.protocol != TCP || fields.ip.offset > 0)
     {
         Append(m_buffer, ",,,,,,");
         return;

@@ -41,6 +41,27 @@ Ways::Ways(const Scenario& scenario)
     std::for_each(scenario.pings.begin(), scenario.pings.end(), add);
 }
 
+TransportFields
+Ways::Transport(const IpFields& ip,
+                ns3::Ptr<const ns3::Packet> packet,
+                std::uint32_t offset) const
+{
+    if (!ip.IsFragment())
+    {
+        return ReadTransport(packet, offset, ip.protocol);
+    }
+    const std::pair key{std::uint64_t{ip.source} << 32 | ip.destination,
+                        std::uint32_t{ip.protocol} << 16 | ip.identification};
+    if (ip.offset == 0)
+    {
+        return m_cut[key] = ReadTransport(packet, offset, ip.protocol);
+    }
+    // The first fragment is the first that is seen.
+    TransportFields fields = m_cut.at(key);
+    fields.headerBytes = 0;
+    return fields;
+}
+
 const Way*
 Ways::Find(const FourTuple& tuple) const
 {
@@ -64,7 +85,7 @@ Ways::ConnectStoppedDrops(
                     return;
                 }
                 const auto ip = ReadIp(packet, 0);
-                const Way* way = Find(TupleOf(ip, ReadTransport(packet, IP_BYTES, ip.protocol)));
+                const Way* way = Find(TupleOf(ip, Transport(ip, packet, IP_BYTES)));
                 if (way && way->portOutOf.count(node))
                 {
                     onDrop(way->portOutOf.at(node), packet);

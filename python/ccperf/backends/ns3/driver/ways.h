@@ -8,7 +8,9 @@
 #include "scenario.h"
 
 #include <functional>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace ccperf
 {
@@ -28,6 +30,11 @@ class Ways
   public:
     explicit Ways(const Scenario& scenario);
 
+    // The header of the transport, `offset` bytes into the packet; of a fragment the one that its packet has.
+    TransportFields Transport(const IpFields& ip,
+                              ns3::Ptr<const ns3::Packet> packet,
+                              std::uint32_t offset) const;
+
     // Null for packets of no flow.
     const Way* Find(const FourTuple& tuple) const;
 
@@ -41,6 +48,9 @@ class Ways
 
   private:
     std::unordered_map<FourTuple, Way, FourTuple::Hash> m_ways;
+    // Of packets that were cut: addresses, and protocol with identification. (ns-3 gives all fragments of what an
+    // application wrote one number of its own.)
+    mutable std::map<std::pair<std::uint64_t, std::uint32_t>, TransportFields> m_cut;
 };
 
 } // namespace ccperf

@@ -1,0 +1,51 @@
+//! Checks of packets that do not fit the links of their way, and are sent in fragments.
+
+use std::collections::BTreeMap;
+
+use super::check::Report;
+use super::room::Room;
+use super::spec::{Application, Flow};
+use crate::attributes::Attributes;
+use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION, UDP_HEADER};
+use crate::tcp::socket_params::SOCKET;
+use crate::units;
+
+impl Report {
+    /// `path`: of the socket's attributes.
+    pub(super) fn segment_size(
+        &mut self,
+        path: &str,
+        tcp: &BTreeMap<String, String>,
+        room: Option<Room>,
+    ) {
+        let socket = Attributes::new(&SOCKET, tcp);
+        let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
+        let headers = IP_HEADER + TCP_HEADER + options;
+        let bytes = socket.u32("SegmentSize");
+        if let Some((most, why)) = room.and_then(|room| room.refuses(bytes.into(), headers)) {
+            self.add(
+                format!("{path}.SegmentSize"),
+                format!(
+                    "{bytes} bytes and {headers} of headers exceed {why}; write at most {most}"
+                ),
+            );
+        }
+    }
+
+    /// A write is a datagram.
+    pub(super) fn datagram_size(&mut self, path: &str, flow: &Flow, room: Option<Room>) {
+        let headers = IP_HEADER + UDP_HEADER;
+        let Ok(bytes) = units::parse_size(flow.application.write()) else { return };
+        if !matches!(flow.application, Application::Greedy { .. })
+            && let Some((most, why)) = room.and_then(|room| room.refuses(bytes, headers))
+        {
+            self.add(
+                format!("{path}.application.write"),
+                format!(
+                    "a datagram of {bytes} bytes and {headers} of headers exceeds {why}; write at \
+                     most {most}B"
+                ),
+            );
+        }
+    }
+}
