@@ -38,15 +38,16 @@ departures       : time
 tcp              : attributes cpp departures packet ring seq time
 congestion       : attributes cpp math packet rng seq tcp time
 recovery         : attributes cpp tcp
-user             : lowered qdisc routing tcp
-error            : time user
+error            : time
+user             : error lowered qdisc routing tcp
 routing          : attributes mix packet pair_table rng seq time
 network          : event flow_monitor lowered packet pair_table path_monitor qdisc ring rng routing
                    time trace verdict
 application      : event lowered math ring rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
-recorder         : flow_monitor hosts lowered network path_monitor recording tcp time verdict
+recorder         : error flow_monitor hosts lowered network path_monitor recording tcp time
+                   verdict
 build            : application attributes capture congestion error event hosts lowered network
                    packet qdisc recovery rng routing tcp time trace user
 schedule         : event lowered time
@@ -73,7 +74,7 @@ algorithms       :
 user_code        : _native algorithms errors
 registry         : _native user_code
 chance           : registry
-recording        : _native wording
+recording        : _native errors wording
 canonical        : _native user_code
 parquet          : _native recording
 fields           : user_code

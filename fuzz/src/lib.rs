@@ -104,7 +104,7 @@ fn accepted(data: &[u8]) -> Option<Canonical> {
 fn first_events(simulation: &mut Simulation) {
     // User code may fail here; the engine may not.
     if simulation.run_for(EVENTS).is_ok() {
-        simulation.so_far();
+        simulation.so_far().expect("files can be read");
     }
 }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Literal, TypeAlias, final
+from typing import Final, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -101,9 +101,18 @@ class Simulation:
         """Simulate the next so many events; the simulated time in ns, None at the scenario's end.
         Other threads go on meanwhile."""
 
-    def finish(self) -> dict[str, dict[str, Column]]:
+    def finish(self) -> dict[str, dict[str, Column] | LongTable]:
         """Simulate the rest and return the tables by name; OSError if the packet trace could not
         be written, RunError if the engine fails. The simulation cannot be used after that."""
+
+@final
+class LongTable:
+    """A table of so many rows, most of which are in a temporary file without a name."""
+
+    rows: Final[int]
+
+    def read(self) -> dict[str, Column]:
+        """The columns; OSError if the file cannot be read. Other threads go on meanwhile."""
 
 # Tables in files.
 

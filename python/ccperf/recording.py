@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf import _native
+from ccperf.errors import RunError
 from ccperf.wording import counted
 
 ColumnData: TypeAlias = npt.NDArray[Any] | list[str]
@@ -198,15 +199,53 @@ class Table(dict[str, ColumnData]):
         )
 
 
+class Tables(Mapping[str, Table]):
+    """A recording's tables by name, in order; one of a long run is read when it is asked for.
+
+    Until then it lies in a temporary file. Raises `RunError` if that cannot be read.
+    """
+
+    def __init__(self, tables: Mapping[str, Table | _native.LongTable]) -> None:
+        self._tables = dict(tables)
+
+    def __getitem__(self, name: str) -> Table:
+        table = self._tables[name]
+        if not isinstance(table, Table):
+            try:
+                table = self._tables[name] = Table(name, table.read())
+            except OSError as error:
+                raise RunError(str(error)) from error
+        return table
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def rows(self, name: str) -> int:
+        """How many rows a table has, without reading it."""
+        return self._tables[name].rows
+
+    def __reduce__(self) -> tuple[type[Tables], tuple[dict[str, Table]]]:
+        """Travel between processes, and be copied, as what it holds."""
+        return Tables, (dict(self),)
+
+
 class Recording:
     """The tables of one run; each is an attribute, None if it is optional and was not recorded."""
 
     def __init__(
         self,
-        tables: Mapping[str, Mapping[str, npt.ArrayLike | Sequence[str]]],
+        tables: Mapping[str, Mapping[str, npt.ArrayLike | Sequence[str]] | _native.LongTable],
         left_out: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         """Check the tables that a backend hands over; `left_out` are columns that are not there.
+
+        A long table of the engine's is checked when it is read.
 
         Raises `RecordingError` where they differ from `TABLES`.
         """
@@ -217,11 +256,14 @@ class Recording:
         for name in TABLES:
             if name not in tables and name not in OPTIONAL_TABLES:
                 raise RecordingError(f"table `{name}` is missing")
-        self.tables: dict[str, Table] = {
-            name: Table(name, tables[name], (left_out or {}).get(name, ()))
-            for name in TABLES
-            if name in tables
-        }
+        checked: dict[str, Table | _native.LongTable] = {}
+        for name in TABLES:
+            if name in tables:
+                table = tables[name]
+                if not isinstance(table, _native.LongTable):
+                    table = Table(name, table, (left_out or {}).get(name, ()))
+                checked[name] = table
+        self.tables = Tables(checked)
 
     @property
     def flows(self) -> Table:
@@ -316,7 +358,7 @@ class Recording:
         )
 
     def __repr__(self) -> str:
-        shapes = ", ".join(f"{name} {table.rows}" for name, table in self.tables.items())
+        shapes = ", ".join(f"{name} {self.tables.rows(name)}" for name in self.tables)
         return f"<Recording: {shapes} rows>"
 
     def _repr_html_(self) -> str:

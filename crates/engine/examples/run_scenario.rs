@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let recording = Simulation::new(lowered, packets.as_deref().map(Path::new))?.finish()?;
     let wall = start.elapsed().as_secs_f64();
-    let links = recording.tables.iter().find(|table| table.name == "links");
+    let links = recording.table("links");
     let hops = links.and_then(|table| {
         table.columns.iter().find(|(name, _)| name == "tx_packets").map(
             |(_, column)| match column {

@@ -3,14 +3,18 @@
 mod balancing;
 mod monitor;
 
+use std::io;
+
+use crate::error::Failure;
 use crate::hosts::{Connection, Datagrams, Endpoint, Hosts};
 use crate::lowered::Lowered;
 use crate::network::Network;
+use crate::recording::long_table::{Growing, Rows};
 use crate::recording::tables::{
     Changes, Completions, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links, QueueSamples,
     Workloads,
 };
-use crate::recording::{Recording, Table};
+use crate::recording::{Kept, Recording, Table};
 use crate::tcp::{Socket, Tcb};
 use crate::time::{Rate, Time};
 use crate::verdict::Verdict;
@@ -69,12 +73,12 @@ pub(crate) struct Recorder {
     flows: Vec<u32>,
     ports: Vec<u32>,
     queue_ports: Vec<u32>,
-    flow_samples: FlowSamples,
-    link_samples: LinkSamples,
-    queue_samples: QueueSamples,
+    flow_samples: Growing<FlowSamples>,
+    link_samples: Growing<LinkSamples>,
+    queue_samples: Growing<QueueSamples>,
     /// Rates of the sampled ports during the interval that ends at the next grid point.
     rates: Vec<Rate>,
-    changes: Changes,
+    changes: Growing<Changes>,
     /// The last values recorded in `changes`, of the flows that are followed; empty if none is.
     last: Vec<Option<[f64; FOLLOWED.len()]>>,
 }
@@ -102,11 +106,11 @@ impl Recorder {
             flows: asked.flows.clone(),
             ports: asked.ports.clone(),
             queue_ports: asked.queue_ports.clone(),
-            flow_samples: FlowSamples::default(),
-            link_samples: LinkSamples::default(),
-            queue_samples: QueueSamples::default(),
+            flow_samples: Growing::of_samples(asked.flows.len()),
+            link_samples: Growing::of_samples(asked.ports.len()),
+            queue_samples: Growing::of_samples(asked.queue_ports.len()),
             rates: asked.ports.iter().map(rate).collect(),
-            changes: Changes::default(),
+            changes: Growing::of_events(),
             last,
         }
     }
@@ -160,61 +164,68 @@ impl Recorder {
             socket.rto().0 as f64,
             pacing_rate(tcb) as f64,
         ];
+        let c = &mut self.changes.rows;
         for (i, name) in FOLLOWED.iter().enumerate() {
             if last[i] != values[i] {
-                self.changes.time_ns.push(now.ns());
-                self.changes.flow.push(flow as i64);
-                self.changes.name.push((*name).to_string());
-                self.changes.value.push(values[i]);
+                c.time_ns.push(now.ns());
+                c.flow.push(flow as i64);
+                c.name.push((*name).to_string());
+                c.value.push(values[i]);
             }
         }
         *last = values;
+        settle(&mut self.changes);
     }
 
     /// The totals as they stand, and all samples until now.
-    pub(crate) fn so_far(&self, scenario: &Lowered, network: &Network, hosts: &Hosts) -> Recording {
-        Recording {
+    ///
+    /// # Errors
+    /// Samples in a file cannot be read.
+    pub(crate) fn so_far(
+        &self,
+        scenario: &Lowered,
+        network: &Network,
+        hosts: &Hosts,
+    ) -> io::Result<Recording> {
+        Ok(Recording {
             tables: vec![
-                flows(scenario, hosts),
-                links(scenario, network),
-                self.flow_samples.clone().into_table(),
-                self.link_samples.clone().into_table(),
+                Kept::InMemory(flows(scenario, hosts)),
+                Kept::InMemory(links(scenario, network)),
+                self.flow_samples.so_far()?,
+                self.link_samples.so_far()?,
             ],
-        }
+        })
     }
 
     pub(crate) fn finish(self, scenario: &Lowered, network: &Network, hosts: &Hosts) -> Recording {
-        let mut tables = vec![
-            flows(scenario, hosts),
-            links(scenario, network),
-            drops(scenario, network),
-            self.flow_samples.into_table(),
-            self.link_samples.into_table(),
-        ];
+        let totals = [flows(scenario, hosts), links(scenario, network), drops(scenario, network)];
+        let mut tables: Vec<_> = totals.into_iter().map(Kept::InMemory).collect();
+        tables.extend([self.flow_samples.finish(), self.link_samples.finish()]);
         if !scenario.pings.is_empty() {
-            tables.push(echoes(hosts));
+            tables.push(Kept::InMemory(echoes(hosts)));
         }
         if !self.queue_ports.is_empty() {
-            tables.push(self.queue_samples.into_table());
+            tables.push(self.queue_samples.finish());
         }
         if scenario.recording.completions {
-            tables.push(completions(scenario, hosts));
+            tables.push(Kept::InMemory(completions(scenario, hosts)));
         }
         if !scenario.workloads.is_empty() {
-            tables.push(workloads(scenario));
+            tables.push(Kept::InMemory(workloads(scenario)));
         }
         if scenario.recording.flow_monitor {
-            tables.extend(monitor::tables(&network.flow_monitor(Time(scenario.stop_ns))));
+            let seen = network.flow_monitor(Time(scenario.stop_ns));
+            tables.extend(monitor::tables(&seen).map(Kept::InMemory));
         }
-        tables.extend(balancing::tables(scenario, network));
+        tables.extend(balancing::tables(scenario, network).into_iter().map(Kept::InMemory));
         if !self.last.is_empty() {
-            tables.push(self.changes.into_table());
+            tables.push(self.changes.finish());
         }
         Recording { tables }
     }
 
     fn sample_flows(&mut self, time: Time, hosts: &Hosts) {
-        let s = &mut self.flow_samples;
+        let s = &mut self.flow_samples.rows;
         for &flow in &self.flows {
             let Some(endpoint) = hosts.endpoint(flow as usize) else {
                 s.push_nothing(time, flow);
@@ -228,10 +239,11 @@ impl Recorder {
                 Endpoint::Ping(_) | Endpoint::Nobody => {}
             }
         }
+        settle(&mut self.flow_samples);
     }
 
     fn sample_ports(&mut self, time: Time, network: &Network) {
-        let s = &mut self.link_samples;
+        let s = &mut self.link_samples.rows;
         for (&number, rate) in self.ports.iter().zip(&mut self.rates) {
             let port = &network.ports[number as usize];
             let qdisc = port.queue_statistics();
@@ -246,10 +258,11 @@ impl Recorder {
             s.rate_bps.push(rate.0 as i64);
             *rate = port.transmitter.rate();
         }
+        settle(&mut self.link_samples);
     }
 
     fn sample_queues(&mut self, time: Time, network: &Network) {
-        let s = &mut self.queue_samples;
+        let s = &mut self.queue_samples.rows;
         for &number in &self.queue_ports {
             let qdisc = network.ports[number as usize].queue_statistics();
             s.time_ns.push(time.ns());
@@ -258,6 +271,23 @@ impl Recorder {
             s.qdisc_bytes.push(i64::from(qdisc.bytes));
             s.sojourn_ns.push(optional(qdisc.last_sojourn));
         }
+        settle(&mut self.queue_samples);
+    }
+
+    /// As little as that many rows of each table.
+    #[cfg(test)]
+    pub(crate) fn keep_at_most(&mut self, rows: usize) {
+        self.flow_samples.keep_at_most(rows);
+        self.link_samples.keep_at_most(rows);
+        self.queue_samples.keep_at_most(rows);
+        self.changes.keep_at_most(rows);
+    }
+}
+
+/// Rows have been added; without room for them the run ends.
+fn settle<R: Rows>(table: &mut Growing<R>) {
+    if let Err(error) = table.settle() {
+        Failure::Samples(error).throw();
     }
 }
 

@@ -1,7 +1,11 @@
 //! What a run leaves behind: named tables of typed columns of equal length.
 
+pub(crate) mod long_table;
 pub(crate) mod tables;
 
+use std::io;
+
+pub use long_table::LongTable;
 pub use tables::TABLES;
 
 /// What a table holds.
@@ -62,8 +66,58 @@ pub struct Table {
     pub columns: Vec<(String, Column)>,
 }
 
+impl Table {
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, column)| column.len())
+    }
+}
+
+/// A table as a run leaves it behind.
+#[derive(Debug)]
+pub enum Kept {
+    InMemory(Table),
+    /// To be read when it is asked for.
+    InFile(LongTable),
+}
+
+impl Kept {
+    pub fn name(&self) -> &str {
+        match self {
+            Kept::InMemory(table) => &table.name,
+            Kept::InFile(long) => long.name(),
+        }
+    }
+
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(self) -> io::Result<Table> {
+        match self {
+            Kept::InMemory(table) => Ok(table),
+            Kept::InFile(mut long) => long.read(),
+        }
+    }
+}
+
 /// All tables of one run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Recording {
-    pub tables: Vec<Table>,
+    pub tables: Vec<Kept>,
+}
+
+impl Recording {
+    /// A table that does not grow with time, such as that of totals: those are in memory.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find_map(|kept| match kept {
+            Kept::InMemory(table) if table.name == name => Some(table),
+            _ => None,
+        })
+    }
+
+    /// Everything, in memory.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn read(self) -> io::Result<Vec<Table>> {
+        self.tables.into_iter().map(Kept::read).collect()
+    }
 }

@@ -99,7 +99,7 @@ impl Simulation {
     /// Runs until simulated time `until` or the scenario's end; returns false at the end.
     ///
     /// # Errors
-    /// [`Error::UserCode`]; the simulation cannot go on then.
+    /// [`Error::UserCode`], [`Error::Samples`]; the simulation cannot go on then.
     pub fn run_until(&mut self, until: Time) -> Result<bool, Error> {
         self.run_some(until, u64::MAX)
     }
@@ -108,7 +108,7 @@ impl Simulation {
     /// happens in a simulated second; returns false at the scenario's end.
     ///
     /// # Errors
-    /// [`Error::UserCode`]; the simulation cannot go on then.
+    /// [`Error::UserCode`], [`Error::Samples`]; the simulation cannot go on then.
     pub fn run_for(&mut self, events: u64) -> Result<bool, Error> {
         self.run_some(Time::MAX, events)
     }
@@ -142,8 +142,12 @@ impl Simulation {
     }
 
     /// What has been recorded until now, without ending: totals of flows and links, their samples.
-    pub fn so_far(&self) -> Recording {
-        self.recorder.so_far(&self.scenario, &self.network, &self.hosts)
+    ///
+    /// # Errors
+    /// [`Error::Samples`].
+    pub fn so_far(&self) -> Result<Recording, Error> {
+        let so_far = self.recorder.so_far(&self.scenario, &self.network, &self.hosts);
+        so_far.map_err(Error::Samples)
     }
 
     pub fn now(&self) -> Time {

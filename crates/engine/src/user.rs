@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::panic::resume_unwind;
 
+use crate::error::Failure;
 use crate::lowered::{Algorithm, Lowered};
 use crate::qdisc::Qdisc;
 use crate::routing::balance::{Balancer, SwitchContext};
@@ -103,19 +103,10 @@ impl UserCode for NoUserCode {
     }
 }
 
-/// What a user's algorithm did that ends the run.
-#[derive(Clone, Debug)]
-pub(crate) struct Failure {
-    pub(crate) algorithm: String,
-    pub(crate) message: String,
-}
-
 /// Ends the run because the user's `algorithm` has failed; the simulation returns
 /// [`crate::error::Error::UserCode`] with the simulated time.
-///
-/// It unwinds, so that no call on the packet path has to carry a result for the sake of user code.
 pub fn fail(algorithm: &str, message: impl Into<String>) -> ! {
-    resume_unwind(Box::new(Failure { algorithm: algorithm.to_owned(), message: message.into() }))
+    Failure::UserCode { algorithm: algorithm.to_owned(), message: message.into() }.throw()
 }
 
 #[cfg(test)]

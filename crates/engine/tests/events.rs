@@ -137,7 +137,7 @@ fn scenarios() -> Vec<(&'static str, Value)> {
 }
 
 fn hops(recording: &Recording) -> i64 {
-    let links = recording.tables.iter().find(|table| table.name == "links").expect("links");
+    let links = recording.table("links").expect("links");
     let column = links.columns.iter().find(|(name, _)| *name == "tx_packets");
     match column.expect("counts packets") {
         (_, Column::I64(packets)) => packets.iter().sum(),

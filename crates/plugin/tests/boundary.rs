@@ -208,7 +208,7 @@ fn run(attributes: &[(&str, &str)]) -> Result<i64, String> {
     let scenario = Canonical::from_json(&scenario.to_string()).expect("is legal").lower();
     let simulation = Simulation::with_user_code(scenario, None, Box::new(InThisProcess));
     let recording = simulation.and_then(Simulation::finish).map_err(|error| error.to_string())?;
-    let drops = recording.tables.iter().find(|table| table.name == "drops").expect("there is one");
+    let drops = recording.table("drops").expect("there is one");
     let counts = drops.columns.iter().find(|(name, _)| *name == "packets").expect("has counts");
     let Column::I64(counts) = &counts.1 else { panic!("counts are whole numbers") };
     Ok(counts.iter().sum())
@@ -250,7 +250,7 @@ fn balanced(attributes: &[(&str, &str)]) -> Result<Vec<i64>, String> {
     let scenario = Canonical::from_json(&scenario.to_string()).expect("is legal").lower();
     let simulation = Simulation::with_user_code(scenario, None, Box::new(InThisProcess));
     let recording = simulation.and_then(Simulation::finish).map_err(|error| error.to_string())?;
-    let links = recording.tables.iter().find(|table| table.name == "links").expect("there is one");
+    let links = recording.table("links").expect("there is one");
     let (_, sent) = links.columns.iter().find(|(name, _)| *name == "tx_bytes").expect("is counted");
     let Column::I64(sent) = sent else { panic!("counts are whole numbers") };
     Ok(vec![sent[0], sent[2]])

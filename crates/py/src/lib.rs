@@ -24,7 +24,7 @@ mod _native {
     #[pymodule_export]
     use super::scenario::{canonical, lower, settings, what_if};
     #[pymodule_export]
-    use super::simulation::{Simulation, schema};
+    use super::simulation::{LongTable, Simulation, schema};
     #[pymodule_export]
     use super::stored::{read_parquet, write_parquet};
     #[pymodule_export]

@@ -2,11 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use ccperf_engine::error::Error;
 use ccperf_engine::lowered::Lowered;
-use ccperf_engine::recording::{Column, Kind, Recording, TABLES, TableSpec};
+use ccperf_engine::recording::{self, Column, Kept, Kind, Recording, TABLES, Table, TableSpec};
 use ccperf_engine::simulate;
 use ccperf_engine::time::Time;
 use numpy::IntoPyArray;
@@ -102,26 +102,54 @@ fn finished() -> PyErr {
 fn to_python(error: Error) -> PyErr {
     match error {
         Error::Scenario(message) => PyValueError::new_err(message),
-        Error::Trace(_) => PyOSError::new_err(error.to_string()),
+        Error::Trace(_) | Error::Samples(_) => PyOSError::new_err(error.to_string()),
         Error::UserCode { .. } => errors::RunError::new_err(error.to_string()),
     }
 }
 
-/// The columns' memory changes hands, it is not copied.
+/// A table that lies in a file; who reads it at the same time takes turns.
+#[pyclass(frozen, module = "ccperf._native")]
+pub struct LongTable {
+    #[pyo3(get)]
+    rows: usize,
+    inner: Mutex<recording::LongTable>,
+}
+
+#[pymethods]
+impl LongTable {
+    fn read<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let read = || self.inner.lock().unwrap_or_else(PoisonError::into_inner).read();
+        let table = detached(py, read)?;
+        columns(py, table.map_err(|error| to_python(Error::Samples(error)))?)
+    }
+}
+
 fn tables(py: Python<'_>, recording: Recording) -> PyResult<Bound<'_, PyDict>> {
     let tables = PyDict::new(py);
-    for table in recording.tables {
-        let columns = PyDict::new(py);
-        for (name, column) in table.columns {
-            match column {
-                Column::I64(values) => columns.set_item(name, values.into_pyarray(py))?,
-                Column::F64(values) => columns.set_item(name, values.into_pyarray(py))?,
-                Column::Str(values) => columns.set_item(name, values)?,
+    for kept in recording.tables {
+        let name = kept.name().to_owned();
+        match kept {
+            Kept::InMemory(table) => tables.set_item(name, columns(py, table)?)?,
+            Kept::InFile(long) => {
+                let table = LongTable { rows: long.rows(), inner: Mutex::new(long) };
+                tables.set_item(name, table.into_pyobject(py)?)?;
             }
         }
-        tables.set_item(table.name, columns)?;
     }
     Ok(tables)
+}
+
+/// The columns' memory changes hands, it is not copied.
+fn columns(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
+    let columns = PyDict::new(py);
+    for (name, column) in table.columns {
+        match column {
+            Column::I64(values) => columns.set_item(name, values.into_pyarray(py))?,
+            Column::F64(values) => columns.set_item(name, values.into_pyarray(py))?,
+            Column::Str(values) => columns.set_item(name, values)?,
+        }
+    }
+    Ok(columns)
 }
 
 #[pyfunction]

@@ -5,14 +5,14 @@
 //! little-endian and have 64 bits.  A word is its length in bytes and its UTF-8, filled up with zeros to
 //! a multiple of eight, so that all values are aligned.
 
-use ccperf_engine::recording::{Column, Recording};
+use ccperf_engine::recording::{Column, Table};
 
-pub fn pack(recording: &Recording) -> Vec<u8> {
+pub fn pack(tables: &[Table]) -> Vec<u8> {
     let mut block = Vec::new();
-    number(&mut block, recording.tables.len());
-    for table in &recording.tables {
+    number(&mut block, tables.len());
+    for table in tables {
         word(&mut block, &table.name);
-        number(&mut block, table.columns.first().map_or(0, |(_, column)| column.len()));
+        number(&mut block, table.rows());
         number(&mut block, table.columns.len());
         for (name, column) in &table.columns {
             word(&mut block, name);

@@ -1,5 +1,7 @@
 //! One simulation, from its scenario to its recording.
 
+use ccperf_engine::error::Error;
+use ccperf_engine::recording::Recording;
 use ccperf_engine::scenario::what_if::Settings;
 use ccperf_engine::scenario::{Canonical, ScenarioError};
 use ccperf_engine::simulate::Simulation;
@@ -47,14 +49,18 @@ impl Session {
 
     pub fn so_far(&self) -> Answer {
         let simulation = self.open.as_ref().ok_or_else(nothing_open)?;
-        Ok((true, pack(&simulation.so_far())))
+        Ok((true, packed(simulation.so_far())?))
     }
 
     pub fn finish(&mut self) -> Answer {
         let simulation = self.open.take().ok_or_else(nothing_open)?;
-        let recording = simulation.finish().map_err(|e| e.to_string())?;
-        Ok((false, pack(&recording)))
+        Ok((false, packed(simulation.finish())?))
     }
+}
+
+fn packed(recording: Result<Recording, Error>) -> Result<Vec<u8>, String> {
+    let recording = recording.map_err(|error| error.to_string())?;
+    Ok(pack(&recording.read().map_err(|error| error.to_string())?))
 }
 
 fn nothing_open() -> String {

@@ -2,6 +2,9 @@
 //! says what it is.  The Python schema, the tables of `docs/design/contract.md` and the rows of the ns-3
 //! driver are made from these.
 
+use std::io::{self, Write};
+
+use super::long_table::{Cells, Rows};
 use super::{Column, ColumnSpec, Kind, Table, TableSpec};
 
 /// Declares tables, and for each a group of columns that grow together.  The comment of a column is its
@@ -38,6 +41,24 @@ macro_rules! tables {
                     let columns =
                         vec![$((stringify!($column).to_string(), Column::$kind(self.$column)),)*];
                     Table { name: $table.to_string(), columns }
+                }
+            }
+
+            impl Rows for $name {
+                const NAME: &'static str = $table;
+                const KINDS: &'static [Kind] = &[$(Kind::$kind,)*];
+
+                fn count(&self) -> usize {
+                    [$(self.$column.len(),)*][0]
+                }
+
+                fn put_away(&mut self, out: &mut impl Write) -> io::Result<()> {
+                    $(self.$column.put_away(out)?;)*
+                    Ok(())
+                }
+
+                fn into_table(self) -> Table {
+                    $name::into_table(self)
                 }
             }
         )*

@@ -1,4 +1,4 @@
-//! A bound on what a run keeps in memory: the tables of its recording, and the packets under way.
+//! A bound on what a run takes: the tables of its recording, and the packets under way.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use crate::recording::TABLES;
 use crate::time::Time;
 use crate::units;
 
-/// All together, in bytes.  A table that grows is copied on the way, so that a run needs about twice
-/// as much.
+/// All together, in bytes.  While it runs most samples of a long run lie in a file, but who asks for a table has
+/// it in memory.
 const MOST: u64 = 4_000_000_000;
 /// Rows of `changes` for a data segment, its ACK included, as measured: between a half and two.
 const CHANGES: u64 = 2;

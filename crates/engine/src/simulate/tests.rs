@@ -1,5 +1,6 @@
 //! The shortcuts of the event queue, and what must hold for every scenario.
 
+mod long_tables;
 mod transfers;
 
 use std::io::Write;
@@ -241,7 +242,7 @@ fn text(recording: &Recording) -> String {
 }
 
 fn column<'a>(recording: &'a Recording, table: &str, column: &str) -> &'a [i64] {
-    let table = recording.tables.iter().find(|t| t.name == table).unwrap();
+    let table = recording.table(table).unwrap();
     match &table.columns.iter().find(|(name, _)| name == column).unwrap().1 {
         Column::I64(values) => values,
         _ => panic!("{column} is not a column of integers"),

@@ -92,7 +92,7 @@ fn written_out(scenario: &Value, recording: impl FnOnce(&[Value]) -> Value) -> L
 }
 
 fn table(recording: &Recording, name: &str) -> String {
-    format!("{:?}", recording.tables.iter().find(|table| table.name == name))
+    format!("{:?}", recording.table(name))
 }
 
 #[test]
