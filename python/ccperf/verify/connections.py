@@ -25,6 +25,11 @@ def _back(**losses: Any) -> dict[str, Any]:
 def openings() -> Iterator[Case]:
     """Handshakes that fail, are answered late, or are over before they are complete."""
     yield _case("opening/stopped-before-the-answer", stops="5ms", stop="1s")
+    instant: dict[str, Any] = {"starts": "5ms", "stops": "5ms", "stop": "1s"}
+    source = {"applications": {"type": "CBR", "rate": "1Mbps", "write": "900B"}}
+    yield _case("opening/stopped-at-once", receiver_stops="5ms", **instant)
+    yield _case("opening/stopped-at-once-listening", **instant, **source)
+    yield _case("opening/stopped-at-once-UDP", transports="UDP", **instant, **source)
     yield _case("opening/reset-before-a-syn", stops="5ms", stop="5s", drop=[0])
     tries = {"ConnCount": 2, "ConnTimeout": "200ms"}
     yield _case("opening/syns-lost", tcp=tries, drop=[0, 1], stop="3s")

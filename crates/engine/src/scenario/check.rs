@@ -70,6 +70,14 @@ impl Peer<'_> {
     }
 }
 
+/// How soon what starts may stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shortest {
+    /// When it starts: it connects, and closes at once.
+    Instant,
+    Later,
+}
+
 impl Report {
     pub(super) fn add(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.problems.push(Problem { path: path.into(), message: message.into() });
@@ -302,7 +310,7 @@ impl Report {
         }
         for (i, flow) in flows.iter_mut().enumerate() {
             let path = format!("flows[{i}]");
-            self.active_times(&path, &mut flow.start, flow.stop.as_mut(), stop);
+            self.active_times(&path, &mut flow.start, flow.stop.as_mut(), stop, Shortest::Instant);
             if let Some(text) = &mut flow.receiver_stop
                 && self.time(&format!("{path}.receiver_stop"), text) == Some(Time::ZERO)
                 && flow.transport.is_tcp()
@@ -362,6 +370,7 @@ impl Report {
         start_text: &mut String,
         stop_text: Option<&mut String>,
         end: Option<Time>,
+        shortest: Shortest,
     ) {
         let start = self.time(&format!("{path}.start"), start_text);
         if let (Some(start), Some(end)) = (start, end)
@@ -375,8 +384,10 @@ impl Report {
         }
         let Some(text) = stop_text else { return };
         let stop = self.time(&format!("{path}.stop"), text);
+        // A stop at 0s would be none.
+        let is_instant = shortest == Shortest::Instant && stop != Some(Time::ZERO);
         if let (Some(start), Some(stop)) = (start, stop)
-            && stop <= start
+            && (stop < start || stop == start && !is_instant)
         {
             let (start, stop) = (&start_text, &*text);
             self.add(

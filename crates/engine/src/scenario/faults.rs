@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::check::Report;
+use super::check::{Report, Shortest};
 use super::spec::{Fault, Scenario};
 use super::streams;
 use crate::lowered;
@@ -33,7 +33,7 @@ impl Report {
                     self.add(format!("{path}.{word}"), "names no node; leave it out for all");
                 }
             }
-            self.active_times(&path, &mut fault.start, fault.stop.as_mut(), end);
+            self.active_times(&path, &mut fault.start, fault.stop.as_mut(), end, Shortest::Later);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::check::{Report, Ways};
+use super::check::{Report, Shortest, Ways};
 use super::spec::Ping;
 use crate::packet::{ICMP_HEADER, IP_HEADER};
 use crate::time::Time;
@@ -21,7 +21,7 @@ impl Report {
         let mut pairs = BTreeSet::new();
         for (i, ping) in pings.iter_mut().enumerate() {
             let path = format!("pings[{i}]");
-            self.active_times(&path, &mut ping.start, ping.stop.as_mut(), end);
+            self.active_times(&path, &mut ping.start, ping.stop.as_mut(), end, Shortest::Later);
             let interval = self.time(&format!("{path}.interval"), &mut ping.interval);
             if interval == Some(Time::ZERO) {
                 self.add(format!("{path}.interval"), "0s leaves no time between; write 1s");

@@ -7,7 +7,7 @@ use super::spec::{Arrivals, Pairs, Sizes, Stack, Workload};
 use super::{plan, sizes};
 use crate::attributes::Attributes;
 use crate::lowered::MAX_FLOWS;
-use crate::scenario::check::{Report, Ways};
+use crate::scenario::check::{Report, Shortest, Ways};
 use crate::scenario::names::{self, Registry};
 use crate::scenario::room::Room;
 use crate::scenario::spec::Scenario;
@@ -136,7 +136,7 @@ impl Report {
                 if let Some(capacity) = capacity {
                     self.rate(&format!("{path}.capacity"), capacity);
                 }
-                self.active_times(path, start, None, stop);
+                self.active_times(path, start, None, stop, Shortest::Later);
                 if let Some(text) = until
                     && let Some(until) = self.time(&format!("{path}.until"), text)
                     && units::parse_time(start).is_ok_and(|start| until <= start)
