@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native, backends
 from ccperf.errors import RunError
 from ccperf.profiles import PROFILES
+from ccperf.verify.counting import parts
 from ccperf.verify.fuzz import Draw, draws, dumbbells, examine, fabrics, shrink
 from ccperf.verify.fuzz_fabrics import FabricDraw
 from ccperf.verify.many import compare_all, fuzz_all
@@ -56,6 +57,9 @@ def test_draws_are_diverse() -> None:
     changes = [change for one in drawn for change in one.path.get("changes", ())]
     assert {change["direction"] for change in changes} == {"both", "forward", "reverse"}
     assert any("loss" in change for change in changes)
+    assert any("mtu" in way for way in ways)
+    assert max(one.path.get("mss", 0) for one in drawn) == 9000
+    assert any(flow.get("applications", {}).get("eager") for one in drawn for flow in one.flows)
     assert {one.path["lot"]["hops"] for one in drawn if "lot" in one.path} == {2, 3, 4}
     assert any(flow.get("transports") == "UDP" for one in drawn for flow in one.flows)
     ccs = [flow["cc"] for one in drawn for flow in one.flows if flow["cc"]]
@@ -76,6 +80,17 @@ def test_what_is_to_be_compared_is_among_300_scenarios_of_any_seed() -> None:
         scenario = drawn.scenario()
         if any(flow.transport == "UDP" for flow in scenario.flows):
             yield "datagrams"
+        ports = Counter(
+            (flow.destination, flow.destination_port)
+            for flow in scenario.flows
+            if flow.transport == "UDP"
+        )
+        if any(count > 1 for count in ports.values()):
+            yield "shared ports"
+        if any(flow.transport == "UDP" and flow.receiver_stop for flow in scenario.flows):
+            yield "datagrams that nobody reads"
+        if "feature packets in fragments" in parts(scenario.canonical()):
+            yield "fragments"
         if any(flow.application.type == "OnOff" for flow in scenario.flows):
             yield "on-off sources"
         if any(link.schedules for link in scenario.links):
@@ -98,6 +113,9 @@ def test_what_is_to_be_compared_is_among_300_scenarios_of_any_seed() -> None:
         print(seed, dict(found))
         assert found.keys() == {
             "datagrams",
+            "shared ports",
+            "datagrams that nobody reads",
+            "fragments",
             "on-off sources",
             "schedules",
             "parking lots",

@@ -22,6 +22,8 @@ def application(rng: random.Random) -> dict[str, Any]:
     }
     if source["type"] == "Greedy" or now_and_then(rng):
         source["bytes"] = f"{round(10 ** rng.uniform(0, 6))}B"
+    if source["type"] == "Greedy" and now_and_then(rng, 0.3):
+        source["eager"] = True
     if source["type"] != "Greedy":
         rate = round(10 ** rng.uniform(5, 7.5))
         source["rate"] = f"{rng.choice([rate, rate // 1_000_000 * 1_000_000 or rate])}bps"
@@ -36,16 +38,19 @@ def _length(rng: random.Random) -> str:
 
 
 def datagrams(rng: random.Random, flow: dict[str, Any], stop_ms: int) -> dict[str, Any]:
-    """Make a flow over TCP one over UDP: with a rate, and datagrams that fit the MTU."""
+    """Make a flow over TCP one over UDP: with a rate, and datagrams that mostly fit the MTU."""
     source = application(rng)
     while source["type"] == "Greedy":
         source = application(rng)
-    write = rng.choice([1, 512, 1472])
+    write = rng.choice([1, 512, 1472, 1472, 1473, 4000, 20_000])
     # Nothing holds it back: so many at most, however long the run is.
     count = round(10 ** rng.uniform(1, log10(PACKETS / 4)))
     rate = max(1000, count * write * 8_000 // stop_ms)
     source |= {"write": f"{write}B", "rate": f"{rate}bps"}
     kept = {name: value for name, value in flow.items() if name in _DATAGRAMS}
+    if now_and_then(rng):
+        # The receiver closes, or has never listened.
+        kept["receiver_stops"] = rng.choice(["0s", f"{rng.randint(1, stop_ms)}ms"])
     return {**kept, "transports": "UDP", "cc": None, "applications": source}
 
 

@@ -18,12 +18,14 @@ from ccperf.verify.fuzz_fabrics import FabricDraw
 from ccperf.verify.parking_lots import as_lot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ccperf.backends import Backend, Progress
     from ccperf.scenario import Scenario
 
 _HEADER_BYTES = 54
+#: The host that datagrams to one port lead to.
+SHARED = "shared"
 # The most segments that a flow can have in flight: ns-3 looks at all of them for each ACK in
 # recovery, so that a window of 1,000 takes it half a minute.
 _WINDOW = 250
@@ -37,8 +39,9 @@ _OWN_ARGUMENTS = {"SegmentSize", "InitialCwnd", "DelAckCount", "SndBufSize", "Rc
 
 @dataclass(frozen=True)
 class Draw:
-    """A random dumbbell in a form that can be made smaller: arguments of `dumbbell`, and with `lot`
-    those of `as_lot`, which makes a parking lot of it."""
+    """A random dumbbell in a form that can be made smaller: arguments of `dumbbell`, with `lot`
+    those of `as_lot`, which makes a parking lot of it, and with `port` that of all datagrams to the
+    host `SHARED`."""
 
     #: What holds for all flows; only what is not `BASE`.
     path: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +49,8 @@ class Draw:
     flows: tuple[dict[str, Any], ...] = ({},)
 
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `dumbbell` that make this scenario, and `lot` if it has one."""
+        """Return the arguments of `dumbbell` that make this scenario, and `lot` and `port` if it
+        has them."""
         path = {**BASE, **self.path}
         each = [{**_FLOW, "stops": path["stop_time"], **flow} for flow in self.flows]
         sequences = {name: [flow[name] for flow in each] for name in each[0]}
@@ -55,8 +59,10 @@ class Draw:
     def scenario(self, label: str = "") -> Scenario:
         """Return the scenario."""
         arguments = self.arguments()
-        lot = arguments.pop("lot", None)
+        lot, port = (arguments.pop(name, None) for name in ("lot", "port"))
         drawn = dumbbell(label=label, **arguments)
+        if port:
+            drawn = _to_one_port(drawn, port)
         return as_lot(drawn, **lot) if lot else drawn
 
     def smaller(self) -> Iterator[Draw]:
@@ -78,6 +84,7 @@ _FLOW: dict[str, Any] = {
     "transports": "TCP",
     "starts": "0s",
     "receiver_stops": None,
+    "destinations": None,
     "applications": "Greedy",
     "tos": 0,
     "return_tos": 0,
@@ -153,8 +160,13 @@ def draw(rng: random.Random) -> Draw:
     flows = tuple(_flows(rng, longest_rtt_us, access_us, stop_ms))
     if now_and_then(rng, 0.15):
         path["schedules"] = [_schedule(rng, rate, stop_ms)]
+    sources = [flow for flow in flows if flow.get("transports") == "UDP"]
+    if hops == 1 and sources and now_and_then(rng, 0.5):
+        flows = _shared((*flows, datagrams(rng, sources[0], stop_ms)))
+        path["port"] = rng.choice([9, 5001, 65535])
     if now_and_then(rng):
-        path["pings"] = [ping(rng, i) for i in range(len(flows)) if now_and_then(rng, 0.5)]
+        own_hosts = [i for i, flow in enumerate(flows) if "destinations" not in flow]
+        path["pings"] = [ping(rng, i) for i in own_hosts if now_and_then(rng, 0.5)]
     if hops > 1:
         path["lot"] = _lot(rng, hops, len(flows))
     return Draw(path, flows)
@@ -215,6 +227,27 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
         yield "forward", forward
 
 
+def _to_one_port(scenario: Scenario, port: int) -> Scenario:
+    """The scenario whose datagrams to the host `SHARED` lead to one port."""
+    fields = scenario.model_dump()
+    for flow in fields["flows"]:
+        if flow["destination"] == SHARED and flow["transport"] == "UDP":
+            flow["destination_port"] = port
+    return type(scenario).model_validate(fields)
+
+
+def _shared(flows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The flows with all of UDP to one host, whose one receiver and way they have."""
+    first = next((flow for flow in flows if flow.get("transports") == "UDP"), {})
+    common = {name: first[name] for name in ("rtts", "receiver_stops") if name in first}
+    return tuple(
+        {**flow, "receiver_stops": None, **common, "destinations": SHARED}
+        if flow.get("transports") == "UDP"
+        else flow
+        for flow in flows
+    )
+
+
 #: How many children are drawn for a discipline; one that counts its classes takes one for all.
 _CHILDREN = {
     "PrioQueueDisc": 2,
@@ -255,6 +288,9 @@ def _impaired(rng: random.Random, path: dict[str, Any], longest_rtt_us: float) -
         if (way == "reverse" and way not in path) or not now_and_then(rng, 0.25):
             continue
         drawn: dict[str, Any] = {}
+        if now_and_then(rng, 0.3):
+            # What does not fit is cut in front of the bottleneck, what was cut before once more.
+            drawn["mtu"] = f"{rng.choice([300, 576, 1006, 1499, 4000])}B"
         if now_and_then(rng, 0.5):
             drawn["gilbert_elliott"] = _bursts(rng)
         if now_and_then(rng, 0.4):
@@ -290,7 +326,7 @@ def _extra_delay(rng: random.Random, longest_rtt_us: float) -> str:
 
 def _socket(rng: random.Random) -> Iterator[tuple[str, Any]]:
     if now_and_then(rng):
-        yield "mss", rng.choice([200, 536, 1000, 1400])
+        yield "mss", rng.choice([200, 536, 1000, 1400, 1449, 1458, 2000, 4000, 9000])
     if now_and_then(rng):
         yield "initial_cwnd", rng.randint(1, 40)
     if now_and_then(rng, 0.3):
