@@ -26,7 +26,7 @@ def openings() -> Iterator[Case]:
     """Handshakes that fail, are answered late, or are over before they are complete."""
     yield _case("opening/stopped-before-the-answer", stops="5ms", stop="1s")
     instant: dict[str, Any] = {"starts": "5ms", "stops": "5ms", "stop": "1s"}
-    source = {"applications": {"type": "CBR", "rate": "1Mbps", "write": "900B"}}
+    source: dict[str, Any] = {"applications": {"type": "CBR", "rate": "1Mbps", "write": "900B"}}
     yield _case("opening/stopped-at-once", receiver_stops="5ms", **instant)
     yield _case("opening/stopped-at-once-listening", **instant, **source)
     yield _case("opening/stopped-at-once-UDP", transports="UDP", **instant, **source)

@@ -239,11 +239,10 @@ def _to_one_port(scenario: Scenario, port: int) -> Scenario:
 def _shared(flows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     """The flows with all of UDP to one host, whose one receiver and way they have."""
     first = next((flow for flow in flows if flow.get("transports") == "UDP"), {})
-    common = {name: first[name] for name in ("rtts", "receiver_stops") if name in first}
+    common: dict[str, Any] = {"receiver_stops": None}
+    common |= {name: first[name] for name in ("rtts", "receiver_stops") if name in first}
     return tuple(
-        {**flow, "receiver_stops": None, **common, "destinations": SHARED}
-        if flow.get("transports") == "UDP"
-        else flow
+        {**flow, **common, "destinations": SHARED} if flow.get("transports") == "UDP" else flow
         for flow in flows
     )
 
