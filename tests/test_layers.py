@@ -67,9 +67,11 @@ oddities         : recording
 outputs          : errors
 interruption     :
 startup          :
+lazy             :
+data             :
 grid             : errors
 toml             : errors
-traces           : errors
+traces           : data errors
 algorithms       :
 user_code        : _native algorithms errors
 registry         : _native user_code
@@ -87,16 +89,16 @@ notebook         : errors figures
 scenario         : _native added_delay canonical errors fields notebook profiles toml user_code
                    wording workload
 topologies       : _native errors scenario toml user_code wording
-programs         : _native errors flow_monitor outputs profiles registry scenario topologies traces
-                   wording
-published        :
+programs         : _native data errors flow_monitor lazy outputs profiles registry scenario
+                   topologies traces wording
+published        : data
 roles            :
-catalogue        : _native errors profiles programs published registry roles scenario topologies
-                   traces user_code wording
+catalogue        : _native errors lazy profiles programs published registry roles scenario
+                   topologies traces user_code wording
 flow_monitor     : errors
 backends         : _native algorithms canonical errors parquet recording user_code
 result           : _native canonical errors figures metrics notebook user_code wording
-citation         : catalogue registry wording
+citation         : catalogue data registry wording
 evidence         : chance errors figures metrics notebook registry result roles store wording
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : canonical errors metrics outputs parquet recording result roles scenario
@@ -106,13 +108,12 @@ campaign         : _native backends canonical chance errors interruption metrics
                    roles scenario store user_code wording
 plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
-verify           : _native backends campaign catalogue errors interruption metrics oddities outputs
-                   profiles programs published registry scenario topologies traces
-site             : _native catalogue citation errors evidence figures metrics oddities outputs
+verify           : _native backends campaign catalogue data errors interruption metrics oddities
+                   outputs profiles programs published registry scenario topologies traces
+site             : _native catalogue citation data errors evidence figures metrics oddities outputs
                    published registry reproduce result roles store verify what_if wording
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
-data             :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures
                    grid interruption metrics oddities outputs plan programs registry reproduce roles
                    scenario site startup store toml topologies user_code verify what_if wording

@@ -1,7 +1,5 @@
 """RTT variation: propagation that single flows have over others, given or drawn."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (

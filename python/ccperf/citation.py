@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ccperf import catalogue, registry
+from ccperf import catalogue, data, registry
 from ccperf.wording import counted
 
 if TYPE_CHECKING:
@@ -139,8 +138,7 @@ def entries(kind: Kind, name: str) -> list[str]:
 @cache
 def bibliography() -> Mapping[str, str]:
     """Return the BibTeX entries by key."""
-    text = files("ccperf.data").joinpath("bibliography.bib").read_text(encoding="utf-8")
-    found = (entry.strip() for entry in re.split(r"\n(?=@)", text))
+    found = (entry.strip() for entry in re.split(r"\n(?=@)", data.text("bibliography.bib")))
     return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in found}
 
 

@@ -1,7 +1,5 @@
 """What the classes of a scenario are made of: values with units, and algorithms by name."""
 
-from __future__ import annotations
-
 from collections.abc import Sized
 from typing import Annotated, TypeAlias
 
@@ -75,7 +73,11 @@ def is_empty(value: Sized) -> bool:
 
 
 class Model(BaseModel):
-    """A part of a scenario: immutable, without fields that are not known."""
+    """A part of a scenario: immutable, without fields that are not known.
+
+    A class is built when it first checks something.  Modules with many of them leave annotations
+    what they are: as texts, each would be compiled at every start.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -93,6 +95,6 @@ class Algorithm(Model):
     #: Number of its random stream.
     stream: Stream | None = Field(default=None, exclude_if=is_none)
     #: The disciplines inside a queue discipline: one for all of its classes, or one each.
-    children: tuple[Annotated[Algorithm, BeforeValidator(algorithm_by_name)], ...] = Field(
+    children: "tuple[Annotated[Algorithm, BeforeValidator(algorithm_by_name)], ...]" = Field(
         default=(), exclude_if=is_empty
     )

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from ccperf import data
 
 Tables = Mapping[str, Mapping[str, float]]
 
@@ -39,6 +40,5 @@ class Published:
 @cache
 def published() -> tuple[Published, ...]:
     """Every published page whose tables are complete."""
-    text = files("ccperf.data").joinpath("published.json").read_text(encoding="utf-8")
-    entries: list[dict[str, Any]] = json.loads(text)
+    entries: list[dict[str, Any]] = json.loads(data.text("published.json"))
     return tuple(Published(**entry) for entry in entries)

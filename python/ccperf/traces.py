@@ -19,11 +19,11 @@ import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ccperf import data
 from ccperf.errors import UsageError, unknown
 
 #: A full packet of 1500 bytes with the link's framing of 2.
@@ -72,7 +72,7 @@ class Trace:
 
 def packaged() -> list[str]:
     """The names of the traces in the package."""
-    folder = files("ccperf.data").joinpath("traces")
+    folder = data.FOLDER / "traces"
     return sorted(f.name for f in folder.iterdir() if f.name.endswith((".trace", ".csv")))
 
 
@@ -83,7 +83,7 @@ def load(name: str) -> Trace:
         UsageError: if there is none, or if it is not one, with the line.
     """
     if name in packaged():
-        text = files("ccperf.data").joinpath(f"traces/{name}").read_text(encoding="utf-8")
+        text = data.text(f"traces/{name}")
     else:
         try:
             text = Path(name).read_text(encoding="utf-8")

@@ -1,7 +1,5 @@
 """Stacks and workloads of a scenario: many transfers, described once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 

@@ -414,7 +414,11 @@ def test_help_and_list_load_nothing_heavy(words: list[str]) -> None:
     assert done.stdout
 
 
-def test_one_run_loads_no_other_programs_and_nothing_for_terminals(tmp_path: Path) -> None:
+#: Of the programs of the published ccperf.
+PARTS = ("build", "options", "parse", "run", "traffic")
+
+
+def test_one_run_loads_what_it_takes_and_no_more(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from ccperf.cli import main\n"
@@ -423,14 +427,23 @@ def test_one_run_loads_no_other_programs_and_nothing_for_terminals(tmp_path: Pat
         "    main()\n"
         "except SystemExit:\n"
         "    pass\n"
-        "others = {'ccperf.programs.ecn_sharp', 'ccperf.programs.ns3_examples', 'rich',\n"
-        "          'matplotlib', 'urllib.request', 'xml.etree.ElementTree'}\n"
-        "print(sorted(others & sys.modules.keys()), file=sys.stderr)\n"
+        "import os; print(os.environ.get('OPENBLAS_NUM_THREADS'), *sys.modules, file=sys.stderr)\n"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert result.stderr.splitlines()[-1] == "[]"
+    threads, *loaded = result.stderr.splitlines()[-1].split()
+    assert threads == "1"
+    foreign = {"rich", "matplotlib", "jinja2", "arro3.io", "urllib.request", "xml.etree"}
+    assert not foreign & {*loaded}
+    own = {name.removeprefix("ccperf.") for name in loaded if name.startswith("ccperf.")}
+    ecn = {"experiment", "parameter", "published", "ecn", "datacentre", "balancing"}
+    programs = {"attributes", "published", *(f"published.{part}" for part in PARTS)}
+    for unit, needed in (("catalogue", ecn), ("programs", programs), ("exporters", set())):
+        assert {name for name in own if name.startswith(f"{unit}.")} == {
+            f"{unit}.{part}" for part in needed
+        }
+    assert not {"figures", "site", "verify", "evidence", "citation", "notebook", "toml"} & own
 
 
 def test_several_databases(ccperf: Any) -> None:

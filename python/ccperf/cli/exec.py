@@ -43,11 +43,12 @@ def command(
     originals do.
     """
     from ccperf import programs
+    from ccperf.programs.ecn_sharp import fct_parser
     from ccperf.store import experiment_name
 
-    patterns = programs.fct_parser.asked_for(words)
+    patterns = fct_parser.asked_for(words)
     if patterns is not None:
-        say("\n".join(programs.fct_parser.parse(patterns)))
+        say("\n".join(fct_parser.parse(patterns)))
         note("what the end of a run cut off cannot be told from the rest in such a file")
         return
     running = running or Running()

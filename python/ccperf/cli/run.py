@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ccperf import interruption
-from ccperf.cli.alike import of_results
 from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
@@ -153,6 +152,8 @@ def command(
         note_oddities(result)
         note(f"again: {again}")
     elif results:
+        from ccperf.cli.alike import of_results
+
         listed = [result for result, _ in results]
         say(overview(listed, of_results(listed)))
         note("each run again: `ccperf show RUN --db FILE` prints its command")

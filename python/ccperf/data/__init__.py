@@ -1,1 +1,13 @@
-"""Data files of the package, read through :mod:`importlib.resources`."""
+"""Data files of the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+#: Where they are.
+FOLDER = Path(__file__).parent
+
+
+def text(name: str) -> str:
+    """Return the text of the file of this name."""
+    return (FOLDER / name).read_text(encoding="utf-8")

@@ -6,17 +6,16 @@ The programs are loaded on first use: a run of one experiment needs none of them
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ccperf.programs.program import HelpRequested, ProgramRun, program_words
+from ccperf import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ccperf.programs.datacentre import PROGRAMS
-    from ccperf.programs.ecn_sharp import fct_parser
     from ccperf.programs.ns3_examples import EXAMPLES
+    from ccperf.programs.program import HelpRequested, ProgramRun
     from ccperf.programs.published.run import DumbbellRun
     from ccperf.scenario import Scenario
 
@@ -26,26 +25,20 @@ __all__ = [
     "DumbbellRun",
     "HelpRequested",
     "ProgramRun",
-    "fct_parser",
     "parse",
     "scenario",
 ]
 
-_HOME = {
-    "EXAMPLES": "ccperf.programs.ns3_examples",
-    "PROGRAMS": "ccperf.programs.datacentre",
-    "DumbbellRun": "ccperf.programs.published.run",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name == "fct_parser":
-        return importlib.import_module("ccperf.programs.ecn_sharp.fct_parser")
-    if name not in _HOME:
-        raise AttributeError(f"module 'ccperf.programs' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "EXAMPLES": f"{__name__}.ns3_examples",
+        "PROGRAMS": f"{__name__}.datacentre",
+        "DumbbellRun": f"{__name__}.published.run",
+        "HelpRequested": f"{__name__}.program",
+        "ProgramRun": f"{__name__}.program",
+    },
+)
 
 
 def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
@@ -56,6 +49,7 @@ def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
     """
     from ccperf.programs.datacentre import PROGRAMS
     from ccperf.programs.ns3_examples import EXAMPLES
+    from ccperf.programs.program import program_words
     from ccperf.programs.published.parse import parse as parse_published
 
     found = program_words(words)
@@ -70,8 +64,7 @@ def scenario(run: DumbbellRun | ProgramRun) -> tuple[Scenario, list[str]]:
 
     Raises :class:`~ccperf.errors.UsageError`, naming the option that is wrong.
     """
-    if isinstance(run, ProgramRun):
-        return run.scenario()
     from ccperf.programs.published.build import build
+    from ccperf.programs.published.run import DumbbellRun
 
-    return build(run)
+    return build(run) if isinstance(run, DumbbellRun) else run.scenario()

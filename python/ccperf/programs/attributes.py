@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 
+from ccperf import data
 from ccperf.errors import UsageError, suggestion
 
 #: Attributes of these classes belong to a flow's ``tcp``.
@@ -20,8 +20,8 @@ TCP_CLASSES = ("TcpSocket", "TcpSocketBase", "TcpSocketState")
 @cache
 def ns3_classes() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Every class of ns-3 3.44 as ``{class: (parent, names of its own attributes)}``."""
-    text = files("ccperf.data").joinpath("ns3_attributes.json").read_text(encoding="utf-8")
-    return {name: (parent, tuple(own)) for name, (parent, own) in json.loads(text).items()}
+    classes = json.loads(data.text("ns3_attributes.json"))
+    return {name: (parent, tuple(own)) for name, (parent, own) in classes.items()}
 
 
 def check(class_name: str, attribute: str) -> None:

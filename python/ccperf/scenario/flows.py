@@ -1,7 +1,5 @@
 """What goes over the network: flows with their applications, and pings."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, ValidationInfo

@@ -1,7 +1,5 @@
 """The network: links, what they do to packets, and how they change and fail."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field

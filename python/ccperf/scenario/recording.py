@@ -1,7 +1,5 @@
 """What a run leaves behind."""
 
-from __future__ import annotations
-
 import operator
 from typing import Annotated, Literal, TypeAlias
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
+
+from ccperf import data
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +47,7 @@ class LiveView:
 @cache
 def module() -> bytes:
     """The module; empty where the package was built without it."""
-    path = files("ccperf") / "data" / "engine.wasm"
+    path = data.FOLDER / "engine.wasm"
     return path.read_bytes() if path.is_file() else b""
 
 

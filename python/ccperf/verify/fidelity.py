@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from ccperf import data
 from ccperf.programs import attributes
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ class Counted:
 @cache
 def last() -> Counted:
     """What was counted for this release."""
-    data = json.loads(files("ccperf.data").joinpath(FILE).read_text(encoding="utf-8"))
+    found = json.loads(data.text(FILE))
     return Counted(
-        Count(**data["total"]),
-        tuple(Group(**group) for group in data["groups"]),
-        {kind: _counts(counts) for kind, counts in data["algorithms"].items()},
-        _counts(data["features"]),
+        Count(**found["total"]),
+        tuple(Group(**group) for group in found["groups"]),
+        {kind: _counts(counts) for kind, counts in found["algorithms"].items()},
+        _counts(found["features"]),
     )
 
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, catalogue, registry, traces
+from ccperf import _native, catalogue, data, registry, traces
 from ccperf.catalogue.parameter import written
 from ccperf.verify import (
     balancing,
@@ -61,7 +60,7 @@ def representative() -> list[Case]:
     """Return the part for every day, in order of groups: it has each algorithm and each attribute
     of a socket, and notices nine of ten mistakes planted in the engine (`make mutants`).
     """
-    names = set(json.loads(files("ccperf.data").joinpath("slice.json").read_text("utf-8")))
+    names = set(json.loads(data.text("slice.json")))
     return [case for case in cases() if case.name in names]
 
 

@@ -10,10 +10,10 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ccperf import data
 from ccperf.outputs import Kind, whole
 
 if TYPE_CHECKING:
@@ -90,7 +90,5 @@ def mutants() -> Mapping[str, Any]:
 
 
 def _data(name: str) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(
-        files("ccperf.data").joinpath(name).read_text(encoding="utf-8")
-    )
-    return data
+    found: dict[str, Any] = json.loads(data.text(name))
+    return found

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.catalogue.balancing.hermes import (
-    HermesAsymmetric,
-    HermesBlackHole,
-    HermesFlowletTimeout,
-    HermesParts,
-    HermesRandomDrops,
-    HermesSymmetric,
-)
-from ccperf.catalogue.balancing.load_balancing import LoadBalancing
+from ccperf.lazy import Shelf
 
 if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Experiment
 
 #: In the order in which they are listed and run.
-BALANCING: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        LoadBalancing(),
-        HermesSymmetric(),
-        HermesAsymmetric(),
-        HermesFlowletTimeout(),
-        HermesRandomDrops(),
-        HermesBlackHole(),
-        HermesParts(),
-    )
-}
+BALANCING: Shelf[Experiment] = Shelf(
+    {
+        "load_balancing": f"{__name__}.load_balancing:LoadBalancing",
+        "hermes_symmetric": f"{__name__}.hermes:HermesSymmetric",
+        "hermes_asymmetric": f"{__name__}.hermes:HermesAsymmetric",
+        "hermes_flowlet_timeout": f"{__name__}.hermes:HermesFlowletTimeout",
+        "hermes_random_drops": f"{__name__}.hermes:HermesRandomDrops",
+        "hermes_black_hole": f"{__name__}.hermes:HermesBlackHole",
+        "hermes_parts": f"{__name__}.hermes:HermesParts",
+    }
+)
 
 __all__ = ["BALANCING"]

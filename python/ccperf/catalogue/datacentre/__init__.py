@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf.catalogue.datacentre.dwrr import Dwrr
-from ccperf.catalogue.datacentre.fabric import LeafSpine
-from ccperf.catalogue.datacentre.queries import QueryBurst, QueryCompletion
-from ccperf.catalogue.datacentre.rtt_variation import RttVariation
-from ccperf.catalogue.datacentre.sensitivity import Sensitivity
-from ccperf.catalogue.datacentre.testbed import Testbed
+from ccperf.lazy import Shelf
 
 if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Experiment
 
 #: In the order in which they are listed and run.
-DATACENTRE: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        Testbed(),
-        RttVariation(),
-        LeafSpine(),
-        QueryBurst(),
-        QueryCompletion(),
-        Sensitivity(),
-        Dwrr(),
-    )
-}
+DATACENTRE: Shelf[Experiment] = Shelf(
+    {
+        "testbed": f"{__name__}.testbed:Testbed",
+        "rtt_variation": f"{__name__}.rtt_variation:RttVariation",
+        "leaf_spine": f"{__name__}.fabric:LeafSpine",
+        "query_burst": f"{__name__}.queries:QueryBurst",
+        "query_completion": f"{__name__}.queries:QueryCompletion",
+        "ecn_sharp_sensitivity": f"{__name__}.sensitivity:Sensitivity",
+        "dwrr": f"{__name__}.dwrr:Dwrr",
+    }
+)
 
 __all__ = ["DATACENTRE"]

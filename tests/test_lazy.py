@@ -1,0 +1,28 @@
+"""What is loaded when it is asked for is found, and is what its name says."""
+
+from __future__ import annotations
+
+import pytest
+
+from ccperf import catalogue, lazy, programs
+
+
+def test_experiments_are_found_by_their_own_names() -> None:
+    for name, experiment in catalogue.EXPERIMENTS.items():
+        assert experiment.name == name
+        assert isinstance(experiment, catalogue.Experiment)
+
+
+def test_two_shelves_together_hold_the_same_things() -> None:
+    both = catalogue.REGISTRY | catalogue.DATACENTRE
+    assert [*both] == [*catalogue.REGISTRY, *catalogue.DATACENTRE]
+    assert both["ecn"] is catalogue.REGISTRY["ecn"]
+    assert both["dwrr"] is catalogue.DATACENTRE["dwrr"]
+    assert "hermes_parts" not in both
+    assert both.get("hermes_parts") is None
+
+
+def test_a_module_offers_the_names_of_others_and_no_more() -> None:
+    assert {name for name in programs.__all__ if getattr(programs, name)} == {*programs.__all__}
+    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+        lazy.names("ccperf.programs", {})("absent")
