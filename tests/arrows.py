@@ -133,8 +133,10 @@ def rust(folder: Path = ENGINE) -> dict[str, set[str]]:
 
 
 def _is_for_tests(module: str, folder: Path) -> bool:
-    """Whether the module that declares this one does so for tests only."""
+    """Whether a module that declares this one, or one above it, does so for tests only."""
     above, _, name = module.rpartition(".")
+    if above and _is_for_tests(above, folder):
+        return True
     place = folder.joinpath(*above.split(".")) if above else folder / "lib"
     files = [place / "mod.rs", place.with_suffix(".rs")]
     text = "".join(file.read_text() for file in files if file.is_file())
