@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from disciplines import Make, Queue
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -65,3 +67,16 @@ def our_qdisc() -> Path:
 def ns3_qdisc(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same on ns-3's class."""
     return linked("qdisc_driver", tmp_path_factory.mktemp("ns3"))
+
+
+@pytest.fixture
+def queue(our_qdisc: Path, tmp_path: Path) -> Make:
+    # ns-3 numbers the streams of its objects in the order of creation, from 2^63 below those that
+    # are given by number.
+    streams = itertools.count(1 << 63)
+
+    def make(kind: str, stream: int | None = None, **attributes: object) -> Queue:
+        number = next(streams) if stream is None else stream
+        return Queue(our_qdisc, tmp_path, kind, number, **attributes)
+
+    return make

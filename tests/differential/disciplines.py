@@ -18,16 +18,31 @@ class Queue:
     """A discipline to which something happens, in the order in which it is said."""
 
     def __init__(
-        self, program: Path, folder: Path, kind: str, stream: int, **attributes: object
+        self,
+        program: Path,
+        folder: Path,
+        kind: str,
+        stream: int,
+        mtu: int = 1500,
+        **attributes: object,
     ) -> None:
         self._program, self._script = program, folder / "script"
-        self._lines = [f"qdisc {kind}", "mtu 1500", f"stream {stream}", "run 1"]
+        self._lines = [f"qdisc {kind}", f"mtu {mtu}", f"stream {stream}", "run 1"]
         self._lines += [f"attribute {name} {value}" for name, value in attributes.items()]
         self._flows: list[str] = []
         self._calls: list[tuple[int, str]] = []
 
-    def arrive(self, at: int, size: int, *, ecn: int = NOT_CAPABLE, priority: int = 0) -> None:
-        flow = f"flow 10.0.0.1 20.0.0.1 49152 5001 6 {priority}"
+    def arrive(
+        self,
+        at: int,
+        size: int,
+        *,
+        ecn: int = NOT_CAPABLE,
+        priority: int = 0,
+        key: str = "10.0.0.1 20.0.0.1 49152 5001 6",
+    ) -> None:
+        """`key`: addresses, ports and protocol."""
+        flow = f"flow {key} {priority}"
         if flow not in self._flows:
             self._flows.append(flow)
         self._calls.append((at, f"enqueue {self._flows.index(flow)} 0 {size} {ecn}"))
@@ -61,6 +76,8 @@ class Happened:
             for line in steps
             if " dequeue " in line
         ]
+        #: Whether the packet that left was marked.
+        self.marked = [" CE:" in line for line in steps if " dequeue " in line]
         self._counts: dict[str, int] = {}
         for line in lines:
             if line.startswith("count "):

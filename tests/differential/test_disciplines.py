@@ -6,11 +6,9 @@ their code is here.  `ccperf.verify.expectations` says what is left out, and why
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import pytest
 from disciplines import (
     CAPABLE,
     CE_MARK,
@@ -26,20 +24,6 @@ from disciplines import (
 from sockets import MS, NATIVE, asks
 
 from ccperf.scenario import Scenario
-
-
-@pytest.fixture
-def queue(our_qdisc: Path, tmp_path: Path) -> Make:
-    # ns-3 numbers the streams of its objects in the order of creation, from 2^63 below those that
-    # are given by number.
-    streams = itertools.count(1 << 63)
-
-    def make(kind: str, stream: int | None = None, **attributes: object) -> Queue:
-        number = next(streams) if stream is None else stream
-        return Queue(our_qdisc, tmp_path, kind, number, **attributes)
-
-    return make
-
 
 # --- First in, first out -------------------------------------------------------------------------
 

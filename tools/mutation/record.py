@@ -80,12 +80,8 @@ def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
             "planted": len(inside),
             "slice": sum(data["by"][m.name] in slice_ for m in inside),
             "matrix": len(inside) - len(left),
-            **{
-                key: count
-                for what in ("fuzz", "unit")
-                for found in [[data[what][m.name] for m in inside if m.name in data[what]]]
-                for key, count in ((what, sum(map(bool, found))), (f"{what}_asked", len(found)))
-            },
+            **_asked("fuzz", data, inside),
+            **_asked("unit", data, inside),
             "explained": sum(name in why for name in left),
         }
     survivors = [
@@ -96,3 +92,22 @@ def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
     SUMMARY.write_text(
         json.dumps({"areas": rows, "survivors": survivors}, indent=1, ensure_ascii=False) + "\n"
     )
+
+
+def _asked(what: str, data: Mapping[str, Any], inside: Sequence[Mutant]) -> dict[str, int]:
+    """How many mistakes unit tests or random scenarios were asked about that the matrix notices,
+    how many of these they notice, and how many of the others.
+    """
+    answers = {
+        matrix: [
+            bool(data[what][mutant.name])
+            for mutant in inside
+            if mutant.name in data[what] and bool(data["by"][mutant.name]) == matrix
+        ]
+        for matrix in (True, False)
+    }
+    return {
+        f"{what}_asked": len(answers[True]),
+        what: sum(answers[True]),
+        f"{what}_of_rest": sum(answers[False]),
+    }

@@ -290,3 +290,114 @@ fn a_dctcp_receiver_echoes_marks_alone_though_no_cwr_comes() {
     ";
     play_with("TcpDctcp", &ECN, receiver);
 }
+
+const OF_536: [(&str, &str); 3] = [("SegmentSize", "536"), ("InitialCwnd", "1"), ("Sack", "false")];
+
+/// Five segments are written at 2 s, one byte at 2.010 s and the rest of a segment at 2.012 s.
+const SIX_WRITTEN: &str = "
+    1000        connect
+    1000        > S 0
+    1004        < S. 0 ack 1
+    1004        > . 1 ack 1
+    2000        write 2680
+    2000.000001 > . 1:537 ack 1
+    2005        < . 1 ack 537
+    2005        > . 537:1073 ack 1
+    2005        > . 1073:1609 ack 1
+    2009.5      < . 1 ack 1609
+    2009.5      > . 1609:2145 ack 1
+    2009.5      > . 2145:2681 ack 1
+    2010        write 1
+";
+
+/// ns-3's ns3-tcp-no-delay, 2 cases.
+#[test]
+fn nagles_algorithm_waits_for_a_whole_segment() {
+    let at_once = "
+        2010.000001 > . 2681:2682 ack 1
+        2012        write 535
+        2012.000001 > . 2682:3217 ack 1
+    ";
+    play(&[&OF_536[..], &[("TcpNoDelay", "true")]].concat(), &after(SIX_WRITTEN, at_once));
+    let together = "
+        2012        write 535
+        2012.000001 > . 2681:3217 ack 1
+    ";
+    play(&[&OF_536[..], &[("TcpNoDelay", "false")]].concat(), &after(SIX_WRITTEN, together));
+}
+
+/// ns-3's ns3-tcp-socket, 2 cases.
+#[test]
+fn writes_are_sent_as_they_are_up_to_a_segment() {
+    let opening = "
+        2000         connect
+        2000         > S 0
+        2004         < S. 0 ack 1
+        2004         > . 1 ack 1
+        10000        write 1
+        10000.000001 > . 1:2 ack 1
+        10004        < . 1 ack 2
+        12000        write 10
+        12000.000001 > . 2:12 ack 1
+        12004        < . 1 ack 12
+        14000        write 100
+        14000.000001 > . 12:112 ack 1
+        14004        < . 1 ack 112
+        16000        write 1000
+    ";
+    let of_536 = "
+        16000.000001 > . 112:648 ack 1
+        16000.000001 > . 648:1112 ack 1
+    ";
+    let settings = [("SegmentSize", "536"), ("Sack", "false")];
+    play(&settings, &after(opening, of_536));
+    let of_1000 = "
+        16000        write 1001
+        16000.000001 > . 112:1112 ack 1
+        16000.000001 > . 1112:2112 ack 1
+        16000.000001 > . 2112:2113 ack 1
+    ";
+    play(&[("SegmentSize", "1000"), ("Sack", "false")], &after(opening, of_1000));
+}
+
+/// ns-3's ns3-tcp-state, 1 case.
+#[test]
+fn a_fin_that_is_lost_is_sent_again_after_the_timeout() {
+    // As recorded, but for the round trip of whole milliseconds.
+    let timeline = "
+        0    connect
+        0    > S 0
+        2    < S. 0 ack 1
+        2    > . 1 ack 1
+        2    write 5000
+        2.000001 > . 1:1001 ack 1
+        20   < . 1 ack 1001
+        20   > . 1001:2001 ack 1
+        20   > . 2001:3001 ack 1
+        38   < . 1 ack 2001
+        38   > . 3001:4001 ack 1
+        38   > . 4001:5001 ack 1
+        39   < . 1 ack 3001
+        40   close
+        40   > F. 5001 ack 1
+        56   < . 1 ack 4001
+        64   < . 1 ack 5001
+        1064 > F. 5001 ack 1
+        1066 < F. 1 ack 5002
+        1066 > . 5002 ack 2
+    ";
+    play(&[("InitialCwnd", "1"), ("MinRto", "1s"), ("Sack", "false")], timeline);
+}
+
+/// ns-3's tcp-syn-connection-failed-test, 2 cases.
+#[test]
+fn a_connection_to_a_port_that_nobody_listens_to_fails() {
+    for (ecn, syn) in [("Off", "S"), ("On", "SEW")] {
+        let mut timeline = String::from("0 connect\n");
+        for at in [0, 3_000, 9_000, 21_000, 45_000, 93_000] {
+            timeline += &format!("{at} > {syn} 0\n{} < R. 0 ack 1\n", at + 1);
+        }
+        timeline += "188999 ? tcp SynSent\n189001 ? tcp Closed";
+        play(&[("UseEcn", ecn), ("Sack", "false")], &timeline);
+    }
+}
