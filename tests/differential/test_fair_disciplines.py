@@ -41,7 +41,8 @@ class Outcome:
     happened: Happened
 
     def count(self, reason: str) -> int:
-        return self.happened.count(reason)
+        """What the disciplines of all flows count."""
+        return self.happened.count(f"(Dropped by child queue disc) {reason}")
 
 
 class Flows:

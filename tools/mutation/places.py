@@ -38,6 +38,7 @@ LEFT_OUT = (
     "tests.rs",
     "bench.rs",
     "timelines",
+    "ns3_suites.rs",
     "driver.rs",
     "properties.rs",
     "qdisc/mod.rs",

@@ -26,3 +26,6 @@ registry! {
     prr_rfc6937,
     classic,
 }
+
+#[cfg(test)]
+mod ns3_suites;
