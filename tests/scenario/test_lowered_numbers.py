@@ -72,6 +72,10 @@ def test_whatever_a_number_is_it_is_refused_or_the_run_begins(scenario: Any) -> 
         (("links", 0, "directions", 0, "rate_bps"), 0, "rate_bps: 0 is not between 1 and 10"),
         (("links", 0, "directions", 0, "loss"), 1.5, "loss: 1.5 is no share of one"),
         (("flows", 0, "path"), [], "flows: 0 instead of 1"),
+        (("flows", 0, "dscp"), 64, "flows: dscp: 64 is more than 63"),
+        (("flows", 0, "pias"), list(range(1, 65)), "flows: dscp: 64 is more than 63"),
+        (("recording", "changes"), [1, 0], "recording: changes: these numbers do not ascend"),
+        (("recording", "flows"), [0, 0], "recording: flows: these numbers do not ascend"),
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else "",
 )
@@ -79,3 +83,15 @@ def test_the_field_is_named(place: Place, number: Any, message: str) -> None:
     lowered = json.loads(two_bottlenecks().lowered())
     with pytest.raises(ValueError, match=message):
         _native.Simulation(changed(lowered, place, number))
+
+
+def test_a_datagram_fits_into_a_packet() -> None:
+    scenario = two_bottlenecks().model_dump(mode="json")
+    flow = {key: scenario["flows"][0][key] for key in ("source", "destination")}
+    application = {"type": "CBR", "rate": "1Mbps"}
+    scenario["flows"] = [{**flow, "transport": "UDP", "application": application}]
+    lowered = json.loads(Scenario.model_validate(scenario).lowered())
+    place = ("flows", 0, "application", "write_bytes")
+    _native.Simulation(changed(lowered, place, 65_507)).run_for(500)
+    with pytest.raises(ValueError, match="write_bytes: 65508 is not between 1 and 65507"):
+        _native.Simulation(changed(lowered, place, 65_508))

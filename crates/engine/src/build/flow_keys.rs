@@ -1,5 +1,6 @@
 //! What queue disciplines and devices classify packets by.
 
+use std::collections::HashMap;
 use std::net::Ipv4Addr;
 
 use super::{fragmentation, probes};
@@ -16,22 +17,42 @@ fn protocol(flow: &Flow) -> u8 {
     }
 }
 
+/// The thresholds of PIAS, each list once.
+#[derive(Default)]
+struct Demotions<'a> {
+    known: HashMap<&'a [u32], u16>,
+    lists: Vec<Vec<u32>>,
+}
+
+impl<'a> Demotions<'a> {
+    /// The number that flow keys have for these thresholds; 0 for none.
+    ///
+    /// # Errors
+    /// There are more lists than a key's bits tell.
+    fn number(&mut self, thresholds: &'a [u32]) -> Result<u16, Error> {
+        if thresholds.is_empty() {
+            return Ok(0);
+        }
+        if let Some(&known) = self.known.get(thresholds) {
+            return Ok(known);
+        }
+        self.lists.push(thresholds.to_vec());
+        let most = u16::MAX;
+        let new = u16::try_from(self.lists.len()).map_err(|_| {
+            Error::Scenario(format!("pias: more than {most} different lists of thresholds"))
+        })?;
+        self.known.insert(thresholds, new);
+        Ok(new)
+    }
+}
+
 /// Of all flows, transfers, pings and probes, and of what belongs to flows and has no ports.
 pub fn of_all(scenario: &Lowered) -> Result<FlowKeys, Error> {
-    let mut demotions: Vec<Vec<u32>> = Vec::new();
-    let mut number = |thresholds: &Vec<u32>| -> u16 {
-        if thresholds.is_empty() {
-            return 0;
-        }
-        let known = demotions.iter().position(|known| known == thresholds);
-        let known = known.unwrap_or_else(|| {
-            demotions.push(thresholds.clone());
-            demotions.len() - 1
-        });
-        known as u16 + 1
-    };
-    let of_flows: Vec<u16> = scenario.flows.iter().map(|flow| number(&flow.pias)).collect();
-    let of_stacks: Vec<u16> = scenario.stacks.iter().map(|stack| number(&stack.pias)).collect();
+    let mut demotions = Demotions::default();
+    let of_flows: Vec<_> =
+        scenario.flows.iter().map(|flow| demotions.number(&flow.pias)).collect::<Result<_, _>>()?;
+    let of_stacks: Vec<_> =
+        scenario.stacks.iter().map(|s| demotions.number(&s.pias)).collect::<Result<_, _>>()?;
     let keys = scenario.flows.iter().zip(&of_flows).map(|(flow, &n)| of_flow(flow, n));
     let keys = keys.chain(of_transfers(scenario, &of_stacks));
     let keys = keys.chain(scenario.pings.iter().map(of_ping));
@@ -39,7 +60,7 @@ pub fn of_all(scenario: &Lowered) -> Result<FlowKeys, Error> {
     let keys = keys.chain(probes.iter().map(|&pair| of_probe(scenario, pair)));
     let portless = fragmentation::portless(scenario).iter().zip(&of_flows);
     let keys = keys.chain(portless.map(|(flow, &n)| of_portless(flow, n)));
-    Ok(FlowKeys { keys: keys.collect::<Result<_, _>>()?, demotions })
+    Ok(FlowKeys { keys: keys.collect::<Result<_, _>>()?, demotions: demotions.lists })
 }
 
 fn of_flow(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
@@ -156,4 +177,23 @@ fn keys(
         ..forward
     };
     Ok([forward, backward])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_thresholds_are_numbered_as_far_as_a_key_s_bits_tell() {
+        let lists: Vec<[u32; 1]> = (0..=u32::from(u16::MAX)).map(|n| [n]).collect();
+        let (last, fit) = lists.split_last().unwrap();
+        let mut demotions = Demotions::default();
+        for (list, n) in fit.iter().zip(1..=u16::MAX) {
+            assert_eq!(demotions.number(list).unwrap(), n);
+        }
+        assert_eq!(demotions.number(&[]).unwrap(), 0);
+        assert_eq!(demotions.number(&fit[7]).unwrap(), 8);
+        let said = demotions.number(last).unwrap_err().to_string();
+        assert_eq!(said, "pias: more than 65535 different lists of thresholds");
+    }
 }

@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 
 use crate::error::Error;
+use crate::event::INDICES;
 use crate::lowered::{
     Application, Direction, FASTEST, Flow, LARGEST_WRITE, LONGEST, LONGEST_DELAY, Link, Lowered,
-    OnOff, Pair, Ping, Poisson, Recording, Workload,
+    MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, OnOff, Pair, Ping, Poisson, Recording, Workload,
 };
 
 const TIME: RangeInclusive<u64> = 0..=LONGEST.0;
@@ -15,6 +16,10 @@ const RATE: RangeInclusive<u64> = 1..=FASTEST.0;
 const WRITE: RangeInclusive<u64> = 1..=LARGEST_WRITE;
 /// Of an IP packet.
 const SIZE: RangeInclusive<u64> = 1..=u16::MAX as u64;
+/// Of what a datagram carries, without the headers of UDP and IP.
+const DATAGRAM: RangeInclusive<u64> = 1..=(u16::MAX - 28) as u64;
+/// A code point has six bits.
+const MAX_DSCP: usize = 63;
 const QUEUES: RangeInclusive<u64> = 1..=256;
 
 type Checked = Result<(), Error>;
@@ -23,6 +28,7 @@ type Checked = Result<(), Error>;
 /// The first number that does not fit, with the name of its field.
 pub fn check(scenario: &Lowered) -> Checked {
     within("stop_ns", scenario.stop_ns, TIME)?;
+    few_enough(scenario)?;
     let there = There {
         nodes: scenario.nodes.len(),
         links: scenario.links.len(),
@@ -50,7 +56,32 @@ pub fn check(scenario: &Lowered) -> Checked {
     scenario.flows.iter().try_for_each(|flow| there.flow(flow))?;
     scenario.pings.iter().try_for_each(|ping| there.ping(ping))?;
     scenario.pairs.iter().try_for_each(|pair| there.pair(pair))?;
+    for stack in &scenario.stacks {
+        let dscps = [stack.dscp, stack.return_dscp];
+        code_points("stacks", dscps, &stack.pias)?;
+    }
     scenario.workloads.iter().try_for_each(|each| workload(each, scenario))
+}
+
+/// What has an event each is numbered in one.
+fn few_enough(scenario: &Lowered) -> Checked {
+    let schedules = scenario.links.iter().map(|link| link.schedules.len()).sum();
+    for (what, count, most) in [
+        ("flows and pings", scenario.flow_count() + scenario.pings.len(), MAX_FLOWS),
+        (
+            "flows and pings without transfers",
+            scenario.flows.len() + scenario.pings.len(),
+            MAX_ENDPOINTS,
+        ),
+        ("links", scenario.links.len(), MAX_LINKS),
+        ("nodes", scenario.nodes.len(), INDICES),
+        ("changes", scenario.changes.len(), INDICES),
+        ("failures", scenario.failures.len(), INDICES),
+        ("schedules", schedules, INDICES),
+    ] {
+        at_most(what, count, most)?;
+    }
+    Ok(())
 }
 
 /// How many of each thing can be referred to.
@@ -68,6 +99,15 @@ impl There {
         }
         let flows = recording.flows.iter().chain(&recording.changes).chain(&recording.paths);
         let ports = recording.ports.iter().chain(&recording.queue_ports);
+        for (what, numbers) in [
+            ("recording: flows", &recording.flows),
+            ("recording: changes", &recording.changes),
+            ("recording: paths", &recording.paths),
+            ("recording: ports", &recording.ports),
+            ("recording: queue_ports", &recording.queue_ports),
+        ] {
+            ascending(what, numbers)?;
+        }
         all_below("recording: flows", flows.map(|&flow| flow as usize), self.flows)?;
         all_below("recording: ports", ports.map(|&port| port as usize), 2 * self.links)
     }
@@ -107,7 +147,9 @@ impl There {
                 (write_bytes, Some(rate_bps))
             }
         };
-        within("flows: write_bytes", write.into(), WRITE)?;
+        let most = if flow.transport.is_tcp() { WRITE } else { DATAGRAM };
+        within("flows: write_bytes", write.into(), most)?;
+        code_points("flows", [flow.dscp, flow.return_dscp], &flow.pias)?;
         all("flows: rate_bps", rate, RATE)
     }
 
@@ -166,6 +208,27 @@ fn workload(workload: &Workload, scenario: &Lowered) -> Checked {
     Ok(())
 }
 
+/// PIAS raises the first of them by one at each threshold.
+fn code_points(what: &str, dscps: [u8; 2], pias: &[u32]) -> Checked {
+    let highest = dscps.map(usize::from);
+    at_most(&format!("{what}: dscp"), highest[0] + pias.len(), MAX_DSCP)?;
+    at_most(&format!("{what}: return_dscp"), highest[1], MAX_DSCP)
+}
+
+fn at_most(what: &str, count: usize, most: usize) -> Checked {
+    if count <= most {
+        return Ok(());
+    }
+    Err(Error::Scenario(format!("{what}: {count} is more than {most}")))
+}
+
+fn ascending(what: &str, numbers: &[u32]) -> Checked {
+    if numbers.is_sorted_by(|a, b| a < b) {
+        return Ok(());
+    }
+    Err(Error::Scenario(format!("{what}: these numbers do not ascend")))
+}
+
 fn within(what: &str, number: u64, range: RangeInclusive<u64>) -> Checked {
     if range.contains(&number) {
         return Ok(());
@@ -205,4 +268,28 @@ fn share(what: &str, number: f64) -> Checked {
         return Ok(());
     }
     Err(Error::Scenario(format!("{what}: {number} is no share of one")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_numbered_in_an_event_is_not_more_than_its_bits_tell() {
+        let two = r#"{"nodes": ["a", "b"], "stop_time": "1s",
+            "links": [{"name": "l", "ends": ["a", "b"], "rate": "1Mbps", "delay": "1ms"}],
+            "flows": [{"source": "a", "destination": "b", "cc": {"type": "newreno"}}]}"#;
+        let mut scenario = crate::scenario::Canonical::from_json(two).unwrap().lower();
+        assert!(check(&scenario).is_ok());
+        scenario.nodes.resize(INDICES + 1, String::new());
+        let said = check(&scenario).unwrap_err().to_string();
+        assert_eq!(said, "nodes: 16777217 is more than 16777216");
+    }
+
+    #[test]
+    fn code_points_have_six_bits_with_all_that_pias_adds() {
+        assert!(code_points("flows", [60, 63], &[1, 2, 3]).is_ok());
+        assert!(code_points("flows", [61, 0], &[1, 2, 3]).is_err());
+        assert!(code_points("flows", [0, 64], &[]).is_err());
+    }
 }
