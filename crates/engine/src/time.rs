@@ -89,7 +89,7 @@ fn rounded_twice(n: u128) -> f64 {
     // 2^64 - 1 and 2^64 are the same number to 53 bits.
     let kept = kept.saturating_add(u64::from(round_up));
     // Scaled by 2^(excess - 64), a power of two.
-    kept as f64 / (1u128 << (64 - excess)) as f64
+    kept as f64 / (1u64 << (64 - excess)) as f64
 }
 
 impl Add for Time {

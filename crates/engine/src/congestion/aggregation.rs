@@ -52,7 +52,12 @@ impl Aggregation {
             }
         }
         let now = tcb.now;
-        let elapsed = cpp::to_u32(seconds(now.ns()) - seconds(self.epoch_start.ns()));
+        // In whole seconds, as ns-3 has it; mostly there are none, also after rounding.
+        let elapsed = if now - self.epoch_start < Time::from_ms(999) {
+            0
+        } else {
+            cpp::to_u32(seconds(now.ns()) - seconds(self.epoch_start.ns()))
+        };
         let mut expected = (max_bw.0.wrapping_mul(u64::from(elapsed)) / 8) as u32;
         let acked = self.epoch_acked.wrapping_add(rs.acked_sacked);
         if self.epoch_acked <= expected || acked >= self.reset_threshold {

@@ -122,6 +122,7 @@ pub struct Bbr {
     max_bw: MaxFilter,
     /// `Time::MAX` before the first sample.
     min_rtt: Time,
+    min_rtt_seconds: f64,
     min_rtt_stamp: Time,
     min_rtt_expired: bool,
 
@@ -169,6 +170,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
         cwnd_gain: 0.0,
         max_bw: MaxFilter::default(),
         min_rtt: Time::MAX,
+        min_rtt_seconds: Time::MAX.secs_f64(),
         min_rtt_stamp: Time::ZERO,
         min_rtt_expired: false,
         delivered: 0,
@@ -264,8 +266,7 @@ impl Bbr {
     fn start(&mut self, tcb: &mut Tcb) {
         self.initialized = true;
         self.segment_size = tcb.segment_size;
-        self.min_rtt = tcb.srtt;
-        self.min_rtt_stamp = tcb.now;
+        self.set_min_rtt(tcb.srtt, tcb.now);
         self.prior_cwnd = tcb.cwnd;
         tcb.ssthresh = tcb.initial_ssthresh;
         self.round = 0;
@@ -411,9 +412,15 @@ impl Bbr {
         let age = tcb.now.ns() - self.min_rtt_stamp.ns();
         self.min_rtt_expired = age > self.min_rtt_window;
         if tcb.last_rtt <= self.min_rtt || self.min_rtt_expired {
-            self.min_rtt = tcb.last_rtt;
-            self.min_rtt_stamp = tcb.now;
+            self.set_min_rtt(tcb.last_rtt, tcb.now);
         }
+    }
+
+    fn set_min_rtt(&mut self, rtt: Time, now: Time) {
+        if rtt != self.min_rtt {
+            (self.min_rtt, self.min_rtt_seconds) = (rtt, rtt.secs_f64());
+        }
+        self.min_rtt_stamp = now;
     }
 
     /// Section 4.2.3.2: what `gain` times the BDP needs in flight, with room for delayed ACKs.
@@ -422,7 +429,7 @@ impl Bbr {
             return tcb.initial_cwnd.wrapping_mul(tcb.segment_size);
         }
         let quanta = f64::from(self.segment_size.wrapping_mul(3));
-        let bdp = self.min_rtt.secs_f64() * self.max_bw.max().0 as f64 / 8.0;
+        let bdp = self.min_rtt_seconds * self.max_bw.max().0 as f64 / 8.0;
         let mut bytes = gain * bdp + quanta;
         if self.mode == Mode::ProbeBw && self.phase == 0 {
             bytes += f64::from(2 * tcb.segment_size);

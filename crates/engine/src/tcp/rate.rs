@@ -103,10 +103,6 @@ impl RateEstimator {
         RateEstimator { only_counts: true, ..RateEstimator::default() }
     }
 
-    pub fn connection(&self) -> &RateConnection {
-        &self.connection
-    }
-
     pub fn delivered(&self) -> u64 {
         self.connection.delivered
     }
@@ -171,14 +167,19 @@ impl RateEstimator {
         }
     }
 
-    /// The sample of one ACK that delivered `delivered` bytes and marked `lost` bytes.
+    /// What is known after one ACK, and its sample: it delivered `delivered` bytes and marked `lost` bytes.
     pub fn sample(
         &mut self,
         delivered: u32,
         lost: u32,
         prior_in_flight: u32,
         min_rtt: Time,
-    ) -> RateSample {
+    ) -> (&RateConnection, &RateSample) {
+        self.take_sample(delivered, lost, prior_in_flight, min_rtt);
+        (&self.connection, &self.sample)
+    }
+
+    fn take_sample(&mut self, delivered: u32, lost: u32, prior_in_flight: u32, min_rtt: Time) {
         let connection = &mut self.connection;
         let sample = &mut self.sample;
         if connection.app_limited != 0 && connection.delivered > u64::from(connection.app_limited) {
@@ -190,7 +191,7 @@ impl RateEstimator {
         if sample.prior_time.is_zero() {
             sample.delivered = -1;
             sample.interval = Time::ZERO;
-            return *sample;
+            return;
         }
         // Sending and acknowledging are two phases; the longer one bounds the rate.
         sample.interval = sample.send_elapsed.max(sample.ack_elapsed);
@@ -199,7 +200,7 @@ impl RateEstimator {
         if sample.interval < min_rtt {
             sample.interval = Time::ZERO;
             sample.prior_time = Time::ZERO;
-            return *sample;
+            return;
         }
         let this = i64::from(sample.delivered).wrapping_mul(connection.rate_interval.ns());
         let best = i64::from(connection.rate_delivered).wrapping_mul(sample.interval.ns());
@@ -210,6 +211,5 @@ impl RateEstimator {
             let bits_per_second = f64::from(sample.delivered) * 8.0 / sample.interval.secs_f64();
             sample.delivery_rate = Rate(bits_per_second as u64);
         }
-        *sample
     }
 }

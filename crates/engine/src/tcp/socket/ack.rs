@@ -134,10 +134,11 @@ impl<P: Profile> Socket<P> {
     /// of `lost` bytes more or fewer than before it is thought that they are lost.
     #[inline]
     pub(super) fn sample_rate(&mut self, delivered: u32, lost: u32, prior_in_flight: u32) {
-        self.congestion.on_sample(&mut self.tcb, |tcb| {
-            let sample = self.sending.rate.sample(delivered, lost, prior_in_flight, tcb.min_rtt);
-            (*self.sending.rate.connection(), sample)
-        });
+        if let Some(algorithm) = self.congestion.rate_control() {
+            let (rate, min_rtt) = (&mut self.sending.rate, self.tcb.min_rtt);
+            let (connection, sample) = rate.sample(delivered, lost, prior_in_flight, min_rtt);
+            algorithm.cong_control(&mut self.tcb, connection, sample);
+        }
     }
 
     /// Linux's FLAG_RETRANS_DATA_ACKED, looked for at multiples of the segment size below `ack`.

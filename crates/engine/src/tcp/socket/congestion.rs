@@ -1,13 +1,13 @@
 //! Who moves the congestion window: the algorithm together with loss recovery, or the algorithm alone.
 
 use crate::cpp;
-use crate::tcp::control::{CaEvent, CongestionControl, Control};
-use crate::tcp::rate::{RateConnection, RateEstimator, RateSample};
+use crate::tcp::control::{CaEvent, CongestionControl, Control, RateControl};
+use crate::tcp::rate::RateEstimator;
 use crate::tcp::recovery::{AckKind, Recovery};
 use crate::tcp::tcb::Tcb;
 use crate::time::Rate;
 
-/// Under rate control all of this leaves the window alone, but for [`Self::on_sample`].
+/// Under rate control all of this leaves the window alone, but for [`Self::rate_control`].
 #[derive(Debug)]
 pub(super) struct Congestion {
     control: Control,
@@ -68,16 +68,12 @@ impl Congestion {
         }
     }
 
-    /// Under rate control an ACK ends with the `sample` that it yields.
+    /// The algorithm that wants a sample of the delivery rate with each ACK, if it does.
     #[inline]
-    pub(super) fn on_sample(
-        &mut self,
-        tcb: &mut Tcb,
-        sample: impl FnOnce(&Tcb) -> (RateConnection, RateSample),
-    ) {
-        if let Control::Rate(algorithm) = &mut self.control {
-            let (connection, sample) = sample(tcb);
-            algorithm.cong_control(tcb, &connection, &sample);
+    pub(super) fn rate_control(&mut self) -> Option<&mut dyn RateControl> {
+        match &mut self.control {
+            Control::Window(_) => None,
+            Control::Rate(algorithm) => Some(&mut **algorithm),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Sending: data while the window allows, control segments, and what the application writes.
 
+use super::parts::Gap;
 use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER};
 use crate::seq::Seq;
@@ -136,7 +137,8 @@ impl<P: Profile> Socket<P> {
             let sent = self.send_data(seq, len, flags, env);
             self.tcb.next_tx_seq += sent;
             if self.is_pacing() && !self.is_pending(Timer::Pacing) {
-                self.arm(Timer::Pacing, self.tcb.pacing_rate.tx_time(sent), env);
+                let gap = self.pacing_gap(sent);
+                self.arm(Timer::Pacing, gap, env);
                 return;
             }
         }
@@ -160,7 +162,8 @@ impl<P: Profile> Socket<P> {
         let (len, is_retransmission) = (segment.len, segment.retransmitted);
 
         if self.is_pacing() && !self.is_pending(Timer::Pacing) {
-            self.arm(Timer::Pacing, self.tcb.pacing_rate.tx_time(len), env);
+            let gap = self.pacing_gap(len);
+            self.arm(Timer::Pacing, gap, env);
         }
         let mut flags = flags;
         if flags.has(Flags::ACK) {
@@ -389,6 +392,16 @@ impl<P: Profile> Socket<P> {
         TCP_HEADER + options.next_multiple_of(4)
     }
 
+    /// The time until the next segment after one of `bytes`; the last one asked for is remembered.
+    pub(super) fn pacing_gap(&mut self, bytes: u32) -> Time {
+        let (rate, gap) = (self.tcb.pacing_rate, &mut self.sending.gap);
+        if (gap.rate, gap.bytes) != (rate, bytes) {
+            *gap = Gap { rate, bytes, time: rate.tx_time(bytes) };
+        }
+        gap.time
+    }
+
+    #[inline(always)]
     pub(super) fn is_pacing(&self) -> bool {
         let initial = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
         self.tcb.pacing && (self.tcb.pace_initial_window || self.tcb.high_tx_mark.0 > initial)

@@ -7,7 +7,7 @@ use crate::tcp::rate::RateEstimator;
 use crate::tcp::reassembly::Reassembly;
 use crate::tcp::resequencing::Resequencer;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::time::Time;
+use crate::time::{Rate, Time};
 
 /// The half that sends data.
 #[derive(Debug)]
@@ -34,6 +34,15 @@ pub(super) struct Sending<L> {
     pub persist_timeout: Time,
     pub close_on_empty: bool,
     pub connected: bool,
+    pub gap: Gap,
+}
+
+/// Between a segment of `bytes` and the next at a pacing rate.
+#[derive(Debug, Default)]
+pub(super) struct Gap {
+    pub rate: Rate,
+    pub bytes: u32,
+    pub time: Time,
 }
 
 impl<L: LossDetection> Sending<L> {
@@ -55,6 +64,7 @@ impl<L: LossDetection> Sending<L> {
             persist_timeout: config.persist_timeout,
             close_on_empty: false,
             connected: false,
+            gap: Gap::default(),
         }
     }
 

@@ -138,7 +138,8 @@ impl<P: Profile> Socket<P> {
             self.found_nothing = false;
             self.send_whole_segment(env);
             if self.is_pacing() && !self.is_pending(Timer::Pacing) {
-                self.arm(Timer::Pacing, self.tcb.pacing_rate.tx_time(size), env);
+                let gap = self.pacing_gap(size);
+                self.arm(Timer::Pacing, gap, env);
                 return true;
             }
         }
@@ -150,7 +151,8 @@ impl<P: Profile> Socket<P> {
         let rate = self.sending.rate.on_sent(now, self.tcb.bytes_in_flight);
         let seq = self.sending.scoreboard.push_new(size, now, rate);
         if self.is_pacing() {
-            self.arm(Timer::Pacing, self.tcb.pacing_rate.tx_time(size), env);
+            let gap = self.pacing_gap(size);
+            self.arm(Timer::Pacing, gap, env);
         }
         self.disarm(Timer::DelayedAck, env);
         self.receiving.delayed_acks = 0;
