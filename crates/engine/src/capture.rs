@@ -153,6 +153,7 @@ fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
     let mut bytes = ip_header(key, keys.service(p), p);
     match key.protocol {
         _ if !p.has_transport_header() => {}
+        PROTOCOL_ICMP if is_about_fragments(keys, p) => bytes.extend(time_exceeded(keys, p)),
         PROTOCOL_ICMP if is_about_a_datagram(keys, p) => bytes.extend(port_unreachable(keys, p)),
         PROTOCOL_ICMP => bytes.extend(icmp_header(p)),
         PROTOCOL_UDP => bytes.extend(udp_header(key, p)),
@@ -194,6 +195,33 @@ fn port_unreachable(keys: &FlowKeys, p: &Packet) -> Vec<u8> {
     let mut message = vec![3, 3, 0, 0, 0, 0, 0, 0];
     message.extend(ip_header(key, keys.service(&quoted), &quoted));
     message.extend(udp_header(key, &quoted));
+    let sum = checksum(&message, 0);
+    message[2..4].copy_from_slice(&sum);
+    message
+}
+
+/// What has no ports belongs to flows by their order.
+fn is_about_fragments(keys: &FlowKeys, p: &Packet) -> bool {
+    p.backward && is_portless(&keys.keys[p.flow as usize])
+}
+
+fn is_portless(ways: &[FlowKey; 2]) -> bool {
+    ways[0].source_port == 0 && ways[0].protocol != PROTOCOL_ICMP
+}
+
+/// RFC 792, time (11) for reassembly (1) exceeded, with what it quotes: the header of IP, ports, and four
+/// bytes more.
+fn time_exceeded(keys: &FlowKeys, p: &Packet) -> Vec<u8> {
+    let first = keys.keys.iter().position(is_portless).unwrap_or(0) as u32;
+    let quoted = Packet { flow: p.flow - first, backward: false, ..*p };
+    let key = keys.of(&quoted);
+    // Of UDP's header alone: how long the datagram was is not kept.
+    let length = if key.protocol == PROTOCOL_UDP { UDP_HEADER as u16 } else { 0 };
+    let mut message = vec![11, 1, 0, 0, 0, 0, 0, 0];
+    message.extend(ip_header(key, keys.service(&quoted), &quoted));
+    message.extend(
+        [key.source_port, key.destination_port, length, 0].into_iter().flat_map(u16::to_be_bytes),
+    );
     let sum = checksum(&message, 0);
     message[2..4].copy_from_slice(&sum);
     message
