@@ -164,11 +164,14 @@ const SOON: u8 = 128;
 /// How many of them are looked at one by one for a new event's place.
 const NEAR: u8 = 8;
 
+/// How many of those at the same time.
+const TIES: u8 = 4;
+
 /// As many as a `u8` can tell apart, so that no index needs a check.
 const PLACES: usize = 1 << u8::BITS;
 
 /// From here on events are better kept in rows of their own, if they can.
-const CROWD: u8 = 32;
+const CROWD: u8 = 12;
 
 /// Entries by their order: the soonest in a sorted array, the rest in a heap.
 ///
@@ -216,7 +219,15 @@ impl Pending {
     /// The place of this entry is some way down from `at`, or near with others at the same time.  What is
     /// above has made room.
     #[inline(never)]
-    fn place_far(&mut self, at: usize, entry: Entry) {
+    fn place_far(&mut self, mut at: usize, entry: Entry) {
+        for _ in 0..TIES {
+            if self.soon[at] > entry {
+                self.soon[at + 1] = entry;
+                return;
+            }
+            self.soon[at + 1] = self.soon[at];
+            at -= 1;
+        }
         let place = self.soon[..=at].partition_point(|&later| later > entry);
         self.soon.copy_within(place..=at, place + 1);
         self.soon[place] = entry;

@@ -12,6 +12,7 @@ mod cpp;
 mod departures;
 pub mod error;
 pub mod event;
+mod fetch;
 mod flow_monitor;
 mod hosts;
 pub mod lowered;

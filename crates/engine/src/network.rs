@@ -18,12 +18,13 @@ mod reassembly;
 mod steering;
 
 use crate::event::{Event, EventQueue};
+use crate::fetch::fetch;
 use crate::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::path_monitor::PathMonitor;
 use crate::qdisc::FlowKeys;
 use crate::rng::RngStream;
-use crate::routing::{Next, Origin, Place};
+use crate::routing::{Next, Origin, Packed, Place};
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace};
 use common::{Common, NO_ROUTE};
@@ -40,6 +41,12 @@ pub use steering::Steering;
 /// Whose [`Event::Balance`] it is.
 const SWITCHES: u32 = 0;
 const HOSTS: u32 = 1;
+
+/// How many packets before its own a packet's memory is fetched.
+const AHEAD: usize = 3;
+
+/// What most processors have at least, in bytes.
+const NEAREST_CACHE: usize = 512 << 10;
 
 /// What an arriving packet asks of the wire that it came over.  Wires are beside the ports, which are so large
 /// that each of them would have to be fetched for this.
@@ -59,11 +66,15 @@ pub struct Network {
     common: Common,
     /// Random numbers for losses; ports may share a stream.
     loss_streams: Vec<RngStream>,
-    forwarding: Forwarding,
     /// Where some packets do not fit all links.
     fragmentation: Option<Box<Fragmentation>>,
     /// The SACK blocks of the packet that was taken out last, of those that had some.
     arrived_sacks: SackBlocks,
+    /// Packets that arrive need nothing but to be handed on: the way is decided when they leave, no wire
+    /// loses any, nobody looks.
+    is_arrival_plain: bool,
+    /// The ports do not fit into the nearest cache.
+    is_large: bool,
 }
 
 impl Network {
@@ -75,9 +86,19 @@ impl Network {
         flow_keys: FlowKeys,
         trace: Option<PacketTrace>,
     ) -> Self {
-        let common = Common::new(flow_keys, trace);
-        let (fragmentation, arrived_sacks) = (None, SackBlocks::default());
-        Network { ports, wires, common, loss_streams, forwarding, fragmentation, arrived_sacks }
+        let common = Common::new(forwarding, flow_keys, trace);
+        let arrived_sacks = SackBlocks::default();
+        let is_large = size_of_val(&ports[..]) > NEAREST_CACHE;
+        Network {
+            ports,
+            wires,
+            common,
+            loss_streams,
+            fragmentation: None,
+            arrived_sacks,
+            is_arrival_plain: false,
+            is_large,
+        }
     }
 
     /// From now on packets that do not fit a link are cut.
@@ -86,6 +107,26 @@ impl Network {
         // Looking at packets is the way to notice them.
         self.common.is_observed = true;
         self.common.is_arrival_noticed = true;
+    }
+
+    /// Nothing else is to come that could change what is done with packets that arrive.  `may_fail`: links.
+    pub fn settle(&mut self, may_fail: bool) {
+        let is_noticed = self.common.is_arrival_noticed || self.common.forwarding.is_steered();
+        self.is_arrival_plain = !is_noticed
+            && !may_fail
+            && self.common.forwarding.is_lasting()
+            && !self.wires.iter().any(|wire| wire.loss.is_lossy());
+        if self.is_arrival_plain {
+            for (port, wire) in self.ports.iter_mut().zip(&self.wires) {
+                port.transmitter.decide_for(wire.leads_to);
+            }
+        }
+    }
+
+    /// From the next packet that arrives on, a wire loses packets with this probability.
+    pub fn set_loss(&mut self, port: usize, rate: f64) {
+        self.wires[port].loss.set_rate(rate);
+        self.is_arrival_plain &= rate <= 0.0;
     }
 
     /// From now on no shortcuts are taken.
@@ -119,18 +160,20 @@ impl Network {
     /// A host sends a packet; flow and direction are set.
     #[inline(always)] // so that it is written where it stays, not copied there
     pub fn send(&mut self, mut packet: Packet) {
-        let origin = self.forwarding.origin(&packet);
+        let origin = self.common.forwarding.origin(&packet);
         packet.destination = origin.destination;
-        let next = self.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
+        let next =
+            self.common.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
         let id = self.common.packets.insert(packet);
         self.leave(origin, next, id);
     }
 
     /// The same for a packet with SACK blocks.
     pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
-        let origin = self.forwarding.origin(&packet);
+        let origin = self.common.forwarding.origin(&packet);
         packet.destination = origin.destination;
-        let next = self.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
+        let next =
+            self.common.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
         let id = self.common.packets.insert(packet);
         self.common.packets.set_sacks(id, blocks);
         self.leave(origin, next, id);
@@ -149,7 +192,7 @@ impl Network {
                 }
                 self.ports[port as usize].enter(id, &mut self.common);
             }
-            _ => self.lose(self.forwarding.first_port(origin.node), id, NO_ROUTE),
+            _ => self.lose(self.common.forwarding.first_port(origin.node), id, NO_ROUTE),
         }
     }
 
@@ -223,12 +266,13 @@ impl Network {
 
     /// Packets and bytes of probes; none if nobody probes.
     pub fn probing(&self) -> Option<[u64; 2]> {
-        self.forwarding.probing()
+        self.common.forwarding.probing()
     }
 
     /// Bytes that hosts have sent on their links.
     pub fn host_bytes(&self) -> u64 {
-        self.forwarding
+        self.common
+            .forwarding
             .host_ports()
             .map(|port| self.ports[port as usize].transmitter.tx_bytes)
             .sum()
@@ -257,7 +301,26 @@ impl Network {
     #[inline]
     pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
         let common = &mut self.common;
-        let Flight { id, port: index } = common.flights.take(lane, &mut common.events)?;
+        let flight = common.flights.take(lane, &mut common.events)?;
+        if !self.is_arrival_plain {
+            return self.attend_arrival(flight);
+        }
+        if self.is_large {
+            self.fetch_ahead(lane);
+        }
+        match self.ports.get_mut(flight.next.place()) {
+            Some(next) => {
+                next.enter(flight.id, &mut self.common);
+                None
+            }
+            None => self.end(flight),
+        }
+    }
+
+    /// The same where something is to be decided, or noticed.
+    #[inline(never)]
+    fn attend_arrival(&mut self, Flight { id, port: index, .. }: Flight) -> Option<PacketId> {
+        let common = &mut self.common;
         let wire = &mut self.wires[index as usize];
         let (packets, now) = (&common.packets, common.events.now().time);
         if let Some(reason) = wire.loss.takes(id, packets, now, &mut self.loss_streams) {
@@ -267,7 +330,7 @@ impl Network {
         }
         let next = match wire.leads_to {
             Place::Leaf(_) => Next::Here,
-            Place::Row(row) => self.forwarding.at(row, &mut common.packets[id], now, &self.ports),
+            Place::Row(row) => common.forwarding.at(row, &mut common.packets[id], now, &self.ports),
         };
         if common.is_arrival_noticed {
             common.observe_arrival(index, id, next);
@@ -288,13 +351,35 @@ impl Network {
         None
     }
 
+    /// The way of a packet ends here.
+    #[inline]
+    fn end(&mut self, Flight { id, port, next }: Flight) -> Option<PacketId> {
+        if next == Packed::HERE {
+            return Some(id);
+        }
+        self.lose(port, id, NO_ROUTE);
+        None
+    }
+
+    /// What arrives soon will need memory that is better on its way by then.
+    #[inline]
+    fn fetch_ahead(&self, lane: u32) {
+        if let Some(Flight { id, port, next }) = self.common.flights.after(lane, AHEAD) {
+            // A host answers over the link by which a packet has come.
+            let answering = || &self.ports[port as usize ^ 1];
+            let port = self.ports.get(next.place()).unwrap_or_else(answering);
+            fetch::<{ Port::HOT }, _>(port);
+            fetch::<{ size_of::<Packet>() }, _>(&self.common.packets[id]);
+        }
+    }
+
     /// A packet has come to its host.  Returns it if it is for the host's transport.
     fn notice_arrival(&mut self, id: PacketId) -> Option<PacketId> {
         if self.fragmentation.is_some() {
             return self.reassemble(id);
         }
         let packet = &self.common.packets[id];
-        let Err(answer) = self.forwarding.notice_arrival(packet, self.common.now()) else {
+        let Err(answer) = self.common.forwarding.notice_arrival(packet, self.common.now()) else {
             return Some(id);
         };
         self.common.packets.remove(id);
@@ -352,6 +437,11 @@ impl Network {
     pub fn on_transmitted(&mut self, lane: u32) {
         let common = &mut self.common;
         if let Some(transmission) = common.transmissions.take(lane, &mut common.events) {
+            if self.is_large
+                && let Some(soon) = common.transmissions.after(lane, AHEAD)
+            {
+                fetch::<{ Port::HOT }, _>(&self.ports[soon.port as usize]);
+            }
             self.on_tx_complete(transmission.port);
         }
     }
@@ -365,6 +455,7 @@ impl Network {
     #[cfg(test)]
     pub fn record_packets(&mut self, trace: PacketTrace) {
         self.common.record_into(trace);
+        self.is_arrival_plain = false;
     }
 
     /// Links fail or come back.  What waits in front of a link that fails, or is on its wire, is lost;
@@ -373,32 +464,30 @@ impl Network {
         for port in down.iter().flat_map(|link| [2 * link, 2 * link + 1]) {
             self.ports[port].fail(&mut self.wires[port].loss, &mut self.common);
         }
-        self.forwarding.reroute(down, up);
+        self.common.forwarding.reroute(down, up);
     }
 
     /// The first periods of switches and hosts that balance load begin.
     pub fn start_balancing(&mut self) {
-        let Common { events, .. } = &mut self.common;
-        for (who, period) in
-            [(SWITCHES, self.forwarding.period()), (HOSTS, self.forwarding.probe_period())]
-        {
+        let Common { events, forwarding, .. } = &mut self.common;
+        for (who, period) in [(SWITCHES, forwarding.period()), (HOSTS, forwarding.probe_period())] {
             if period > Time::ZERO {
                 events.schedule(period, Event::Balance(who));
             }
         }
-        self.common.is_arrival_noticed |= self.forwarding.is_steered();
+        self.common.is_arrival_noticed |= self.common.forwarding.is_steered();
     }
 
     /// A period of those who balance load is over.
     pub fn on_balancing(&mut self, who: u32) {
         let period = if who == SWITCHES {
-            self.forwarding.tick(self.common.now(), &self.ports);
-            self.forwarding.period()
+            self.common.forwarding.tick(self.common.now(), &self.ports);
+            self.common.forwarding.period()
         } else {
-            for probe in self.forwarding.probes(self.common.now(), &self.ports) {
+            for probe in self.common.forwarding.probes(self.common.now(), &self.ports) {
                 self.send(probe);
             }
-            self.forwarding.probe_period()
+            self.common.forwarding.probe_period()
         };
         self.common.events.schedule(period, Event::Balance(who));
     }

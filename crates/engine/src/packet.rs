@@ -1,6 +1,7 @@
 //! Header-only packets in a pool, addressed by a small id.  Nothing is allocated per packet once
 //! the pool has grown to the largest number of packets alive at the same time.
 
+use crate::fetch::fetch;
 use crate::flow_monitor::{FlowMonitor, LostIn};
 use crate::path_monitor::PathMonitor;
 use crate::seq::Seq;
@@ -528,6 +529,10 @@ impl PacketList {
         let id = self.first()?;
         self.first = packets[id].next;
         self.len -= 1;
+        if let Some(next) = packets.slots.get(self.first as usize) {
+            // It goes next, and may have waited for long.
+            fetch::<{ size_of::<Packet>() }, _>(next);
+        }
         Some(id)
     }
 

@@ -160,6 +160,7 @@ impl Simulation {
             self.network.events().schedule(Time::ZERO, Event::Start(node as u32));
         }
         self.network.start_balancing();
+        self.network.settle(!self.scenario.failures.is_empty());
         self.network.attach_disciplines();
         let events = self.network.events();
         for (i, change) in self.scenario.changes.iter().enumerate() {
@@ -266,11 +267,11 @@ fn apply(change: &Change, network: &mut Network) {
         if let Some(rate) = change.rate_bps[side] {
             port.transmitter.set_rate(Rate(rate));
         }
-        if let Some(loss) = change.loss[side] {
-            network.wires[number].loss.set_rate(loss);
-        }
         if let Some(delay) = change.delay_ns {
             port.transmitter.delay = Time(delay);
+        }
+        if let Some(loss) = change.loss[side] {
+            network.set_loss(number, loss);
         }
     }
 }

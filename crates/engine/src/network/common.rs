@@ -1,6 +1,7 @@
 //! What all ports share: the clock, the packets, the wires, the trace.
 
 use super::added_delays::AddedDelays;
+use super::forwarding::Forwarding;
 use super::lanes::{Flight, Lanes, Transmission};
 use crate::event::{Event, EventQueue};
 use crate::flow_monitor::{FlowMonitor, LostIn};
@@ -29,6 +30,7 @@ pub struct Common {
     /// Ends of transmissions that somebody waits for.
     pub transmissions: Lanes<Transmission>,
     pub added_delays: AddedDelays,
+    pub forwarding: Forwarding,
     /// What the packets of each flow are classified by, there and back.
     pub flow_keys: FlowKeys,
     pub trace: Option<PacketTrace>,
@@ -42,7 +44,7 @@ pub struct Common {
 }
 
 impl Common {
-    pub fn new(flow_keys: FlowKeys, trace: Option<PacketTrace>) -> Self {
+    pub fn new(forwarding: Forwarding, flow_keys: FlowKeys, trace: Option<PacketTrace>) -> Self {
         let is_observed = trace.is_some();
         Common {
             is_observed,
@@ -52,6 +54,7 @@ impl Common {
             flights: Lanes::default(),
             transmissions: Lanes::default(),
             added_delays: AddedDelays::default(),
+            forwarding,
             flow_keys,
             trace,
             timers: QdiscTimers::default(),

@@ -5,7 +5,7 @@ use super::steering::{Leaving, Steering};
 use crate::event::EventQueue;
 use crate::packet::Packet;
 use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports, Ways};
-use crate::routing::{Graph, Next, Origin, Place, Table, Width};
+use crate::routing::{Graph, Next, Origin, Packed, Place, Table, Width};
 use crate::time::Time;
 
 /// Routing tables of all nodes.
@@ -191,6 +191,27 @@ impl Forwarding {
             // Hosts with several links have one way each: `scenario::routing` sees to it.
             Place::Row(row) => self.table.next(row, packet.destination),
         }
+    }
+
+    /// Whether what a node does with a packet is the same whenever it comes, unless links fail.
+    pub fn is_lasting(&self) -> bool {
+        let is_lasting = |balancer: &AnyBalancer| balancer.lasting(0, 1).is_some();
+        !self.is_steered() && self.balancers.iter().all(is_lasting)
+    }
+
+    /// What the node with `row` will do with a packet, if that lasts.
+    #[inline]
+    pub fn ahead(&self, row: u32, packet: &Packet) -> Packed {
+        let next = self.table.packed(row, packet.destination);
+        next.group().map_or(next, |group| self.lasting_choice(group, packet))
+    }
+
+    fn lasting_choice(&self, group: u32, packet: &Packet) -> Packed {
+        let (node, ports) = self.table.group(group);
+        let origin = &self.origins[packet.flow as usize][usize::from(packet.backward)];
+        let balancer = &self.balancers[node as usize];
+        let chosen = balancer.lasting(origin.hash, ports.len());
+        Packed::port(ports[chosen.expect("all are lasting") as usize])
     }
 
     /// What the node with `row` does with a packet.

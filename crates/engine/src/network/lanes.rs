@@ -4,6 +4,7 @@
 use crate::event::{Entry, Event, EventQueue, Key};
 use crate::packet::PacketId;
 use crate::ring::Ring;
+use crate::routing::Packed;
 use crate::time::Time;
 
 /// What waits in lanes.
@@ -17,6 +18,8 @@ pub trait Waits: Copy + Default {
 pub struct Flight {
     pub id: PacketId,
     pub port: u32,
+    /// What the node at the far end does with it, where that is decided when it leaves.
+    pub next: Packed,
 }
 
 impl Waits for Flight {
@@ -147,6 +150,12 @@ impl<T: Waits> Lanes<T> {
         true
     }
 
+    /// What is due in a lane after so many others.
+    #[inline]
+    pub fn after(&self, lane: u32, others: usize) -> Option<T> {
+        self.lanes[lane as usize].row.get(others).map(|waiting| waiting.what)
+    }
+
     /// Takes the head of a lane, which is due now.
     #[inline]
     pub fn take(&mut self, lane: u32, events: &mut EventQueue) -> Option<T> {
@@ -175,7 +184,7 @@ mod tests {
     use super::*;
 
     fn at(port: u32) -> Flight {
-        Flight { id: PacketId(0), port }
+        Flight { id: PacketId(0), port, next: Packed::HERE }
     }
 
     fn arrivals(lanes: &mut Lanes<Flight>, events: &mut EventQueue) -> Vec<(u64, u32)> {

@@ -18,16 +18,33 @@ pub enum Next {
 }
 
 /// [`Next`] in one word: ports, and groups with the highest bit set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Packed(u32);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packed(u32);
 
 impl Packed {
-    const HERE: Packed = Packed(u32::MAX);
+    pub const HERE: Packed = Packed(u32::MAX);
     const NOWHERE: Packed = Packed(u32::MAX - 1);
     const GROUP: u32 = 1 << 31;
 
+    pub fn port(port: u32) -> Packed {
+        Packed(port)
+    }
+
+    /// The port, or what is no port's number.
     #[inline]
-    fn unpack(self) -> Next {
+    pub fn place(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The group, if it is one.
+    #[inline]
+    pub fn group(self) -> Option<u32> {
+        let is_group = self.0 >= Packed::GROUP && self.0 < Packed::NOWHERE.0;
+        is_group.then(|| self.0 - Packed::GROUP)
+    }
+
+    #[inline]
+    pub fn unpack(self) -> Next {
         match self {
             Packed(port) if port < Packed::GROUP => Next::Port(port),
             Packed::HERE => Next::Here,
@@ -169,7 +186,13 @@ impl Table {
     /// What the node with `row` does with a packet for the `destination` with this position.
     #[inline]
     pub fn next(&self, row: u32, destination: u32) -> Next {
-        self.next[(row + destination) as usize].unpack()
+        self.packed(row, destination).unpack()
+    }
+
+    /// The same in one word.
+    #[inline]
+    pub fn packed(&self, row: u32, destination: u32) -> Packed {
+        self.next[(row + destination) as usize]
     }
 
     /// The node that a group belongs to, and its ports.

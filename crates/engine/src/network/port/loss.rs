@@ -75,6 +75,11 @@ impl Loss {
         self.is_lossy |= rate > 0.0;
     }
 
+    /// Whether it has to be asked.
+    pub fn is_lossy(&self) -> bool {
+        self.is_lossy
+    }
+
     /// Packets lost so far.
     pub fn lost(&self) -> u64 {
         self.losses.lost

@@ -76,6 +76,9 @@ impl QueueStatistics {
 }
 
 impl Port {
+    /// What an idle hop needs, in bytes from its beginning.
+    pub const HOT: usize = 5 * 64;
+
     pub fn new(transmitter: Transmitter, device: Device) -> Self {
         Port { transmitter, device }
     }

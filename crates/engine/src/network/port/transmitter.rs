@@ -6,6 +6,7 @@ use crate::event::{Event, Key};
 use crate::network::common::Common;
 use crate::network::lanes::{Flight, Transmission};
 use crate::packet::PacketId;
+use crate::routing::{Packed, Place};
 use crate::time::{Rate, Time};
 
 /// What is known of packets of the last two sizes.  Mostly there are two, data and ACK, and the exact
@@ -20,6 +21,9 @@ struct Sizes {
     end_lane: [u32; 2],
 }
 
+/// No row of a table.
+const NOT_ASKED: u32 = u32::MAX;
+
 /// Its order is that of [`super::Port`]: what every packet needs comes first.
 #[derive(Debug)]
 #[repr(C)]
@@ -33,6 +37,9 @@ pub struct Transmitter {
     rate: Rate,
     /// Whose it is.
     pub port: u32,
+    /// The row of the node at the far end, if what that does with a packet is decided here; or else, or at an
+    /// end system, [`NOT_ASKED`].
+    leads_to: u32,
     /// Every event is queued, as [`EventQueue::plain`] says, or because byte limits count them all.
     pub is_plain: bool,
     /// The end of the present transmission is queued as an event.
@@ -46,6 +53,7 @@ impl Transmitter {
     pub fn new(port: u32, rate: Rate, delay: Time, variation: Option<DelayVariation>) -> Self {
         Transmitter {
             port,
+            leads_to: NOT_ASKED,
             is_plain: false,
             is_completion_queued: false,
             is_uneven: variation.is_some(),
@@ -56,6 +64,13 @@ impl Transmitter {
             tx_bytes: 0,
             rate,
             variation: variation.map(Box::new),
+        }
+    }
+
+    /// What the node at the far end does with a packet is decided here.
+    pub fn decide_for(&mut self, far_end: Place) {
+        if let Place::Row(row) = far_end {
+            self.leads_to = row;
         }
     }
 
@@ -89,7 +104,8 @@ impl Transmitter {
         let tx_time = self.sizes.tx_time[size];
         // ns-3 draws the numbers in this order: end of transmission, arrival.
         let busy_until = common.events.reserve(tx_time);
-        let flight = Flight { id, port };
+        let next = self.next_after(id, common);
+        let flight = Flight { id, port, next };
         let lane = &mut self.sizes.lane[size];
         common.flights.start(lane, tx_time + delay, flight, &mut common.events);
         self.busy_until = busy_until;
@@ -110,6 +126,15 @@ impl Transmitter {
         }
     }
 
+    /// What the node at the far end will do with a packet.
+    #[inline(always)]
+    fn next_after(&self, id: PacketId, common: &Common) -> Packed {
+        match self.leads_to {
+            NOT_ASKED => Packed::HERE,
+            row => common.forwarding.ahead(row, &common.packets[id]),
+        }
+    }
+
     /// The packet may fly longer than others.
     #[inline(never)]
     fn send_unevenly(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
@@ -118,11 +143,12 @@ impl Transmitter {
         let size = self.size(bytes);
         let tx_time = self.sizes.tx_time[size];
         let busy_until = common.events.reserve(tx_time);
+        let next = self.next_after(id, common);
         let (mut duration, mut lane) = (tx_time + delay, &mut self.sizes.lane[size]);
         if let Some((added, own)) = common.added_delays.at(port, &common.packets[id]) {
             (duration, lane) = (duration + added, own);
         }
-        let (flight, events) = (Flight { id, port }, &mut common.events);
+        let (flight, events) = (Flight { id, port, next }, &mut common.events);
         match &mut variation {
             Some(by) => {
                 let duration = by.flight(events.now().time, duration);

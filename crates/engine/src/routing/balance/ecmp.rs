@@ -60,6 +60,11 @@ impl Balancer for Ecmp {
     fn pick(&mut self, choice: &mut Choice<'_>) -> u32 {
         position(choice.origin.hash, self.salt, choice.ports.len())
     }
+
+    #[inline]
+    fn lasting(&self, hash: u64, ports: usize) -> Option<u32> {
+        Some(position(hash, self.salt, ports))
+    }
 }
 
 #[cfg(test)]

@@ -89,6 +89,11 @@ pub trait Balancer: std::fmt::Debug + Send {
     /// The port to take, by its position in the group, which is in the order of links.
     fn pick(&mut self, choice: &mut Choice<'_>) -> u32;
 
+    /// What it chooses for a flow with this hash among so many ports, if that never changes.
+    fn lasting(&self, _hash: u64, _ports: usize) -> Option<u32> {
+        None
+    }
+
     /// Whether packets with one way come to [`Balancer::pick`] as well.
     fn sees_every_hop(&self) -> bool {
         false
@@ -189,6 +194,16 @@ macro_rules! registry {
                     AnyBalancer::Labelled(balancer) => balancer.pick(choice),
                     AnyBalancer::Dyn(balancer) => balancer.pick(choice),
                     AnyBalancer::Nobody => 0,
+                }
+            }
+
+            #[inline]
+            fn lasting(&self, hash: u64, ports: usize) -> Option<u32> {
+                match self {
+                    $(AnyBalancer::$variant(balancer) => balancer.lasting(hash, ports),)*
+                    AnyBalancer::Labelled(balancer) => balancer.lasting(hash, ports),
+                    AnyBalancer::Dyn(_) => None,
+                    AnyBalancer::Nobody => Some(0),
                 }
             }
 
