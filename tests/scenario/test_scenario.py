@@ -50,6 +50,15 @@ def _canonical(**fields: Any) -> Any:
     return json.loads(_native.canonical(Scenario(**small(**fields)).model_dump_json()))
 
 
+def test_an_answer_to_a_ping_has_to_fit_as_the_request_does() -> None:
+    scenario = small(pings=[{"source": "a", "destination": "b", "size": "1472B"}])
+    Scenario(**scenario).lowered()
+    for way in ("forward", "reverse"):
+        link = {**scenario["links"][0], way: {"mtu": "576B"}}
+        [problem] = problems({**scenario, "links": [link]})
+        assert problem == "pings[0].size: 1472B is not between 16B and 548B"
+
+
 def test_impairments_are_checked_and_left_out_where_there_are_none() -> None:
     scenario = small()
     scenario["links"][0]["forward"] = {
@@ -296,7 +305,7 @@ def test_a_toml_file(tmp_path: Path) -> None:
             'limit = "0p"',
             "my.toml:26: links[1].forward.qdisc.attributes.",
         ),
-        ("SegmentSize = 1448", "SegmentSize = 1500", "my.toml:32: flows[0].tcp.SegmentSize: 1500"),
+        ("SegmentSize = 1448", "SegmentSize = 70000", "my.toml:32: flows[0].tcp.SegmentSize: 7"),
         ('cc.type = "newreno"', 'cc.type = "x"', "my.toml:37: flows[1].cc.type: `x` is not a"),
         ('cc.type = "newreno"', 'c = "x"', "my.toml:37: flows[1].c: is not a field here"),
         ('rate = "8Mbps"', "rate = 8Mbps", "my.toml:21: "),

@@ -205,7 +205,8 @@ def unfinished_differences(
                 yield TableDifference(name, "rows", 0, table and table.rows, rows)
             continue
         for column, values in columns.items():
-            yield from _column_difference(ours, table, column, values, rows)
+            # It may have failed between two columns of a row, or of a table.
+            yield from _column_difference(ours, table, column, values, len(values))
 
 
 def _column_difference(

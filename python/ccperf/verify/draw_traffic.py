@@ -66,13 +66,13 @@ def start(rng: random.Random, stop_ms: int) -> str:
     return f"{start_ns}ns"
 
 
-def ping(rng: random.Random, flow: int) -> dict[str, Any]:
-    """Draw echo requests between the ends of a flow of a dumbbell."""
+def ping(rng: random.Random, flow: int, room: int) -> dict[str, Any]:
+    """Draw echo requests between the ends of a flow of a dumbbell, of `room` bytes at most."""
     ends = [f"src_{flow}", f"dst_{flow}"]
     rng.shuffle(ends)
     return {
         "source": ends[0],
         "destination": ends[1],
         "interval": f"{round(10 ** rng.uniform(3.5, 6))}us",
-        "size": f"{rng.choice([16, 56, 500, 1472])}B",
+        "size": f"{min(rng.choice([16, 56, 500, 1472]), room)}B",
     }

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 _HEADER_BYTES = 54
+# Of echo requests, which are not cut: IP's and ICMP's.
+_ECHO_HEADERS = 28
 #: The host that datagrams to one port lead to.
 SHARED = "shared"
 # The most segments that a flow can have in flight: ns-3 looks at all of them for each ACK in
@@ -166,7 +168,8 @@ def draw(rng: random.Random) -> Draw:
         path["port"] = rng.choice([9, 5001, 65535])
     if now_and_then(rng):
         own_hosts = [i for i, flow in enumerate(flows) if "destinations" not in flow]
-        path["pings"] = [ping(rng, i) for i in own_hosts if now_and_then(rng, 0.5)]
+        room = _least_mtu(path) - _ECHO_HEADERS
+        path["pings"] = [ping(rng, i, room) for i in own_hosts if now_and_then(rng, 0.5)]
     if hops > 1:
         path["lot"] = _lot(rng, hops, len(flows))
     return Draw(path, flows)
@@ -304,6 +307,11 @@ def _impaired(rng: random.Random, path: dict[str, Any], longest_rtt_us: float) -
             }
         path = {**path, way: {**path.get(way, {}), **drawn}}
     return path
+
+
+def _least_mtu(path: dict[str, Any]) -> int:
+    ways = [path.get(way, {}) for way in ("forward", "reverse")]
+    return min(_native.parse_size(way.get("mtu", "1500B")) for way in ways)
 
 
 def _bursts(rng: random.Random) -> dict[str, float]:

@@ -102,6 +102,9 @@ def compare(ours: Path, theirs: Path, context: int = 12) -> tuple[int, Divergenc
         first, second = left.readline(), right.readline()
         if not first and not second:
             return max(lines - 1, 0), None
+        if lines == 0:
+            # One side has ended before it wrote so much as its header.
+            first, second = left.readline(), right.readline()
         first, second = _whole(first, second), _whole(second, first)
         rows = [Row.parse(line) if line else None for line in (first, second)]
         divergence = Divergence(

@@ -3,6 +3,7 @@
 
 use super::BuildContext;
 use crate::attributes::Spec;
+use crate::cpp;
 use crate::tcp::Tcb;
 use crate::tcp::control::CongestionControl;
 
@@ -66,12 +67,12 @@ pub(super) fn slow_start(tcb: &mut Tcb, segments_acked: u32) -> u32 {
 }
 
 /// RFC 5681 equation 3: cwnd += SMSS * SMSS / cwnd per ACK, at least one byte.  The product is one
-/// of 32-bit numbers, as in ns-3.
+/// of 32-bit numbers, as in ns-3; so is the share, of which nothing is left of an empty window.
 pub(super) fn congestion_avoidance(tcb: &mut Tcb, segments_acked: u32) {
     if segments_acked > 0 {
         let product = tcb.segment_size.wrapping_mul(tcb.segment_size);
         let adder = f64::from(product) / f64::from(tcb.cwnd);
-        tcb.cwnd = tcb.cwnd.wrapping_add(adder.max(1.0) as u32);
+        tcb.cwnd = tcb.cwnd.wrapping_add(cpp::to_u32(adder.max(1.0)));
     }
 }
 
@@ -86,5 +87,18 @@ pub(super) fn spend_acks(tcb: &mut Tcb, acks: &mut u32) {
     }
     if segments != before {
         tcb.cwnd = segments.wrapping_mul(tcb.segment_size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// DCTCP's ssthresh may be 0, from which a window grows only after a timeout.
+    #[test]
+    fn an_empty_window_stays_empty() {
+        let mut tcb = Tcb { cwnd: 0, ssthresh: 0, segment_size: 1448, ..Tcb::default() };
+        grow(&mut tcb, 1);
+        assert_eq!(tcb.cwnd, 0);
     }
 }

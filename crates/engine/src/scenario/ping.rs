@@ -29,7 +29,12 @@ impl Report {
             let size_path = format!("{path}.size");
             let size = self.size(&size_path, &mut ping.size);
             let ends = [&ping.source, &ping.destination];
-            let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
+            // What goes there comes back, perhaps over links that take less.
+            let there = self.way(&path, ends, nodes, ways.as_deref_mut());
+            let mtu = there.and_then(|there| {
+                let back = self.way(&path, [ends[1], ends[0]], nodes, ways.as_deref_mut())?;
+                Some(there.min(back))
+            });
             let room = u64::from(mtu.unwrap_or(u32::from(u16::MAX)) - IP_HEADER - ICMP_HEADER);
             if size.is_some_and(|size| !(LEAST..=room).contains(&size)) {
                 let size = &ping.size;
