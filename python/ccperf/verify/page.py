@@ -123,11 +123,11 @@ make record                            # the whole matrix and its coverage, for 
 )
 
 _RANDOM = (
-    "Random scenarios, 400 each of five seeds that had not been used (7001, 424242, 990017, 31337001 "
-    "and 5550123), on 2026-11-22: 1,980 of 2,000 packet-identical, and 20 in which ns-3 ended, with "
-    "everything until then the same. Two seeds before these (733019 and 41999) had found a difference, "
-    "a window of 0 that ours let grow, and pings whose answers a link could not carry; both were "
-    "mended first."
+    "Random scenarios, 400 each of five seeds that had not been used (7001, 424242, 990017, "
+    "31337001 and 5550123), on 2026-11-22: 1,980 of 2,000 packet-identical, and 20 in which ns-3 "
+    "ended, with everything until then the same. Two seeds before these (733019 and 41999) had "
+    "found a difference, a window of 0 that ours let grow, and pings whose answers a link could "
+    "not carry; both were mended first."
 )
 _MISMATCH = (
     "For a mismatch the first packet that differs is shown, with what stood around it on both "
