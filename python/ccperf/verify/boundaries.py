@@ -43,6 +43,27 @@ def controls() -> Iterator[Case]:
         applications={"type": "CBR", "write": "1000B", "rate": "17Mbps"},
         packets=2_500,
     )
+    # A link that is faster by a quarter, to the bit: what start-up takes for growth.
+    yield _case(
+        "boundary/bbr-grows-by-a-quarter",
+        cc="TcpBbr",
+        rate="9612800bps",
+        rtts="20ms",
+        qlen="1000p",
+        tcp={"DelAckCount": 2},
+        changes=[{"time": "100ms", "rate": "12016000bps"}],
+        stop="2s",
+    )
+    # After a timeout that was not needed ACKs deliver what gives no sample.
+    yield _case(
+        "boundary/bbr-delivers-without-a-sample",
+        cc="TcpBbr",
+        rate="8Mbps",
+        qlen="100p",
+        tcp={"MinRto": "200ms"},
+        changes=[{"time": "500ms", "delay": "1s"}, {"time": "2500ms", "delay": "5ms"}],
+        stop="5s",
+    )
     # The first minute is over just after slow start.
     yield _case(
         "boundary/ledbat-second-base-delay",
