@@ -80,7 +80,7 @@ def test_patterns_select() -> None:
 
 
 def somebody_sends(scenario: Scenario) -> bool:
-    """Connections send a SYN even if their application stops when it starts; UDP sends nothing then."""
+    """Connections send a SYN even if they stop when they start; UDP sends nothing then."""
     return bool(scenario.workloads) or any(
         flow.transport == "TCP" or flow.stop != flow.start for flow in scenario.flows
     )
