@@ -20,13 +20,14 @@ seq              :
 cpp              :
 math             :
 ring             :
+fetch            :
 units            : time
 attributes       : time units
 flow_monitor     : time
 mix              :
 pair_table       : mix
 path_monitor     : pair_table time
-packet           : flow_monitor path_monitor seq time
+packet           : fetch flow_monitor path_monitor seq time
 verdict          :
 event            : time
 rng              : math
@@ -41,7 +42,7 @@ recovery         : attributes cpp tcp
 error            : time
 user             : error lowered qdisc routing tcp
 routing          : attributes mix packet pair_table rng seq time
-network          : event flow_monitor lowered packet pair_table path_monitor qdisc ring rng routing
+network          : event fetch flow_monitor lowered packet pair_table path_monitor qdisc ring rng routing
                    time trace verdict
 application      : event lowered math ring rng tcp time
 hosts            : application departures event lowered network packet seq tcp time

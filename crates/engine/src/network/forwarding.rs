@@ -1,6 +1,5 @@
 //! From node to node: what every node does with a packet, and what a failed link changes.
 
-use super::port::Port;
 use super::steering::{Leaving, Steering};
 use crate::event::EventQueue;
 use crate::packet::Packet;
@@ -90,7 +89,7 @@ impl Forwarding {
     }
 
     /// The probes that are due.
-    pub fn probes(&mut self, now: Time, ports: &[Port]) -> Vec<Packet> {
+    pub fn probes(&mut self, now: Time, ports: &dyn Ports) -> Vec<Packet> {
         let Some(mut steering) = self.steering.take() else { return Vec::new() };
         let find = |leaf, destination| self.ways(leaf, destination, ports);
         let probes = steering.probes(now, &self.leaves, &self.origins, find);
@@ -106,23 +105,23 @@ impl Forwarding {
     }
 
     /// A host writes on a packet of its own which way it takes.
-    fn steer(&mut self, packet: &mut Packet, origin: Origin, now: Time, ports: &[Port]) {
+    fn steer(&mut self, packet: &mut Packet, origin: Origin, now: Time, ports: &dyn Ports) {
         let Some(mut steering) = self.steering.take() else { return };
-        let rate = ports[self.first_port(origin.node) as usize].transmitter.rate().0;
+        let rate = ports.rate(self.first_port(origin.node));
         let leaving = Leaving { origin, now, rate, leaves: &self.leaves };
         steering.send(packet, &leaving, |leaf, to| self.ways(leaf, to, ports));
         self.steering = Some(steering);
     }
 
     /// The ways from a switch to a destination, by their numbers.
-    fn ways(&self, leaf: u32, destination: u32, ports: &[Port]) -> Ways {
+    fn ways(&self, leaf: u32, destination: u32, ports: &dyn Ports) -> Ways {
         let (first, count) = self.way(leaf, destination, 0, ports);
         let rest = (1..count).map(|number| self.way(leaf, destination, number, ports).0);
         Ways { rates: std::iter::once(first).chain(rest).collect() }
     }
 
     /// The least rate between switches on a way, and how many such ways there are.
-    fn way(&self, leaf: u32, destination: u32, number: u32, ports: &[Port]) -> (u64, u32) {
+    fn way(&self, leaf: u32, destination: u32, number: u32, ports: &dyn Ports) -> (u64, u32) {
         let (mut node, mut rest, mut count, mut least) = (leaf as usize, number, 1, u64::MAX);
         while let Place::Row(row) = self.table.place(node) {
             let port = match self.table.next(row, destination) {
@@ -141,7 +140,7 @@ impl Forwarding {
             let found = self.graph.neighbours(node).iter().find(|&&(other, _)| other == hop);
             let Some(&(_, next)) = found else { break };
             if matches!(self.table.place(next), Place::Row(_)) {
-                least = least.min(ports[port as usize].transmitter.rate().0);
+                least = least.min(ports.rate(port));
             }
             node = next;
         }
@@ -178,7 +177,7 @@ impl Forwarding {
         packet: &mut Packet,
         origin: Origin,
         events: &EventQueue,
-        ports: &[Port],
+        ports: &dyn Ports,
     ) -> Next {
         if self.is_first_hop_special {
             if self.is_any_down && !self.reaches(origin) {
@@ -216,14 +215,14 @@ impl Forwarding {
 
     /// What the node with `row` does with a packet.
     #[inline]
-    pub fn at(&mut self, row: u32, packet: &mut Packet, now: Time, ports: &Vec<Port>) -> Next {
+    pub fn at(&mut self, row: u32, packet: &mut Packet, now: Time, ports: &dyn Ports) -> Next {
         match self.table.next(row, packet.destination) {
             Next::Group(group) => self.choose(group, packet, now, ports),
             one => one,
         }
     }
 
-    fn choose(&mut self, group: u32, packet: &mut Packet, now: Time, all: &Vec<Port>) -> Next {
+    fn choose(&mut self, group: u32, packet: &mut Packet, now: Time, all: &dyn Ports) -> Next {
         let (node, ports) = self.table.group(group);
         let origin = self.origins[packet.flow as usize][usize::from(packet.backward)];
         let leaves_of = &self.leaves;
@@ -277,19 +276,5 @@ fn width(balancers: &[AnyBalancer]) -> Width {
         Width::Grouped
     } else {
         Width::All
-    }
-}
-
-impl Ports for Vec<Port> {
-    fn waiting_bytes(&self, port: u32) -> u32 {
-        self[port as usize].waiting_bytes()
-    }
-
-    fn sent_bytes(&self, port: u32) -> u64 {
-        self[port as usize].transmitter.tx_bytes
-    }
-
-    fn rate(&self, port: u32) -> u64 {
-        self[port as usize].transmitter.rate().0
     }
 }

@@ -17,6 +17,7 @@ mod transmitter;
 use super::common::Common;
 use crate::packet::PacketId;
 use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext, QdiscState};
+use crate::routing::balance::Ports;
 use crate::time::Time;
 
 pub use delay_variation::DelayVariation;
@@ -180,5 +181,19 @@ impl Port {
             Device::Single(single) => single.dropped,
             Device::Several(several) => several.dropped,
         }
+    }
+}
+
+impl Ports for Vec<Port> {
+    fn waiting_bytes(&self, port: u32) -> u32 {
+        self[port as usize].waiting_bytes()
+    }
+
+    fn sent_bytes(&self, port: u32) -> u64 {
+        self[port as usize].transmitter.tx_bytes
+    }
+
+    fn rate(&self, port: u32) -> u64 {
+        self[port as usize].transmitter.rate().0
     }
 }
