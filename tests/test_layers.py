@@ -42,8 +42,8 @@ recovery         : attributes cpp tcp
 error            : time
 user             : error lowered qdisc routing tcp
 routing          : attributes mix packet pair_table rng seq time
-network          : event fetch flow_monitor lowered packet pair_table path_monitor qdisc ring rng routing
-                   time trace verdict
+network          : event fetch flow_monitor lowered packet pair_table path_monitor qdisc ring rng
+                   routing time trace verdict
 application      : event lowered math ring rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
