@@ -225,6 +225,17 @@ def test_cobalt_drops_at_random_what_waited_too_long(unit: str, queue: Make) -> 
 # --- RED -----------------------------------------------------------------------------------------
 
 
+def fill_red(
+    unit: str, queue: Make, delay: int = 0, ecn: int = NOT_CAPABLE, **settings: object
+) -> Happened:
+    """300 arrivals, `delay` ns after one another, and no departure."""
+    size, room = (0, "300p") if unit == "p" else (500, "150000B")
+    red = queue("RedQueueDisc", **{"MaxSize": room, **settings})
+    for i in range(300):
+        red.arrive((i + 1) * delay, size, ecn=ecn)
+    return red.run()
+
+
 @asks("red-queue-disc", "units", [UNITS])
 def test_red_drops_early(units: list[str], queue: Make) -> None:
     for unit in units:
@@ -245,11 +256,8 @@ def check_red(unit: str, queue: Make) -> None:
     assert run.left == [*range(8), None]
 
     def full(least: int, most: int, ecn: int = NOT_CAPABLE, **settings: object) -> Happened:
-        given = {"MinTh": least * one, "MaxTh": most * one, "MaxSize": f"{300 * one}{unit}"}
-        red = queue("RedQueueDisc", **{**given, **settings})
-        for _ in range(300):
-            red.arrive(0, size, ecn=ecn)
-        return red.run()
+        bounds = {"MinTh": least * one, "MaxTh": most * one}
+        return fill_red(unit, queue, ecn=ecn, **bounds, **settings)
 
     def dropped(run: Happened) -> int:
         return run.count("Unforced drop", "Forced drop", "Internal queue drop")
@@ -264,7 +272,12 @@ def check_red(unit: str, queue: Make) -> None:
     gentle = full(70, 150, CAPABLE, QW=0.02, UseEcn="true")
     assert gentle.count(unforced) == 0
     assert gentle.count("Unforced mark") > 0
-    assert gentle.count(forced) >= 0
+    assert gentle.count(forced) == 0
+    abrupt = {"QW": 0.02, "UseEcn": "true", "Gentle": "false"}
+    assert full(70, 150, CAPABLE, **abrupt).count(forced) > 0
+    marked = full(70, 150, CAPABLE, **abrupt, UseHardDrop="false")
+    assert marked.count(forced) == 0
+    assert marked.count("Forced mark") > 0
     marks = full(30, 90, QW=0.002, LInterm=2).count(unforced)
     assert marks > 0
     for variant in ("FengAdaptive", "NLRED"):
@@ -278,14 +291,10 @@ def test_red_takes_its_parameters_from_the_rate(units: list[str], queue: Make) -
 
 
 def check_adaptive_red(unit: str, queue: Make) -> None:
-    size, one = (0, 1) if unit == "p" else (500, 500)
+    one = 1 if unit == "p" else 500
 
     def early(delay: int = 0, **settings: object) -> int:
-        given = {"MaxSize": f"{300 * one}{unit}", **settings}
-        red = queue("RedQueueDisc", **given)
-        for i in range(300):
-            red.arrive((i + 1) * delay, size)
-        return red.run().count("Unforced drop")
+        return fill_red(unit, queue, delay, **settings).count("Unforced drop")
 
     bounds = {"MinTh": 70 * one, "MaxTh": 150 * one}
     slow = {"LinkBandwidth": "0.015Mbps"}

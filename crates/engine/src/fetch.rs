@@ -1,14 +1,20 @@
 //! Memory that will be needed soon, so that it is near by then.
 
-/// Asks for the first `BYTES` of `what`, or for all of it, and goes on without waiting.
+/// Asks for `what`, and goes on without waiting.
 #[inline(always)]
-pub fn fetch<const BYTES: usize, T>(what: &T) {
+pub fn fetch<T>(what: &T) {
+    fetch_first(what, size_of::<T>());
+}
+
+/// The same for its first `bytes`.
+#[inline(always)]
+pub fn fetch_first<T>(what: &T, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         const LINE: usize = 64;
         let start = std::ptr::from_ref(what).cast::<i8>();
-        for offset in (0..BYTES.min(size_of::<T>())).step_by(LINE) {
+        for offset in (0..bytes.min(size_of::<T>())).step_by(LINE) {
             // SAFETY: a hint that reads nothing, of an address within `what`.
             #[allow(unsafe_code, reason = "no safe function for it is stable yet")]
             unsafe {
@@ -17,5 +23,5 @@ pub fn fetch<const BYTES: usize, T>(what: &T) {
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = what;
+    let _ = (what, bytes);
 }

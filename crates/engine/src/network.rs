@@ -18,13 +18,13 @@ mod reassembly;
 mod steering;
 
 use crate::event::{Event, EventQueue};
-use crate::fetch::fetch;
+use crate::fetch::{fetch, fetch_first};
 use crate::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::path_monitor::PathMonitor;
 use crate::qdisc::FlowKeys;
 use crate::rng::RngStream;
-use crate::routing::{Next, Origin, Packed, Place};
+use crate::routing::{Next, NextHop, Origin, Place};
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace};
 use common::{Common, NO_ROUTE};
@@ -45,8 +45,9 @@ const HOSTS: u32 = 1;
 /// How many packets before its own a packet's memory is fetched.
 const AHEAD: usize = 3;
 
-/// What most processors have at least, in bytes.
-const NEAREST_CACHE: usize = 512 << 10;
+/// From this size of all ports on, in bytes, they are fetched before they are needed.  Below it that brought nothing:
+/// see the benchmarks' notes.
+const LARGE: usize = 512 << 10;
 
 /// What an arriving packet asks of the wire that it came over.  Wires are beside the ports, which are so large
 /// that each of them would have to be fetched for this.
@@ -73,7 +74,7 @@ pub struct Network {
     /// Packets that arrive need nothing but to be handed on: the way is decided when they leave, no wire
     /// loses any, nobody looks.
     is_arrival_plain: bool,
-    /// The ports do not fit into the nearest cache.
+    /// Ports and packets are fetched before they are needed.
     is_large: bool,
 }
 
@@ -88,7 +89,7 @@ impl Network {
     ) -> Self {
         let common = Common::new(forwarding, flow_keys, trace);
         let arrived_sacks = SackBlocks::default();
-        let is_large = size_of_val(&ports[..]) > NEAREST_CACHE;
+        let is_large = size_of_val(&ports[..]) > LARGE;
         Network {
             ports,
             wires,
@@ -308,7 +309,7 @@ impl Network {
         if self.is_large {
             self.fetch_ahead(lane);
         }
-        match self.ports.get_mut(flight.next.place()) {
+        match self.ports.get_mut(flight.next.index()) {
             Some(next) => {
                 next.enter(flight.id, &mut self.common);
                 None
@@ -354,7 +355,7 @@ impl Network {
     /// The way of a packet ends here.
     #[inline]
     fn end(&mut self, Flight { id, port, next }: Flight) -> Option<PacketId> {
-        if next == Packed::HERE {
+        if next == NextHop::HERE {
             return Some(id);
         }
         self.lose(port, id, NO_ROUTE);
@@ -367,9 +368,9 @@ impl Network {
         if let Some(Flight { id, port, next }) = self.common.flights.after(lane, AHEAD) {
             // A host answers over the link by which a packet has come.
             let answering = || &self.ports[port as usize ^ 1];
-            let port = self.ports.get(next.place()).unwrap_or_else(answering);
-            fetch::<{ Port::HOT }, _>(port);
-            fetch::<{ size_of::<Packet>() }, _>(&self.common.packets[id]);
+            let port = self.ports.get(next.index()).unwrap_or_else(answering);
+            fetch_first(port, Port::HOT);
+            fetch(&self.common.packets[id]);
         }
     }
 
@@ -440,7 +441,7 @@ impl Network {
             if self.is_large
                 && let Some(soon) = common.transmissions.after(lane, AHEAD)
             {
-                fetch::<{ Port::HOT }, _>(&self.ports[soon.port as usize]);
+                fetch_first(&self.ports[soon.port as usize], Port::HOT);
             }
             self.on_tx_complete(transmission.port);
         }

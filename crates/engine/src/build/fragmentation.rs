@@ -3,15 +3,16 @@
 use crate::attributes::Attributes;
 use crate::lowered::{Application, Flow, Lowered, Transport};
 use crate::network::Fragmentation;
-use crate::packet::{FlowKey, IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION, UDP_HEADER};
-use crate::tcp::socket_params::SOCKET;
+use crate::packet::{FlowKey, IP_HEADER, UDP_HEADER};
+use crate::routing::balance::STATIC;
+use crate::tcp::socket_params::{SOCKET, headers_of_data};
 
 /// The flows that are numbered once more, for what belongs to them and has no ports: all, if a packet of one does
 /// not fit some link.  Transfers and pings fit: `scenario::check` sees to it.
 pub fn portless(scenario: &Lowered) -> &[Flow] {
     let directions = scenario.links.iter().flat_map(|link| &link.directions);
     let least = directions.map(|direction| direction.mtu_bytes).min().unwrap_or(u32::MAX);
-    let is_one_way = scenario.routing.kind == "static";
+    let is_one_way = scenario.routing.kind == STATIC.ns3;
     let is_cut = is_one_way && scenario.flows.iter().any(|flow| largest_packet(flow) > least);
     if is_cut { &scenario.flows } else { &[] }
 }
@@ -21,8 +22,7 @@ fn largest_packet(flow: &Flow) -> u32 {
     match flow.transport {
         Transport::Tcp => {
             let socket = Attributes::new(&SOCKET, &flow.socket);
-            let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
-            socket.u32("SegmentSize").saturating_add(IP_HEADER + TCP_HEADER + options)
+            socket.u32("SegmentSize").saturating_add(headers_of_data(&socket))
         }
         Transport::Udp => match &flow.application {
             Application::OnOff(source) => source.write_bytes,

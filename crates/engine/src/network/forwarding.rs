@@ -4,7 +4,7 @@ use super::steering::{Leaving, Steering};
 use crate::event::EventQueue;
 use crate::packet::Packet;
 use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports, Ways};
-use crate::routing::{Graph, Next, Origin, Packed, Place, Table, Width};
+use crate::routing::{Graph, Next, NextHop, Origin, Place, Table, Width};
 use crate::time::Time;
 
 /// Routing tables of all nodes.
@@ -200,17 +200,17 @@ impl Forwarding {
 
     /// What the node with `row` will do with a packet, if that lasts.
     #[inline]
-    pub fn ahead(&self, row: u32, packet: &Packet) -> Packed {
-        let next = self.table.packed(row, packet.destination);
+    pub fn ahead(&self, row: u32, packet: &Packet) -> NextHop {
+        let next = self.table.next_hop(row, packet.destination);
         next.group().map_or(next, |group| self.lasting_choice(group, packet))
     }
 
-    fn lasting_choice(&self, group: u32, packet: &Packet) -> Packed {
+    fn lasting_choice(&self, group: u32, packet: &Packet) -> NextHop {
         let (node, ports) = self.table.group(group);
         let origin = &self.origins[packet.flow as usize][usize::from(packet.backward)];
         let balancer = &self.balancers[node as usize];
         let chosen = balancer.lasting(origin.hash, ports.len());
-        Packed::port(ports[chosen.expect("all are lasting") as usize])
+        NextHop::port(ports[chosen.expect("all are lasting") as usize])
     }
 
     /// What the node with `row` does with a packet.

@@ -4,7 +4,7 @@
 use crate::event::{Entry, Event, EventQueue, Key};
 use crate::packet::PacketId;
 use crate::ring::Ring;
-use crate::routing::Packed;
+use crate::routing::NextHop;
 use crate::time::Time;
 
 /// What waits in lanes.
@@ -19,7 +19,7 @@ pub struct Flight {
     pub id: PacketId,
     pub port: u32,
     /// What the node at the far end does with it, where that is decided when it leaves.
-    pub next: Packed,
+    pub next: NextHop,
 }
 
 impl Waits for Flight {
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     fn at(port: u32) -> Flight {
-        Flight { id: PacketId(0), port, next: Packed::HERE }
+        Flight { id: PacketId(0), port, next: NextHop::HERE }
     }
 
     fn arrivals(lanes: &mut Lanes<Flight>, events: &mut EventQueue) -> Vec<(u64, u32)> {

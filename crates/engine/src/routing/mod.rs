@@ -11,7 +11,7 @@ mod table;
 
 pub use graph::{Graph, Hop};
 pub use paths::Paths;
-pub use table::{Next, Packed, Place, Table, Width};
+pub use table::{Next, NextHop, Place, Table, Width};
 
 /// Where the packets of a flow start in one direction, and where they go.
 #[derive(Clone, Copy, Debug)]

@@ -19,37 +19,37 @@ pub enum Next {
 
 /// [`Next`] in one word: ports, and groups with the highest bit set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Packed(u32);
+pub struct NextHop(u32);
 
-impl Packed {
-    pub const HERE: Packed = Packed(u32::MAX);
-    const NOWHERE: Packed = Packed(u32::MAX - 1);
+impl NextHop {
+    pub const HERE: NextHop = NextHop(u32::MAX);
+    const NOWHERE: NextHop = NextHop(u32::MAX - 1);
     const GROUP: u32 = 1 << 31;
 
-    pub fn port(port: u32) -> Packed {
-        Packed(port)
+    pub fn port(port: u32) -> NextHop {
+        NextHop(port)
     }
 
-    /// The port, or what is no port's number.
+    /// The port's, or one that no port has.
     #[inline]
-    pub fn place(self) -> usize {
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The group, if it is one.
     #[inline]
     pub fn group(self) -> Option<u32> {
-        let is_group = self.0 >= Packed::GROUP && self.0 < Packed::NOWHERE.0;
-        is_group.then(|| self.0 - Packed::GROUP)
+        let is_group = self.0 >= NextHop::GROUP && self.0 < NextHop::NOWHERE.0;
+        is_group.then(|| self.0 - NextHop::GROUP)
     }
 
     #[inline]
     pub fn unpack(self) -> Next {
         match self {
-            Packed(port) if port < Packed::GROUP => Next::Port(port),
-            Packed::HERE => Next::Here,
-            Packed::NOWHERE => Next::Nowhere,
-            Packed(group) => Next::Group(group - Packed::GROUP),
+            NextHop(port) if port < NextHop::GROUP => Next::Port(port),
+            NextHop::HERE => Next::Here,
+            NextHop::NOWHERE => Next::Nowhere,
+            NextHop(group) => Next::Group(group - NextHop::GROUP),
         }
     }
 }
@@ -90,7 +90,7 @@ struct Group {
 #[derive(Debug)]
 pub struct Table {
     /// Row by row, one entry a destination.
-    next: Vec<Packed>,
+    next: Vec<NextHop>,
     groups: Vec<Group>,
     /// Of all groups, one after the other, each in the order of links.
     group_ports: Vec<u32>,
@@ -118,14 +118,14 @@ impl Table {
             });
         }
         let mut table = Table {
-            next: vec![Packed::NOWHERE; routers.len() * width_of_row],
+            next: vec![NextHop::NOWHERE; routers.len() * width_of_row],
             groups: Vec::new(),
             group_ports: Vec::new(),
             places,
         };
         let mut known = HashMap::new();
         // What each router does with packets for a gateway.
-        let mut towards: HashMap<usize, Vec<Packed>> = HashMap::new();
+        let mut towards: HashMap<usize, Vec<NextHop>> = HashMap::new();
         for (column, &destination) in destinations.iter().enumerate() {
             let destination = destination as usize;
             let (target, last) = match graph.only_link(destination) {
@@ -143,8 +143,8 @@ impl Table {
                     let first = ports.next().map(|&(hop, _)| port(hop));
                     let all = || first.into_iter().chain(ports.map(|&(hop, _)| port(hop)));
                     match (first, width) {
-                        (None, _) => Packed::NOWHERE,
-                        (Some(first), Width::One) => Packed(first),
+                        (None, _) => NextHop::NOWHERE,
+                        (Some(first), Width::One) => NextHop(first),
                         (Some(_), _) => table.entry(node, all().collect(), width, &mut known),
                     }
                 };
@@ -152,7 +152,7 @@ impl Table {
             });
             for (row, (&router, &entry)) in routers.iter().zip(entries.iter()).enumerate() {
                 table.next[row * width_of_row + column] = match last {
-                    None if router == target => Packed::HERE,
+                    None if router == target => NextHop::HERE,
                     Some(last) if router == target => {
                         table.entry(router, vec![last], width, &mut known)
                     }
@@ -169,9 +169,9 @@ impl Table {
         ports: Vec<u32>,
         width: Width,
         known: &mut HashMap<Vec<u32>, u32>,
-    ) -> Packed {
+    ) -> NextHop {
         if let ([only], Width::One | Width::All) = (&ports[..], width) {
-            return Packed(*only);
+            return NextHop(*only);
         }
         let group = *known.entry(ports).or_insert_with_key(|ports| {
             let first = self.group_ports.len() as u32;
@@ -180,18 +180,18 @@ impl Table {
             self.groups.push(Group { node: node as u32, first, end });
             self.groups.len() as u32 - 1
         });
-        Packed(Packed::GROUP | group)
+        NextHop(NextHop::GROUP | group)
     }
 
     /// What the node with `row` does with a packet for the `destination` with this position.
     #[inline]
     pub fn next(&self, row: u32, destination: u32) -> Next {
-        self.packed(row, destination).unpack()
+        self.next_hop(row, destination).unpack()
     }
 
     /// The same in one word.
     #[inline]
-    pub fn packed(&self, row: u32, destination: u32) -> Packed {
+    pub fn next_hop(&self, row: u32, destination: u32) -> NextHop {
         self.next[(row + destination) as usize]
     }
 

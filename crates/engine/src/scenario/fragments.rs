@@ -6,8 +6,8 @@ use super::check::Report;
 use super::room::Room;
 use super::spec::{Application, Flow};
 use crate::attributes::Attributes;
-use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION, UDP_HEADER};
-use crate::tcp::socket_params::SOCKET;
+use crate::packet::{IP_HEADER, UDP_HEADER};
+use crate::tcp::socket_params::{SOCKET, headers_of_data};
 use crate::units;
 
 impl Report {
@@ -19,8 +19,7 @@ impl Report {
         room: Option<Room>,
     ) {
         let socket = Attributes::new(&SOCKET, tcp);
-        let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
-        let headers = IP_HEADER + TCP_HEADER + options;
+        let headers = headers_of_data(&socket);
         let bytes = socket.u32("SegmentSize");
         if let Some((most, why)) = room.and_then(|room| room.refuses(bytes.into(), headers)) {
             self.add(

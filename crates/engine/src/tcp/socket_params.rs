@@ -2,7 +2,8 @@
 //! `TcpSocketState`, in one table.  Defaults are those of ns-3 3.44; Linux names are sysctls below
 //! `net.ipv4`, socket options or the attributes of `ip route` and `tc`.
 
-use crate::attributes::{Kind, Param, Spec, U16, U32};
+use crate::attributes::{Attributes, Kind, Param, Spec, U16, U32};
+use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
 const fn param(
     ns3: &'static str,
@@ -23,6 +24,12 @@ const AT_LEAST_ONE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 pub const OWN: [&str; 2] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT];
 pub const REORDERING_TOLERANCE: &str = "ReorderingTolerance";
 pub const RESEQUENCING_TIMEOUT: &str = "ResequencingTimeout";
+
+/// In bytes, of IP and TCP, of a segment that carries data (SACK blocks are sent without).
+pub fn headers_of_data(socket: &Attributes<'_>) -> u32 {
+    let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
+    IP_HEADER + TCP_HEADER + options
+}
 
 pub const SOCKET: Spec = Spec {
     ns3: "TcpSocket",

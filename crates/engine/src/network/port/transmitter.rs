@@ -6,7 +6,7 @@ use crate::event::{Event, Key};
 use crate::network::common::Common;
 use crate::network::lanes::{Flight, Transmission};
 use crate::packet::PacketId;
-use crate::routing::{Packed, Place};
+use crate::routing::{NextHop, Place};
 use crate::time::{Rate, Time};
 
 /// What is known of packets of the last two sizes.  Mostly there are two, data and ACK, and the exact
@@ -128,9 +128,9 @@ impl Transmitter {
 
     /// What the node at the far end will do with a packet.
     #[inline(always)]
-    fn next_after(&self, id: PacketId, common: &Common) -> Packed {
+    fn next_after(&self, id: PacketId, common: &Common) -> NextHop {
         match self.leads_to {
-            NOT_ASKED => Packed::HERE,
+            NOT_ASKED => NextHop::HERE,
             row => common.forwarding.ahead(row, &common.packets[id]),
         }
     }

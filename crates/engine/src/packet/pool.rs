@@ -1,0 +1,286 @@
+//! Packets in a pool, addressed by a small id.  Nothing is allocated per packet once the pool has grown to the
+//! largest number of packets alive at the same time.
+
+use super::{Packet, PacketId, SackBlock, SackBlocks};
+use crate::fetch::fetch;
+use crate::flow_monitor::{FlowMonitor, LostIn};
+use crate::path_monitor::PathMonitor;
+use crate::time::Time;
+
+/// A packet with the SACK blocks that are kept beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Headers<'a> {
+    pub packet: &'a Packet,
+    pub sacks: &'a [SackBlock],
+}
+
+/// The slab that holds every packet of a simulation.
+#[derive(Debug, Default)]
+pub struct PacketPool {
+    slots: Vec<Packet>,
+    /// The place that was freed last, linked with those before it; none if it is beyond all slots.
+    free: u32,
+    /// Packets are counted or monitored.
+    is_observed: bool,
+    /// Of the packets that have some; as long as was needed so far.
+    sacks: Vec<SackBlocks>,
+    /// The first flow whose packets are counted, and how many each has now.
+    watched: u32,
+    under_way: Vec<u32>,
+    /// What becomes of packets, if somebody wants to know.
+    monitor: Option<Box<FlowMonitor>>,
+    paths: Option<Box<PathMonitor>>,
+}
+
+impl PacketPool {
+    #[inline(always)]
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        if self.is_observed {
+            self.observe_inserted(packet.flow);
+        }
+        let id = PacketId(self.free);
+        match self.slots.get_mut(id.0 as usize) {
+            Some(slot) => {
+                self.free = slot.next;
+                *slot = packet;
+                id
+            }
+            None => self.grow(packet),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, packet: Packet) -> PacketId {
+        let id = PacketId(self.slots.len() as u32);
+        self.slots.push(packet);
+        self.free = u32::MAX;
+        id
+    }
+
+    /// Counts the packets of `count` flows from `first` on.
+    pub fn watch(&mut self, first: u32, count: usize) {
+        (self.watched, self.under_way) = (first, vec![0; count]);
+        self.is_observed |= count > 0;
+    }
+
+    /// Whether there is a packet of a flow that is watched.
+    pub fn is_under_way(&self, flow: u32) -> bool {
+        let count = self.under_way.get(flow.wrapping_sub(self.watched) as usize);
+        count.is_some_and(|&count| count > 0)
+    }
+
+    fn count_of(&mut self, flow: u32) -> Option<&mut u32> {
+        self.under_way.get_mut(flow.wrapping_sub(self.watched) as usize)
+    }
+
+    #[inline(never)]
+    fn observe_inserted(&mut self, flow: u32) {
+        if let Some(count) = self.count_of(flow) {
+            *count += 1;
+        }
+    }
+
+    #[inline(never)]
+    fn observe_removed(&mut self, id: PacketId) {
+        if let Some(count) = self.count_of(self.slots[id.0 as usize].flow) {
+            *count -= 1;
+        }
+        if let Some(monitor) = &mut self.monitor {
+            monitor.gone(id.0 as usize);
+        }
+        if let Some(paths) = &mut self.paths {
+            paths.gone(id.0 as usize);
+        }
+    }
+
+    #[inline(always)]
+    pub fn remove(&mut self, id: PacketId) {
+        if self.is_observed {
+            self.observe_removed(id);
+        }
+        self.slots[id.0 as usize].next = self.free;
+        self.free = id.0;
+    }
+
+    /// From now on what becomes of packets is told to `monitor`.
+    pub fn set_monitor(&mut self, monitor: FlowMonitor) {
+        self.monitor = Some(Box::new(monitor));
+        self.is_observed = true;
+    }
+
+    pub fn monitor(&self) -> Option<&FlowMonitor> {
+        self.monitor.as_deref()
+    }
+
+    /// From now on the ways of packets are told to `paths`.
+    pub fn set_paths(&mut self, paths: PathMonitor) {
+        self.paths = Some(Box::new(paths));
+        self.is_observed = true;
+    }
+
+    pub fn paths(&self) -> Option<&PathMonitor> {
+        self.paths.as_deref()
+    }
+
+    /// A packet that is about to be removed is lost where it is noticed.
+    #[inline]
+    pub fn report_loss(&mut self, id: PacketId, loss: LostIn, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            let bytes = self.slots[id.0 as usize].ip_bytes;
+            monitor.lost(id.0 as usize, loss, bytes, now);
+        }
+    }
+
+    /// A host sends a packet.
+    #[inline]
+    pub fn report_sent(&mut self, id: PacketId, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            let Packet { flow, backward, ip_bytes, .. } = self.slots[id.0 as usize];
+            monitor.sent(id.0 as usize, [flow, u32::from(backward)], ip_bytes, now);
+        }
+        if let Some(paths) = &mut self.paths {
+            let Packet { flow, backward, .. } = self.slots[id.0 as usize];
+            if !backward {
+                paths.sent(id.0 as usize, flow, now);
+            }
+        }
+    }
+
+    /// A packet goes on from a switch; it came over `port`.
+    #[inline]
+    pub fn report_forwarded(&mut self, id: PacketId, port: u32, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            monitor.forwarded(id.0 as usize, now);
+        }
+        if let Some(paths) = &mut self.paths {
+            paths.forwarded(id.0 as usize, port);
+        }
+    }
+
+    /// A packet is where it was to go.
+    #[inline]
+    pub fn report_received(&mut self, id: PacketId, now: Time) {
+        if let Some(monitor) = &mut self.monitor {
+            let bytes = self.slots[id.0 as usize].ip_bytes;
+            monitor.received(id.0 as usize, bytes, now);
+        }
+        if let Some(paths) = &mut self.paths {
+            paths.received(id.0 as usize);
+        }
+    }
+
+    /// Gives a packet its SACK blocks.
+    pub fn set_sacks(&mut self, id: PacketId, blocks: &[SackBlock]) {
+        let index = id.0 as usize;
+        if index >= self.sacks.len() {
+            self.sacks.resize(self.slots.len(), SackBlocks::default());
+        }
+        self.sacks[index][..blocks.len()].copy_from_slice(blocks);
+        self.slots[index].sacks = blocks.len() as u8;
+    }
+
+    /// The SACK blocks of a packet that has some: the first [`Packet::sacks`] of these.
+    pub fn sacks(&self, id: PacketId) -> SackBlocks {
+        self.sacks[id.0 as usize]
+    }
+
+    /// A packet with its SACK blocks.
+    pub fn headers(&self, id: PacketId) -> Headers<'_> {
+        let packet = &self[id];
+        let count = usize::from(packet.sacks);
+        let sacks = if count > 0 { &self.sacks[id.0 as usize][..count] } else { &[] };
+        Headers { packet, sacks }
+    }
+
+    /// Packets alive now.
+    #[cfg(test)]
+    pub fn alive(&self) -> usize {
+        let next = |&free: &u32| self.slots.get(free as usize).map(|slot| slot.next);
+        let free = std::iter::successors(Some(self.free), next);
+        self.slots.len() + 1 - free.count()
+    }
+}
+
+/// Packets in a row, first in, first out.  They are linked through the pool, so that a list has no memory
+/// of its own; a packet is in one list at most.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PacketList {
+    /// Valid unless the list is empty.
+    first: u32,
+    last: u32,
+    len: u32,
+}
+
+impl PacketList {
+    #[inline]
+    pub fn push(&mut self, id: PacketId, packets: &mut PacketPool) {
+        if self.len == 0 {
+            self.first = id.0;
+        } else {
+            packets.slots[self.last as usize].next = id.0;
+        }
+        self.last = id.0;
+        self.len += 1;
+    }
+
+    #[inline]
+    pub fn pop(&mut self, packets: &PacketPool) -> Option<PacketId> {
+        let id = self.first()?;
+        self.first = packets[id].next;
+        self.len -= 1;
+        if let Some(next) = packets.slots.get(self.first as usize) {
+            // It goes next, and may have waited for long.
+            fetch(next);
+        }
+        Some(id)
+    }
+
+    pub fn first(&self) -> Option<PacketId> {
+        (self.len > 0).then_some(PacketId(self.first))
+    }
+
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl std::ops::Index<PacketId> for PacketPool {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.slots[id.0 as usize]
+    }
+}
+
+impl std::ops::IndexMut<PacketId> for PacketPool {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_in_one_pool_do_not_mix() {
+        let mut packets = PacketPool::default();
+        let mut lists = [PacketList::default(); 2];
+        for _ in 0..3 {
+            for list in &mut lists {
+                let ids = [(); 2].map(|()| packets.insert(Packet::default()));
+                ids.iter().for_each(|&id| list.push(id, &mut packets));
+                assert_eq!(list.pop(&packets), Some(ids[0]));
+                assert_eq!(list.first(), Some(ids[1]));
+                assert_eq!(list.pop(&packets), Some(ids[1]));
+                assert!(list.pop(&packets).is_none() && list.is_empty());
+                ids.iter().for_each(|&id| packets.remove(id));
+            }
+        }
+    }
+}
