@@ -9,6 +9,7 @@ use crate::error::Failure;
 use crate::hosts::{Connection, Datagrams, Endpoint, Hosts};
 use crate::lowered::Lowered;
 use crate::network::Network;
+use crate::recording::full_grid::FullGrid;
 use crate::recording::long_table::{Growing, Rows};
 use crate::recording::tables::{
     Changes, Completions, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links, QueueSamples,
@@ -37,6 +38,8 @@ struct Grid {
     interval: Time,
     end: Time,
     next: Time,
+    /// How many have been taken.
+    taken: usize,
 }
 
 impl Grid {
@@ -46,6 +49,7 @@ impl Grid {
             interval: Time(interval_ns),
             end,
             next: if is_used { Time::ZERO } else { Time::MAX },
+            taken: 0,
         }
     }
 
@@ -53,6 +57,7 @@ impl Grid {
     fn take(&mut self, time: Time) -> bool {
         let is_next = self.next == time;
         if is_next {
+            self.taken += 1;
             self.next += self.interval;
             if self.next >= self.end {
                 self.next = Time::MAX;
@@ -73,6 +78,10 @@ pub(crate) struct Recorder {
     flows: Vec<u32>,
     ports: Vec<u32>,
     queue_ports: Vec<u32>,
+    /// By flow, whether something has happened at its ends since its last sample, until the last of those that are
+    /// sampled.  At first nobody has been sampled.
+    is_active: Vec<bool>,
+    /// A flow that is at rest has no row: it would be the one before.
     flow_samples: Growing<FlowSamples>,
     link_samples: Growing<LinkSamples>,
     queue_samples: Growing<QueueSamples>,
@@ -91,7 +100,8 @@ impl Recorder {
             let (link, side) = (port as usize / 2, port as usize % 2);
             Rate(scenario.links[link].directions[side].rate_bps)
         };
-        let followed = asked.changes.last().map_or(0, |&last| last as usize + 1);
+        let until_last = |flows: &[u32]| flows.last().map_or(0, |&last| last as usize + 1);
+        let followed = until_last(&asked.changes);
         let mut last = vec![None; followed];
         for &flow in &asked.changes {
             last[flow as usize] = Some([0.0; FOLLOWED.len()]);
@@ -106,6 +116,7 @@ impl Recorder {
             flows: asked.flows.clone(),
             ports: asked.ports.clone(),
             queue_ports: asked.queue_ports.clone(),
+            is_active: vec![true; until_last(&asked.flows)],
             flow_samples: Growing::of_samples(asked.flows.len()),
             link_samples: Growing::of_samples(asked.ports.len()),
             queue_samples: Growing::of_samples(asked.queue_ports.len()),
@@ -140,9 +151,18 @@ impl Recorder {
         }
     }
 
+    /// The next sample of `flow` may differ from the one before.
+    #[inline(always)] // a comparison and a store for each segment that arrives
+    pub(crate) fn note_activity(&mut self, flow: u32) {
+        if let Some(is_active) = self.is_active.get_mut(flow as usize) {
+            *is_active = true;
+        }
+    }
+
     /// Notes what an event at one of its endpoints has changed at the sender of `flow`.
     #[inline(always)] // nearly always nothing but a comparison
     pub(crate) fn on_endpoint_event(&mut self, flow: u32, now: Time, hosts: &Hosts) {
+        self.note_activity(flow);
         if !self.last.is_empty()
             && let Some(connection) = hosts.connection(flow as usize)
         {
@@ -191,8 +211,8 @@ impl Recorder {
             tables: vec![
                 Kept::InMemory(flows(scenario, hosts)),
                 Kept::InMemory(links(scenario, network)),
-                self.flow_samples.so_far()?,
-                self.link_samples.so_far()?,
+                self.flow_samples.so_far(Some(self.grid_of_flows()))?,
+                self.link_samples.so_far(None)?,
             ],
         })
     }
@@ -200,12 +220,13 @@ impl Recorder {
     pub(crate) fn finish(self, scenario: &Lowered, network: &Network, hosts: &Hosts) -> Recording {
         let totals = [flows(scenario, hosts), links(scenario, network), drops(scenario, network)];
         let mut tables: Vec<_> = totals.into_iter().map(Kept::InMemory).collect();
-        tables.extend([self.flow_samples.finish(), self.link_samples.finish()]);
+        let grid = self.grid_of_flows();
+        tables.extend([self.flow_samples.finish(Some(grid)), self.link_samples.finish(None)]);
         if !scenario.pings.is_empty() {
             tables.push(Kept::InMemory(echoes(hosts)));
         }
         if !self.queue_ports.is_empty() {
-            tables.push(self.queue_samples.finish());
+            tables.push(self.queue_samples.finish(None));
         }
         if scenario.recording.completions {
             tables.push(Kept::InMemory(completions(scenario, hosts)));
@@ -219,14 +240,26 @@ impl Recorder {
         }
         tables.extend(balancing::tables(scenario, network).into_iter().map(Kept::InMemory));
         if !self.last.is_empty() {
-            tables.push(self.changes.finish());
+            tables.push(self.changes.finish(None));
         }
         Recording { tables }
+    }
+
+    /// All rows that samples of flows have until now.
+    fn grid_of_flows(&self) -> FullGrid {
+        FullGrid {
+            interval_ns: self.samples.interval.ns(),
+            points: self.samples.taken,
+            things: self.flows.iter().copied().map(i64::from).collect(),
+        }
     }
 
     fn sample_flows(&mut self, time: Time, hosts: &Hosts) {
         let s = &mut self.flow_samples.rows;
         for &flow in &self.flows {
+            if !std::mem::take(&mut self.is_active[flow as usize]) {
+                continue;
+            }
             let Some(endpoint) = hosts.endpoint(flow as usize) else {
                 s.push_nothing(time, flow);
                 continue;

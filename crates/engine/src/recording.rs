@@ -1,5 +1,6 @@
 //! What a run leaves behind: named tables of typed columns of equal length.
 
+pub(crate) mod full_grid;
 pub(crate) mod long_table;
 pub(crate) mod tables;
 

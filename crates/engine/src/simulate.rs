@@ -196,7 +196,10 @@ impl Simulation {
                 self.hosts.on_application(flow, &mut self.network);
                 self.note(flow);
             }
-            Event::CloseReceiver(flow) => self.hosts.close_receiver(flow, &mut self.network),
+            Event::CloseReceiver(flow) => {
+                self.hosts.close_receiver(flow, &mut self.network);
+                self.recorder.note_activity(flow);
+            }
             Event::Qdisc(index) => self.network.on_qdisc_timer(index),
             Event::Open(flow) => {
                 if self.transfers.contains(&flow) {

@@ -82,3 +82,18 @@ fn samples_of_a_long_run_take_no_memory() {
     assert!(longer <= long + 4_096, "{longer} B after three times as long, {long} B before");
     assert!(longer < 2 << 20, "{longer} B");
 }
+
+#[test]
+fn flows_that_have_ended_take_no_samples() {
+    let ended = |stop_time: &str| {
+        let mut scenario = long(stop_time);
+        let transfer = json!({"type": "Greedy", "bytes": "1kB"});
+        scenario["flows"] = json!([{
+            "source": "a", "destination": "b", "cc": {"type": "TcpNewReno"}, "application": transfer,
+        }]);
+        scenario["recording"] = json!({"links": "none"});
+        simulation(&scenario)
+    };
+    let (short, long) = (most_of(ended("2s")), most_of(ended("200s")));
+    assert!(long <= short + 128, "{long} B after 200 s, {short} B after 2 s");
+}

@@ -11,6 +11,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::full_grid::FullGrid;
 use super::{Column, Kept, Kind, Table};
 
 /// So many rows are in memory of each thing that is sampled: 105 s of samples each 30 ms.  The tables of
@@ -186,31 +187,42 @@ impl<R: Rows> Growing<R> {
         if self.rows.count() < self.most { Ok(()) } else { self.chunks.push(&mut self.rows) }
     }
 
-    pub(crate) fn finish(self) -> Kept {
+    /// `grid`: the rows that the table has, if those are left out that are as the ones before.
+    pub(crate) fn finish(self, grid: Option<FullGrid>) -> Kept {
+        let is_long = !self.chunks.rows.is_empty()
+            || grid.as_ref().is_some_and(|grid| grid.rows() >= self.most);
         let rest = self.rows.into_table();
-        if self.chunks.rows.is_empty() {
-            return Kept::InMemory(rest);
+        if is_long {
+            return Kept::InFile(LongTable { kinds: R::KINDS, chunks: self.chunks, rest, grid });
         }
-        Kept::InFile(LongTable { kinds: R::KINDS, chunks: self.chunks, rest })
+        Kept::InMemory(match grid {
+            Some(grid) => grid.fill(rest),
+            None => rest,
+        })
     }
 }
 
 impl<R: Rows + Clone> Growing<R> {
-    /// The table as it stands.
+    /// The table as it stands; `grid` as in [`Growing::finish`].
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn so_far(&self) -> io::Result<Kept> {
-        self.chunks.read(R::KINDS, self.rows.clone().into_table()).map(Kept::InMemory)
+    pub(crate) fn so_far(&self, grid: Option<FullGrid>) -> io::Result<Kept> {
+        let table = self.chunks.read(R::KINDS, self.rows.clone().into_table())?;
+        Ok(Kept::InMemory(match grid {
+            Some(grid) => grid.fill(table),
+            None => table,
+        }))
     }
 }
 
-/// A table that lies in a file for the most part.
+/// A table that lies in a file for the most part, or is much longer than what is held of it.
 #[derive(Debug)]
 pub struct LongTable {
     kinds: &'static [Kind],
     chunks: Chunks,
     rest: Table,
+    grid: Option<FullGrid>,
 }
 
 impl LongTable {
@@ -219,13 +231,20 @@ impl LongTable {
     }
 
     pub fn rows(&self) -> usize {
-        self.chunks.rows.iter().sum::<usize>() + self.rest.rows()
+        match &self.grid {
+            Some(grid) => grid.rows(),
+            None => self.chunks.rows.iter().sum::<usize>() + self.rest.rows(),
+        }
     }
 
     /// # Errors
     /// The file cannot be read.
     pub fn read(&mut self) -> io::Result<Table> {
-        self.chunks.read(self.kinds, self.rest.clone())
+        let table = self.chunks.read(self.kinds, self.rest.clone())?;
+        Ok(match &self.grid {
+            Some(grid) => grid.fill(table),
+            None => table,
+        })
     }
 }
 
