@@ -19,6 +19,11 @@ impl DeviceFifo {
         DeviceFifo { list: PacketList::default(), bytes: 0, limit, mtu }
     }
 
+    /// Whether one packet fills it, whatever its size.
+    pub fn has_one_place(&self) -> bool {
+        matches!(self.limit, DeviceQueue::Packets(1))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

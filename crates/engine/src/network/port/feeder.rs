@@ -2,7 +2,8 @@
 
 use super::Transmitter;
 use crate::network::common::{Common, QdiscTimer};
-use crate::qdisc::{AnyQdisc, Nesting, QdiscContext, QdiscState};
+use crate::packet::PacketId;
+use crate::qdisc::{AnyQdisc, Nesting, Qdisc, QdiscContext, QdiscState};
 
 /// A discipline with its backlog and statistics, which it reports while it works.
 #[derive(Debug)]
@@ -21,9 +22,30 @@ pub struct Place {
     pub depth: u8,
 }
 
+/// The only discipline of a device with one queue.
+pub const ROOT: Place = Place { number: 0, depth: 0 };
+
 impl Feeder {
     pub fn new(qdisc: AnyQdisc) -> Self {
         Feeder { state: QdiscState::default(), qdisc }
+    }
+
+    /// A packet comes to the discipline.
+    #[inline(always)] // in one place
+    pub fn enqueue(&mut self, id: PacketId, transmitter: &Transmitter, common: &mut Common) {
+        self.call(ROOT, transmitter, common, |qdisc, cx| match qdisc {
+            AnyQdisc::Red(red) => red.enqueue(id, cx),
+            qdisc => qdisc.enqueue(id, cx),
+        });
+    }
+
+    /// The device has room.
+    #[inline(always)] // in one place
+    pub fn dequeue(&mut self, transmitter: &Transmitter, common: &mut Common) -> Option<PacketId> {
+        self.call(ROOT, transmitter, common, |qdisc, cx| match qdisc {
+            AnyQdisc::Red(red) => red.dequeue(cx),
+            qdisc => qdisc.dequeue(cx),
+        })
     }
 
     /// Calls the discipline with its surroundings, and queues the timers that it sets.

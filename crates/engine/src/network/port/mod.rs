@@ -10,6 +10,7 @@ mod feeder;
 mod flow_control;
 mod gilbert_elliott;
 mod loss;
+mod one_place;
 mod several;
 mod single;
 mod transmitter;

@@ -2,7 +2,7 @@
 //! over a `PointToPointNetDevice`).
 
 use super::byte_limits::ByteLimits;
-use super::feeder::{Feeder, Place};
+use super::feeder::{Feeder, ROOT};
 use super::flow_control::FlowControl;
 use super::{DeviceFifo, Loss, QueueStatistics, Transmitter};
 use crate::event::Key;
@@ -12,15 +12,15 @@ use crate::qdisc::{AnyQdisc, Counts, Qdisc, QdiscContext};
 use crate::time::Time;
 use crate::trace::PacketEvent;
 
-const ROOT: Place = Place { number: 0, depth: 0 };
-
 #[derive(Debug)]
 #[repr(C)]
 pub struct Single {
-    flow_control: FlowControl,
-    queue: DeviceFifo,
+    pub(super) flow_control: FlowControl,
+    pub(super) queue: DeviceFifo,
+    /// The device's queue has one place, and a discipline feeds it: see `super::one_place`.
+    pub(super) has_one_place: bool,
     /// None: packets go straight to the device.
-    feeder: Option<Feeder>,
+    pub(super) feeder: Option<Feeder>,
     /// Byte queue limits, for which the discipline waits as well; only where every event is queued.
     limits: Option<Box<ByteLimits>>,
     /// Packets that the device refused.
@@ -31,6 +31,7 @@ impl Single {
     /// `hold_time`: that of byte queue limits, if there are any.
     pub fn new(qdisc: Option<AnyQdisc>, queue: DeviceFifo, hold_time: Option<Time>) -> Self {
         Single {
+            has_one_place: queue.has_one_place() && qdisc.is_some() && hold_time.is_none(),
             flow_control: FlowControl::default(),
             queue,
             limits: hold_time.map(|hold_time| Box::new(ByteLimits::new(hold_time))),
@@ -82,6 +83,9 @@ impl Single {
     /// The same where the way is not free, or somebody looks.
     #[inline(never)] // keeps the way through short
     fn enter_attended(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
+        if self.waits_briefly(id, transmitter, common) {
+            return;
+        }
         if self.flow_control.is_stopped() {
             self.catch_up(transmitter.port, common);
         }
@@ -214,6 +218,9 @@ impl Single {
 
     /// The transmitter is free: the next packet.
     pub fn transmit_next(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
+        if self.succeeds(transmitter, common) {
+            return;
+        }
         let Some((id, bytes)) = self.queue.pop(&common.packets) else { return };
         let wake = self.transmit(id, bytes, transmitter, common);
         common.record(transmitter.port, PacketEvent::Tx, id, "");

@@ -21,6 +21,10 @@ struct Sizes {
     end_lane: [u32; 2],
 }
 
+/// Which of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Size(usize);
+
 /// No row of a table.
 const NOT_ASKED: u32 = u32::MAX;
 
@@ -96,9 +100,10 @@ impl Transmitter {
         !(self.is_plain | self.is_uneven)
     }
 
-    /// Puts a packet onto the wire of an even transmitter, whose end nobody waits for.
+    /// Puts a packet onto the wire of an even transmitter, whose end nobody waits for.  Returns which of the
+    /// sizes it has.
     #[inline(always)] // on every hop
-    pub fn send(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
+    pub fn send(&mut self, id: PacketId, bytes: u32, common: &mut Common) -> Size {
         let (delay, port) = (self.delay, self.port);
         let size = self.size(bytes);
         let tx_time = self.sizes.tx_time[size];
@@ -111,18 +116,19 @@ impl Transmitter {
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
+        Size(size)
     }
 
     /// Puts a packet onto the wire; the transmitter is idle, and busy from now on until the packet's
     /// end has left.  `is_awaited`: others wait for that.
     pub fn transmit(&mut self, id: PacketId, bytes: u32, is_awaited: bool, common: &mut Common) {
-        if self.is_uneven {
-            self.send_unevenly(id, bytes, common);
+        let size = if self.is_uneven {
+            self.send_unevenly(id, bytes, common)
         } else {
-            self.send(id, bytes, common);
-        }
+            self.send(id, bytes, common)
+        };
         if is_awaited || self.is_plain {
-            self.await_completion(common);
+            self.await_begun(size, common);
         }
     }
 
@@ -137,7 +143,7 @@ impl Transmitter {
 
     /// The packet may fly longer than others.
     #[inline(never)]
-    fn send_unevenly(&mut self, id: PacketId, bytes: u32, common: &mut Common) {
+    fn send_unevenly(&mut self, id: PacketId, bytes: u32, common: &mut Common) -> Size {
         let (delay, port) = (self.delay, self.port);
         let mut variation = self.variation.take();
         let size = self.size(bytes);
@@ -160,6 +166,7 @@ impl Transmitter {
         self.busy_until = busy_until;
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
+        Size(size)
     }
 
     /// Some flows that begin here have longer ways than others.
@@ -167,29 +174,30 @@ impl Transmitter {
         self.is_uneven = true;
     }
 
-    /// The end of the present transmission is waited for.
+    /// The end of the present transmission, which began at some time, is waited for.
     #[inline]
     pub fn await_completion(&mut self, common: &mut Common) {
         if !self.is_completion_queued {
             self.is_completion_queued = true;
-            let events = &mut common.events;
-            if !events.is_crowded() || events.plain || !self.joins_lane(common) {
-                common.events.insert(self.busy_until, Event::TxComplete(self.port));
-            }
+            common.events.insert(self.busy_until, Event::TxComplete(self.port));
         }
     }
 
-    /// Whether the end of a transmission that has just begun is waited for with others.
-    #[inline(never)] // most networks are not that crowded
-    fn joins_lane(&mut self, common: &mut Common) -> bool {
+    /// The same for a transmission of this size that has begun now, whose end is waited for with others if there are
+    /// many.
+    #[inline(always)] // on the way of every packet that waits in a discipline
+    pub fn await_begun(&mut self, Size(size): Size, common: &mut Common) {
+        debug_assert!(!self.is_completion_queued, "it was not busy");
+        self.is_completion_queued = true;
         let Common { events, transmissions, .. } = common;
-        let left = self.busy_until.time - events.now().time;
-        let Some(size) = self.sizes.tx_time.iter().position(|&tx_time| tx_time == left) else {
-            return false;
-        };
+        let (tx_time, transmission) = (self.sizes.tx_time[size], Transmission { port: self.port });
         let lane = &mut self.sizes.end_lane[size];
-        let transmission = Transmission { port: self.port };
-        transmissions.join(lane, left, self.busy_until, transmission, events)
+        if !events.is_crowded()
+            || events.plain
+            || !transmissions.join(lane, tx_time, self.busy_until, transmission, events)
+        {
+            events.insert(self.busy_until, Event::TxComplete(self.port));
+        }
     }
 
     /// The end of the present transmission has come, as an event.
