@@ -3,7 +3,7 @@
 use super::steering::{Leaving, Steering};
 use crate::event::EventQueue;
 use crate::packet::Packet;
-use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports, Ways};
+use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports, Ways, position};
 use crate::routing::{Graph, Next, NextHop, Origin, Place, Table, Width};
 use crate::time::Time;
 
@@ -14,6 +14,8 @@ pub struct Forwarding {
     origins: Vec<[Origin; 2]>,
     /// One a node, if there may be several ways.
     balancers: Vec<AnyBalancer>,
+    /// Theirs, in a row, if what all of them choose lasts; or else none.
+    salts: Vec<u64>,
     /// How often they want to be called; never, if 0.
     period: Time,
     leaves: Leaves,
@@ -54,6 +56,11 @@ impl Forwarding {
         Forwarding {
             table,
             origins,
+            salts: balancers
+                .iter()
+                .map(Balancer::lasting_salt)
+                .collect::<Option<_>>()
+                .unwrap_or_default(),
             period: balancers.iter().map(Balancer::period).max().unwrap_or(Time::ZERO),
             balancers,
             leaves,
@@ -194,8 +201,7 @@ impl Forwarding {
 
     /// Whether what a node does with a packet is the same whenever it comes, unless links fail.
     pub fn is_lasting(&self) -> bool {
-        let is_lasting = |balancer: &AnyBalancer| balancer.lasting(0, 1).is_some();
-        !self.is_steered() && self.balancers.iter().all(is_lasting)
+        !self.is_steered() && self.salts.len() == self.balancers.len()
     }
 
     /// What the node with `row` will do with a packet, if that lasts.
@@ -208,9 +214,8 @@ impl Forwarding {
     fn lasting_choice(&self, group: u32, packet: &Packet) -> NextHop {
         let (node, ports) = self.table.group(group);
         let origin = &self.origins[packet.flow as usize][usize::from(packet.backward)];
-        let balancer = &self.balancers[node as usize];
-        let chosen = balancer.lasting(origin.hash, ports.len());
-        NextHop::port(ports[chosen.expect("all are lasting") as usize])
+        let chosen = position(origin.hash, self.salts[node as usize], ports.len());
+        NextHop::port(ports[chosen as usize])
     }
 
     /// What the node with `row` does with a packet.

@@ -61,9 +61,8 @@ impl Balancer for Ecmp {
         position(choice.origin.hash, self.salt, choice.ports.len())
     }
 
-    #[inline]
-    fn lasting(&self, hash: u64, ports: usize) -> Option<u32> {
-        Some(position(hash, self.salt, ports))
+    fn lasting_salt(&self) -> Option<u64> {
+        Some(self.salt)
     }
 }
 

@@ -23,6 +23,7 @@ use crate::packet::Packet;
 use crate::rng::RngStream;
 use crate::time::Time;
 
+pub use ecmp::position;
 pub use labelled::Labelled;
 pub use sender::{Agents, Coming, Probe, Sender, Sending, Ways};
 
@@ -89,8 +90,8 @@ pub trait Balancer: std::fmt::Debug + Send {
     /// The port to take, by its position in the group, which is in the order of links.
     fn pick(&mut self, choice: &mut Choice<'_>) -> u32;
 
-    /// What it chooses for a flow with this hash among so many ports, if that never changes.
-    fn lasting(&self, _hash: u64, _ports: usize) -> Option<u32> {
+    /// With which salt it chooses [`position`], if it always does; then it need not be asked.
+    fn lasting_salt(&self) -> Option<u64> {
         None
     }
 
@@ -197,12 +198,12 @@ macro_rules! registry {
                 }
             }
 
-            #[inline]
-            fn lasting(&self, hash: u64, ports: usize) -> Option<u32> {
+            fn lasting_salt(&self) -> Option<u64> {
                 match self {
-                    $(AnyBalancer::$variant(balancer) => balancer.lasting(hash, ports),)*
-                    AnyBalancer::Labelled(balancer) => balancer.lasting(hash, ports),
+                    $(AnyBalancer::$variant(balancer) => balancer.lasting_salt(),)*
+                    AnyBalancer::Labelled(balancer) => balancer.lasting_salt(),
                     AnyBalancer::Dyn(_) => None,
+                    // Of one port there is only one choice.
                     AnyBalancer::Nobody => Some(0),
                 }
             }
