@@ -149,6 +149,8 @@ pub struct Cubic {
     k: f64,
     /// Smallest RTT since the last timeout.
     least_delay: Option<i64>,
+    /// Of Reno's window, whose average is ours: eighths of ACKs per segment of growth.
+    reno_scale: u32,
     /// Reno's window, and the segments acknowledged towards its growth.
     reno_window: u32,
     reno_acked: u32,
@@ -156,10 +158,12 @@ pub struct Cubic {
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Cubic {
     let a = &cx.attributes;
+    let beta = a.f64("Beta");
+    let scaled = beta * 1024.0;
     Cubic {
         fast_convergence: a.bool("FastConvergence"),
         tcp_friendliness: a.bool("TcpFriendliness"),
-        beta: a.f64("Beta"),
+        beta,
         c: a.f64("C"),
         cubic_delta: a.time("CubicDelta").ns(),
         cnt_clamp: a.u32("CntClamp"),
@@ -170,9 +174,20 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Cubic {
         origin: 0,
         k: 0.0,
         least_delay: None,
+        reno_scale: cpp::to_u32(8.0 * (1024.0 + scaled) / 3.0 / (1024.0 - scaled)),
         reno_window: 0,
         reno_acked: 0,
     }
+}
+
+/// c d^3, truncated.  The power that is correctly rounded takes ten times as long as two multiplications,
+/// whose error mostly is far from reaching the next whole number.
+fn whole_segments(c: f64, distance: f64) -> u32 {
+    const ERROR: f64 = 1.0 / (1_u64 << 40) as f64; // relative; some units of 2^-53 are rounded off
+    let cube = distance * distance * distance;
+    let least = cpp::to_u32(c * (cube * (1.0 - ERROR)));
+    let most = cpp::to_u32(c * (cube * (1.0 + ERROR)));
+    if least == most { least } else { cpp::to_u32(c * math::pow(distance, 3.0)) }
 }
 
 impl Cubic {
@@ -213,15 +228,13 @@ impl Cubic {
     /// W(t) in segments.
     fn curve(&self, t: f64) -> u32 {
         let distance = if t < self.k { self.k - t } else { t - self.k };
-        let delta = cpp::to_u32(self.c * math::pow(distance, 3.0));
+        let delta = whole_segments(self.c, distance);
         if t < self.k { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
     }
 
     /// `u32::MAX` while Reno's window is not above ours.
     fn acks_per_segment_of_reno(&mut self, window: u32) -> u32 {
-        let scaled = self.beta * 1024.0;
-        let scale = cpp::to_u32(8.0 * (1024.0 + scaled) / 3.0 / (1024.0 - scaled));
-        let acks_per_segment = window.wrapping_mul(scale) >> 3;
+        let acks_per_segment = window.wrapping_mul(self.reno_scale) >> 3;
         // With beta below 0.2 and a tiny window the quotient is 0, and ns-3 would not return.
         while acks_per_segment > 0 && self.reno_acked > acks_per_segment {
             self.reno_acked -= acks_per_segment;
@@ -291,8 +304,11 @@ impl CongestionControl for Cubic {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::driver::Driver;
-    use crate::math;
+    use super::whole_segments;
+    use crate::{cpp, math};
 
     const PLAIN: [(&str, &str); 2] = [("HyStart", "false"), ("TcpFriendliness", "false")];
 
@@ -370,5 +386,21 @@ mod tests {
             d.ack(1);
         }
         assert!((149..=153).contains(&d.ssthresh()), "{}", d.ssthresh());
+    }
+
+    proptest! {
+        /// Also right beside the distances at which the curve reaches a whole number, where only the power
+        /// that is correctly rounded tells on which side.
+        #[test]
+        fn whole_segments_are_those_of_the_rounded_power(
+            c in prop_oneof![Just(0.4), Just(f64::INFINITY), 1e-3..1e3, 1e300..f64::MAX],
+            segments in 0_u64..1 << 40,
+            beside in -4_i64..5,
+        ) {
+            let reached = math::pow(segments as f64 / c, 1.0 / 3.0);
+            let distance = f64::from_bits(reached.to_bits().saturating_add_signed(beside));
+            let rounded = cpp::to_u32(c * math::pow(distance, 3.0));
+            prop_assert_eq!(whole_segments(c, distance), rounded);
+        }
     }
 }
