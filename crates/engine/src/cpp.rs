@@ -7,7 +7,7 @@
 /// `static_cast<int64_t>`: the lowest integer stands for every value that does not fit.
 fn to_i64(x: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0; // 2^63
-    if (-LIMIT..LIMIT).contains(&x) { x as i64 } else { i64::MIN }
+    if x < LIMIT { x as i64 } else { i64::MIN } // from below Rust saturates at that number
 }
 
 /// `static_cast<uint32_t>`: truncated to 64 bits, of which the lower 32 are kept.

@@ -105,6 +105,14 @@ enum Mode {
     ProbeRtt,
 }
 
+/// The rate at which segments leave, of a bandwidth.
+#[derive(Debug, Default)]
+struct Paced {
+    bandwidth: Rate,
+    gain: f64,
+    rate: Rate,
+}
+
 #[derive(Debug)]
 pub struct Bbr {
     high_gain: f64,
@@ -146,7 +154,8 @@ pub struct Bbr {
     probe_rtt_end: Option<Time>,
     probe_rtt_round_done: bool,
 
-    // The window.
+    // The pacing rate and the window.
+    paced: Paced,
     segment_size: u32,
     prior_cwnd: u32,
     packet_conservation: bool,
@@ -184,6 +193,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
         phase_start: Time::ZERO,
         probe_rtt_end: None,
         probe_rtt_round_done: false,
+        paced: Paced::default(),
         segment_size: 0,
         prior_cwnd: 0,
         packet_conservation: false,
@@ -442,14 +452,23 @@ impl Bbr {
 impl Bbr {
     /// Section 4.2.1: while the pipe is not full, the rate only rises.
     fn set_pacing_rate(&mut self, tcb: &mut Tcb, gain: f64) {
-        let rate = scaled(scaled(self.max_bw.max(), gain), 1.0 - PACING_MARGIN);
-        let rate = rate.min(tcb.max_pacing_rate);
+        let rate = self.paced(gain).min(tcb.max_pacing_rate);
         if !self.has_seen_rtt && tcb.min_rtt != Time::MAX {
             self.init_pacing_rate(tcb);
         }
         if self.pipe_is_full || rate > tcb.pacing_rate {
             tcb.pacing_rate = rate;
         }
+    }
+
+    /// `gain` times the bandwidth, but for the margin; what was asked for last is remembered.
+    fn paced(&mut self, gain: f64) -> Rate {
+        let bandwidth = self.max_bw.max();
+        if (self.paced.bandwidth, self.paced.gain) != (bandwidth, gain) {
+            let rate = scaled(scaled(bandwidth, gain), 1.0 - PACING_MARGIN);
+            self.paced = Paced { bandwidth, gain, rate };
+        }
+        self.paced.rate
     }
 
     /// Sections 4.2.3.4 to 4.2.3.6.
