@@ -147,6 +147,12 @@ impl Scoreboard {
         self.sacked_out | self.lost_out | self.retrans_out == 0
     }
 
+    /// Bytes that were sent and are not acknowledged cumulatively: the pipe, while nothing is marked.
+    #[inline]
+    pub fn sent_size(&self) -> u32 {
+        self.sent_size
+    }
+
     /// Bytes that were never sent.
     #[inline]
     pub fn unsent(&self) -> u32 {

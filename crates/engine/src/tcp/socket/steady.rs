@@ -100,7 +100,7 @@ impl<P: Profile> Socket<P> {
         self.sending.scoreboard.discard_up_to(ack, now, &mut self.sending.rate);
         let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
         self.tcb.last_acked_sacked = delivered;
-        self.bytes_in_flight();
+        self.publish_pipe();
 
         let segments = self.sending.count_segments(delivered, self.tcb.segment_size);
         self.sending.dup_acks = 0;
@@ -125,7 +125,8 @@ impl<P: Profile> Socket<P> {
             return false;
         }
         loop {
-            let room = self.available_window();
+            let window = self.sending.window.min(self.tcb.cwnd);
+            let room = window.saturating_sub(self.publish_pipe());
             let (size, unsent) = (self.tcb.segment_size, self.sending.scoreboard.unsent());
             let is_full = room == 0 || (room < size && unsent > room);
             if is_full || (self.is_pacing() && self.is_pending(Timer::Pacing)) {
@@ -143,6 +144,13 @@ impl<P: Profile> Socket<P> {
                 return true;
             }
         }
+    }
+
+    /// Evaluates and publishes it: where nothing is marked, what was sent is on its way.
+    #[inline(always)]
+    fn publish_pipe(&mut self) -> u32 {
+        self.tcb.bytes_in_flight = self.sending.scoreboard.sent_size();
+        self.tcb.bytes_in_flight
     }
 
     #[inline(always)]
@@ -166,7 +174,7 @@ impl<P: Profile> Socket<P> {
         self.statistics.count_departure(&self.tcb, seq, size);
         env.transmit(packet);
 
-        let in_flight = self.bytes_in_flight();
+        let in_flight = self.publish_pipe();
         self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(size);
         self.round_trips.on_sent(seq, size, now);
         self.tcb.next_tx_seq = seq + size;
