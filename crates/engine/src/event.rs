@@ -380,7 +380,7 @@ impl EventQueue {
 
     /// Stops where numbers would no longer fit beside their events.
     pub fn check_numbers(&self) {
-        assert!(self.next_number >> (64 - EVENT_BITS) == 0, "a run has at most 2^38 events");
+        assert!(self.next_number >> (64 - EVENT_BITS) == 0, "a run has at most 2^36 events");
     }
 }
 

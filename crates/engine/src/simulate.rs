@@ -126,7 +126,10 @@ impl Simulation {
             match self.network.events().pop(until) {
                 Some(event) => self.run(event),
                 None if self.network.events().is_empty() => self.finish_recording(),
-                None => return true,
+                None => {
+                    self.recorder.advance(until, &self.network, &self.hosts);
+                    return true;
+                }
             }
         }
         !self.finished

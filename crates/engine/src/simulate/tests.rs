@@ -13,6 +13,7 @@ use crate::build::{self, Columns};
 use crate::lowered::Lowered;
 use crate::recording::{Column, Recording};
 use crate::scenario::Canonical;
+use crate::time::Time;
 
 /// A small generator, so that a failing case is named by one number.
 struct Dice(u64);
@@ -263,6 +264,26 @@ fn queueing_every_event_changes_nothing() {
 
 /// At such rates acknowledgements come in the nanosecond in which what they made room for would be looked
 /// for, before and after.
+#[test]
+fn samples_so_far_do_not_wait_for_the_next_event() {
+    for seed in 0..10 {
+        let mut both = [false, true].map(|plain| {
+            let mut simulation = Simulation::new(lower(&random_scenario(seed)), None).unwrap();
+            if plain {
+                simulation.network.queue_every_event();
+            }
+            simulation
+        });
+        for us in (0..3_000_000).step_by(7_310) {
+            let [lazy, plain] = both.each_mut().map(|simulation| {
+                simulation.run_until(Time(1_000 * us)).unwrap();
+                text(&simulation.so_far().unwrap())
+            });
+            assert!(lazy == plain, "seed {seed} differs at {us} us");
+        }
+    }
+}
+
 #[test]
 fn queueing_every_event_changes_nothing_where_acknowledgements_come_at_once() {
     for (rate, cc) in
