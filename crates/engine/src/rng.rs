@@ -31,8 +31,8 @@ pub struct RngStream {
     state: Option<State>,
 }
 
-/// The last three values of each component, oldest first.
-type State = [[u64; 3]; 2];
+/// The last three values of each component, oldest first; they are below the moduli.
+type State = [[u32; 3]; 2];
 
 impl RngStream {
     /// ns-3's `RngStream(seed, stream, substream)`: `seed` (1 to 4294944442) picks the sequence,
@@ -52,11 +52,11 @@ impl RngStream {
     pub fn unit(&mut self) -> f64 {
         let mut state = self.state.unwrap_or_else(|| self.start());
         let [a, b, c] = state[0];
-        let x = (1_403_580 * b + 810_728 * (M1 - a)) % M1;
-        state[0] = [b, c, x];
+        let x = (1_403_580 * u64::from(b) + 810_728 * (M1 - u64::from(a))) % M1;
+        state[0] = [b, c, x as u32];
         let [a, b, c] = state[1];
-        let y = (527_612 * c + 1_370_589 * (M2 - a)) % M2;
-        state[1] = [b, c, y];
+        let y = (527_612 * u64::from(c) + 1_370_589 * (M2 - u64::from(a))) % M2;
+        state[1] = [b, c, y as u32];
         self.state = Some(state);
         let difference = if x > y { x - y } else { x + M1 - y };
         difference as f64 * NORM
@@ -66,7 +66,7 @@ impl RngStream {
         let start = [u64::from(self.seed); 3];
         let advance = |step: [&Matrix; 2], modulus| {
             let state = multiply_power(step[0], self.stream, start, modulus);
-            multiply_power(step[1], self.substream, state, modulus)
+            multiply_power(step[1], self.substream, state, modulus).map(|value| value as u32)
         };
         [
             advance([&STEPS_1.stream, &STEPS_1.substream], M1),

@@ -116,7 +116,8 @@ struct Classifier {
 
 #[derive(Debug)]
 pub struct FlowQueueing<C> {
-    prototype: C,
+    /// Apart, for queues are made seldom, and all ports have room for the largest discipline.
+    prototype: Box<C>,
     classifier: Classifier,
     queues: Vec<Flow<C>>,
     new: VecDeque<u32>,
@@ -132,7 +133,7 @@ impl<C: Child> FlowQueueing<C> {
     pub(super) fn around(prototype: C, cx: &BuildContext<'_>) -> Self {
         let a = &cx.attributes;
         FlowQueueing {
-            prototype,
+            prototype: Box::new(prototype),
             classifier: Classifier {
                 flows: a.u32(FLOWS.ns3),
                 perturbation: a.u32(PERTURBATION.ns3),
