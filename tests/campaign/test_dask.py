@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 
 pytest.importorskip("distributed")
 
+from distributed.comm import CommClosedError
+
 from campaign.clusters import Processes, processes
 from ccperf import _native, backends, campaign
 from ccperf.campaign import Point
-from ccperf.campaign.on_dask import Cluster
-from ccperf.errors import UsageError
+from ccperf.campaign.job import Job
+from ccperf.campaign.on_dask import Cluster, DaskExecutor
+from ccperf.errors import RunError, UsageError
 from ccperf.store import Store
 from ccperf.topologies.shorthand import dumbbell
 from user_scenarios import EXAMPLES
@@ -95,6 +99,44 @@ def test_a_scheduler_that_goes_away_leaves_what_was_finished(
         again = campaign.run(wanted, store, NATIVE)
         assert again.ok
         assert len(again.stored_before) == len(report.made)
+
+
+class Unreachable:
+    """A cluster whose scheduler is gone, which its client has not noticed yet."""
+
+    where = "dask://127.0.0.1:9"
+    software = None
+
+    def __init__(self, when: str) -> None:
+        self.when = when
+        self.client = self
+        self.status = "running"
+        self.key = id(self)
+
+    @property
+    def cores(self) -> int:
+        return 1 if self.when != "looking for workers" else self.result()
+
+    def submit(self, *_: object, **__: object) -> Unreachable:
+        return Unreachable(self.when) if self.when == "waiting for a result" else self.result()
+
+    def add_done_callback(self, done: Callable[[Unreachable], None]) -> None:
+        threading.Thread(target=done, args=[self]).start()
+
+    def result(self) -> NoReturn:
+        raise CommClosedError("reset by peer")
+
+
+@pytest.mark.parametrize("when", ["looking for workers", "submitting", "waiting for a result"])
+def test_a_connection_that_breaks_ends_every_run_with_the_same_words(when: str) -> None:
+    cluster: Any = Unreachable(when)
+    executor = DaskExecutor(cluster)
+    futures = [executor.submit(Job(str(i), "{}", NATIVE.name)) for i in range(5)]
+    for future in futures:
+        error = future.exception(timeout=10)
+        assert isinstance(error, RunError)
+        assert "dask://127.0.0.1:9 went away; what was finished is stored" in str(error)
+        assert isinstance(error.__cause__, CommClosedError)
 
 
 def test_another_version_is_refused_before_the_first_run(

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, _native, backends
@@ -226,18 +227,23 @@ class DaskExecutor:
 
     def _hand_out(self) -> None:
         """Give workers what they can have."""
-        with self._lock:
-            while self._waiting and not self._stopped:
-                if len(self._tasks) >= _TASKS_A_CORE * self._cluster.cores:
-                    return
-                count = min(self._jobs_a_task(), len(self._waiting))
-                batch = [self._waiting.popleft() for _ in range(count)]
-                jobs = [job for job, _ in batch]
-                task = self._cluster.client.submit(
-                    _perform, jobs, self._cluster.software, pure=False
-                )
-                self._tasks[task.key] = (task, batch)
-                task.add_done_callback(self._collect)
+        try:
+            with self._lock:
+                while self._waiting and not self._stopped and self._has_room():
+                    batch = list(islice(self._waiting, self._jobs_a_task()))
+                    jobs = [job for job, _ in batch]
+                    task = self._cluster.client.submit(
+                        _perform, jobs, self._cluster.software, pure=False
+                    )
+                    for _ in batch:
+                        self._waiting.popleft()
+                    self._tasks[task.key] = (task, batch)
+                    task.add_done_callback(self._collect)
+        except Exception as error:  # a lost connection shows as one of many kinds
+            self._abandon(self._gone(error))
+
+    def _has_room(self) -> bool:
+        return len(self._tasks) < _TASKS_A_CORE * self._cluster.cores
 
     def _jobs_a_task(self) -> int:
         """As many as take about half a second, and not more than leaves some for everybody."""
@@ -269,16 +275,26 @@ class DaskExecutor:
     def _fail(self, batch: Sequence[tuple[Job, Future[PackedRun]]], error: BaseException) -> None:
         if self._stopped:
             error = Stopped()
-        elif self._cluster.client.status != "running" or "Cancelled" in type(error).__name__:
-            error = RunError(
-                f"the scheduler at {self._cluster.where} went away; what was finished is stored: "
-                "start it again, and the same command makes the rest"
-            )
+        elif self._is_of_the_connection(error):
+            error = self._gone(error)
             self._abandon(error)
         elif not isinstance(error, RunError):
             error = RunError(f"{type(error).__name__}: {error}")
         for _, future in batch:
             future.set_exception(error)
+
+    def _is_of_the_connection(self, error: BaseException) -> bool:
+        """What a run raises comes back as an outcome; the client may not have noticed yet."""
+        is_lost = isinstance(error, OSError) or "Cancelled" in type(error).__name__
+        return is_lost or self._cluster.client.status != "running"
+
+    def _gone(self, cause: BaseException) -> RunError:
+        error = RunError(
+            f"the scheduler at {self._cluster.where} went away; what was finished is stored: "
+            "start it again, and the same command makes the rest"
+        )
+        error.__cause__ = cause
+        return error
 
     def _abandon(self, error: BaseException) -> None:
         """Nobody is left to make the runs that wait."""
