@@ -10,10 +10,42 @@ use std::collections::BinaryHeap;
 use crate::time::Time;
 
 /// When an event runs: time first, then the order of scheduling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Key {
     pub time: Time,
     pub number: u64,
+}
+
+impl Key {
+    /// Both words as one, which is compared without a branch between them.
+    #[inline(always)]
+    fn order(self) -> u128 {
+        u128::from(self.time.0) << 64 | u128::from(self.number)
+    }
+}
+
+impl Ord for Key {
+    #[inline(always)]
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl PartialOrd for Key {
+    #[inline(always)]
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+
+    #[inline(always)]
+    fn lt(&self, other: &Self) -> bool {
+        self.order() < other.order()
+    }
+
+    #[inline(always)]
+    fn le(&self, other: &Self) -> bool {
+        self.order() <= other.order()
+    }
 }
 
 /// What runs.  Small indices, packed into one word of the heap.
@@ -62,6 +94,9 @@ pub const INDICES: usize = 1 << INDEX_BITS;
 const INDEX_BITS: u32 = 24;
 const EVENT_BITS: u32 = INDEX_BITS + 4;
 
+/// The kind of [`Event::Arrival`].
+const ARRIVAL: u32 = 5;
+
 impl Event {
     fn pack(self) -> u32 {
         let (kind, n) = match self {
@@ -72,7 +107,7 @@ impl Event {
             Event::Open(n) => (2, n),
             Event::Close(n) => (3, n),
             Event::Change(n) => (4, n),
-            Event::Arrival(n) => (5, n),
+            Event::Arrival(n) => (ARRIVAL, n),
             Event::TxComplete(n) => (6, n),
             Event::Wake(n) => (7, n),
             Event::Qdisc(n) => (8, n),
@@ -88,16 +123,19 @@ impl Event {
         kind << INDEX_BITS | n
     }
 
+    #[inline(always)]
     fn unpack(word: u32) -> Event {
-        let n = word & ((1 << INDEX_BITS) - 1);
-        match word >> INDEX_BITS {
+        let (kind, n) = (word >> INDEX_BITS, word & ((1 << INDEX_BITS) - 1));
+        if kind == ARRIVAL {
+            return Event::Arrival(n); // as nearly all are
+        }
+        match kind {
             0 if n > 0 => Event::Reassembly(n - 1),
             0 => Event::Stop,
             1 => Event::Start(n),
             2 => Event::Open(n),
             3 => Event::Close(n),
             4 => Event::Change(n),
-            5 => Event::Arrival(n),
             6 => Event::TxComplete(n),
             7 => Event::Wake(n),
             8 => Event::Qdisc(n),
@@ -131,8 +169,8 @@ impl Entry {
         Key { time: Time(self.time), number: self.word >> EVENT_BITS }
     }
 
-    #[inline]
-    fn event(self) -> Event {
+    #[inline(always)]
+    pub fn event(self) -> Event {
         Event::unpack(self.word as u32 & ((1 << EVENT_BITS) - 1))
     }
 
@@ -162,13 +200,16 @@ const NEVER: Entry = Entry { time: u64::MAX, word: u64::MAX };
 const SOON: u8 = 128;
 
 /// How many of them are looked at one by one for a new event's place.
-const NEAR: u8 = 8;
+const NEAR: usize = 8;
 
 /// How many of those at the same time.
 const TIES: u8 = 4;
 
-/// As many as a `u8` can tell apart, so that no index needs a check.
-const PLACES: usize = 1 << u8::BITS;
+/// As many as a `u8` can count with those that are looked at, and one more, so that no index needs a check.
+const PLACES: usize = (1 << u8::BITS) + NEAR + 1;
+
+/// Where the last of them is.
+const FIRST: usize = NEAR + 1;
 
 /// From here on events are better kept in rows of their own, if they can.
 const CROWD: u8 = 12;
@@ -180,8 +221,8 @@ const CROWD: u8 = 12;
 /// What is due now or in a nanosecond, the commonest delays, belongs at the array's very end.
 #[derive(Debug)]
 struct Pending {
-    /// In descending order, so that the soonest is the last, at `len`.  The first is `NEVER`, which ends
-    /// every search.
+    /// In descending order, so that the soonest is the last, at `NEAR` + `len`.  In front of them are `NEVER`s,
+    /// which end every search, as many as are looked at one by one.
     soon: [Entry; PLACES],
     len: u8,
     /// Nothing in here is sooner than anything in `soon`.
@@ -199,27 +240,33 @@ impl Default for Pending {
 impl Pending {
     #[inline(always)] // on every hop
     fn push(&mut self, entry: Entry) {
-        let len = self.len;
-        if len >= SOON || self.rest_first.time <= entry.time {
+        if self.len >= SOON || self.rest_first.time <= entry.time {
             return self.push_late(entry);
         }
-        let near = len.saturating_sub(NEAR);
-        let mut at = len;
-        while at > near && self.soon[usize::from(at)].time < entry.time {
-            self.soon[usize::from(at.wrapping_add(1))] = self.soon[usize::from(at)];
-            at -= 1;
+        let base = usize::from(self.len);
+        self.len += 1;
+        if self.soon[base].time < entry.time {
+            return self.place_by_halving(base + NEAR, entry);
         }
-        self.len = len + 1;
-        if self.soon[usize::from(at)].time <= entry.time {
-            return self.place_far(usize::from(at), entry);
+        // The last ones, and the place behind them.  The first of these ends the search.
+        let near = self.soon[base..].first_chunk_mut::<{ NEAR + 2 }>().expect("`len` is a `u8`");
+        let mut at = 0;
+        for i in (1..=NEAR).rev() {
+            if near[i].time >= entry.time {
+                at = i;
+                break;
+            }
+            near[i + 1] = near[i];
         }
-        self.soon[usize::from(at.wrapping_add(1))] = entry;
+        if near[at].time == entry.time {
+            return self.place_among_ties(base + at, entry);
+        }
+        near[at + 1] = entry;
     }
 
-    /// The place of this entry is some way down from `at`, or near with others at the same time.  What is
-    /// above has made room.
+    /// There are others at the same time, from `at` down.  What is above has made room.
     #[inline(never)]
-    fn place_far(&mut self, mut at: usize, entry: Entry) {
+    fn place_among_ties(&mut self, mut at: usize, entry: Entry) {
         for _ in 0..TIES {
             if self.soon[at] > entry {
                 self.soon[at + 1] = entry;
@@ -228,6 +275,12 @@ impl Pending {
             self.soon[at + 1] = self.soon[at];
             at -= 1;
         }
+        self.place_by_halving(at, entry);
+    }
+
+    /// The place of this entry is some way down from `at`.  What is above has made room.
+    #[inline(never)]
+    fn place_by_halving(&mut self, at: usize, entry: Entry) {
         let place = self.soon[..=at].partition_point(|&later| later > entry);
         self.soon.copy_within(place..=at, place + 1);
         self.soon[place] = entry;
@@ -242,20 +295,20 @@ impl Pending {
         if self.len >= SOON {
             // The later half of the array moves into the heap.
             const HALF: usize = SOON as usize / 2;
-            self.rest.extend(self.soon[1..=HALF].iter().map(|&entry| Reverse(entry)));
-            self.soon.copy_within(HALF + 1..=SOON as usize, 1);
+            self.rest.extend(self.soon[FIRST..][..HALF].iter().map(|&entry| Reverse(entry)));
+            self.soon.copy_within(FIRST + HALF..FIRST + SOON as usize, FIRST);
             self.len = SOON / 2;
             self.note_first();
             return self.push_late(entry);
         }
         self.len += 1;
-        self.place_far(usize::from(self.len) - 1, entry);
+        self.place_by_halving(NEAR + usize::from(self.len) - 1, entry);
     }
 
     /// The soonest entry; `NEVER` if there is none, or if the array has to be refilled.
     #[inline]
     fn first(&self) -> Entry {
-        self.soon[usize::from(self.len)]
+        self.soon[NEAR + usize::from(self.len)]
     }
 
     /// Takes what [`Pending::first`] has just returned.
@@ -271,9 +324,9 @@ impl Pending {
             && let Some(entry) = self.rest.pop()
         {
             self.len += 1;
-            self.soon[usize::from(self.len)] = entry.0;
+            self.soon[NEAR + usize::from(self.len)] = entry.0;
         }
-        self.soon[1..=usize::from(self.len)].reverse();
+        self.soon[FIRST..][..usize::from(self.len)].reverse();
         self.note_first();
         self.len > 0
     }
@@ -306,6 +359,14 @@ impl EventQueue {
         Key { time: self.now.time + delay, number }
     }
 
+    /// Draws `count` numbers in a row and returns the first.
+    #[inline]
+    pub fn draw(&mut self, count: u64) -> u64 {
+        let first = self.next_number;
+        self.next_number += count;
+        first
+    }
+
     #[inline]
     pub fn schedule(&mut self, delay: Time, event: Event) -> Key {
         let key = self.reserve(delay);
@@ -319,26 +380,20 @@ impl EventQueue {
         self.pending.push(Entry::new(key, event));
     }
 
-    /// As [`EventQueue::reserve`], for what will be inserted as it is.
-    #[inline]
-    pub fn reserve_entry(&mut self, delay: Time, event: Event) -> Entry {
-        Entry::new(self.reserve(delay), event)
-    }
-
     #[inline]
     pub fn insert_entry(&mut self, entry: Entry) {
         self.pending.push(entry);
     }
 
-    /// The same where it is not the rule.
-    #[inline(never)]
-    pub fn insert_apart(&mut self, entry: Entry) {
-        self.pending.push(entry);
+    /// As [`EventQueue::next`], and says at once what it is.
+    #[cfg(test)]
+    pub fn pop(&mut self, until: Time) -> Option<Event> {
+        self.next(until).map(Entry::event)
     }
 
     /// Takes the next event if it is due by `until`, and advances the clock to it.
-    #[inline]
-    pub fn pop(&mut self, until: Time) -> Option<Event> {
+    #[inline(always)]
+    pub fn next(&mut self, until: Time) -> Option<Entry> {
         let mut entry = self.pending.first();
         if entry.time > until.0 {
             if self.pending.len > 0 || !self.pending.refill() {
@@ -353,7 +408,7 @@ impl EventQueue {
         debug_assert!(key >= self.now, "time goes back");
         self.pending.take_first();
         self.now = key;
-        Some(entry.event())
+        Some(entry)
     }
 
     /// Advances the clock to this event, which is not queued, if it is the next.

@@ -117,11 +117,17 @@ impl Network {
             && !may_fail
             && self.common.forwarding.is_lasting()
             && !self.wires.iter().any(|wire| wire.loss.is_lossy());
+        self.attend();
         if self.is_arrival_plain {
             for (port, wire) in self.ports.iter_mut().zip(&self.wires) {
                 port.transmitter.decide_for(wire.leads_to);
             }
         }
+    }
+
+    /// Ports learn whether somebody looks.
+    fn attend(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.attend(self.common.is_observed));
     }
 
     /// From the next packet that arrives on, a wire loses packets with this probability.
@@ -137,6 +143,7 @@ impl Network {
         for port in &mut self.ports {
             port.transmitter.is_plain = true;
         }
+        self.attend();
     }
 
     /// No shortcuts are taken.
@@ -457,6 +464,7 @@ impl Network {
     pub fn record_packets(&mut self, trace: PacketTrace) {
         self.common.record_into(trace);
         self.is_arrival_plain = false;
+        self.attend();
     }
 
     /// Links fail or come back.  What waits in front of a link that fails, or is on its wire, is lost;

@@ -40,9 +40,21 @@ impl<T: Copy + Default> Ring<T> {
     #[inline(always)]
     pub fn pop_front(&mut self) -> Option<T> {
         let first = self.front()?;
+        self.drop_front();
+        Some(first)
+    }
+
+    /// Lets the first item go, which there is.
+    #[inline(always)]
+    pub fn drop_front(&mut self) {
         self.first = self.first.wrapping_add(1);
         self.len -= 1;
-        Some(first)
+    }
+
+    /// The first item in its place.
+    #[inline(always)]
+    pub fn first(&self) -> Option<&T> {
+        if self.len > 0 { Some(&self.slots[self.place(0)]) } else { None }
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
 use std::io::BufWriter;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use crate::build::{self, Columns, Startup};
@@ -119,20 +119,29 @@ impl Simulation {
     }
 
     fn advance(&mut self, until: Time, events: u64) -> bool {
-        for _ in 0..events {
-            if self.finished {
-                return false;
-            }
-            match self.network.events().pop(until) {
-                Some(event) => self.run(event),
-                None if self.network.events().is_empty() => self.finish_recording(),
-                None => {
-                    self.recorder.advance(until, &self.network, &self.hosts);
-                    return true;
-                }
+        let mut left = if self.finished { 0 } else { events };
+        while left > 0 {
+            left -= 1;
+            let Some(entry) = self.network.events().next(until) else {
+                return self.pause(until);
+            };
+            self.recorder.advance(self.network.now(), &self.network, &self.hosts);
+            if self.run(entry.event()).is_break() {
+                break;
             }
         }
         !self.finished
+    }
+
+    /// Nothing else is due by `until`.  Returns whether something is later.
+    #[cold]
+    fn pause(&mut self, until: Time) -> bool {
+        if self.network.events().is_empty() {
+            self.finish_recording();
+            return false;
+        }
+        self.recorder.advance(until, &self.network, &self.hosts);
+        true
     }
 
     /// Runs to the end and returns what was recorded.
@@ -176,9 +185,9 @@ impl Simulation {
         events.schedule(Time(self.scenario.stop_ns), Event::Stop);
     }
 
+    /// Breaks at the scenario's end.
     #[inline(always)] // into the loop: a call costs more than most events' dispatch
-    fn run(&mut self, event: Event) {
-        self.recorder.advance(self.network.now(), &self.network, &self.hosts);
+    fn run(&mut self, event: Event) -> ControlFlow<()> {
         match event {
             Event::Arrival(lane) => {
                 if let Some(id) = self.network.on_arrival(lane) {
@@ -230,8 +239,12 @@ impl Simulation {
             Event::Balance(who) => self.network.on_balancing(who),
             Event::Reassembly(destination) => self.network.on_reassembly(destination),
             Event::Start(node) => self.start_node(node as usize),
-            Event::Stop => self.finish_recording(),
+            Event::Stop => {
+                self.finish_recording();
+                return ControlFlow::Break(());
+            }
         }
+        ControlFlow::Continue(())
     }
 
     /// Something has happened to an endpoint of `flow`.

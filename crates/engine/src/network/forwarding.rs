@@ -205,12 +205,13 @@ impl Forwarding {
     }
 
     /// What the node with `row` will do with a packet, if that lasts.
-    #[inline]
+    #[inline(always)] // on every hop
     pub fn ahead(&self, row: u32, packet: &Packet) -> NextHop {
         let next = self.table.next_hop(row, packet.destination);
         next.group().map_or(next, |group| self.lasting_choice(group, packet))
     }
 
+    #[inline(never)] // dumbbells have none
     fn lasting_choice(&self, group: u32, packet: &Packet) -> NextHop {
         let (node, ports) = self.table.group(group);
         let origin = &self.origins[packet.flow as usize][usize::from(packet.backward)];

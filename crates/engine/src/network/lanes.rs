@@ -105,25 +105,52 @@ impl<T: Waits> Lanes<T> {
         lane as u32
     }
 
-    /// Something begins now and is due after `duration`.  `lane` is where the last one like it went,
-    /// and is set to where this one goes.
+    /// Something begins now and is due after `duration`, with this key.  `lane` is where the last one like it
+    /// went, and is set to where this one goes.
     #[inline(always)] // on every hop
-    pub fn start(&mut self, lane: &mut u32, duration: Time, what: T, events: &mut EventQueue) {
+    pub fn start(
+        &mut self,
+        lane: &mut u32,
+        duration: Time,
+        key: Key,
+        what: T,
+        events: &mut EventQueue,
+    ) {
+        if let Some(place) = self.lanes.get_mut(*lane as usize)
+            && place.duration == duration
+            && !place.row.is_empty()
+            && !events.plain
+        {
+            return place.row.push_back(Waiting { due: Entry::new(key, T::event(*lane)), what });
+        }
+        self.start_apart(lane, duration, key, what, events);
+    }
+
+    /// The same in a lane with nothing in it, or where every event is queued.
+    #[inline(never)]
+    fn start_apart(
+        &mut self,
+        lane: &mut u32,
+        duration: Time,
+        key: Key,
+        what: T,
+        events: &mut EventQueue,
+    ) {
         let place = self.choose(lane, duration);
-        let due = events.reserve_entry(duration, T::event(*lane));
+        let due = Entry::new(key, T::event(*lane));
         if place.row.is_empty() || events.plain {
-            events.insert_apart(due);
+            events.insert_entry(due);
         }
         place.row.push_back(Waiting { due, what });
     }
 
     /// The same for what waits as long as nothing else, which has a lane to itself.
-    pub fn start_alone(&mut self, duration: Time, what: T, events: &mut EventQueue) {
+    pub fn start_alone(&mut self, key: Key, what: T, events: &mut EventQueue) {
         let lane = self.alone.pop().unwrap_or_else(|| {
             self.lanes.push(Lane { duration: ALONE, row: Ring::default() });
             self.lanes.len() as u32 - 1
         });
-        let due = events.reserve_entry(duration, T::event(lane));
+        let due = Entry::new(key, T::event(lane));
         events.insert_entry(due);
         self.lanes[lane as usize].row.push_back(Waiting { due, what });
     }
@@ -160,13 +187,14 @@ impl<T: Waits> Lanes<T> {
     #[inline]
     pub fn take(&mut self, lane: u32, events: &mut EventQueue) -> Option<T> {
         let Lane { duration, row } = &mut self.lanes[lane as usize];
-        let head = row.pop_front();
-        match row.front() {
+        let head = row.first()?.what;
+        row.drop_front();
+        match row.first() {
             Some(next) if !events.plain => events.insert_entry(next.due),
             None if *duration == ALONE => self.alone.push(lane),
             _ => {}
         }
-        head.map(|head| head.what)
+        Some(head)
     }
 }
 
@@ -187,6 +215,17 @@ mod tests {
         Flight { id: PacketId(0), port, next: NextHop::HERE }
     }
 
+    fn start(
+        lanes: &mut Lanes<Flight>,
+        lane: &mut u32,
+        duration: Time,
+        port: u32,
+        events: &mut EventQueue,
+    ) {
+        let key = events.reserve(duration);
+        lanes.start(lane, duration, key, at(port), events);
+    }
+
     fn arrivals(lanes: &mut Lanes<Flight>, events: &mut EventQueue) -> Vec<(u64, u32)> {
         let mut seen = Vec::new();
         while let Some(Event::Arrival(lane)) = events.pop(Time::MAX) {
@@ -201,7 +240,7 @@ mod tests {
         let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
         let mut known = [0; 4];
         for (port, duration) in [(0, 50), (1, 20), (2, 50), (3, 20)] {
-            lanes.start(&mut known[port as usize], Time(duration), at(port), &mut events);
+            start(&mut lanes, &mut known[port as usize], Time(duration), port, &mut events);
         }
         assert_eq!(known, [0, 1, 0, 1]);
         let order = arrivals(&mut lanes, &mut events);
@@ -213,13 +252,14 @@ mod tests {
         let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
         for round in 0..2 {
             for (port, duration) in [(0, 50), (1, 20), (2, 50)] {
-                lanes.start_alone(Time(duration), at(port), &mut events);
+                let key = events.reserve(Time(duration));
+                lanes.start_alone(key, at(port), &mut events);
             }
             let start = round * 50;
             let order = arrivals(&mut lanes, &mut events);
             assert_eq!(order, [(start + 20, 1), (start + 50, 0), (start + 50, 2)]);
         }
-        lanes.start(&mut 0, Time(50), at(3), &mut events);
+        start(&mut lanes, &mut 0, Time(50), 3, &mut events);
         assert_eq!(lanes.lanes.len(), 4);
     }
 
@@ -227,10 +267,10 @@ mod tests {
     fn an_empty_lane_gets_another_duration_and_who_knew_it_finds_a_new_one() {
         let (mut lanes, mut events) = (Lanes::default(), EventQueue::default());
         let (mut old, mut new) = (0, 0);
-        lanes.start(&mut old, Time(50), at(0), &mut events);
+        start(&mut lanes, &mut old, Time(50), 0, &mut events);
         arrivals(&mut lanes, &mut events);
-        lanes.start(&mut new, Time(70), at(1), &mut events);
-        lanes.start(&mut old, Time(50), at(0), &mut events);
+        start(&mut lanes, &mut new, Time(70), 1, &mut events);
+        start(&mut lanes, &mut old, Time(50), 0, &mut events);
         assert_eq!((old, new, lanes.lanes.len()), (1, 0, 2));
         assert_eq!(arrivals(&mut lanes, &mut events), [(100, 0), (120, 1)]);
     }

@@ -45,14 +45,14 @@ impl PacketPool {
                 *slot = packet;
                 id
             }
-            None => self.grow(packet),
+            None => self.grow(&packet),
         }
     }
 
     #[cold]
-    fn grow(&mut self, packet: Packet) -> PacketId {
+    fn grow(&mut self, packet: &Packet) -> PacketId {
         let id = PacketId(self.slots.len() as u32);
-        self.slots.push(packet);
+        self.slots.push(*packet);
         self.free = u32::MAX;
         id
     }

@@ -2,7 +2,7 @@
 //! trace.
 
 use crate::flow_monitor::LostIn;
-use crate::packet::{Ecn, FlowKey, FlowKeys, PacketId, PacketPool};
+use crate::packet::{Ecn, FlowKey, FlowKeys, Packet, PacketId, PacketPool};
 use crate::time::{Rate, Time};
 use crate::trace::{PacketEvent, PacketTrace, Row};
 use crate::verdict::{Reason, Verdict};
@@ -24,9 +24,9 @@ pub struct QdiscState {
     pub packets: u32,
     pub bytes: u32,
     pub enqueued_packets: u64,
-    pub dequeued_packets: u64,
     /// [`NOBODY_YET`] before the first.
     last_sojourn: Time,
+    pub dequeued_packets: u64,
     /// Apart, since most packets are neither dropped nor marked.
     pub decisions: Box<Decisions>,
 }
@@ -59,6 +59,24 @@ impl QdiscState {
     /// Time in the queue of the packet dequeued last, those dropped then included.
     pub fn last_sojourn(&self) -> Option<Time> {
         (self.last_sojourn != NOBODY_YET).then_some(self.last_sojourn)
+    }
+
+    /// A packet is now in the queue.
+    #[inline(always)]
+    pub fn count_enqueued(&mut self, packet: &mut Packet, now: Time) {
+        packet.enqueued = now;
+        self.packets += 1;
+        self.bytes += packet.ip_bytes;
+        self.enqueued_packets += 1;
+    }
+
+    /// A packet has left the queue.
+    #[inline(always)]
+    pub fn count_dequeued(&mut self, packet: &Packet, now: Time) {
+        self.packets -= 1;
+        self.bytes -= packet.ip_bytes;
+        self.dequeued_packets += 1;
+        self.last_sojourn = now - packet.enqueued;
     }
 
     /// A packet was enqueued and dequeued at once.
@@ -125,11 +143,7 @@ impl Nesting {
 impl QdiscContext<'_> {
     /// The packet `id` is now in the queue.
     pub fn enqueued(&mut self, id: PacketId) {
-        let packet = &mut self.packets[id];
-        packet.enqueued = self.now;
-        self.state.packets += 1;
-        self.state.bytes += packet.ip_bytes;
-        self.state.enqueued_packets += 1;
+        self.state.count_enqueued(&mut self.packets[id], self.now);
         self.record(PacketEvent::Enqueue, id, Reason { text: "", depth: 0 });
     }
 
@@ -138,11 +152,7 @@ impl QdiscContext<'_> {
         if self.nesting.is_peek {
             return;
         }
-        let packet = &self.packets[id];
-        self.state.packets -= 1;
-        self.state.bytes -= packet.ip_bytes;
-        self.state.dequeued_packets += 1;
-        self.state.last_sojourn = self.now - packet.enqueued;
+        self.state.count_dequeued(&self.packets[id], self.now);
     }
 
     /// The arriving packet `id` is refused; it ceases to exist.

@@ -3,9 +3,9 @@
 
 use super::discipline::Discipline;
 use super::reasons::LIMIT_EXCEEDED;
-use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext, QdiscState};
 use crate::attributes::{Kind, Param, Spec};
-use crate::packet::PacketId;
+use crate::packet::{PacketId, PacketPool};
 use crate::time::Time;
 use crate::units::QueueSize;
 
@@ -39,6 +39,41 @@ impl Fifo {
 
     pub(super) fn with_limit(limit: QueueSize) -> Self {
         Fifo { queue: PacketFifo::default(), limit }
+    }
+
+    /// Whatever comes while it is empty passes.
+    pub fn passes_all(&self) -> bool {
+        matches!(self.limit, QueueSize::Packets(1..))
+    }
+
+    /// As `enqueue` where nobody looks.  Returns false, and has done nothing, if the packet does not fit.
+    #[inline(always)] // in one place
+    pub fn append(
+        &mut self,
+        id: PacketId,
+        now: Time,
+        packets: &mut PacketPool,
+        state: &mut QdiscState,
+    ) -> bool {
+        let has_room = self.queue.has_room(self.limit, packets[id].ip_bytes);
+        if has_room {
+            self.queue.append(id, packets);
+            state.count_enqueued(&mut packets[id], now);
+        }
+        has_room
+    }
+
+    /// As `dequeue`.
+    #[inline(always)] // in one place
+    pub fn take_first(
+        &mut self,
+        now: Time,
+        packets: &PacketPool,
+        state: &mut QdiscState,
+    ) -> Option<PacketId> {
+        let id = self.queue.take_first(packets)?;
+        state.count_dequeued(&packets[id], now);
+        Some(id)
     }
 }
 

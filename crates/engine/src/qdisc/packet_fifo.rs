@@ -1,7 +1,7 @@
 //! The internal queue of disciplines.
 
 use super::QdiscContext;
-use crate::packet::{PacketId, PacketList};
+use crate::packet::{PacketId, PacketList, PacketPool};
 use crate::units::QueueSize;
 
 /// A first-in first-out list of packets that knows its bytes and reports to the context (ns-3's
@@ -16,16 +16,29 @@ pub struct PacketFifo {
 impl PacketFifo {
     /// Appends a packet, which is thereby enqueued.
     pub fn push(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) {
-        self.bytes += cx.packets[id].ip_bytes;
-        self.list.push(id, cx.packets);
+        self.append(id, cx.packets);
         cx.enqueued(id);
+    }
+
+    /// The same but for the report.
+    #[inline(always)]
+    pub fn append(&mut self, id: PacketId, packets: &mut PacketPool) {
+        self.bytes += packets[id].ip_bytes;
+        self.list.push(id, packets);
     }
 
     /// Takes the oldest packet, which is thereby dequeued.
     pub fn pop(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        let id = self.list.pop(cx.packets)?;
-        self.bytes -= cx.packets[id].ip_bytes;
+        let id = self.take_first(cx.packets)?;
         cx.dequeued(id);
+        Some(id)
+    }
+
+    /// The same but for the report.
+    #[inline(always)]
+    pub fn take_first(&mut self, packets: &PacketPool) -> Option<PacketId> {
+        let id = self.list.pop(packets)?;
+        self.bytes -= packets[id].ip_bytes;
         Some(id)
     }
 

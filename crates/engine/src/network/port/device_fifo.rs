@@ -24,6 +24,11 @@ impl DeviceFifo {
         matches!(self.limit, DeviceQueue::Packets(1))
     }
 
+    /// Whether its limit is in packets, of which one fits at least.
+    pub fn counts_packets(&self) -> bool {
+        matches!(self.limit, DeviceQueue::Packets(1..))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -39,13 +44,12 @@ impl DeviceFifo {
         self.bytes += bytes;
     }
 
-    /// The packet that goes next, and its bytes.
+    /// The packet that goes next.
     #[inline]
-    pub fn pop(&mut self, packets: &PacketPool) -> Option<(PacketId, u32)> {
+    pub fn pop(&mut self, packets: &PacketPool) -> Option<PacketId> {
         let id = self.list.pop(packets)?;
-        let bytes = packets[id].wire_bytes();
-        self.bytes -= bytes;
-        Some((id, bytes))
+        self.bytes -= packets[id].wire_bytes();
+        Some(id)
     }
 
     /// Whether it would overflow with another packet of `bytes`.

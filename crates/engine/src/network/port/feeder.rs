@@ -30,18 +30,27 @@ impl Feeder {
         Feeder { state: QdiscState::default(), qdisc }
     }
 
-    /// A packet comes to the discipline.
+    /// A packet comes to the discipline, and nobody looks.
     #[inline(always)] // in one place
     pub fn enqueue(&mut self, id: PacketId, transmitter: &Transmitter, common: &mut Common) {
+        let (now, packets) = (common.events.now().time, &mut common.packets);
+        if let AnyQdisc::Fifo(fifo) = &mut self.qdisc
+            && fifo.append(id, now, packets, &mut self.state)
+        {
+            return;
+        }
         self.call(ROOT, transmitter, common, |qdisc, cx| match qdisc {
             AnyQdisc::Red(red) => red.enqueue(id, cx),
             qdisc => qdisc.enqueue(id, cx),
         });
     }
 
-    /// The device has room.
+    /// The device has room, and nobody looks.
     #[inline(always)] // in one place
     pub fn dequeue(&mut self, transmitter: &Transmitter, common: &mut Common) -> Option<PacketId> {
+        if let AnyQdisc::Fifo(fifo) = &mut self.qdisc {
+            return fifo.take_first(common.events.now().time, &common.packets, &mut self.state);
+        }
         self.call(ROOT, transmitter, common, |qdisc, cx| match qdisc {
             AnyQdisc::Red(red) => red.dequeue(cx),
             qdisc => qdisc.dequeue(cx),

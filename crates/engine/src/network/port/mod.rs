@@ -85,6 +85,15 @@ impl Port {
         Port { transmitter, device }
     }
 
+    /// What passes here needs attention if somebody `looks`, or the device asks for it.
+    pub fn attend(&mut self, looks: bool) {
+        let has_shortcuts = match &self.device {
+            Device::Single(single) => single.has_shortcuts(),
+            Device::Several(_) => false,
+        };
+        self.transmitter.attend(looks || !has_shortcuts);
+    }
+
     /// A packet comes to the port: into the queue discipline, or straight to the device.
     #[inline(always)] // on every hop
     pub fn enter(&mut self, id: PacketId, common: &mut Common) {

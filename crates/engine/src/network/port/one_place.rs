@@ -16,13 +16,12 @@ use crate::event::{Event, Key};
 use crate::network::common::Common;
 use crate::packet::PacketId;
 use crate::qdisc::Qdisc;
-use crate::time::Time;
 
 impl Single {
     /// Packets wait in the way described above, now.
     #[inline(always)] // asked for every packet that waits
-    fn is_brief(&self, transmitter: &Transmitter, common: &Common) -> bool {
-        self.has_one_place && transmitter.is_even() && !common.is_observed
+    fn is_brief(&self, transmitter: &Transmitter) -> bool {
+        self.has_one_place && !transmitter.is_attended()
     }
 
     /// A packet comes while another one is sent.  Returns whether it waits now; if not, the general way is to be gone.
@@ -34,7 +33,7 @@ impl Single {
         common: &mut Common,
     ) -> bool {
         let now = common.events.now();
-        if !self.is_brief(transmitter, common) || !transmitter.is_busy(now) {
+        if !self.is_brief(transmitter) || !transmitter.is_busy(now) {
             return false;
         }
         let Some(feeder) = &mut self.feeder else { return false };
@@ -63,16 +62,18 @@ impl Single {
     /// has gone; if not, the general way is to be gone.
     #[inline(always)] // in one place
     pub(super) fn succeeds(&mut self, transmitter: &mut Transmitter, common: &mut Common) -> bool {
-        if !self.is_brief(transmitter, common) {
+        if !self.is_brief(transmitter) {
             return false;
         }
         let (FlowControl::Stopped, Some(feeder)) = (self.flow_control, &mut self.feeder) else {
             return false;
         };
-        let Some((id, bytes)) = self.queue.pop(&common.packets) else { return false };
+        let Some(id) = self.queue.pop(&common.packets) else { return false };
+        let packet = transmitter.departure(id, common);
         // ns-3 draws its number before those of the transmission.
-        let wake = common.events.reserve(Time::ZERO);
-        let size = transmitter.send(id, bytes, common);
+        let number = common.events.draw(3);
+        let wake = Key { time: common.events.now().time, number };
+        let size = transmitter.send(packet, number + 1, common);
         if !common.events.skip_to(wake) {
             common.events.insert(wake, Event::Wake(transmitter.port));
             return true;

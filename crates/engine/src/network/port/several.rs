@@ -146,11 +146,11 @@ impl Several {
 
     /// The transmitter is free: the next packet.
     pub fn transmit_next(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
-        let Some((queue, id, bytes)) = self.take(&common.packets) else { return };
+        let Some((queue, id)) = self.take(&common.packets) else { return };
         self.wakes.push_back(queue);
         common.events.schedule(Time::ZERO, Event::Wake(transmitter.port));
         let others_wait = self.queues.iter().any(|queue| !queue.packets.is_empty());
-        transmitter.transmit(id, bytes, others_wait, common);
+        transmitter.transmit(id, others_wait, common);
         common.record(transmitter.port, PacketEvent::Tx, id, "");
     }
 
@@ -179,17 +179,16 @@ impl Several {
         }
     }
 
-    /// The packet that goes next with its queue and its bytes: in turn with [`DeviceSelect::Flow`], the
+    /// The packet that goes next with its queue: in turn with [`DeviceSelect::Flow`], the
     /// most urgent with [`DeviceSelect::Priority`].
-    fn take(&mut self, packets: &PacketPool) -> Option<(usize, PacketId, u32)> {
+    fn take(&mut self, packets: &PacketPool) -> Option<(usize, PacketId)> {
         let count = self.queues.len();
         let mut next = (self.turn..self.turn + count).map(|i| i % count);
         let chosen = next.find(|&i| !self.queues[i].packets.is_empty())?;
         if self.select == DeviceSelect::Flow {
             self.turn = (chosen + 1) % count;
         }
-        let (id, bytes) = self.queues[chosen].packets.pop(packets)?;
-        Some((chosen, id, bytes))
+        Some((chosen, self.queues[chosen].packets.pop(packets)?))
     }
 
     fn queue_of(&self, id: PacketId, common: &Common) -> usize {

@@ -19,6 +19,8 @@ pub struct Single {
     pub(super) queue: DeviceFifo,
     /// The device's queue has one place, and a discipline feeds it: see `super::one_place`.
     pub(super) has_one_place: bool,
+    /// Whatever comes while the discipline is empty passes it.
+    passes_all: bool,
     /// None: packets go straight to the device.
     pub(super) feeder: Option<Feeder>,
     /// Byte queue limits, for which the discipline waits as well; only where every event is queued.
@@ -32,12 +34,19 @@ impl Single {
     pub fn new(qdisc: Option<AnyQdisc>, queue: DeviceFifo, hold_time: Option<Time>) -> Self {
         Single {
             has_one_place: queue.has_one_place() && qdisc.is_some() && hold_time.is_none(),
+            passes_all: matches!(&qdisc, Some(AnyQdisc::Fifo(fifo)) if fifo.passes_all()),
             flow_control: FlowControl::default(),
             queue,
             limits: hold_time.map(|hold_time| Box::new(ByteLimits::new(hold_time))),
             dropped: 0,
             feeder: qdisc.map(Feeder::new),
         }
+    }
+
+    /// Some packets go straight through here, or wait briefly: a discipline feeds the device, whose queue counts
+    /// packets.
+    pub fn has_shortcuts(&self) -> bool {
+        self.feeder.is_some() && self.queue.counts_packets()
     }
 
     /// A packet comes: into the discipline, or straight to the device.
@@ -58,25 +67,24 @@ impl Single {
         common: &mut Common,
     ) -> bool {
         let now = common.events.now();
-        if transmitter.is_busy(now) || !transmitter.is_even() || common.is_observed {
+        if transmitter.is_busy(now) || transmitter.is_attended() {
             return false;
         }
         let Some(Feeder { qdisc, state }) = &mut self.feeder else { return false };
         if state.packets > 0 || !self.flow_control.may_send(now, |wake| qdisc.found_empty(wake)) {
             return false;
         }
-        let packet = &common.packets[id];
-        let bytes = packet.wire_bytes();
         // An idle transmitter has no queue, so that nobody waits for its end.
         debug_assert!(self.queue.is_empty());
-        if self.queue.is_full_for(bytes) || !qdisc.passes(packet.ip_bytes, now.time) {
+        let packet = transmitter.departure(id, common);
+        if !self.passes_all && !qdisc.passes(common.packets[id].ip_bytes, now.time) {
             return false;
         }
         state.count_passed();
         // ns-3 draws its number before those of the transmission.
-        let wake = common.events.reserve(Time::ZERO);
-        transmitter.send(id, bytes, common);
-        self.flow_control.pass(wake, self.queue.is_filled_by(bytes));
+        let number = common.events.draw(3);
+        transmitter.send(packet, number + 1, common);
+        self.flow_control.pass(Key { time: now.time, number }, self.has_one_place);
         true
     }
 
@@ -99,7 +107,7 @@ impl Single {
                 if transmitter.is_busy(now) {
                     return self.wait(id, bytes, transmitter, common);
                 }
-                let wake = self.transmit(id, bytes, transmitter, common);
+                let wake = self.transmit(id, transmitter, common);
                 self.flow_control.pass(wake, self.queue.is_filled_by(bytes));
                 common.record(transmitter.port, PacketEvent::Tx, id, "");
                 return;
@@ -179,7 +187,7 @@ impl Single {
         if self.queue.is_filled_by(bytes) {
             self.flow_control.stop(transmitter.port, &mut common.events);
         }
-        let wake = self.transmit(id, bytes, transmitter, common);
+        let wake = self.transmit(id, transmitter, common);
         let is_plain = transmitter.is_plain;
         self.flow_control.on_transmission(wake, transmitter.port, is_plain, &mut common.events);
         common.record(transmitter.port, PacketEvent::Tx, id, "");
@@ -206,13 +214,12 @@ impl Single {
     fn transmit(
         &mut self,
         id: PacketId,
-        bytes: u32,
         transmitter: &mut Transmitter,
         common: &mut Common,
     ) -> Key {
         // ns-3 draws its number before those of the transmission.
         let wake = common.events.reserve(Time::ZERO);
-        transmitter.transmit(id, bytes, !self.queue.is_empty(), common);
+        transmitter.transmit(id, !self.queue.is_empty(), common);
         wake
     }
 
@@ -221,8 +228,8 @@ impl Single {
         if self.succeeds(transmitter, common) {
             return;
         }
-        let Some((id, bytes)) = self.queue.pop(&common.packets) else { return };
-        let wake = self.transmit(id, bytes, transmitter, common);
+        let Some(id) = self.queue.pop(&common.packets) else { return };
+        let wake = self.transmit(id, transmitter, common);
         common.record(transmitter.port, PacketEvent::Tx, id, "");
         let (port, is_plain) = (transmitter.port, transmitter.is_plain);
         if self.flow_control.is_stopped() && !is_plain && common.events.skip_to(wake) {
@@ -268,7 +275,7 @@ impl Single {
                 lose(id, common);
             }
         }
-        while let Some((id, _)) = self.queue.pop(&common.packets) {
+        while let Some(id) = self.queue.pop(&common.packets) {
             // The device looks whether there is room now, as after every packet that leaves its queue.
             let wake = common.events.reserve(Time::ZERO);
             let is_plain = transmitter.is_plain;

@@ -5,7 +5,7 @@ use super::DelayVariation;
 use crate::event::{Event, Key};
 use crate::network::common::Common;
 use crate::network::lanes::{Flight, Transmission};
-use crate::packet::PacketId;
+use crate::packet::{Packet, PacketId};
 use crate::routing::{NextHop, Place};
 use crate::time::{Rate, Time};
 
@@ -25,6 +25,14 @@ struct Sizes {
 #[derive(Clone, Copy, Debug)]
 pub struct Size(usize);
 
+/// A packet that leaves: its bytes on the wire, and what the node at the far end will do with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    id: PacketId,
+    bytes: u32,
+    next: NextHop,
+}
+
 /// No row of a table.
 const NOT_ASKED: u32 = u32::MAX;
 
@@ -35,8 +43,8 @@ pub struct Transmitter {
     sizes: Sizes,
     /// When the present transmission ends; in the past if the transmitter is idle.
     busy_until: Key,
-    pub delay: Time,
     pub tx_packets: u64,
+    pub delay: Time,
     pub tx_bytes: u64,
     rate: Rate,
     /// Whose it is.
@@ -44,6 +52,8 @@ pub struct Transmitter {
     /// The row of the node at the far end, if what that does with a packet is decided here; or else, or at an
     /// end system, [`NOT_ASKED`].
     leads_to: u32,
+    /// No packet goes straight through: see [`Transmitter::attend`].
+    is_attended: bool,
     /// Every event is queued, as [`EventQueue::plain`] says, or because byte limits count them all.
     pub is_plain: bool,
     /// The end of the present transmission is queued as an event.
@@ -58,6 +68,7 @@ impl Transmitter {
         Transmitter {
             port,
             leads_to: NOT_ASKED,
+            is_attended: true,
             is_plain: false,
             is_completion_queued: false,
             is_uneven: variation.is_some(),
@@ -93,39 +104,53 @@ impl Transmitter {
         now < self.busy_until
     }
 
-    /// What is sent here needs no attention: not every event is queued, and all packets fly equally
-    /// long.
+    /// Whether what is sent here needs attention.
     #[inline]
-    pub fn is_even(&self) -> bool {
-        !(self.is_plain | self.is_uneven)
+    pub fn is_attended(&self) -> bool {
+        self.is_attended
     }
 
-    /// Puts a packet onto the wire of an even transmitter, whose end nobody waits for.  Returns which of the
-    /// sizes it has.
+    /// What is sent here needs attention if every event is queued, if packets do not all fly equally long, or if
+    /// somebody `looks`.
+    pub fn attend(&mut self, looks: bool) {
+        self.is_attended = looks || self.is_plain || self.is_uneven;
+    }
+
+    /// A packet that is to be sent here.
+    #[inline(always)]
+    pub fn departure(&self, id: PacketId, common: &Common) -> Departure {
+        let packet = &common.packets[id];
+        Departure { id, bytes: packet.wire_bytes(), next: self.next_after(packet, common) }
+    }
+
+    /// Puts a packet onto the wire where all fly equally long, and nobody waits for its end.  `number`: of the end
+    /// of the transmission; that of the arrival is the next.  Returns which of the sizes it has.
     #[inline(always)] // on every hop
-    pub fn send(&mut self, id: PacketId, bytes: u32, common: &mut Common) -> Size {
-        let (delay, port) = (self.delay, self.port);
+    pub fn send(&mut self, packet: Departure, number: u64, common: &mut Common) -> Size {
+        let Departure { id, bytes, next } = packet;
         let size = self.size(bytes);
         let tx_time = self.sizes.tx_time[size];
-        // ns-3 draws the numbers in this order: end of transmission, arrival.
-        let busy_until = common.events.reserve(tx_time);
-        let next = self.next_after(id, common);
-        let flight = Flight { id, port, next };
-        let lane = &mut self.sizes.lane[size];
-        common.flights.start(lane, tx_time + delay, flight, &mut common.events);
-        self.busy_until = busy_until;
+        let (now, duration) = (common.events.now().time, tx_time + self.delay);
+        self.busy_until = Key { time: now + tx_time, number };
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
+        let key = Key { time: now + duration, number: number + 1 };
+        let flight = Flight { id, port: self.port, next };
+        let lane = &mut self.sizes.lane[size];
+        common.flights.start(lane, duration, key, flight, &mut common.events);
         Size(size)
     }
 
     /// Puts a packet onto the wire; the transmitter is idle, and busy from now on until the packet's
     /// end has left.  `is_awaited`: others wait for that.
-    pub fn transmit(&mut self, id: PacketId, bytes: u32, is_awaited: bool, common: &mut Common) {
+    pub fn transmit(&mut self, id: PacketId, is_awaited: bool, common: &mut Common) {
+        let packet = self.departure(id, common);
+        // ns-3 draws the numbers in this order: end of transmission, arrival.
+        let number = common.events.draw(2);
         let size = if self.is_uneven {
-            self.send_unevenly(id, bytes, common)
+            self.send_unevenly(packet, number, common)
         } else {
-            self.send(id, bytes, common)
+            self.send(packet, number, common)
         };
         if is_awaited || self.is_plain {
             self.await_begun(size, common);
@@ -134,36 +159,38 @@ impl Transmitter {
 
     /// What the node at the far end will do with a packet.
     #[inline(always)]
-    fn next_after(&self, id: PacketId, common: &Common) -> NextHop {
+    fn next_after(&self, packet: &Packet, common: &Common) -> NextHop {
         match self.leads_to {
             NOT_ASKED => NextHop::HERE,
-            row => common.forwarding.ahead(row, &common.packets[id]),
+            row => common.forwarding.ahead(row, packet),
         }
     }
 
     /// The packet may fly longer than others.
     #[inline(never)]
-    fn send_unevenly(&mut self, id: PacketId, bytes: u32, common: &mut Common) -> Size {
+    fn send_unevenly(&mut self, packet: Departure, number: u64, common: &mut Common) -> Size {
+        let Departure { id, bytes, next } = packet;
         let (delay, port) = (self.delay, self.port);
         let mut variation = self.variation.take();
         let size = self.size(bytes);
         let tx_time = self.sizes.tx_time[size];
-        let busy_until = common.events.reserve(tx_time);
-        let next = self.next_after(id, common);
+        let now = common.events.now().time;
         let (mut duration, mut lane) = (tx_time + delay, &mut self.sizes.lane[size]);
         if let Some((added, own)) = common.added_delays.at(port, &common.packets[id]) {
             (duration, lane) = (duration + added, own);
         }
         let (flight, events) = (Flight { id, port, next }, &mut common.events);
-        match &mut variation {
-            Some(by) => {
-                let duration = by.flight(events.now().time, duration);
-                common.flights.start_alone(duration, flight, events);
-            }
-            None => common.flights.start(lane, duration, flight, events),
+        if let Some(by) = &mut variation {
+            duration = by.flight(now, duration);
+        }
+        let key = Key { time: now + duration, number: number + 1 };
+        if variation.is_some() {
+            common.flights.start_alone(key, flight, events);
+        } else {
+            common.flights.start(lane, duration, key, flight, events);
         }
         self.variation = variation;
-        self.busy_until = busy_until;
+        self.busy_until = Key { time: now + tx_time, number };
         self.tx_packets += 1;
         self.tx_bytes += u64::from(bytes);
         Size(size)
