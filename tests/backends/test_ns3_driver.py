@@ -13,6 +13,7 @@ from ccperf.published import Published, published
 from ccperf.scenario import Scenario
 from ccperf.topologies.shorthand import dumbbell
 from ccperf.verify import seeds
+from lowered_files import written_out
 
 from .ns3_runs import at_grid, run, run_lowered
 
@@ -205,6 +206,13 @@ def test_without_a_discipline_packets_meet_the_stopped_device() -> None:
     assert {row.reason for row in drops} == {"Device stopped"}
     assert result.counter("btl_forward", "device_dropped") == len(drops) > 0
     assert result.counter("btl_forward", "qdisc_dropped") == 0
+
+
+def test_what_a_file_leaves_out_of_a_link_is_what_the_engine_takes_it_to_be() -> None:
+    short = small(stop_time="1s", loss=0.01, access_rate="11Mbps").lowered()
+    one, other = (run_lowered(text) for text in (short, json.dumps(written_out(short))))
+    assert one.packets == other.packets
+    assert "dst_0_reverse" in one.recording.links.strings("name")
 
 
 @pytest.mark.parametrize("size", [1, 512, 100_000])

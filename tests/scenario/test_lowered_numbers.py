@@ -13,6 +13,7 @@ import pytest
 from ccperf import _native
 from ccperf.scenario import Scenario
 from ccperf.topologies import written
+from lowered_files import written_out
 from user_scenarios import ROOT
 
 Place = tuple[str | int, ...]
@@ -52,7 +53,7 @@ def changed(lowered: Any, place: Place, number: float) -> str:
 
 @pytest.mark.parametrize("scenario", [two_bottlenecks, workload])
 def test_whatever_a_number_is_it_is_refused_or_the_run_begins(scenario: Any) -> None:
-    lowered = json.loads(scenario().lowered())
+    lowered = written_out(scenario().lowered())
     refused = 0
     for place, number in numbers(lowered):
         for other in WHOLE if isinstance(number, int) else FRACTIONS:
@@ -66,6 +67,7 @@ def test_whatever_a_number_is_it_is_refused_or_the_run_begins(scenario: Any) -> 
 @pytest.mark.parametrize(
     ("place", "number", "message"),
     [
+        (("schema",), 1, "schema: 1 is not between 2 and 3"),
         (("stop_ns",), 2**63, "stop_ns: 9223372036854775808 is not between 0 and 10"),
         (("recording", "interval_ns"), 0, "interval_ns: 0 is not between 1 and 10"),
         (("links", 0, "ends", 1), 99, "links: ends: there is no number 99 among 5"),
@@ -80,9 +82,21 @@ def test_whatever_a_number_is_it_is_refused_or_the_run_begins(scenario: Any) -> 
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, tuple) else "",
 )
 def test_the_field_is_named(place: Place, number: Any, message: str) -> None:
-    lowered = json.loads(two_bottlenecks().lowered())
+    lowered = written_out(two_bottlenecks().lowered())
     with pytest.raises(ValueError, match=message):
         _native.Simulation(changed(lowered, place, number))
+
+
+def test_a_file_in_which_nothing_is_left_out_is_read_as_well() -> None:
+    short = two_bottlenecks().lowered()
+    whole = json.dumps(written_out(short))
+    assert len(whole) > len(short) + 1000
+    tables = [_native.Simulation(text).finish() for text in (short, whole)]
+    for table in ("flows", "links"):
+        one, other = (
+            {name: [*map(str, column)] for name, column in each[table].items()} for each in tables
+        )
+        assert one == other
 
 
 def test_a_datagram_fits_into_a_packet() -> None:

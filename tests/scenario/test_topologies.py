@@ -14,11 +14,12 @@ from ccperf.errors import ScenarioError
 from ccperf.scenario import Algorithm
 from ccperf.topologies import parking_lot
 from ccperf.topologies.shorthand import dumbbell
+from lowered_files import written_out
 
 
 def lowered(**options: Any) -> Any:
     given = {"rate": "16Mbps", "rtts": "15ms", "qlen": "20p", "cc": "newreno", **options}
-    return json.loads(dumbbell(**given).lowered())
+    return written_out(dumbbell(**given).lowered())
 
 
 def test_the_published_settings() -> None:

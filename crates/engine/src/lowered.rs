@@ -1,15 +1,25 @@
 //! The flat form of a scenario that every backend runs: integers, indices, addresses, routes and
-//! stream numbers, no names to resolve and no defaults to know.
+//! stream numbers, no names to resolve, and no defaults to know but those of [`link`].
+
+mod link;
 
 use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::rng::Distribution;
 use crate::time::{Rate, Time};
 
-/// The version of the format; a reader refuses others.
-pub const SCHEMA: u32 = 2;
+pub use link::{
+    DeviceQueue, DeviceSelect, Direction, GilbertElliott, Jitter, Link, Reordering, Schedule,
+};
+
+/// The version of the format.
+pub const SCHEMA: u32 = 3;
+/// A reader refuses others than these: in those of version 2 nothing of a link is left out.
+pub const SCHEMAS: RangeInclusive<u32> = 2..=SCHEMA;
 
 /// As many flows and pings, and links, can be numbered in a run.
 pub const MAX_FLOWS: usize = 2_000_000;
@@ -66,6 +76,11 @@ pub struct Lowered {
 }
 
 impl Lowered {
+    /// The name of a port.
+    pub fn port_name(&self, port: usize) -> String {
+        self.links[port / 2].direction_name(port % 2)
+    }
+
     /// How many flows there are, those of workloads included.
     pub fn flow_count(&self) -> usize {
         self.flows.len() + self.workloads.iter().map(Workload::len).sum::<usize>()
@@ -99,125 +114,9 @@ pub struct Recording {
     pub paths: Vec<u32>,
 }
 
-/// A full-duplex point-to-point link.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    pub name: String,
-    /// Node indices; `forward` goes from the first to the second.
-    pub ends: [usize; 2],
-    /// The IPv4 address of each end; the mask is /30.
-    pub addresses: [String; 2],
-    pub delay_ns: u64,
-    /// Forward, reverse.
-    pub directions: [Direction; 2],
-    /// In scheduling order.
-    pub schedules: Vec<Schedule>,
-}
-
-/// New values of a link from given times on, in columns of equal length; at least one has some.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Schedule {
-    /// Whether rates and losses are of forward and reverse.
-    pub sides: [bool; 2],
-    /// Ascending, each once.
-    pub times_ns: Vec<u64>,
-    pub rates_bps: Option<Vec<u64>>,
-    pub delays_ns: Option<Vec<u64>>,
-    pub losses: Option<Vec<f64>>,
-}
-
-/// One direction of a link, with the device that sends into it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Direction {
-    /// `<link>_forward` or `<link>_reverse`.
-    pub name: String,
-    pub rate_bps: u64,
-    pub mtu_bytes: u32,
-    /// `None`: packets go straight to the device.
-    pub qdisc: Option<Algorithm>,
-    /// The size of each of the device's queues.
-    pub device_queue: DeviceQueue,
-    /// Hold time of ns-3's `DynamicQueueLimits` on the device queue, if it has them.
-    pub queue_limits_hold_ns: Option<u64>,
-    /// How many transmit queues the device has, and which one a packet enters.
-    pub device_queues: u16,
-    pub device_select: DeviceSelect,
-    /// Probability that the receiving device loses a packet, each packet alike.
-    pub loss: f64,
-    /// Stream number of the loss draws; directions with the same number share the stream.
-    pub loss_stream: u64,
-    /// Packets lost at the receiving device, by their number in order of arrival, from 0.
-    pub drops: Vec<u64>,
-    /// Losses in bursts, drawn from the same stream before those of `loss`.
-    #[serde(default)]
-    pub gilbert_elliott: Option<GilbertElliott>,
-    /// What comes on top of the link's delay, packet by packet.
-    #[serde(default)]
-    pub jitter: Option<Jitter>,
-    #[serde(default)]
-    pub reordering: Option<Reordering>,
-}
-
-/// A channel that is good at first: each packet moves it, then is lost by the state that it finds.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GilbertElliott {
-    pub to_bad: f64,
-    pub to_good: f64,
-    pub loss_in_good: f64,
-    pub loss_in_bad: f64,
-}
-
-/// A delay drawn for each packet.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Jitter {
-    /// In seconds.
-    pub delay_s: Distribution,
-    /// No packet arrives before one that was sent earlier.
-    pub keeps_order: bool,
-    pub stream: u64,
-}
-
-/// A delay drawn for some packets, on top of jitter.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reordering {
-    /// Of being late.
-    pub probability: f64,
-    /// By how much, in seconds.
-    pub delay_s: Distribution,
-    /// Of the choice; `delay_s` draws from the next one.
-    pub stream: u64,
-}
-
-/// The device's own queue under the queue discipline.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum DeviceQueue {
-    Packets(u32),
-    Bytes(u32),
-}
-
-/// How a device with several transmit queues chooses one for a packet, and serves them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DeviceSelect {
-    /// By a hash of addresses and ports (ns-3's `Ipv4QueueDiscItem::Hash`, modulo the number of
-    /// queues); served one packet each in turn.
-    #[default]
-    Flow,
-    /// By the packet's priority: interactive, interactive bulk, best effort, bulk; the last queue takes
-    /// what has none of its own.  A queue is served when those before it are empty.
-    Priority,
-}
-
 /// An algorithm by ns-3's class name, with the attributes that were given, under ns-3's names and in
 /// ns-3's spelling.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Algorithm {
     #[serde(rename = "type")]
@@ -307,8 +206,8 @@ pub struct Flow {
     pub transport: Transport,
     pub source: usize,
     pub destination: usize,
-    pub source_address: String,
-    pub destination_address: String,
+    pub source_address: Ipv4Addr,
+    pub destination_address: Ipv4Addr,
     pub source_port: u16,
     pub destination_port: u16,
     /// `[link, direction]` of each hop from source to destination (direction 0 forward, 1 reverse).
@@ -376,8 +275,8 @@ pub struct Stack {
 pub struct Pair {
     pub source: usize,
     pub destination: usize,
-    pub source_address: String,
-    pub destination_address: String,
+    pub source_address: Ipv4Addr,
+    pub destination_address: Ipv4Addr,
     pub path: Vec<[usize; 2]>,
     pub return_path: Vec<[usize; 2]>,
 }
@@ -429,8 +328,8 @@ pub struct Ping {
     pub name: String,
     pub source: usize,
     pub destination: usize,
-    pub source_address: String,
-    pub destination_address: String,
+    pub source_address: Ipv4Addr,
+    pub destination_address: Ipv4Addr,
     /// As a flow's.
     pub path: Vec<[usize; 2]>,
     pub return_path: Vec<[usize; 2]>,

@@ -405,8 +405,9 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
             let delay = |path: &[[usize; 2]]| -> u64 {
                 path.iter().map(|&[link, _]| scenario.links[link].delay_ns).sum()
             };
-            let slowest = way[0].iter().map(|&[link, side]| &scenario.links[link].directions[side]);
-            let slowest = slowest.min_by_key(|direction| direction.rate_bps);
+            let rate =
+                |&&[link, side]: &&[usize; 2]| scenario.links[link].directions[side].rate_bps;
+            let slowest = way[0].iter().min_by_key(rate);
             let [start, stop] = times;
             t.name.push(name);
             t.segments_sent.push(done.segments_sent as i64);
@@ -418,7 +419,8 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
             t.stop_ns.push(if stop > 0 { stop } else { scenario.stop_ns } as i64);
             t.completion_ns.push(optional(done.completed));
             t.base_rtt_ns.push((delay(way[0]) + delay(way[1]) + added) as i64);
-            t.bottleneck.push(slowest.map_or_else(String::new, |direction| direction.name.clone()));
+            let name = |&[link, side]: &[usize; 2]| scenario.links[link].direction_name(side);
+            t.bottleneck.push(slowest.map_or_else(String::new, name));
         };
     let mut number = 0;
     for flow in &scenario.flows {
@@ -486,10 +488,9 @@ fn workloads(scenario: &Lowered) -> Table {
 
 fn links(scenario: &Lowered, network: &Network) -> Table {
     let mut t = Links::default();
-    let directions = scenario.links.iter().flat_map(|link| &link.directions);
-    for ((direction, port), wire) in directions.zip(&network.ports).zip(&network.wires) {
+    for (number, (port, wire)) in network.ports.iter().zip(&network.wires).enumerate() {
         let qdisc = port.queue_statistics();
-        t.name.push(direction.name.clone());
+        t.name.push(scenario.port_name(number));
         t.tx_packets.push(port.transmitter.tx_packets as i64);
         t.tx_bytes.push(port.transmitter.tx_bytes as i64);
         t.qdisc_enqueued.push(qdisc.enqueued_packets as i64);
@@ -516,15 +517,14 @@ fn echoes(hosts: &Hosts) -> Table {
 
 fn drops(scenario: &Lowered, network: &Network) -> Table {
     let mut t = Drops::default();
-    let directions = scenario.links.iter().flat_map(|link| &link.directions);
-    for (direction, port) in directions.zip(&network.ports) {
+    for (number, port) in network.ports.iter().enumerate() {
         for count in port.decisions() {
             let verdict = match count.verdict {
                 Verdict::DropBeforeEnqueue => "drop_before_enqueue",
                 Verdict::DropAfterDequeue => "drop_after_dequeue",
                 Verdict::Mark => "mark",
             };
-            t.link.push(direction.name.clone());
+            t.link.push(scenario.port_name(number));
             t.verdict.push(verdict.to_string());
             t.reason.push(count.reason.of(count.verdict).to_string());
             t.packets.push(count.packets as i64);

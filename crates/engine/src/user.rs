@@ -15,7 +15,8 @@ use crate::tcp::control::Control;
 /// Whether `name` stands for user code rather than for an algorithm of the registries: a shared
 /// library (`/home/ann/libmycca.so`), or a Python class (`my_module:MyCca`, `/home/ann/mycca.py:MyCca`).
 pub fn is_user_code(name: &str) -> bool {
-    is_library(name) || is_python(name)
+    // Asked of each port; most names have neither.
+    name.bytes().any(|byte| byte == b'.' || byte == b':') && (is_library(name) || is_python(name))
 }
 
 /// Whether `name` is the path of a shared library.
@@ -38,7 +39,7 @@ fn is_python(name: &str) -> bool {
 /// The names of all user code in a scenario, sorted.
 pub fn names(scenario: &Lowered) -> Vec<&str> {
     let qdiscs = scenario.links.iter().flat_map(|link| &link.directions);
-    let qdiscs = qdiscs.filter_map(|direction| direction.qdisc.as_ref());
+    let qdiscs = qdiscs.filter_map(|direction| direction.qdisc.as_deref());
     let ccs = scenario.flows.iter().filter_map(|flow| flow.congestion_control.as_ref());
     let ccs = ccs.chain(scenario.stacks.iter().map(|stack| &stack.congestion_control));
     let all = qdiscs.chain(ccs).chain([&scenario.routing]);

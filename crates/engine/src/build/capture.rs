@@ -37,10 +37,8 @@ pub fn capture(scenario: &Lowered, mut out: Box<dyn Write + Send>) -> Result<Pac
             devices.len() - 1
         }) as u32;
     }
-    let names: Vec<String> = devices
-        .iter()
-        .map(|&port| scenario.links[port as usize / 2].directions[port as usize % 2].name.clone())
-        .collect();
+    let names: Vec<String> =
+        devices.iter().map(|&port| scenario.port_name(port as usize)).collect();
     let capture = Capture::new(&mut *out, &names, conversations, flow_keys::of_all(scenario)?)?;
     Ok(PacketTrace::capture(out, capture))
 }

@@ -60,27 +60,27 @@ pub fn of_all(scenario: &Lowered) -> Result<FlowKeys, Error> {
     let keys = keys.chain(probes.iter().map(|&pair| of_probe(scenario, pair)));
     let portless = fragmentation::portless(scenario).iter().zip(&of_flows);
     let keys = keys.chain(portless.map(|(flow, &n)| of_portless(flow, n)));
-    Ok(FlowKeys { keys: keys.collect::<Result<_, _>>()?, demotions: demotions.lists })
+    Ok(FlowKeys { keys: keys.collect(), demotions: demotions.lists })
 }
 
-fn of_flow(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
-    let addresses = [&*flow.source_address, &*flow.destination_address];
+fn of_flow(flow: &Flow, demotion: u16) -> [FlowKey; 2] {
+    let addresses = [flow.source_address, flow.destination_address];
     let services = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)].map(Service::new);
     let ports = [flow.source_port, flow.destination_port];
-    let [there, back] = keys(addresses, ports, protocol(flow), services, demotion)?;
-    Ok(match flow.transport {
+    let [there, back] = keys(addresses, ports, protocol(flow), services, demotion);
+    match flow.transport {
         Transport::Tcp => [there, back],
         // Only messages that nobody listens come back.
         Transport::Udp => [
             there,
             FlowKey { protocol: PROTOCOL_ICMP, source_port: 0, destination_port: 0, ..back },
         ],
-    })
+    }
 }
 
 /// Of a flow's fragments but the first, which disciplines know no ports of, and of what hosts say about them.
-fn of_portless(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
-    let [there, back] = of_flow(flow, demotion)?;
+fn of_portless(flow: &Flow, demotion: u16) -> [FlowKey; 2] {
+    let [there, back] = of_flow(flow, demotion);
     let (source_port, destination_port) = (0, 0);
     let message = FlowKey {
         source: back.source,
@@ -88,20 +88,17 @@ fn of_portless(flow: &Flow, demotion: u16) -> Result<[FlowKey; 2], Error> {
         protocol: PROTOCOL_ICMP,
         ..FlowKey::default()
     };
-    Ok([FlowKey { source_port, destination_port, ..there }, message])
+    [FlowKey { source_port, destination_port, ..there }, message]
 }
 
 /// Of the transfers of all workloads.
-fn of_transfers(
-    scenario: &Lowered,
-    demotions: &[u16],
-) -> impl Iterator<Item = Result<[FlowKey; 2], Error>> {
+fn of_transfers(scenario: &Lowered, demotions: &[u16]) -> impl Iterator<Item = [FlowKey; 2]> {
     scenario.workloads.iter().flat_map(|workload| {
         let stack = &scenario.stacks[workload.stack];
         let ports = workload.source_port.iter().zip(&workload.destination_port);
         workload.pair.iter().zip(ports).map(|(&pair, (&source, &destination))| {
             let pair = &scenario.pairs[pair as usize];
-            let addresses = [&*pair.source_address, &*pair.destination_address];
+            let addresses = [pair.source_address, pair.destination_address];
             let services = [(stack.tos, stack.dscp), (stack.return_tos, stack.return_dscp)];
             let services = services.map(Service::new);
             let demotion = demotions[workload.stack];
@@ -110,9 +107,9 @@ fn of_transfers(
     })
 }
 
-fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {
+fn of_ping(ping: &Ping) -> [FlowKey; 2] {
     keys(
-        [&ping.source_address, &ping.destination_address],
+        [ping.source_address, ping.destination_address],
         [0, 0],
         PROTOCOL_ICMP,
         [Service::default(); 2],
@@ -120,10 +117,11 @@ fn of_ping(ping: &Ping) -> Result<[FlowKey; 2], Error> {
     )
 }
 
-fn of_probe(scenario: &Lowered, pair: [usize; 2]) -> Result<[FlowKey; 2], Error> {
+fn of_probe(scenario: &Lowered, pair: [usize; 2]) -> [FlowKey; 2] {
     let address = |node: usize| {
-        let ends = scenario.links.iter().flat_map(|link| link.ends.iter().zip(&link.addresses));
-        ends.clone().find(|&(&end, _)| end == node).map_or("", |(_, address)| address)
+        let mut ends = scenario.links.iter().flat_map(|link| link.ends.iter().zip(link.addresses));
+        let own = ends.find(|&(&end, _)| end == node);
+        own.map_or(Ipv4Addr::UNSPECIFIED, |(_, address)| address)
     };
     keys(pair.map(address), [0, 0], PROTOCOL_UDP, [Service::default(); 2], 0)
 }
@@ -144,19 +142,15 @@ impl Service {
 
 /// What flow queueing sees of the packets there and back.
 fn keys(
-    addresses: [&str; 2],
+    addresses: [Ipv4Addr; 2],
     ports: [u16; 2],
     protocol: u8,
     services: [Service; 2],
     demotion: u16,
-) -> Result<[FlowKey; 2], Error> {
-    let address = |text: &str| {
-        let parsed = text.parse::<Ipv4Addr>();
-        parsed.map(u32::from).map_err(|_| Error::Scenario(format!("not an IPv4 address: {text}")))
-    };
+) -> [FlowKey; 2] {
     let forward = FlowKey {
-        source: address(addresses[0])?,
-        destination: address(addresses[1])?,
+        source: addresses[0].into(),
+        destination: addresses[1].into(),
         source_port: ports[0],
         destination_port: ports[1],
         protocol,
@@ -176,7 +170,7 @@ fn keys(
         demotion: 0,
         ..forward
     };
-    Ok([forward, backward])
+    [forward, backward]
 }
 
 #[cfg(test)]

@@ -68,8 +68,7 @@ pub fn packet_trace(
     out: Box<dyn Write + Send>,
     columns: Columns,
 ) -> Result<PacketTrace, Error> {
-    let directions = scenario.links.iter().flat_map(|link| &link.directions);
-    let ports = directions.map(|direction| direction.name.clone()).collect();
+    let ports = (0..2 * scenario.links.len()).map(|port| scenario.port_name(port)).collect();
     let flows = scenario.flows.iter().map(|flow| flow.name.clone());
     let pings = scenario.pings.iter().map(|ping| ping.name.clone());
     let flows = flows.chain(scenario.workloads.iter().flat_map(Workload::names)).chain(pings);
@@ -95,7 +94,8 @@ pub fn network(
     trace: Option<PacketTrace>,
     user: &dyn UserCode,
 ) -> Result<Network, Error> {
-    let (mut ports, mut losses) = (Vec::new(), Vec::new());
+    let count = 2 * scenario.links.len();
+    let (mut ports, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
     // Directions that name the same stream draw from it in turn.
     let (mut loss_streams, mut known) = (Vec::new(), HashMap::new());
     // The ports of a switch share its buffer.
@@ -111,7 +111,7 @@ pub fn network(
             let number = ports.len() as u32;
             let (seed, pool) = (scenario.seed, &pools[node]);
             ports.push(port::build(direction, number, delay, seed, user, pool)?);
-            let bursts = direction.gilbert_elliott.clone();
+            let bursts = direction.gilbert_elliott.as_deref().cloned();
             losses.push(Loss::new(direction.loss, bursts, loss_stream, direction.drops.clone()));
         }
     }

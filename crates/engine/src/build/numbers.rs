@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::event::INDICES;
 use crate::lowered::{
     Application, Direction, FASTEST, Flow, LARGEST_WRITE, LONGEST, LONGEST_DELAY, Link, Lowered,
-    MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, OnOff, Pair, Ping, Poisson, Recording, Workload,
+    MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, OnOff, Pair, Ping, Poisson, Recording, SCHEMAS, Workload,
 };
 
 const TIME: RangeInclusive<u64> = 0..=LONGEST.0;
@@ -27,6 +27,8 @@ type Checked = Result<(), Error>;
 /// # Errors
 /// The first number that does not fit, with the name of its field.
 pub fn check(scenario: &Lowered) -> Checked {
+    let schemas = u64::from(*SCHEMAS.start())..=u64::from(*SCHEMAS.end());
+    within("schema", scenario.schema.into(), schemas)?;
     within("stop_ns", scenario.stop_ns, TIME)?;
     few_enough(scenario)?;
     let there = There {

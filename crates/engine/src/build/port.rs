@@ -1,5 +1,7 @@
 //! A direction of a link, with its queue discipline and its device.
 
+use std::slice::from_ref;
+
 use super::{find, refused};
 use crate::attributes::Attributes;
 use crate::error::Error;
@@ -31,12 +33,12 @@ pub fn build(
         |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user, pool);
     let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
     let device = if direction.device_queues == 1 {
-        let qdisc = direction.qdisc.as_ref().map(build).transpose()?;
+        let qdisc = direction.qdisc.as_deref().map(build).transpose()?;
         Device::Single(Single::new(qdisc, queue(), hold_time))
     } else {
-        let root = direction.qdisc.as_slice();
-        let is_mq = direction.qdisc.as_ref().is_some_and(|root| root.kind == qdisc::MQ);
-        let each = if is_mq { &root[0].children[..] } else { root };
+        let root = direction.qdisc.as_deref();
+        let is_mq = root.is_some_and(|root| root.kind == qdisc::MQ);
+        let each = root.map_or(&[][..], |root| if is_mq { &root.children } else { from_ref(root) });
         let each = each.iter().map(build).collect::<Result<_, _>>()?;
         let queues = (0..direction.device_queues).map(|_| queue()).collect();
         Device::Several(Box::new(Several::new(queues, direction.device_select, each, is_mq)))

@@ -104,6 +104,9 @@ pub struct BuildContext<'a> {
     pub pool: Pool,
 }
 
+/// The discipline of most ports.
+pub const FIFO: &str = fifo::SPEC.spec.ns3;
+
 /// The discipline that shares its switch's buffer.
 pub const SHARED_BUFFER: &str = shared_buffer::SPEC.spec.ns3;
 

@@ -45,10 +45,7 @@ fn paths(scenario: &Lowered, monitor: &PathMonitor) -> [Table; 2] {
     for switch in monitor.switches() {
         let new = known.len() as i64;
         let way = *known.entry(switch.way).or_insert_with(|| {
-            let name = |port: u32| {
-                let (link, side) = (port as usize / 2, port as usize % 2);
-                &*scenario.links[link].directions[side].name
-            };
+            let name = |port: u32| scenario.port_name(port as usize);
             let ports = monitor.ports(switch.way);
             ways.links.push(ports.into_iter().map(name).collect::<Vec<_>>().join(" "));
             new

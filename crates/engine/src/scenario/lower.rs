@@ -1,7 +1,9 @@
 //! From the canonical scenario to integers, indices, addresses, routes and stream numbers.  Whatever
 //! could go wrong has been found by the checks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use super::distribution::Times;
 use super::names::{self, Registry};
@@ -12,7 +14,7 @@ use crate::lowered::{
     self, Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
     Poisson, Recording, SCHEMA, Schedule, Workload,
 };
-use crate::qdisc::{self, Children};
+use crate::qdisc::{self, Children, FIFO};
 use crate::rng::RngStream;
 use crate::routing::{Paths, balance};
 use crate::tcp::socket_params::SOCKET;
@@ -28,7 +30,10 @@ const ALWAYS: Time = Time::from_secs(1_000_000_000);
 pub fn lower(s: &Scenario) -> Lowered {
     let nodes = index(s.nodes.iter().map(String::as_str));
     let link_index = index(s.links.iter().map(|link| link.name.as_str()));
-    let links: Vec<_> = s.links.iter().map(|l| link(l, &nodes)).collect();
+    let lossy = s.changes.iter().filter(|change| change.loss.is_some());
+    let lossy: HashSet<_> = lossy.map(|change| change.link.as_str()).collect();
+    let may_lose = |name: &str| lossy.contains(name);
+    let links: Vec<_> = s.links.iter().map(|l| link(l, may_lose(&l.name), &nodes)).collect();
     let ends: Vec<_> = links.iter().map(|link| link.ends).collect();
     let mut routes = Paths::new(s.nodes.len(), &ends);
     let flows = s.flows.iter().map(|f| flow(f, &nodes, &links, &mut routes, s.seed)).collect();
@@ -100,14 +105,18 @@ pub(super) fn small_bytes(text: &str) -> u32 {
     u32::try_from(bytes(text)).expect(CHECKED)
 }
 
-fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
+/// `may_lose`: packets, after some change.
+fn link(link: &spec::Link, may_lose: bool, nodes: &HashMap<&str, usize>) -> Link {
+    let may_lose = may_lose || link.schedules.iter().any(|schedule| schedule.losses.is_some());
     let direction = |d: &spec::Direction, word: &str| {
         let path = format!("links/{}/{word}", link.name);
+        let draws_losses = may_lose || d.loss > 0.0 || d.gilbert_elliott.is_some();
+        let own_stream = || streams::first_stream(&format!("{path}/loss"));
         Direction {
-            name: format!("{}_{word}", link.name),
+            name: String::new(),
             rate_bps: bps(d.rate.as_ref().unwrap_or(&link.rate)),
             mtu_bytes: small_bytes(&d.mtu),
-            qdisc: d.qdisc.as_ref().map(|q| qdisc(q, d.device_queues, &format!("{path}/qdisc"))),
+            qdisc: d.qdisc.as_ref().map(|q| root_qdisc(q, d.device_queues, &path)),
             device_queue: match units::parse_queue_size(&d.device_queue).expect(CHECKED) {
                 QueueSize::Packets(n) => DeviceQueue::Packets(n),
                 QueueSize::Bytes(n) => DeviceQueue::Bytes(n),
@@ -118,17 +127,18 @@ fn link(link: &spec::Link, nodes: &HashMap<&str, usize>) -> Link {
             loss: d.loss,
             loss_stream: d
                 .loss_stream
-                .unwrap_or_else(|| streams::first_stream(&format!("{path}/loss"))),
+                .unwrap_or_else(|| if draws_losses { own_stream() } else { 0 }),
             drops: d.drop.clone(),
-            gilbert_elliott: d.gilbert_elliott.as_ref().map(gilbert_elliott),
-            jitter: d.jitter.as_ref().map(|of| jitter(of, &path)),
-            reordering: d.reordering.as_ref().map(|of| reordering(of, &path)),
+            gilbert_elliott: d.gilbert_elliott.as_ref().map(|of| Box::new(gilbert_elliott(of))),
+            jitter: d.jitter.as_ref().map(|of| Box::new(jitter(of, &path))),
+            reordering: d.reordering.as_ref().map(|of| Box::new(reordering(of, &path))),
         }
     };
+    let addresses = link.addresses.as_ref().expect(CHECKED);
     Link {
         name: link.name.clone(),
         ends: [0, 1].map(|i| nodes[link.ends[i].as_str()]),
-        addresses: link.addresses.clone().expect(CHECKED),
+        addresses: [0, 1].map(|i| addresses[i].parse().expect(CHECKED)),
         delay_ns: ns(&link.delay),
         directions: [direction(&link.forward, "forward"), direction(&link.reverse, "reverse")],
         schedules: link.schedules.iter().map(schedule).collect(),
@@ -167,6 +177,15 @@ pub(super) fn algorithm(algorithm: &spec::Algorithm, registry: Registry, path: &
     };
     let stream = algorithm.stream.map_or_else(|| streams::first_stream(path), streams::given);
     Algorithm { kind, attributes, stream, children: Vec::new() }
+}
+
+/// `path`: the direction's.
+fn root_qdisc(spec: &spec::Algorithm, device_queues: u16, path: &str) -> Arc<Algorithm> {
+    let mut root = qdisc(spec, device_queues, &format!("{path}/qdisc"));
+    if root.kind == FIFO && spec.stream.is_none() {
+        root.stream = 0; // it draws nothing, and so the usual one need not be written
+    }
+    Arc::new(root)
 }
 
 /// One child stands for as many as there are classes.
@@ -242,8 +261,8 @@ fn flow(
     Flow {
         source: way.ends[0],
         destination: way.ends[1],
-        source_address: way.addresses[0].clone(),
-        destination_address: way.addresses[1].clone(),
+        source_address: way.addresses[0],
+        destination_address: way.addresses[1],
         path: way.path,
         return_path: way.return_path,
         source_port: flow.source_port.expect(CHECKED),
@@ -283,8 +302,8 @@ fn ping(
         name: ping.name.clone().expect(CHECKED),
         source: way.ends[0],
         destination: way.ends[1],
-        source_address: way.addresses[0].clone(),
-        destination_address: way.addresses[1].clone(),
+        source_address: way.addresses[0],
+        destination_address: way.addresses[1],
         path: way.path,
         return_path: way.return_path,
         start_ns: ns(&ping.start),
@@ -297,7 +316,7 @@ fn ping(
 /// From one node to another and back.
 pub(super) struct Way {
     pub ends: [usize; 2],
-    pub addresses: [String; 2],
+    pub addresses: [Ipv4Addr; 2],
     pub path: Vec<[usize; 2]>,
     pub return_path: Vec<[usize; 2]>,
 }
@@ -311,10 +330,7 @@ pub(super) fn way_between(ends: [usize; 2], links: &[Link], routes: &mut Paths) 
     let return_path = routes.between(ends[1], ends[0]).expect(CHECKED);
     // A packet has the addresses of the interfaces on its forward path.
     let [first, last] = [path[0], path[path.len() - 1]];
-    let addresses = [
-        links[first[0]].addresses[first[1]].clone(),
-        links[last[0]].addresses[1 - last[1]].clone(),
-    ];
+    let addresses = [links[first[0]].addresses[first[1]], links[last[0]].addresses[1 - last[1]]];
     Way { ends, addresses, path, return_path }
 }
 

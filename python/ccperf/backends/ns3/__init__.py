@@ -186,7 +186,7 @@ def _user_classes(lowered: str) -> tuple[str, list[Path]]:
     """Separate a user's classes from their files, and give them the names that ns-3 knows."""
     scenario = json.loads(lowered)
     directions = [direction for link in scenario["links"] for direction in link["directions"]]
-    algorithms = [(_QDISC, direction["qdisc"]) for direction in directions if direction["qdisc"]]
+    algorithms = [(_QDISC, used) for direction in directions if (used := direction.get("qdisc"))]
     senders = (*scenario["flows"], *scenario["stacks"])
     of_senders = (sender["congestion_control"] for sender in senders)
     algorithms += [(_CC, used) for used in of_senders if used]

@@ -2,6 +2,8 @@
 
 #include "json.h"
 
+#include <algorithm>
+
 namespace ccperf
 {
 
@@ -221,6 +223,14 @@ Json::operator[](std::string_view name) const
         }
     }
     throw std::runtime_error("the scenario lacks `" + std::string(name) + "`");
+}
+
+const Json&
+Json::Get(std::string_view name, const Json& usual) const
+{
+    const auto isIt = [name](const auto& item) { return item.first == name; };
+    const auto found = std::find_if(items.begin(), items.end(), isIt);
+    return found == items.end() ? usual : found->second;
 }
 
 void

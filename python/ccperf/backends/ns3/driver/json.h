@@ -41,6 +41,9 @@ struct Json
     // A member; throws std::runtime_error if there is none.
     const Json& operator[](std::string_view name) const;
 
+    // The same, or `usual` if there is none.
+    const Json& Get(std::string_view name, const Json& usual) const;
+
     // This scalar as a bool, a number or a string; throws std::runtime_error if it is not one.
     template <class T>
     T As() const

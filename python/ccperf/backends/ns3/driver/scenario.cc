@@ -16,7 +16,8 @@ namespace ccperf
 namespace
 {
 
-constexpr int SCHEMA = 2;
+constexpr int SCHEMA = 3;
+constexpr int OLDEST_SCHEMA = 2; // in which nothing of a link is left out
 
 template <class T>
 T
@@ -144,26 +145,45 @@ ReadReordering(const Json& json)
                       Get<std::int64_t>(json, "stream")};
 }
 
-Direction
-ReadDirection(const Json& json)
+// What is left out of a direction that has what most have.
+const Json&
+UsualDirection()
 {
-    const Json& qdisc = json["qdisc"];
-    const auto& [unit, limit] = json["device_queue"].items.at(0);
-    return {Get<std::string>(json, "name"),
+    static const Json usual = ParseJson(
+        R"({"name": "", "mtu_bytes": 1500,
+            "qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "1000p"}, "stream": 0,
+                      "children": []},
+            "device_queue": {"packets": 100}, "queue_limits_hold_ns": null, "device_queues": 1,
+            "device_select": "flow", "loss": 0, "loss_stream": 0, "drops": [],
+            "gilbert_elliott": null, "jitter": null, "reordering": null})");
+    return usual;
+}
+
+// `usualName`: of a direction without one.
+Direction
+ReadDirection(const Json& json, const std::string& usualName)
+{
+    const auto field = [&json](const char* name) -> const Json& {
+        return json.Get(name, UsualDirection()[name]);
+    };
+    const auto name = field("name").As<std::string>();
+    const Json& qdisc = field("qdisc");
+    const auto& [unit, limit] = field("device_queue").items.at(0);
+    return {name.empty() ? usualName : name,
             Get<std::uint64_t>(json, "rate_bps"),
-            Get<std::uint16_t>(json, "mtu_bytes"),
+            field("mtu_bytes").As<std::uint16_t>(),
             qdisc.IsNull() ? std::nullopt : std::optional(ReadAlgorithm(qdisc)),
             {unit == "bytes", limit.As<std::uint32_t>()},
-            Get<std::size_t>(json, "device_queues"),
-            Get<std::string>(json, "device_select") == "flow" ? DeviceSelect::FLOW
-                                                              : DeviceSelect::PRIORITY,
-            ReadOptional<std::int64_t>(json["queue_limits_hold_ns"]),
-            Get<double>(json, "loss"),
-            Get<std::int64_t>(json, "loss_stream"),
-            ReadValues<std::uint64_t>(json["drops"]),
-            ReadGilbertElliott(json["gilbert_elliott"]),
-            ReadJitter(json["jitter"]),
-            ReadReordering(json["reordering"])};
+            field("device_queues").As<std::size_t>(),
+            field("device_select").As<std::string>() == "flow" ? DeviceSelect::FLOW
+                                                               : DeviceSelect::PRIORITY,
+            ReadOptional<std::int64_t>(field("queue_limits_hold_ns")),
+            field("loss").As<double>(),
+            field("loss_stream").As<std::int64_t>(),
+            ReadValues<std::uint64_t>(field("drops")),
+            ReadGilbertElliott(field("gilbert_elliott")),
+            ReadJitter(field("jitter")),
+            ReadReordering(field("reordering"))};
 }
 
 Schedule
@@ -179,13 +199,16 @@ ReadSchedule(const Json& json)
 Link
 ReadLink(const Json& json)
 {
-    const auto directions = ReadList<Direction>(json["directions"], ReadDirection);
-    return {Get<std::string>(json, "name"),
+    static const Json none{.kind = Json::Kind::ARRAY, .text = {}, .items = {}};
+    const auto name = Get<std::string>(json, "name");
+    const auto& directions = json["directions"].items;
+    return {name,
             ReadPair<std::size_t>(json["ends"]),
             ReadPair<std::string>(json["addresses"]),
             Get<std::int64_t>(json, "delay_ns"),
-            {directions.at(0), directions.at(1)},
-            ReadList<Schedule>(json["schedules"], ReadSchedule)};
+            {ReadDirection(directions.at(0).second, name + "_forward"),
+             ReadDirection(directions.at(1).second, name + "_reverse")},
+            ReadList<Schedule>(json.Get("schedules", none), ReadSchedule)};
 }
 
 Change
@@ -408,10 +431,11 @@ ReadScenario(const std::string& path)
         throw std::runtime_error("cannot read " + path);
     }
     const Json json = ParseJson(text.view());
-    if (const int schema = Get<int>(json, "schema"); schema != SCHEMA)
+    if (const int schema = Get<int>(json, "schema"); schema < OLDEST_SCHEMA || schema > SCHEMA)
     {
         throw std::runtime_error("the scenario has schema " + std::to_string(schema) +
-                                 ", this driver reads " + std::to_string(SCHEMA));
+                                 ", this driver reads " + std::to_string(OLDEST_SCHEMA) + " to " +
+                                 std::to_string(SCHEMA));
     }
     return {Get<std::int64_t>(json, "stop_ns"),
             Get<std::uint64_t>(json, "seed"),
