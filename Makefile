@@ -13,7 +13,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 PYTHON_SOURCES := $(shell find python -name '*.py')
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-# How cargo builds the engine: as it is shipped, unless `PROFILE=develop WASM_PROFILE=wasm-develop` says for who changes it.
+# How cargo builds the engine: as it is shipped, unless `make develop` says for who changes it.
 PROFILE ?= release
 WASM_PROFILE ?= wasm
 
@@ -21,12 +21,20 @@ WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
 
 .DEFAULT_GOAL := help
-.PHONY: help setup bench test test-python test-rust lint format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
+.PHONY: help setup parts develop bench test test-python test-rust lint format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-setup: $(VENV)/.native $(VENV)/.bytecode $(WASM) ## .venv with ccperf in it, built from this checkout
+# The two engines at the same time: each has a phase that keeps one core busy.
+setup: ## .venv with ccperf in it, built from this checkout
+	@$(MAKE) --no-print-directory -j2 parts
+
+parts: $(VENV)/.native $(VENV)/.bytecode $(WASM)
+	@:
+
+develop: ## the same with engines for who changes them: there sooner, and slower
+	@$(MAKE) --no-print-directory PROFILE=develop WASM_PROFILE=wasm-develop setup
 
 bench: setup ## every experiment of the catalogue for $(CCA), then the site
 	$(BIN)/ccperf bench $(CCA)
@@ -137,9 +145,12 @@ $(VENV)/.python: requirements.lock | $(VENV)/.tools
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
 	@touch $@
 
+# cargo takes all cores, not those that make has left of its two.
+OWN_JOBS = env -u MAKEFLAGS
+
 $(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
 	@echo "Building the engine"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet >/dev/null \
+	@$(OWN_JOBS) VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE) --locked --quiet >/dev/null \
 	  || { echo "The engine did not build; the compiler's message is above." >&2; exit 1; }
 	@touch $@
 
@@ -156,7 +167,7 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
 	  || rustup target add $(WASM_TARGET) >/dev/null 2>&1 || true
 	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ]; then \
 	  echo "Building the engine for browsers"; \
-	  cargo build --profile $(WASM_PROFILE) --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
+	  $(OWN_JOBS) cargo build --profile $(WASM_PROFILE) --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
 	    && cp target/$(WASM_TARGET)/$(WASM_PROFILE)/ccperf_wasm.wasm $@; \
 	else \
 	  echo "No target $(WASM_TARGET) for this Rust, and rustup does not get it: pages will not simulate"; \
