@@ -146,7 +146,7 @@ $(VENV)/.python: requirements.lock | $(VENV)/.tools
 	@touch $@
 
 # cargo takes all cores, not those that make has left of its two.
-OWN_JOBS = env -u MAKEFLAGS
+OWN_JOBS = unset MAKEFLAGS MFLAGS;
 
 $(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
 	@echo "Building the engine"
@@ -163,11 +163,11 @@ $(VENV)/.bytecode: $(PYTHON_SOURCES) $(VENV)/.python
 # A part of the package, which is whole without it: an empty file stands for none. The site then has no
 # simulation in its pages, and says so.
 $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
-	@[ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ] \
+	@$(OWN_JOBS) [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ] \
 	  || rustup target add $(WASM_TARGET) >/dev/null 2>&1 || true
-	@if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ]; then \
+	@$(OWN_JOBS) if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ]; then \
 	  echo "Building the engine for browsers"; \
-	  $(OWN_JOBS) cargo build --profile $(WASM_PROFILE) --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
+	  cargo build --profile $(WASM_PROFILE) --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
 	    && cp target/$(WASM_TARGET)/$(WASM_PROFILE)/ccperf_wasm.wasm $@; \
 	else \
 	  echo "No target $(WASM_TARGET) for this Rust, and rustup does not get it: pages will not simulate"; \
