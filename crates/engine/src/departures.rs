@@ -16,7 +16,7 @@ pub struct Departures {
 impl Departures {
     pub fn note(&mut self, now: Time) {
         if let Some(last) = self.last.replace(now) {
-            let gap = (now - last).0 as f64;
+            let gap = (now - last).ns() as f64; // signed ones convert in one instruction
             self.mean_gap = Some(match self.mean_gap {
                 Some(mean) => mean + GAP_WEIGHT * (gap - mean),
                 None => gap,

@@ -20,11 +20,47 @@ pub(crate) fn pow(x: f64, y: f64) -> f64 {
     pxfm::f_pow(x, y)
 }
 
+/// A number by which others are divided again and again, for the remainders: two multiplications each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Divisor {
+    divisor: u32,
+    /// 2^64 / `divisor`, rounded up; wrapped to 0 for 1.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    pub(crate) fn new(divisor: u32) -> Divisor {
+        Divisor { divisor, reciprocal: (u64::MAX / u64::from(divisor)).wrapping_add(1) }
+    }
+
+    pub(crate) fn get(self) -> u32 {
+        self.divisor
+    }
+
+    /// `n` modulo the divisor (Lemire, Kaser and Kurz 2019, "Faster remainder by direct computation", theorem 1).
+    #[inline]
+    pub(crate) fn remainder_of(self, n: u32) -> u32 {
+        let fraction = self.reciprocal.wrapping_mul(u64::from(n));
+        ((u128::from(fraction) * u128::from(self.divisor)) >> 64) as u32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    proptest! {
+        #[test]
+        fn remainders_are_those_of_a_division(n: u32, divisor in 1..=u32::MAX, small in 1..5_000_u32) {
+            for divisor in [divisor, small, 1, u32::MAX] {
+                prop_assert_eq!(Divisor::new(divisor).remainder_of(n), n % divisor);
+                let multiple = n - n % divisor;
+                prop_assert_eq!(Divisor::new(divisor).remainder_of(multiple), 0);
+            }
+        }
+    }
 
     /// Computed with 60 decimal digits.  At each of these arguments glibc 2.36 with fused
     /// multiplication yields a neighbour.

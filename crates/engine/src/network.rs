@@ -170,9 +170,21 @@ impl Network {
     pub fn send(&mut self, mut packet: Packet) {
         let origin = self.common.forwarding.origin(&packet);
         packet.destination = origin.destination;
-        let next =
-            self.common.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
+        if self.common.forwarding.is_first_hop_special() {
+            // Of another one, for what has an address is in memory before.
+            let mut own = packet;
+            return self.send_specially(&mut own, origin);
+        }
+        let next = self.common.forwarding.usual_first_hop(origin);
         let id = self.common.packets.insert(packet);
+        self.leave(origin, next, id);
+    }
+
+    #[inline(never)]
+    fn send_specially(&mut self, packet: &mut Packet, origin: Origin) {
+        let Common { forwarding, events, .. } = &mut self.common;
+        let next = forwarding.first_hop(packet, origin, events, &self.ports);
+        let id = self.common.packets.insert(*packet);
         self.leave(origin, next, id);
     }
 

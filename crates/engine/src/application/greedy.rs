@@ -31,7 +31,7 @@ impl Greedy {
             return Write::default();
         }
         let transfer = &mut self.transfer;
-        let size = transfer.write_size;
+        let size = transfer.write_size.get();
         let left = if self.bytes == 0 { u64::MAX } else { self.bytes - transfer.written };
         self.closed = left <= u64::from(free);
         let bytes = if self.closed {
@@ -39,7 +39,7 @@ impl Greedy {
         } else if self.eager {
             free
         } else {
-            free - free % size
+            free - transfer.write_size.remainder_of(free)
         };
         let mut rest = bytes;
         if rest > 0

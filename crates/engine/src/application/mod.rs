@@ -7,6 +7,7 @@ pub use greedy::Greedy;
 pub use source::{Due, Source};
 
 use crate::lowered;
+use crate::math::Divisor;
 use crate::ring::Ring;
 use crate::time::Time;
 
@@ -62,7 +63,7 @@ impl Application {
 #[derive(Debug)]
 pub struct Transfer {
     /// Bytes of a write; only the last one of a finite transfer may be shorter.
-    write_size: u32,
+    write_size: Divisor,
     /// Where the transfer ends; 0: nowhere, or with a whole write.
     end: u64,
     written: u64,
@@ -78,7 +79,7 @@ pub struct Transfer {
 impl Transfer {
     fn new(write_size: u32, end: u64) -> Self {
         Transfer {
-            write_size,
+            write_size: Divisor::new(write_size),
             end,
             written: 0,
             stamps: Ring::default(),
@@ -112,7 +113,7 @@ impl Transfer {
     fn on_read(&mut self, now: Time, bytes: u32) {
         let before = self.read;
         self.read += u64::from(bytes);
-        self.incomplete = (self.incomplete + bytes) % self.write_size;
+        self.incomplete = self.write_size.remainder_of(self.incomplete + bytes);
         // The last write that is complete now.
         let complete = if self.end > 0 && self.read == self.end {
             self.read

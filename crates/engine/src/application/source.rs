@@ -85,7 +85,7 @@ impl Source {
     }
 
     pub fn write_size(&self) -> u32 {
-        self.transfer.write_size
+        self.transfer.write_size.get()
     }
 
     /// The connection is established: a source with periods begins with one in which it is off.
@@ -137,7 +137,7 @@ impl Source {
         let now = events.now().time;
         let created = self.refused.take().unwrap_or(now);
         if accepted {
-            self.transfer.on_written(created, self.transfer.write_size);
+            self.transfer.on_written(created, self.transfer.write_size.get());
         } else {
             self.refused = Some(created);
         }
@@ -170,7 +170,7 @@ impl Source {
     fn schedule_next(&mut self, flow: u32, events: &mut EventQueue) {
         let seconds = match &mut self.gaps {
             Gaps::Constant { rate, residual_bits, .. } => {
-                let bits = (self.transfer.write_size * 8).saturating_sub(*residual_bits);
+                let bits = (self.transfer.write_size.get() * 8).saturating_sub(*residual_bits);
                 f64::from(bits) / rate.0 as f64
             }
             Gaps::Random(variable) => variable.draw(),

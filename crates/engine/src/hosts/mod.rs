@@ -187,14 +187,22 @@ impl Hosts {
     #[inline]
     pub fn deliver(&mut self, packet: &Packet, network: &mut Network) {
         let flow = packet.flow;
-        match self.at(flow) {
-            Endpoint::Tcp(connection) => connection.on_segment(packet, network),
-            Endpoint::Udp(datagrams) => datagrams.deliver(packet, network),
-            Endpoint::Ping(ping) => ping.deliver(packet, network),
-            Endpoint::Nobody => {}
+        if let Endpoint::Tcp(connection) = self.at(flow) {
+            connection.on_segment(packet, network);
+        } else {
+            self.deliver_otherwise(packet, network);
         }
         if self.transfers.is_some() {
             self.dismiss(flow, network);
+        }
+    }
+
+    #[inline(never)]
+    fn deliver_otherwise(&mut self, packet: &Packet, network: &mut Network) {
+        match self.at(packet.flow) {
+            Endpoint::Udp(datagrams) => datagrams.deliver(packet, network),
+            Endpoint::Ping(ping) => ping.deliver(packet, network),
+            Endpoint::Tcp(_) | Endpoint::Nobody => {}
         }
     }
 

@@ -79,6 +79,18 @@ impl SocketTimers {
         }
         false
     }
+
+    /// Somebody calls after `Timer::SendPending` was set and not queued.  If it was due in the meantime,
+    /// it has found nothing; if it is still to come, it may find what happens now.
+    #[inline]
+    fn settle_sending(&mut self, socket: &mut Socket, event: Event, network: &mut Network) {
+        self.is_sending_unqueued = false;
+        if self.deadline[SEND] > network.events().now() {
+            return self.queue(Timer::SendPending, event, network);
+        }
+        self.deadline[SEND] = NEVER;
+        socket.forget(Timer::SendPending);
+    }
 }
 
 impl Connection {
@@ -163,42 +175,26 @@ impl Connection {
         call: impl FnOnce(&mut Socket, Time, &mut Host<'_>),
     ) {
         let now = network.now();
-        if self.timers[side as usize].is_sending_unqueued {
-            self.settle_sending(side, network);
+        let [of_sender, of_receiver] = &mut self.timers;
+        let (socket, timers) = match side {
+            Side::Sender => (&mut self.sender, of_sender),
+            Side::Receiver => (&mut self.receiver, of_receiver),
+        };
+        if timers.is_sending_unqueued {
+            let event = event(self.place, side, Timer::SendPending);
+            timers.settle_sending(socket, event, network);
         }
         let mut host = Host {
             network,
-            timers: &mut self.timers[side as usize],
+            timers,
             application: &mut self.application,
             flow: self.flow,
             place: self.place,
             side,
         };
-        let socket = match side {
-            Side::Sender => &mut self.sender,
-            Side::Receiver => &mut self.receiver,
-        };
         call(socket, now, &mut host);
         if host.timers.is_sending_unqueued && !socket.found_nothing_to_send() {
             host.queue_sending();
-        }
-    }
-
-    /// Somebody calls after `Timer::SendPending` was set and not queued.  If it was due in the meantime,
-    /// it has found nothing; if it is still to come, it may find what happens now.
-    #[inline]
-    fn settle_sending(&mut self, side: Side, network: &mut Network) {
-        let timers = &mut self.timers[side as usize];
-        timers.is_sending_unqueued = false;
-        let deadline = timers.deadline[SEND];
-        if deadline > network.events().now() {
-            timers.queue(Timer::SendPending, event(self.place, side, Timer::SendPending), network);
-            return;
-        }
-        timers.deadline[SEND] = NEVER;
-        match side {
-            Side::Sender => self.sender.forget(Timer::SendPending),
-            Side::Receiver => self.receiver.forget(Timer::SendPending),
         }
     }
 }

@@ -192,11 +192,23 @@ impl Forwarding {
             }
             self.steer(packet, origin, events.now().time, ports);
         }
+        self.usual_first_hop(origin)
+    }
+
+    /// The same while that is nothing special.
+    #[inline]
+    pub fn usual_first_hop(&self, origin: Origin) -> Next {
         match self.table.place(origin.node as usize) {
             Place::Leaf(port) => Next::Port(port),
             // Hosts with several links have one way each: `scenario::routing` sees to it.
-            Place::Row(row) => self.table.next(row, packet.destination),
+            Place::Row(row) => self.table.next(row, origin.destination),
         }
+    }
+
+    /// Links are down, or hosts choose the ways.
+    #[inline]
+    pub fn is_first_hop_special(&self) -> bool {
+        self.is_first_hop_special
     }
 
     /// Whether what a node does with a packet is the same whenever it comes, unless links fail.

@@ -123,25 +123,20 @@ impl<T: Waits> Lanes<T> {
         {
             return place.row.push_back(Waiting { due: Entry::new(key, T::event(*lane)), what });
         }
-        self.start_apart(lane, duration, key, what, events);
+        self.begin(lane, duration, key, events);
+        self.lanes[*lane as usize]
+            .row
+            .push_back(Waiting { due: Entry::new(key, T::event(*lane)), what });
     }
 
-    /// The same in a lane with nothing in it, or where every event is queued.
+    /// What is to be the last in a lane is its head as well, or every event is queued.  (It is not handed over,
+    /// lest it had to be in memory whenever something starts.)
     #[inline(never)]
-    fn start_apart(
-        &mut self,
-        lane: &mut u32,
-        duration: Time,
-        key: Key,
-        what: T,
-        events: &mut EventQueue,
-    ) {
+    fn begin(&mut self, lane: &mut u32, duration: Time, key: Key, events: &mut EventQueue) {
         let place = self.choose(lane, duration);
-        let due = Entry::new(key, T::event(*lane));
         if place.row.is_empty() || events.plain {
-            events.insert_entry(due);
+            events.insert(key, T::event(*lane));
         }
-        place.row.push_back(Waiting { due, what });
     }
 
     /// The same for what waits as long as nothing else, which has a lane to itself.

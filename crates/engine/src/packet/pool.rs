@@ -38,23 +38,21 @@ impl PacketPool {
         if self.is_observed {
             self.observe_inserted(packet.flow);
         }
-        let id = PacketId(self.free);
-        match self.slots.get_mut(id.0 as usize) {
-            Some(slot) => {
-                self.free = slot.next;
-                *slot = packet;
-                id
-            }
-            None => self.grow(&packet),
+        if self.free as usize >= self.slots.len() {
+            self.grow();
         }
+        let id = PacketId(self.free);
+        let slot = &mut self.slots[id.0 as usize];
+        self.free = slot.next;
+        *slot = packet;
+        id
     }
 
+    /// Makes a free place.
     #[cold]
-    fn grow(&mut self, packet: &Packet) -> PacketId {
-        let id = PacketId(self.slots.len() as u32);
-        self.slots.push(*packet);
-        self.free = u32::MAX;
-        id
+    fn grow(&mut self) {
+        self.free = self.slots.len() as u32;
+        self.slots.push(Packet { next: u32::MAX, ..Packet::default() });
     }
 
     /// Counts the packets of `count` flows from `first` on.

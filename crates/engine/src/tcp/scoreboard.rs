@@ -238,14 +238,16 @@ impl Scoreboard {
         if self.head >= ack {
             return;
         }
-        if self.is_unmarked() {
+        let is_unmarked = self.is_unmarked();
+        if is_unmarked {
             self.discard_unmarked(ack, now, rate);
         }
         if self.head < ack {
             self.discard_one_by_one(ack, now, rate);
         }
         self.lost_below = self.lost_below.max(self.head);
-        if let Some(front) = self.sent.front()
+        if !is_unmarked
+            && let Some(front) = self.sent.front()
             && front.sacked
         {
             self.unsack_head();

@@ -295,8 +295,9 @@ impl<P: Profile> Socket<P> {
         match self.sacks_to_send(flags) {
             [] => env.transmit(packet),
             blocks => {
-                packet.ip_bytes = IP_HEADER + self.tcp_header(flags, blocks.len() as u32);
-                env.transmit_with_sacks(packet, blocks);
+                // Another one, so that the usual one need not be in memory before it is in the network.
+                let ip_bytes = IP_HEADER + self.tcp_header(flags, blocks.len() as u32);
+                env.transmit_with_sacks(Packet { ip_bytes, ..packet }, blocks);
             }
         }
         let guarded = has_syn || flags.has(Flags::FIN);

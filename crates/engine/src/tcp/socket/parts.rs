@@ -71,8 +71,13 @@ impl<L: LossDetection> Sending<L> {
     /// Whole segments in `bytes` of `size` each; the rest is carried over.
     #[inline]
     pub(super) fn count_segments(&mut self, bytes: u32, size: u32) -> u32 {
-        let mut segments = bytes / size;
-        self.acked_remainder += bytes % size;
+        // Mostly one or two, which take no division.
+        let (mut segments, rest) = match bytes.wrapping_sub(size) {
+            0 => (1, 0),
+            rest if rest == size => (2, 0),
+            _ => (bytes / size, bytes % size),
+        };
+        self.acked_remainder += rest;
         if self.acked_remainder >= size {
             segments += 1;
             self.acked_remainder -= size;

@@ -37,6 +37,8 @@ pub(super) struct RoundTrips {
     /// No entry of it is longer.
     longest: u32,
     pub(super) rto: Time,
+    /// The one that follows from the estimate.
+    settled_rto: Time,
     granularity: Time,
     min_rto: Time,
 }
@@ -44,8 +46,10 @@ pub(super) struct RoundTrips {
 impl RoundTrips {
     /// `initial_rtt`: the estimate before the first sample.
     pub(super) fn new(config: &Config, initial_rtt: Time) -> RoundTrips {
+        let estimator = RttEstimator::new(initial_rtt);
         RoundTrips {
-            estimator: RttEstimator::new(initial_rtt),
+            settled_rto: estimator.rto(config.clock_granularity, config.min_rto),
+            estimator,
             history: Ring::default(),
             longest: 0,
             rto: Time::ZERO,
@@ -57,6 +61,12 @@ impl RoundTrips {
     /// Forgets all samples.
     pub(super) fn reset(&mut self) {
         self.estimator.reset();
+        self.settle();
+    }
+
+    /// The estimate has changed.
+    fn settle(&mut self) {
+        self.settled_rto = self.estimator.rto(self.granularity, self.min_rto);
     }
 
     /// Nothing is in flight that could give a sample.
@@ -72,7 +82,7 @@ impl RoundTrips {
 
     /// The RTO that follows from the estimate, which no timeout has doubled.
     pub(super) fn restart_rto(&mut self) {
-        self.rto = self.estimator.rto(self.granularity, self.min_rto);
+        self.rto = self.settled_rto;
     }
 
     /// SRTT and its variation, without a lower bound.
@@ -127,6 +137,7 @@ impl RoundTrips {
         let sample = oldest.rtt(of_echo, tcb.now);
         if let Some(rtt) = sample {
             self.estimator.measure(rtt);
+            self.settle();
             self.restart_rto();
             tcb.srtt = self.estimator.srtt();
             tcb.min_rtt = tcb.min_rtt.min(tcb.srtt);

@@ -8,10 +8,10 @@ use crate::time::Time;
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
     pub segments_sent: u64,
-    /// Payload of all data segments sent, retransmissions included, in bytes.
-    pub sent_bytes: u64,
     /// Payload of all data segments that arrived, duplicates included, in bytes.
     pub received_bytes: u64,
+    /// Payload of all data segments sent, retransmissions included, in bytes.
+    pub sent_bytes: u64,
     /// Data segments that begin below the highest sequence number sent before.
     pub retransmissions: u64,
     /// Entries into the Loss state.
