@@ -1,5 +1,8 @@
 //! A TCP connection with its algorithms.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::{find, refused};
 use crate::application::Application;
 use crate::attributes::Attributes;
@@ -18,10 +21,20 @@ pub fn build(
     seed: u64,
     user: &dyn UserCode,
 ) -> Result<Connection, Error> {
-    let socket = |tos| build_socket(flow.into(), Config::new(&flow.socket, tos), seed, user);
-    let receiver = socket(flow.return_tos)?;
-    let sender = socket(flow.tos)?;
+    let [of_sender, of_receiver] = configs(&flow.socket, [flow.tos, flow.return_tos]);
+    let receiver = build_socket(flow.into(), of_receiver, seed, user)?;
+    let sender = build_socket(flow.into(), of_sender, seed, user)?;
     Ok(Connection::new(number, number, sender, receiver, Application::new(&flow.application, seed)))
+}
+
+/// Of a sender and a receiver with these types of service; one for both if that is the same.
+pub fn configs(given: &BTreeMap<String, String>, services: [u8; 2]) -> [Arc<Config>; 2] {
+    let sender = Arc::new(Config::new(given, services[0]));
+    if services[0] == services[1] {
+        return [Arc::clone(&sender), sender];
+    }
+    let receiver = Arc::new(Config { tos: services[1], ..(*sender).clone() });
+    [sender, receiver]
 }
 
 /// The algorithms of a socket, and of whose.
@@ -49,7 +62,7 @@ impl<'a> From<&'a Stack> for Algorithms<'a> {
 
 pub fn build_socket(
     of: Algorithms<'_>,
-    config: Config,
+    config: Arc<Config>,
     seed: u64,
     user: &dyn UserCode,
 ) -> Result<Socket, Error> {

@@ -1,5 +1,7 @@
 //! Connections of workloads, made when they begin.
 
+use std::sync::Arc;
+
 use super::connection;
 use crate::application::Application;
 use crate::error::Error;
@@ -42,14 +44,14 @@ struct Workloads {
 struct Ends {
     stack: Stack,
     /// Of the sender and the receiver.
-    configs: [Config; 2],
+    configs: [Arc<Config>; 2],
 }
 
 impl Ends {
     fn new(stack: &Stack, seed: u64, user: &dyn UserCode) -> Result<Self, Error> {
-        let configs = [stack.tos, stack.return_tos].map(|tos| Config::new(&stack.socket, tos));
+        let configs = connection::configs(&stack.socket, [stack.tos, stack.return_tos]);
         // What can be made once can be made again.
-        connection::build_socket(stack.into(), configs[0].clone(), seed, user)?;
+        connection::build_socket(stack.into(), Arc::clone(&configs[0]), seed, user)?;
         Ok(Ends { stack: stack.clone(), configs })
     }
 }
@@ -81,9 +83,9 @@ impl Maker for Workloads {
         });
         let workload = workload.expect("as many transfers as were announced");
         let Ends { stack, configs } = &self.stacks[workload.stack];
-        let socket = |config: &Config| {
+        let socket = |config: &Arc<Config>| {
             let made =
-                connection::build_socket(stack.into(), config.clone(), self.seed, &*self.user);
+                connection::build_socket(stack.into(), Arc::clone(config), self.seed, &*self.user);
             made.unwrap_or_else(|error| {
                 crate::user::fail(&stack.congestion_control.kind, error.to_string())
             })

@@ -34,48 +34,60 @@ const NEVER: Key = Key { time: Time(u64::MAX), number: u64::MAX };
 
 /// Deadlines of one socket's timers.  A timer that is set again keeps its event in the queue, which
 /// looks when it runs whether the deadline has moved.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct SocketTimers {
-    deadline: [Key; Timer::COUNT],
-    /// The earliest event that is queued for the timer.
-    queued: [Key; Timer::COUNT],
+    usual: [Alarm; Timer::USUAL],
+    /// There from the first time on that one of them is set.
+    others: Option<Box<[Alarm; Timer::COUNT - Timer::USUAL]>>,
     /// [`Timer::SendPending`] is set without an event.
     is_sending_unqueued: bool,
 }
 
-const SEND: usize = Timer::SendPending as usize;
+#[derive(Clone, Copy, Debug)]
+struct Alarm {
+    deadline: Key,
+    /// The earliest event that is queued for the timer.
+    queued: Key,
+}
 
-impl Default for SocketTimers {
+impl Default for Alarm {
     fn default() -> Self {
-        let never = [NEVER; Timer::COUNT];
-        SocketTimers { deadline: never, queued: never, is_sending_unqueued: false }
+        Alarm { deadline: NEVER, queued: NEVER }
     }
 }
 
 impl SocketTimers {
+    #[inline(always)] // with a timer that the compiler knows it is an address
+    fn of(&mut self, timer: Timer) -> &mut Alarm {
+        let index = timer as usize;
+        if index < Timer::USUAL {
+            return &mut self.usual[index];
+        }
+        &mut self.others.get_or_insert_default()[index - Timer::USUAL]
+    }
+
     /// Queues an event at the timer's deadline.
     fn queue(&mut self, timer: Timer, event: Event, network: &mut Network) {
-        let deadline = self.deadline[timer as usize];
-        self.queued[timer as usize] = deadline;
-        network.events().insert(deadline, event);
+        let Alarm { deadline, queued } = self.of(timer);
+        *queued = *deadline;
+        network.events().insert(*deadline, event);
     }
 
     /// The event at `now`, whose index is `index`, runs for `timer`.  Returns whether the timer is due.
     fn take_due(&mut self, timer: Timer, index: u32, network: &mut Network) -> bool {
-        let i = timer as usize;
         let now = network.events().now();
-        if self.queued[i] == now {
-            self.queued[i] = NEVER;
+        let Alarm { deadline, queued } = self.of(timer);
+        if *queued == now {
+            *queued = NEVER;
         }
-        let deadline = self.deadline[i];
-        if deadline == now {
-            self.deadline[i] = NEVER;
+        if *deadline == now {
+            *deadline = NEVER;
             return true;
         }
-        if deadline != NEVER && self.queued[i] == NEVER {
+        if *deadline != NEVER && *queued == NEVER {
             // The deadline has moved since this event was queued.
-            self.queued[i] = deadline;
-            network.events().insert(deadline, Event::Socket(index));
+            *queued = *deadline;
+            network.events().insert(*deadline, Event::Socket(index));
         }
         false
     }
@@ -85,10 +97,10 @@ impl SocketTimers {
     #[inline]
     fn settle_sending(&mut self, socket: &mut Socket, event: Event, network: &mut Network) {
         self.is_sending_unqueued = false;
-        if self.deadline[SEND] > network.events().now() {
+        if self.of(Timer::SendPending).deadline > network.events().now() {
             return self.queue(Timer::SendPending, event, network);
         }
-        self.deadline[SEND] = NEVER;
+        self.of(Timer::SendPending).deadline = NEVER;
         socket.forget(Timer::SendPending);
     }
 }
@@ -218,7 +230,7 @@ impl Host<'_> {
     /// There may be something to send when [`Timer::SendPending`] is due.
     fn queue_sending(&mut self) {
         self.timers.is_sending_unqueued = false;
-        if self.timers.deadline[SEND] != NEVER {
+        if self.timers.of(Timer::SendPending).deadline != NEVER {
             self.queue(Timer::SendPending);
         }
     }
@@ -257,25 +269,24 @@ impl Environment for Host<'_> {
 
     #[inline(always)]
     fn arm(&mut self, timer: Timer, at: Time) {
-        let i = timer as usize;
         let delay = at - self.network.now();
         let events = self.network.events();
         let (key, is_plain) = (events.reserve(delay), events.plain);
-        self.timers.deadline[i] = key;
+        self.timers.of(timer).deadline = key;
         if timer == Timer::SendPending && !is_plain {
             // Mostly the acknowledgement that made room for what was written has it sent, too.
             self.timers.is_sending_unqueued = true;
             return;
         }
         // Of two events at the same time the one that is there comes first.
-        if is_plain || self.timers.queued[i].time > key.time {
+        if is_plain || self.timers.of(timer).queued.time > key.time {
             self.queue(timer);
         }
     }
 
     #[inline(always)]
     fn disarm(&mut self, timer: Timer) {
-        self.timers.deadline[timer as usize] = NEVER;
+        self.timers.of(timer).deadline = NEVER;
         self.timers.is_sending_unqueued &= timer != Timer::SendPending;
     }
 

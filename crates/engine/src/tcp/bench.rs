@@ -16,6 +16,7 @@
 //! The timeline must hold every segment that is sent until the time of its last line, in its place.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use super::config::Config;
 use super::socket::{Environment, Socket, Timer, Write};
@@ -85,7 +86,7 @@ pub fn socket(cc: &str, settings: &[(&str, &str)]) -> Socket {
     let attributes = Attributes::new(spec, &defaults);
     let control = congestion::build(cc, &congestion::BuildContext { attributes, seed: 1 });
     let recovery = recovery::build("TcpPrrRecovery").expect("registered");
-    Socket::new(Config::new(&given, 0), control.expect("registered"), recovery)
+    Socket::new(Arc::new(Config::new(&given, 0)), control.expect("registered"), recovery)
 }
 
 struct Line<'a> {

@@ -92,15 +92,14 @@ pub struct Pipe {
 #[derive(Clone, Debug, Default)]
 pub struct RateEstimator {
     connection: RateConnection,
-    sample: RateSample,
-    /// Nobody asks for samples: what is delivered is counted, and no more.
-    only_counts: bool,
+    /// None: nobody asks for samples; what is delivered is counted, and no more.
+    sample: Option<Box<RateSample>>,
 }
 
 impl RateEstimator {
-    /// Without samples, which only rate control needs.
-    pub fn counter() -> RateEstimator {
-        RateEstimator { only_counts: true, ..RateEstimator::default() }
+    /// With samples, which only rate control needs.
+    pub fn sampling() -> RateEstimator {
+        RateEstimator { sample: Some(Box::default()), ..RateEstimator::default() }
     }
 
     pub fn delivered(&self) -> u64 {
@@ -129,26 +128,10 @@ impl RateEstimator {
             return;
         }
         self.connection.delivered += u64::from(bytes);
-        if self.only_counts {
-            sent.delivered_time = Time::MAX;
-        } else {
-            self.measure(now, last_sent, sent);
-        }
-    }
-
-    fn measure(&mut self, now: Time, last_sent: Time, sent: &mut SentRate) {
-        self.connection.delivered_time = now;
-        let prior = u64::from(self.sample.prior_delivered);
-        if prior == 0 || sent.delivered > prior {
-            self.sample.ack_elapsed = now - sent.delivered_time;
-            self.sample.prior_delivered = sent.delivered as u32;
-            self.sample.prior_time = sent.delivered_time;
-            self.sample.is_app_limited = sent.app_limited;
-            self.sample.send_elapsed = last_sent - sent.first_sent;
-            self.connection.first_sent_time = last_sent;
+        if let Some(sample) = &mut self.sample {
+            sample.measure(&mut self.connection, now, last_sent, sent);
         }
         sent.delivered_time = Time::MAX;
-        self.connection.tx_item_delivered = sent.delivered as u32;
     }
 
     /// The application has written: less than one segment to send, window open and nothing left to
@@ -157,7 +140,7 @@ impl RateEstimator {
     /// `unsent`: bytes that are written and have not been sent; below 0 after a FIN.
     #[inline]
     pub fn check_app_limited(&mut self, unsent: i32, pipe: Pipe) {
-        if self.only_counts {
+        if self.sample.is_none() {
             return;
         }
         let has_room = pipe.in_flight < pipe.cwnd;
@@ -167,27 +150,53 @@ impl RateEstimator {
         }
     }
 
-    /// What is known after one ACK, and its sample: it delivered `delivered` bytes and marked `lost` bytes.
+    /// What is known after one ACK, and its sample: it delivered `delivered` bytes and marked `lost` bytes.  None, if
+    /// nobody asks for samples.
     pub fn sample(
         &mut self,
         delivered: u32,
         lost: u32,
         prior_in_flight: u32,
         min_rtt: Time,
-    ) -> (&RateConnection, &RateSample) {
-        self.take_sample(delivered, lost, prior_in_flight, min_rtt);
-        (&self.connection, &self.sample)
-    }
-
-    fn take_sample(&mut self, delivered: u32, lost: u32, prior_in_flight: u32, min_rtt: Time) {
-        let connection = &mut self.connection;
-        let sample = &mut self.sample;
-        if connection.app_limited != 0 && connection.delivered > u64::from(connection.app_limited) {
-            connection.app_limited = 0;
-        }
+    ) -> Option<(&RateConnection, &RateSample)> {
+        let RateEstimator { connection, sample } = self;
+        let sample = sample.as_deref_mut()?;
         sample.acked_sacked = delivered;
         sample.bytes_loss = lost;
         sample.prior_in_flight = prior_in_flight;
+        sample.finish(connection, min_rtt);
+        Some((connection, sample))
+    }
+}
+
+impl RateSample {
+    /// A segment is delivered: see [`RateEstimator::on_delivered`].
+    fn measure(
+        &mut self,
+        connection: &mut RateConnection,
+        now: Time,
+        last_sent: Time,
+        sent: &SentRate,
+    ) {
+        connection.delivered_time = now;
+        let prior = u64::from(self.prior_delivered);
+        if prior == 0 || sent.delivered > prior {
+            self.ack_elapsed = now - sent.delivered_time;
+            self.prior_delivered = sent.delivered as u32;
+            self.prior_time = sent.delivered_time;
+            self.is_app_limited = sent.app_limited;
+            self.send_elapsed = last_sent - sent.first_sent;
+            connection.first_sent_time = last_sent;
+        }
+        connection.tx_item_delivered = sent.delivered as u32;
+    }
+
+    /// The ACK has been looked at.
+    fn finish(&mut self, connection: &mut RateConnection, min_rtt: Time) {
+        let sample = self;
+        if connection.app_limited != 0 && connection.delivered > u64::from(connection.app_limited) {
+            connection.app_limited = 0;
+        }
         if sample.prior_time.is_zero() {
             sample.delivered = -1;
             sample.interval = Time::ZERO;

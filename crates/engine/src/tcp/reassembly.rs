@@ -33,7 +33,7 @@ impl Reassembly {
             pending: VecDeque::new(),
             pending_bytes: 0,
             fin: None,
-            sacks: Vec::with_capacity(MAX_SACK_BLOCKS + 1),
+            sacks: Vec::new(),
         }
     }
 
@@ -193,6 +193,7 @@ impl Reassembly {
             self.sacks.remove(i);
             i = 0;
         }
+        self.sacks.reserve_exact(MAX_SACK_BLOCKS + 1 - self.sacks.len());
         self.sacks.insert(0, first);
         self.sacks.truncate(MAX_SACK_BLOCKS);
     }

@@ -85,8 +85,15 @@ pub struct Scoreboard {
     lost_below: Seq,
     /// Every segment before this index is SACKed or retransmitted.
     cursor: usize,
-    seen: [SackBlock; SEEN_BLOCKS],
-    next_seen: usize,
+    /// None, until there was one.
+    seen: Option<Box<Seen>>,
+}
+
+/// SACK blocks that have been processed, none of whose marks has been taken back.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    blocks: [SackBlock; SEEN_BLOCKS],
+    next: usize,
 }
 
 impl Scoreboard {
@@ -105,8 +112,7 @@ impl Scoreboard {
             sack_seen: false,
             lost_below: Seq(0),
             cursor: 0,
-            seen: [(Seq(0), Seq(0)); SEEN_BLOCKS],
-            next_seen: 0,
+            seen: None,
         }
     }
 
@@ -511,7 +517,7 @@ impl Scoreboard {
     /// Where to go on in a block of which a part was processed before: all segments that lie wholly
     /// in that part are SACKed, those that straddle its end are not.
     fn skip_seen(&self, left: Seq, right: Seq) -> Seq {
-        for &(seen_left, seen_right) in &self.seen {
+        for &(seen_left, seen_right) in self.seen.iter().flat_map(|seen| &seen.blocks) {
             if seen_left <= left && left < seen_right && seen_right <= right {
                 return match self.find(seen_right) {
                     Some(i) => self.sent[i].start.max(left),
@@ -523,19 +529,22 @@ impl Scoreboard {
     }
 
     fn remember_seen(&mut self, left: Seq, right: Seq) {
-        for seen in &mut self.seen {
+        let Seen { blocks, next } = &mut **self.seen.get_or_insert_default();
+        for seen in &mut *blocks {
             if seen.0 == left && seen.1 <= right {
                 seen.1 = right;
                 return;
             }
         }
-        self.seen[self.next_seen] = (left, right);
-        self.next_seen = (self.next_seen + 1) % SEEN_BLOCKS;
+        blocks[*next] = (left, right);
+        *next = (*next + 1) % SEEN_BLOCKS;
     }
 
     /// Segment boundaries or marks have changed in a way that a repeated block would notice.
     fn forget_seen(&mut self) {
-        self.seen = [(Seq(0), Seq(0)); SEEN_BLOCKS];
+        if let Some(seen) = &mut self.seen {
+            seen.blocks = Default::default();
+        }
     }
 
     /// What has `threshold` SACKed segments above it is lost.

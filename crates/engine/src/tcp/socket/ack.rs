@@ -136,8 +136,11 @@ impl<P: Profile> Socket<P> {
     pub(super) fn sample_rate(&mut self, delivered: u32, lost: u32, prior_in_flight: u32) {
         if let Some(algorithm) = self.congestion.rate_control() {
             let (rate, min_rtt) = (&mut self.sending.rate, self.tcb.min_rtt);
-            let (connection, sample) = rate.sample(delivered, lost, prior_in_flight, min_rtt);
-            algorithm.cong_control(&mut self.tcb, connection, sample);
+            if let Some((connection, sample)) =
+                rate.sample(delivered, lost, prior_in_flight, min_rtt)
+            {
+                algorithm.cong_control(&mut self.tcb, connection, sample);
+            }
         }
     }
 

@@ -22,8 +22,8 @@ impl Congestion {
     /// What the algorithm needs to know of the delivery rate.
     pub(super) fn rate_estimator(&self) -> RateEstimator {
         match self.control {
-            Control::Window(_) => RateEstimator::counter(),
-            Control::Rate(_) => RateEstimator::default(),
+            Control::Window(_) => RateEstimator::default(),
+            Control::Rate(_) => RateEstimator::sampling(),
         }
     }
 

@@ -11,6 +11,8 @@ mod statistics;
 mod steady;
 mod timers;
 
+use std::sync::Arc;
+
 use super::config::Config;
 use super::control::Control;
 use super::profile::{Ns3, Profile};
@@ -30,11 +32,6 @@ pub enum Timer {
     /// Retransmission of data, SYN or FIN.
     Retransmit,
     DelayedAck,
-    /// Zero window probe.
-    Persist,
-    /// Repetition of the FIN in LAST_ACK.
-    LastAck,
-    TimeWait,
     /// Data was written: send it in the next nanosecond.
     SendPending,
     /// The pacing gap is over.
@@ -42,21 +39,29 @@ pub enum Timer {
     /// The connection opens: answer the SYN that has just been accepted, or tell the application that it is
     /// established.
     Opening,
+    // From here on those that few connections set, or that are set at the end.
+    /// Zero window probe.
+    Persist,
+    /// Repetition of the FIN in LAST_ACK.
+    LastAck,
+    TimeWait,
     /// Data that came out of order has been held back long enough.
     Resequencing,
 }
 
 impl Timer {
     pub const COUNT: usize = 9;
+    /// So many of them are those that most connections set.
+    pub const USUAL: usize = Timer::Persist as usize;
     pub const ALL: [Timer; Timer::COUNT] = [
         Timer::Retransmit,
         Timer::DelayedAck,
-        Timer::Persist,
-        Timer::LastAck,
-        Timer::TimeWait,
         Timer::SendPending,
         Timer::Pacing,
         Timer::Opening,
+        Timer::Persist,
+        Timer::LastAck,
+        Timer::TimeWait,
         Timer::Resequencing,
     ];
 }
@@ -131,7 +136,7 @@ enum RetransmitAction {
 pub struct Socket<P: Profile = Ns3> {
     pub tcb: Tcb,
     pub statistics: Statistics,
-    config: Config,
+    config: Arc<Config>,
     congestion: Congestion,
     state: State,
     /// False once the end point is gone: nothing is sent or received any more.
@@ -150,7 +155,7 @@ pub struct Socket<P: Profile = Ns3> {
 
 impl<P: Profile> Socket<P> {
     /// A closed socket.
-    pub fn new(config: Config, control: Control, recovery: Box<dyn Recovery>) -> Self {
+    pub fn new(config: Arc<Config>, control: Control, recovery: Box<dyn Recovery>) -> Self {
         let tcb = Tcb {
             initial_cwnd: config.initial_cwnd,
             initial_ssthresh: config.initial_ssthresh,
