@@ -1,4 +1,4 @@
-"""What is timed: the four published scenarios, three full pipes and a fat tree."""
+"""What is timed: the four published scenarios, three full pipes, a fat tree; what is counted."""
 
 from __future__ import annotations
 
@@ -59,6 +59,30 @@ def cases(cc: str) -> list[Case]:
     ]
     tree = Case("fat tree, 128 hosts, DCTCP", _fat_tree("20ms"), "2ms", has_peer=True)
     return [*published, *pipes, tree]
+
+
+def counted() -> dict[str, Scenario]:
+    """Small ones that together go through what most runs consist of, for `instructions`."""
+    chosen: dict[str, tuple[str, str, str, dict[str, str]]] = {
+        "losses, SACK": ("loss_resilience", "TcpNewReno", "5s", {"loss": "0.01"}),
+        "FqCoDel, five flows": ("aqm", "TcpCubic", "2s", {}),
+        "CoDel, five flows": ("aqm", "TcpNewReno", "2s", {"qdisc": "CoDelQueueDisc"}),
+        "a rate that changes": ("random_walk", "TcpNewReno", "5s", {}),
+        "cross traffic": ("cross_traffic", "TcpNewReno", "2s", {}),
+        "ECN#, leaves and spines": ("leaf_spine", "EcnSharpQueueDisc", "3ms", {}),
+        "CONGA, web search": ("load_balancing", "conga", "3ms", {}),
+    }
+    return {
+        "one flow": _pipe("TcpNewReno", "100Mbps", "20ms", 1, "167p", "1Gbps", "2s"),
+        "one flow, CUBIC": _pipe("TcpCubic", "100Mbps", "20ms", 1, "167p", "1Gbps", "2s"),
+        "one flow, BBR": _pipe("TcpBbr", "100Mbps", "20ms", 1, "167p", "1Gbps", "2s"),
+        "16 flows": _pipe("TcpNewReno", "10Gbps", "1ms", 16, "833p", "40Gbps", "40ms"),
+        "100 flows": _pipe("TcpNewReno", "1Gbps", "20ms", 100, "1667p", "8Gbps", "300ms"),
+        "fat tree, DCTCP, RED as a step": _fat_tree("2ms"),
+    } | {
+        name: catalogue.get(experiment).scenario(tested, stop_time=stop_time, **parameters)
+        for name, (experiment, tested, stop_time, parameters) in chosen.items()
+    }
 
 
 def _pipe(

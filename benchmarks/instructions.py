@@ -1,0 +1,169 @@
+"""What simulating costs in instructions, on any machine: ``python -m benchmarks.instructions``.
+
+Small scenarios run in the engine for browsers (``make wasm``), on a virtual machine that counts
+each instruction of WebAssembly that it executes. Such a count is the same on every machine, however
+busy, for the same code and the same compiler; it is not that of a processor, but goes with it.
+Counted is the simulation alone, neither reading the scenario nor making the tables.
+
+The table beside this file is what was counted last; ``--record`` writes it anew. A test compares:
+see `problems`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import wasmtime
+
+from benchmarks.scenarios import counted
+from ccperf import _native
+from ccperf.scenario import Scenario
+
+RECORD = Path(__file__).with_suffix(".json")
+#: Where cargo leaves the engine for browsers as it is shipped.
+SHIPPED = RECORD.parents[1] / "target/wasm32-unknown-unknown/wasm/ccperf_wasm.wasm"
+
+#: How much more than recorded is too much, and how much less is to be recorded, so that it is kept.
+MORE, LESS = 0.01, 0.03
+#: The same for the code that another compiler makes of the same source.
+OTHER_COMPILER = 0.1
+
+_ENOUGH = 1 << 62
+_ALL_EVENTS = (1 << 31) - 1
+_MORE_TO_COME, _DONE = 1, 0
+
+
+def is_shipped() -> bool:
+    """Whether the package's engine for browsers is built from this checkout, as it is shipped."""
+    engine = Path(str(files("ccperf") / "data" / "engine.wasm"))
+    return SHIPPED.is_file() and engine.is_file() and engine.read_bytes() == SHIPPED.read_bytes()
+
+
+def compiler() -> str:
+    """The compiler's version, on which counts depend."""
+    said = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True)
+    return said.stdout.strip()
+
+
+class Counter:
+    """The engine for browsers on a machine that counts."""
+
+    @cached_property
+    def _module(self) -> tuple[Any, Any]:
+        config = wasmtime.Config()
+        config.consume_fuel = True
+        # It is compiled for longer than it runs.
+        config.cranelift_opt_level = "none"
+        engine = wasmtime.Engine(config)
+        return engine, wasmtime.Module(engine, SHIPPED.read_bytes())
+
+    def count(self, scenario: Scenario) -> int:
+        """Instructions of simulating a scenario from its beginning to its end."""
+        engine, module = self._module
+        store = wasmtime.Store(engine)
+        store.set_fuel(_ENOUGH)
+        exports = wasmtime.Instance(store, module, []).exports(store)
+        text = json.dumps(scenario.canonical()).encode()
+        exports["memory"].write(store, text, exports["input"](store, len(text)))
+        if exports["open"](store, len(text)) != _MORE_TO_COME:
+            raise RuntimeError(self._answer(store, exports))
+        before = store.get_fuel()
+        if exports["advance"](store, _ALL_EVENTS) != _DONE:
+            raise RuntimeError(self._answer(store, exports))
+        return int(before - store.get_fuel())
+
+    @staticmethod
+    def _answer(store: Any, exports: Any) -> str:
+        start = exports["output"](store)
+        said = exports["memory"].read(store, start, start + exports["output_length"](store))
+        return bytes(said).decode(errors="replace")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one scenario."""
+
+    packet_hops: int
+    instructions: int
+
+    @property
+    def a_hop(self) -> float:
+        """Instructions a packet-hop."""
+        return self.instructions / self.packet_hops
+
+
+def measured() -> dict[str, Cost]:
+    """The cost of every scenario, now."""
+    counter = Counter()
+    return {
+        name: Cost(_packet_hops(scenario), counter.count(scenario))
+        for name, scenario in counted().items()
+    }
+
+
+def _packet_hops(scenario: Scenario) -> int:
+    links = _native.Simulation(scenario.lowered()).finish()["links"]
+    return int(links["tx_packets"].sum())
+
+
+def recorded() -> tuple[str, dict[str, Cost]]:
+    """The compiler and the costs of the table beside this file."""
+    data = json.loads(RECORD.read_text())
+    return data["compiler"], {name: Cost(**cost) for name, cost in data["scenarios"].items()}
+
+
+def problems(
+    found: dict[str, Cost], expected: dict[str, Cost], *, is_same_compiler: bool
+) -> list[str]:
+    """What of the costs that were found is not as recorded, a sentence each."""
+    if list(found) != list(expected):
+        return [f"the scenarios are {', '.join(found)}; recorded are {', '.join(expected)}"]
+    more, less = (MORE, LESS) if is_same_compiler else (OTHER_COMPILER, OTHER_COMPILER)
+    said = []
+    for name, cost in found.items():
+        was = expected[name]
+        change = cost.instructions / was.instructions - 1
+        if cost.packet_hops != was.packet_hops:
+            said.append(f"{name}: {cost.packet_hops} packet-hops, recorded are {was.packet_hops}")
+        elif change > more or change < -less:
+            said.append(
+                f"{name}: {cost.a_hop:.0f} instructions a packet-hop, recorded are {was.a_hop:.0f}"
+                f" ({change:+.1%})"
+            )
+    return said
+
+
+def record(costs: dict[str, Cost]) -> None:
+    """Write the table beside this file anew."""
+    scenarios = {name: vars(cost) for name, cost in costs.items()}
+    data = {"compiler": compiler(), "scenarios": scenarios}
+    RECORD.write_text(json.dumps(data, indent=2) + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.instructions")
+    parser.add_argument("--record", action="store_true", help="write what is counted as the record")
+    wants_record = parser.parse_args().record
+    if not is_shipped():
+        parser.error("the engine for browsers is not built as it is shipped: make wasm")
+    found = measured()
+    _, before = recorded() if RECORD.is_file() else ("", {})
+    print(f"{'scenario':31} {'packet-hops':>11} {'instructions':>12} {'a hop':>5} {'change':>6}")
+    for name, cost in found.items():
+        was = before.get(name)
+        change = f"{cost.instructions / was.instructions - 1:+.1%}" if was else "new"
+        counts = f"{cost.packet_hops:11} {cost.instructions:12} {cost.a_hop:5.0f}"
+        print(f"{name:31} {counts} {change:>6}")
+    if wants_record:
+        record(found)
+
+
+if __name__ == "__main__":
+    main()
