@@ -15,7 +15,6 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 
 # How cargo builds the engine: as it is shipped, unless `make develop` says for who changes it.
 PROFILE ?= release
-WASM_PROFILE ?= wasm
 
 WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
@@ -33,8 +32,10 @@ setup: ## .venv with ccperf in it, built from this checkout
 parts: $(VENV)/.native $(VENV)/.bytecode $(WASM)
 	@:
 
-develop: ## the same with engines for who changes them: there sooner, and slower
-	@$(MAKE) --no-print-directory PROFILE=develop WASM_PROFILE=wasm-develop setup
+# The engine for browsers would take as long again: where it is of other sources than these, pages do without.
+develop: ## the same with an engine for who changes it: there sooner, and slower; `make wasm` for pages
+	@$(MAKE) --no-print-directory PROFILE=develop $(VENV)/.native $(VENV)/.bytecode
+	@$(MAKE) --no-print-directory --question $(WASM) || rm -f $(WASM)
 
 bench: setup ## every experiment of the catalogue for $(CCA), then the site
 	$(BIN)/ccperf bench $(CCA)
@@ -100,7 +101,7 @@ wasm: $(WASM) ## the engine for browsers, which pages of the site simulate with
 
 wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
 	@$(GET_PROFDATA)
-	@rm -f $(WASM) && $(MAKE) --no-print-directory WASM_PROFILE=wasm $(WASM)
+	@rm -f $(WASM) && $(MAKE) --no-print-directory $(WASM)
 	$(BIN)/maturin build --release --locked --out dist $(PGO)
 
 # pip's lock: one file for every Python from 3.10 on. `--no-deps` at installation because the file is
@@ -167,8 +168,8 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
 	  || rustup target add $(WASM_TARGET) >/dev/null 2>&1 || true
 	@$(OWN_JOBS) if [ -d "$$(rustc --print sysroot)/lib/rustlib/$(WASM_TARGET)" ]; then \
 	  echo "Building the engine for browsers"; \
-	  cargo build --profile $(WASM_PROFILE) --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
-	    && cp target/$(WASM_TARGET)/$(WASM_PROFILE)/ccperf_wasm.wasm $@; \
+	  cargo build --profile wasm --locked --quiet --package ccperf-wasm --target $(WASM_TARGET) \
+	    && cp target/$(WASM_TARGET)/wasm/ccperf_wasm.wasm $@; \
 	else \
 	  echo "No target $(WASM_TARGET) for this Rust, and rustup does not get it: pages will not simulate"; \
 	  : > $@; \
