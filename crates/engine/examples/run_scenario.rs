@@ -10,6 +10,11 @@ use ccperf_engine::recording::Column;
 use ccperf_engine::scenario::Canonical;
 use ccperf_engine::simulate::Simulation;
 
+// As in the engine for Python.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static MEMORY: ccperf_memory::HugePages = ccperf_memory::HugePages;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let file = args.next().ok_or("usage: run_scenario FILE.json [PACKETS.csv]")?;

@@ -328,6 +328,12 @@ impl Decimal {
 
     /// The number times a ratio, if that is an integer that fits.
     fn times(&self, numerator: u128, denominator: u128) -> Result<u64, Inexact> {
+        // Scenarios with ten thousands of links have as many of these, nearly all whole and small.
+        if let (0, 1, Ok(digits), Ok(numerator)) =
+            (self.exponent, denominator, u64::try_from(self.digits), u64::try_from(numerator))
+        {
+            return digits.checked_mul(numerator).ok_or(Inexact::Overflow);
+        }
         if self.digits == 0 {
             return Ok(0);
         }

@@ -10,6 +10,10 @@ mod user;
 
 use pyo3::prelude::*;
 
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static MEMORY: ccperf_memory::HugePages = ccperf_memory::HugePages;
+
 #[pymodule]
 mod _native {
     #[pymodule_export]

@@ -19,7 +19,7 @@ use std::io::Write;
 use crate::attributes::Spec;
 use crate::error::Error;
 use crate::event::INDICES;
-use crate::hosts::{Endpoint, Hosts, Ping};
+use crate::hosts::{Endpoint, Hosts, Parts, Ping};
 use crate::lowered::{
     Algorithm, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, Transport, Workload,
 };
@@ -97,7 +97,7 @@ pub fn network(
     let count = 2 * scenario.links.len();
     let (mut ports, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
     // Directions that name the same stream draw from it in turn.
-    let (mut loss_streams, mut known) = (Vec::new(), HashMap::new());
+    let (mut loss_streams, mut known) = (Vec::new(), HashMap::with_capacity(count));
     // The ports of a switch share its buffer.
     let pools: Vec<_> = scenario.nodes.iter().map(|_| Pool::default()).collect();
     for link in &scenario.links {
@@ -159,12 +159,12 @@ fn added_delays(scenario: &Lowered) -> impl Iterator<Item = (u32, [usize; 2], Ti
 /// # Errors
 /// What the scenario names and this engine does not have.
 pub fn hosts(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Hosts, Error> {
-    let mut endpoints = Vec::with_capacity(scenario.flows.len() + scenario.pings.len());
+    let mut endpoints = Parts::default();
     for (number, flow) in (0..).zip(&scenario.flows) {
         endpoints.push(match flow.transport {
             Transport::Tcp => {
                 let connection = connection::build(flow, number, scenario.seed, &*user)?;
-                Endpoint::Tcp(Box::new(connection))
+                Endpoint::Tcp(connection)
             }
             Transport::Udp => {
                 Endpoint::Udp(Box::new(datagrams::build(flow, number, scenario.seed)?))

@@ -3,6 +3,7 @@
 //! An [`Endpoint`] is both ends of what one flow number stands for.  A new kind of traffic is one file
 //! here, one variant, and one arm in each `match` below.
 
+mod parts;
 mod ping;
 mod tcp;
 mod transfers;
@@ -10,6 +11,7 @@ mod udp;
 
 use std::ops::Range;
 
+pub use parts::Parts;
 pub use ping::Ping;
 pub use tcp::{Connection, Side};
 pub use transfers::{Maker, Outcome, Transfers};
@@ -21,9 +23,12 @@ use crate::packet::Packet;
 use crate::tcp::Timer;
 
 /// The two ends of a flow, or of a ping.
+///
+/// Connections, which nearly all endpoints are, lie in a list side by side.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "the others are few")]
 pub enum Endpoint {
-    Tcp(Box<Connection>),
+    Tcp(Connection),
     Udp(Box<Datagrams>),
     Ping(Ping),
     /// Of a transfer that is over: the next one takes the place.
@@ -46,7 +51,7 @@ const NOWHERE: u32 = u32::MAX;
 /// transfers, which come and go, then pings.
 #[derive(Debug)]
 pub struct Hosts {
-    endpoints: Vec<Endpoint>,
+    endpoints: Parts<Endpoint>,
     /// By flow number, where its endpoint is.
     places: Vec<u32>,
     /// Places of nobody.
@@ -57,7 +62,7 @@ pub struct Hosts {
 impl Hosts {
     /// `endpoints` are those of flows and pings; transfers have the numbers `of_transfers` between them.
     pub fn new(
-        endpoints: Vec<Endpoint>,
+        endpoints: Parts<Endpoint>,
         of_transfers: Range<usize>,
         transfers: Option<Transfers>,
     ) -> Self {
@@ -94,11 +99,10 @@ impl Hosts {
         let Some(transfers) = &self.transfers else { return };
         let place = self.free.pop().unwrap_or(self.endpoints.len() as u32);
         assert!((place as usize) < MAX_ENDPOINTS, "more than {MAX_ENDPOINTS} transfers at once");
-        let endpoint = Endpoint::Tcp(Box::new(transfers.make(flow, place)));
-        match self.endpoints.get_mut(place as usize) {
-            Some(nobody) => *nobody = endpoint,
-            None => self.endpoints.push(endpoint),
+        if place as usize == self.endpoints.len() {
+            self.endpoints.push(Endpoint::Nobody);
         }
+        self.endpoints[place as usize] = Endpoint::Tcp(transfers.make(flow, place));
         self.places[flow as usize] = place;
     }
 

@@ -15,8 +15,9 @@ pub enum Side {
     Receiver = 1,
 }
 
-/// The two ends of one flow and the applications on them.
+/// The two ends of one flow and the applications on them; from the beginning of a cache line on.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Connection {
     pub flow: u32,
     /// Where it is among the endpoints.

@@ -15,19 +15,17 @@ const LINK_LOSS: &str = "Link loss";
 /// Loss at the receiving device.
 #[derive(Debug)]
 pub struct Loss {
-    /// There is or was a rate above 0, a list, a channel with bursts, or a failure: all that most links
-    /// ever look at.
-    is_lossy: bool,
-    losses: Box<Losses>,
+    /// Which of the network's streams it draws from.
+    stream: u32,
+    /// From the first rate above 0, list, channel with bursts or failure on: most links have none.
+    losses: Option<Box<Losses>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Losses {
     /// The probability, for each packet alike.
     rate: f64,
     bursts: Option<GilbertElliott>,
-    /// Which of the network's streams it draws from.
-    stream: usize,
     /// Arrivals to lose, by number, in increasing order.
     listed: VecDeque<u64>,
     arrivals: u64,
@@ -48,57 +46,53 @@ impl Loss {
         stream: usize,
         mut listed: Vec<u64>,
     ) -> Self {
-        listed.sort_unstable();
         let is_lossy = rate > 0.0 || bursts.is_some() || !listed.is_empty();
-        let losses = Losses {
-            rate,
-            bursts: bursts.map(GilbertElliott::new),
-            stream,
-            listed: listed.into(),
-            arrivals: 0,
-            lost: 0,
-            doomed: Vec::new(),
-            failed: 0,
-            faults: Vec::new(),
-        };
-        Loss { is_lossy, losses: Box::new(losses) }
+        let losses = is_lossy.then(|| {
+            listed.sort_unstable();
+            let (bursts, listed) = (bursts.map(GilbertElliott::new), listed.into());
+            Box::new(Losses { rate, bursts, listed, ..Losses::default() })
+        });
+        Loss { stream: stream as u32, losses }
+    }
+
+    fn losses(&mut self) -> &mut Losses {
+        self.losses.get_or_insert_default()
     }
 
     /// The node at the other end has another fault.
     pub fn add_fault(&mut self, fault: Fault) {
-        self.losses.faults.push(fault);
-        self.is_lossy = true;
+        self.losses().faults.push(fault);
     }
 
     pub fn set_rate(&mut self, rate: f64) {
-        self.losses.rate = rate;
-        self.is_lossy |= rate > 0.0;
+        if rate > 0.0 || self.is_lossy() {
+            self.losses().rate = rate;
+        }
     }
 
     /// Whether it has to be asked.
     pub fn is_lossy(&self) -> bool {
-        self.is_lossy
+        self.losses.is_some()
     }
 
     /// Packets lost so far.
     pub fn lost(&self) -> u64 {
-        self.losses.lost
+        self.losses.as_ref().map_or(0, |losses| losses.lost)
     }
 
     /// Packets lost because of failures so far.
     pub fn failed(&self) -> u64 {
-        self.losses.failed
+        self.losses.as_ref().map_or(0, |losses| losses.failed)
     }
 
     /// Another one.
     pub fn count_failed(&mut self) {
-        self.losses.failed += 1;
+        self.losses().failed += 1;
     }
 
     /// The link fails with these packets on its wire.
     pub fn doom(&mut self, packets: impl Iterator<Item = PacketId>) {
-        self.losses.doomed.extend(packets);
-        self.is_lossy = true;
+        self.losses().doomed.extend(packets);
     }
 
     /// Why the packet that arrives now is lost, if it is.
@@ -110,7 +104,7 @@ impl Loss {
         now: Time,
         streams: &mut [RngStream],
     ) -> Option<&'static str> {
-        if self.is_lossy { self.losses.take(id, packets, now, streams) } else { None }
+        self.losses.as_mut()?.take(id, packets, now, streams, self.stream)
     }
 }
 
@@ -121,6 +115,7 @@ impl Losses {
         packets: &PacketPool,
         now: Time,
         streams: &mut [RngStream],
+        stream: u32,
     ) -> Option<&'static str> {
         if let Some(i) = self.doomed.iter().position(|&doomed| doomed == id) {
             self.doomed.swap_remove(i);
@@ -133,7 +128,7 @@ impl Losses {
         if is_listed {
             self.listed.pop_front();
         }
-        let stream = &mut streams[self.stream];
+        let stream = &mut streams[stream as usize];
         // A listed packet draws nothing; one that a burst takes draws nothing for the rate.
         let is_lost = is_listed
             || self.bursts.as_mut().is_some_and(|bursts| bursts.takes(stream))
