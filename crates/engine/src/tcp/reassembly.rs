@@ -150,6 +150,13 @@ impl Reassembly {
 
     /// Cuts off what is already held; returns where the rest belongs in `pending`.
     fn trim(&mut self, head: &mut Seq, tail: &mut Seq) -> usize {
+        // Mostly it goes behind all that waits, or ends where that begins.
+        if self.pending.back().is_none_or(|&(start, size)| start + size <= *head) {
+            return self.pending.len();
+        }
+        if self.pending.front().is_some_and(|&(start, _)| *tail <= start) {
+            return 0;
+        }
         let mut i = self.pending.partition_point(|&(start, size)| start + size <= *head);
         while let Some(&(start, size)) = self.pending.get(i) {
             if start > *tail {

@@ -462,6 +462,9 @@ impl Scoreboard {
     }
 
     fn mark_block(&mut self, left: Seq, right: Seq, now: Time, rate: &mut RateEstimator) -> u32 {
+        if self.seen.as_ref().is_some_and(|seen| seen.blocks.contains(&(left, right))) {
+            return 0; // as most are, which is what they are repeated for
+        }
         let mut sacked = 0;
         let mut i = self.first_from(self.skip_seen(left, right));
         while let Some(segment) = self.sent.get_mut(i) {
