@@ -60,6 +60,15 @@ def test_the_page_says_what_the_record_holds() -> None:
     assert f"{total.recorded} of {total.scenarios} scenarios" in str(page.sections())
 
 
+def test_the_coverage_is_that_of_today_s_matrix() -> None:
+    """With a reason for everything that it does not reach."""
+    coverage = record.coverage()
+    ran = sum(not case.heavy for case in matrix.cases())
+    assert coverage["scenarios"] == ran, "make record"
+    assert coverage["unreached"]
+    assert "(no reason given)" not in coverage["unreached"], "tools/unreached.toml"
+
+
 def test_what_is_not_in_the_record_is_not_claimed(monkeypatch: pytest.MonkeyPatch) -> None:
     cases = _with_tcp_lp()
     scenarios = {case.name: record.fingerprint(case.scenario) for case in cases}

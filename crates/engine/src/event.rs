@@ -394,21 +394,19 @@ impl EventQueue {
     /// Takes the next event if it is due by `until`, and advances the clock to it.
     #[inline(always)]
     pub fn next(&mut self, until: Time) -> Option<Entry> {
-        let mut entry = self.pending.first();
-        if entry.time > until.0 {
+        loop {
+            let entry = self.pending.first();
+            if entry.time <= until.0 {
+                let key = entry.key();
+                debug_assert!(key >= self.now, "time goes back");
+                self.pending.take_first();
+                self.now = key;
+                return Some(entry);
+            }
             if self.pending.len > 0 || !self.pending.refill() {
                 return None;
             }
-            entry = self.pending.first();
-            if entry.time > until.0 {
-                return None;
-            }
         }
-        let key = entry.key();
-        debug_assert!(key >= self.now, "time goes back");
-        self.pending.take_first();
-        self.now = key;
-        Some(entry)
     }
 
     /// Advances the clock to this event, which is not queued, if it is the next.
@@ -467,6 +465,21 @@ mod tests {
             taken -= 1;
         }
         assert_eq!(taken, 0);
+    }
+
+    /// Also where the array must be filled again to know what is next.
+    #[test]
+    fn what_is_due_at_the_end_still_runs_and_nothing_later() {
+        for events in [1, 3 * u64::from(SOON)] {
+            let mut queue = EventQueue::default();
+            for time in 0..=events {
+                queue.schedule(Time(time), Event::Start(0));
+            }
+            for end in 0..=events {
+                assert_eq!(queue.pop(Time(end)), Some(Event::Start(0)), "of {events}, at {end}");
+                assert_eq!(queue.pop(Time(end)), None, "of {events}, at {end}");
+            }
+        }
     }
 
     #[test]

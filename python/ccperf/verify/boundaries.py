@@ -43,6 +43,18 @@ def controls() -> Iterator[Case]:
         applications={"type": "CBR", "write": "1000B", "rate": "17Mbps"},
         packets=2_500,
     )
+    # An ACK delivers what was in flight when the application ran dry, to the byte.
+    yield _case(
+        "boundary/bbr-application-with-nagle",
+        cc="TcpBbr",
+        applications={"type": "CBR", "write": "1200B", "rate": "3.2Mbps"},
+        tcp={"TcpNoDelay": False},
+        rate="4Mbps",
+        rtts="10ms",
+        qlen="1000p",
+        initial_cwnd=4,
+        stop="1s",
+    )
     # A link that is faster by a quarter, to the bit: what start-up takes for growth.
     yield _case(
         "boundary/bbr-grows-by-a-quarter",
@@ -63,6 +75,16 @@ def controls() -> Iterator[Case]:
         tcp={"MinRto": "200ms"},
         changes=[{"time": "500ms", "delay": "1s"}, {"time": "2500ms", "delay": "5ms"}],
         stop="5s",
+    )
+    # An ACK comes when the cube of its distance from K is a whole number, to the bit.
+    yield _case(
+        "boundary/cubic-curve-at-a-whole-segment",
+        cc=_set("TcpCubic", C="1", HyStart="false", TcpFriendliness="false"),
+        tcp={"InitialSlowStartThreshold": 20 * 1448, "DelAckCount": 2},
+        rate="6008000bps",
+        rtts="10ms",
+        qlen="11p",
+        stop="6s",
     )
     # The first minute is over just after slow start.
     yield _case(

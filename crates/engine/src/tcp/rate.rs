@@ -16,8 +16,6 @@ pub struct RateConnection {
     pub first_sent_time: Time,
     /// Delivered bytes at which the present application-limited phase ends; 0 outside of one.
     pub app_limited: u32,
-    /// `delivered` when the segment that was delivered last was sent, in bytes.
-    pub tx_item_delivered: u32,
     /// Bytes and time of the sample with the highest rate, or of the last that was not limited by the
     /// application; whether that one was.
     pub rate_delivered: i32,
@@ -188,7 +186,6 @@ impl RateSample {
             self.send_elapsed = last_sent - sent.first_sent;
             connection.first_sent_time = last_sent;
         }
-        connection.tx_item_delivered = sent.delivered as u32;
     }
 
     /// The ACK has been looked at.
@@ -198,8 +195,8 @@ impl RateSample {
             connection.app_limited = 0;
         }
         if sample.prior_time.is_zero() {
+            debug_assert!(sample.interval.is_zero(), "forgotten together");
             sample.delivered = -1;
-            sample.interval = Time::ZERO;
             return;
         }
         // Sending and acknowledging are two phases; the longer one bounds the rate.
@@ -220,5 +217,69 @@ impl RateSample {
             let bits_per_second = f64::from(sample.delivered) * 8.0 / sample.interval.secs_f64();
             sample.delivery_rate = Rate(bits_per_second as u64);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1_000;
+    const MIN_RTT: Time = Time::from_ms(10);
+
+    fn at(ms: u64) -> Time {
+        Time::from_ms(ms)
+    }
+
+    /// An ACK of one segment.
+    fn ack(rate: &mut RateEstimator, now: Time, last_sent: Time, mut sent: SentRate) -> RateSample {
+        rate.on_delivered(now, MSS, last_sent, &mut sent);
+        *rate.sample(MSS, 0, MSS, MIN_RTT).unwrap().1
+    }
+
+    #[test]
+    fn a_sample_is_what_was_delivered_over_the_longer_phase() {
+        let mut rate = RateEstimator::sampling();
+        let first = rate.on_sent(at(1), 0);
+        let second = rate.on_sent(at(2), MSS);
+        ack(&mut rate, at(21), at(1), first);
+        let sample = ack(&mut rate, at(25), at(2), second);
+        assert_eq!((sample.send_elapsed, sample.ack_elapsed), (at(1), at(24)));
+        assert_eq!((sample.delivered, sample.interval), (2_000, at(24)));
+        assert_eq!(sample.delivery_rate, Rate(2_000 * 8 * 1_000 / 24));
+    }
+
+    /// Less than a round trip is none; and a segment that has been delivered before gives no other.
+    #[test]
+    fn what_is_of_no_use_has_no_interval() {
+        let mut rate = RateEstimator::sampling();
+        let first = rate.on_sent(at(1), 0);
+        let early = ack(&mut rate, at(5), at(1), first);
+        assert_eq!((early.delivered, early.interval), (1_000, Time::ZERO));
+        let again = ack(&mut rate, at(25), at(1), SentRate { delivered_time: Time::MAX, ..first });
+        assert_eq!((again.delivered, again.interval), (-1, Time::ZERO));
+        let second = rate.on_sent(at(26), 0);
+        assert_eq!(ack(&mut rate, at(46), at(26), second).interval, at(20));
+    }
+
+    /// The phase covers all that is in flight when it begins, and ends with the first ACK beyond.
+    #[test]
+    fn an_application_limits_until_more_than_the_flight_is_delivered() {
+        let mut rate = RateEstimator::sampling();
+        let segments = [at(1), at(2), at(3)].map(|now| (now, rate.on_sent(now, MSS)));
+        let pipe = Pipe {
+            cwnd: 10 * MSS,
+            in_flight: 2 * MSS,
+            lost: 0,
+            retransmitted: 0,
+            segment_size: MSS,
+        };
+        rate.check_app_limited(0, pipe);
+        let mut is_limited = Vec::new();
+        for (sent, segment) in segments {
+            ack(&mut rate, sent + at(20), sent, segment);
+            is_limited.push(rate.on_sent(at(30), MSS).app_limited);
+        }
+        assert_eq!(is_limited, [true, true, false]);
     }
 }
