@@ -20,7 +20,7 @@ WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parts develop bench test test-python test-rust lint format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
+.PHONY: help setup parts develop bench test test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -42,19 +42,26 @@ bench: setup ## every experiment of the catalogue for $(CCA), then the site
 
 test: test-rust test-python ## all tests, the comparison with real ns-3 included
 
+RUST_TESTS = cargo test --workspace --exclude ccperf-py --locked --quiet
+
 test-rust: $(VENV)/.tools
-	cargo test --workspace --exclude ccperf-py --locked --quiet
+	$(RUST_TESTS)
+
+tests-built: $(VENV)/.tools
+	$(RUST_TESTS) --no-run
 
 test-python: setup
 	$(BIN)/pytest -n $(JOBS) -q
 
-lint: setup ## ruff, mypy, rustfmt, clippy, licences and origins of what is used
+lint: setup clippy ## ruff, mypy, rustfmt, clippy, licences and origins of what is used
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(RUSTFMT) --check
-	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/python tools/dependencies.py
+
+clippy: $(VENV)/.tools
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 
 fingerprints: setup ## the engine against its recorded runs of the whole matrix, in seconds
 	$(BIN)/python tools/fingerprints.py --packets
