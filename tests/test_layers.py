@@ -90,16 +90,16 @@ notebook         : errors figures
 scenario         : _native added_delay canonical errors fields notebook profiles toml user_code
                    wording workload
 topologies       : _native errors scenario toml user_code wording
-programs         : _native data errors flow_monitor lazy outputs profiles registry scenario
+programs         : _native backends data errors flow_monitor lazy outputs profiles registry scenario
                    topologies traces wording
 published        : data
 roles            :
-catalogue        : _native errors lazy profiles programs published registry roles scenario
+catalogue        : _native backends errors lazy profiles programs published registry roles scenario
                    topologies traces user_code wording
 flow_monitor     : errors
 backends         : _native algorithms canonical errors parquet recording user_code
-result           : _native canonical errors figures metrics notebook user_code wording
-citation         : catalogue data registry wording
+result           : _native backends canonical errors figures metrics notebook user_code wording
+citation         : backends catalogue data registry wording
 evidence         : chance errors figures metrics notebook registry result roles store wording
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : canonical errors metrics outputs parquet recording result roles scenario
@@ -111,8 +111,8 @@ plan             : campaign catalogue errors grid registry
 reproduce        : catalogue errors roles user_code
 verify           : _native backends campaign catalogue data errors interruption metrics oddities
                    outputs profiles programs published registry scenario topologies traces
-site             : _native catalogue citation data errors evidence figures metrics oddities outputs
-                   published registry reproduce result roles store verify what_if wording
+site             : _native backends catalogue citation data errors evidence figures metrics oddities
+                   outputs published registry reproduce result roles store verify what_if wording
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
 cli              : _native backends campaign catalogue citation errors evidence exporters figures

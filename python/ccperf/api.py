@@ -29,7 +29,7 @@ def run(
     seed: int | None = None,
     recovery: str | None = None,
     stop_time: str | None = None,
-    backend: str = "native",
+    backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
     progress: Progress | None = None,
     **parameters: Any,
@@ -62,7 +62,7 @@ def run(
 def simulate(
     scenario: Scenario,
     *,
-    backend: str = "native",
+    backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Result:

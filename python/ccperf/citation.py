@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ccperf import catalogue, data, registry
+from ccperf import backends, catalogue, data, registry
 from ccperf.wording import counted
 
 if TYPE_CHECKING:
@@ -75,9 +75,11 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         used.update(dict.fromkeys(keys))
         return _latex(name) + (rf"~\cite{{{','.join(keys)}}}" if keys else "")
 
+    is_known = made.backend in backends.known()
+    equals = backends.get(made.backend).abilities.equals if is_known else ""
     simulator = (
-        "whose packets are those of ns-3~3.44"
-        if made.backend == "native"
+        f"whose packets are those of {_latex(equals).replace(' ', '~')}"
+        if equals
         else f"on the backend {_latex(made.backend)} ({_latex(made.backend_version)})"
     )
     sentences = [

@@ -8,9 +8,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ccperf import __version__
+from ccperf import __version__, backends
 from ccperf.metrics import METRICS, compute
-from ccperf.user_code.content import Contents
 from ccperf.user_code.names import label, labels, without_paths
 from ccperf.wording import counted
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from ccperf.notebook import Plot
     from ccperf.recording import Recording
     from ccperf.scenario import Scenario
+    from ccperf.user_code.content import Contents
 
 
 @dataclass(frozen=True)
@@ -203,10 +203,10 @@ def identify(scenario: Scenario, backend: Backend, contents: Contents | None = N
     It depends on everything that the outcome depends on: the scenario (its label left out), the
     backend with its version, the engine's sources, and the content of the user's code if there is
     some, but not on where that lies.  Files that `contents` has read are not read again.  Raises
-    what :meth:`~ccperf.user_code.content.Contents.of` does.
+    what :func:`ccperf.backends.user_code` does.
     """
     used = scenario.user_code
-    digests = (contents or Contents()).of(used, backend.name) if used else {}
+    digests = backends.user_code(used, backend, contents)
     called = {name: f"{label(name)} {digest}" for name, digest in digests.items()}
     canonical = without_paths(scenario.canonical(), called)
     canonical = {key: value for key, value in canonical.items() if key != "label"}

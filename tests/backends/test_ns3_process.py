@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ccperf import backends
 from ccperf.backends.ns3 import Ns3, Ns3Aborted, build
 from ccperf.errors import RunError, UsageError
 from ccperf.scenario import Algorithm, Scenario
@@ -98,10 +99,10 @@ class TestUserCode:
         self, fixed_window: str, tmp_path: Path, name: str
     ) -> None:
         scenario = with_cc(Algorithm(type=fixed_window))
-        before = Contents().of(scenario.user_code, "ns3")
+        before = Contents().of(scenario.user_code)
         changed = tmp_path / name
         changed.write_text(changed.read_text() + "// another line\n")
-        assert Contents().of(scenario.user_code, "ns3") != before
+        assert Contents().of(scenario.user_code) != before
 
     def test_a_changed_file_is_compiled_again(self, fixed_window: str, tmp_path: Path) -> None:
         source = tmp_path / "tcp-fixed-window.cc"
@@ -112,7 +113,7 @@ class TestUserCode:
     def test_other_backends_refuse_it(self, fixed_window: str) -> None:
         scenario = with_cc(Algorithm(type=fixed_window))
         with pytest.raises(UsageError, match="needs the backend `ns3`"):
-            Contents().of(scenario.user_code, "native")
+            backends.user_code(scenario.user_code, backends.get("native"))
 
     def test_what_does_not_compile_is_shown(self, tmp_path: Path) -> None:
         (source,) = write(tmp_path, bad_dot_cc="int f() { return nonsense; }")

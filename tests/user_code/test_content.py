@@ -104,7 +104,7 @@ def test_a_library_written_to_before_it_is_loaded_ends_the_run(
 ) -> None:
     library = tmp_path / "libmine.so"
     shutil.copy(c_library, library)
-    content = Contents().of({str(library): ""}, "native")
+    content = Contents().of({str(library): ""})
 
     def edit() -> None:
         with library.open("r+b") as file:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccperf import __version__, _native
+from ccperf import __version__, _native, backends
 from ccperf.errors import RunError, UsageError
-from ccperf.user_code.content import Contents
+from ccperf.user_code.names import PLUGIN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,16 @@ EVENTS_TRACED = 50_000
 class Native:
     """Runs scenarios on the engine; other threads go on meanwhile."""
 
-    name = "native"
+    name = backends.DEFAULT
+    abilities = backends.Abilities(
+        summary="the engine of ccperf",
+        user_code=frozenset({PLUGIN}),
+        packets=(".csv", ".pcapng"),
+        speed=8e6,
+        overhead_s=0.008,
+        is_in_process=True,
+        equals="ns-3 3.44",
+    )
 
     @property
     def version(self) -> str:
@@ -41,7 +50,7 @@ class Native:
         self._loads: set[str] = set()
 
     def prepare(self, scenario: Scenario) -> None:
-        user_code = Contents().of(scenario.user_code, self.name)
+        user_code = backends.user_code(scenario.user_code, self)
         if not user_code:
             return
         used = [flow.cc for flow in scenario.flows if flow.cc]
@@ -76,7 +85,7 @@ class Native:
 
         lowered = scenario.lowered()
         if not user_code:
-            user_code = Contents().of(scenario.user_code, self.name)
+            user_code = backends.user_code(scenario.user_code, self)
         if user_code:
             from ccperf.backends import sandbox
 

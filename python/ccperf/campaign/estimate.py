@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ccperf import _native
+from ccperf import _native, backends
 from ccperf.wording import counted
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ _PAYLOAD = 1448
 _HOPS = 6
 #: From leaf to leaf over a spine, four.
 _FABRIC_HOPS = 8
-#: Packet-hops a second of one core, and what a run costs besides, in seconds: metrics, encoding.
-#: Measured on a core of a small virtual machine; others are up to two or three times as fast.
-_SPEED = {"native": (8e6, 0.008), "ns3": (0.1e6, 0.3)}
 #: Bytes of a run in a database: for each sample of a flow or a link's direction, and besides.
 _SAMPLE_BYTES, _RUN_BYTES = 16, 20_000
 
@@ -46,13 +43,16 @@ class Estimate:
         )
 
 
-def estimate(runs: Iterable[tuple[Scenario, int]], backend: str = "native") -> Estimate:
-    """Add up what so many runs of each scenario may cost on a backend."""
-    speed, besides = _SPEED.get(backend, _SPEED["native"])
+def estimate(runs: Iterable[tuple[Scenario, int]], backend: str = backends.DEFAULT) -> Estimate:
+    """Add up what so many runs of each scenario may cost on a backend.
+
+    Cores are up to two or three times as fast as the one that the backends' speed was measured on.
+    """
+    costs = backends.get(backend).abilities
     total, seconds, size = 0, 0.0, 0.0
     for scenario, count in runs:
         total += count
-        seconds += count * (hops(scenario) / speed + besides)
+        seconds += count * (hops(scenario) / costs.speed + costs.overhead_s)
         size += count * _bytes(scenario)
     return Estimate(total, seconds, size)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from ccperf import backends
 from ccperf.campaign.executor import Stopped
 from ccperf.campaign.job import Job
 from ccperf.campaign.local import MANY, LocalExecutor
@@ -167,9 +168,8 @@ def run(
 
 def _has_many(missing: Mapping[str, _Wanted], backend: Backend) -> bool:
     """Whether processes are worth it: many runs, on a backend that they find by its name."""
-    from ccperf.backends.native import Native
-
-    return len(missing) >= MANY and isinstance(backend, Native)
+    is_worth_it = len(missing) >= MANY and backend.abilities.is_in_process
+    return is_worth_it and backends.is_registered(backend)
 
 
 def _plan(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ccperf import _native, registry, roles
+from ccperf import _native, backends, registry, roles
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.published import Published, published
 
@@ -215,7 +215,7 @@ class Experiment(ABC):
             if name not in known:
                 raise UsageError(name, unknown(f"parameter of {self.name}", name, known))
 
-    def reproduce(self, cc: str, backend: str = "native", **given: Any) -> str:
+    def reproduce(self, cc: str, backend: str = backends.DEFAULT, **given: Any) -> str:
         """The ``ccperf run`` command that makes the run of one point again.
 
         Takes what :meth:`scenario` takes.
@@ -232,7 +232,7 @@ class Experiment(ABC):
             options["stop-time"] = setup.stop_time
         if setup.jitter is not None:
             options["jitter"] = setup.jitter
-        if backend != "native":
+        if backend != backends.DEFAULT:
             options["backend"] = backend
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
         return shlex.join(["ccperf", "run", self.name, *words])

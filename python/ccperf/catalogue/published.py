@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ccperf import backends
 from ccperf.catalogue.experiment import Experiment, Setup
 from ccperf.programs.published.build import build, describe
 from ccperf.programs.published.parse import parse
@@ -42,7 +43,7 @@ class PublishedExperiment(Experiment):
         """
         return self._labelled(self.setup(cc, **given)).command(first=self.leading)
 
-    def exec_command(self, cc: str, backend: str = "native", **given: Any) -> str:
+    def exec_command(self, cc: str, backend: str = backends.DEFAULT, **given: Any) -> str:
         """The ``ccperf exec`` command that runs :meth:`command`."""
         return self._labelled(self.setup(cc, **given)).reproduce(backend, first=self.leading)
 

@@ -52,7 +52,7 @@ def command(
         extra: [module for module in modules if find_spec(module) is None]
         for extra, modules in extras.items()
     }
-    native = backends.get("native").available()
+    native = backends.get(backends.DEFAULT).available()
     if json:
         print_json({**facts, "backends": usable, "missing": missing, "usable": native is None})
         return 0 if native is None else 1

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ccperf import backends
 from ccperf.errors import UsageError
 from ccperf.grid import expand
 
@@ -35,7 +36,7 @@ Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to writ
 class Running:
     """How runs are made."""
 
-    backend: Annotated[str, Parameter(help="Who simulates: native or ns3.")] = "native"
+    backend: Annotated[str, Parameter(help="Who simulates: native or ns3.")] = backends.DEFAULT
     jobs: Annotated[
         int, Parameter(name=["--jobs", "-j"], help="Runs at a time; 0: one a core.")
     ] = 0
@@ -60,7 +61,8 @@ class Running:
         """
         from ccperf.user_code import names
 
-        if self.ns3_source and self.backend != "ns3":
+        can_run = backends.get(self.backend).abilities.user_code if self.ns3_source else ()
+        if self.ns3_source and names.NS3 not in can_run:
             raise UsageError("--ns3-source", f"needs --backend ns3, not `{self.backend}`")
         try:
             names.declare_ns3(self.ns3_source)
@@ -108,8 +110,6 @@ def cores() -> int:
 
 def open_backend(name: str) -> Backend:
     """The backend of this name, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
-    from ccperf import backends
-
     try:
         backend = backends.get(name)
     except (KeyError, ValueError) as error:
@@ -176,8 +176,10 @@ def packets_file(path: Path, backend: str, others: Iterable[Path]) -> None:
     """
     from ccperf import outputs
 
-    if path.suffix == ".pcapng" and backend != "native":
-        raise UsageError("--packets", f"`{path}`: captures need --backend native; name a .csv file")
+    able = backends.get(backend).abilities.packets
+    if path.suffix == ".pcapng" and path.suffix not in able:
+        message = f"`{path}`: `{backend}` makes no captures; name a {' or '.join(able)} file"
+        raise UsageError("--packets", message)
     writable_file(path, "--packets")
     outputs.may_write(path, outputs.packets(path), "--packets", others)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf import interruption
+from ccperf import backends, interruption
 from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
@@ -441,7 +441,7 @@ def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) ->
         scenario = scenario.model_copy(update={"flows": flows})
     numbers = seeds(seed, "--seed") if seed else [scenario.seed]
     scenarios = [scenario.model_copy(update={"seed": number}) for number in numbers]
-    options = f" --backend {running.backend}" if running.backend != "native" else ""
+    options = f" --backend {running.backend}" if running.backend != backends.DEFAULT else ""
     options += f" --recovery {running.recovery}" if running.recovery else ""
     return Job(
         points=[Point(one) for one in scenarios],

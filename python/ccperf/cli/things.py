@@ -100,9 +100,10 @@ def backends() -> list[Thing]:
     from ccperf import backends as module
 
     entries = []
-    for name in module.NAMES:
-        missing = module.get(name).available()
-        entries.append(Thing(name, missing or "usable"))
+    for name in module.known():
+        backend = module.get(name)
+        state = backend.available() or "usable"
+        entries.append(Thing(name, f"{backend.abilities.summary}: {state}"))
     return entries
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, registry
+from ccperf import _native, backends, registry
 from ccperf.errors import ScenarioError, UsageError, suggestion, unknown
 from ccperf.programs import attributes as ns3_attributes
 
@@ -188,10 +188,10 @@ class ProgramRun:
             words.append(f"--RngRun={self.rng_run}")
         return shlex.join(words)
 
-    def reproduce(self, backend: str = "native") -> str:
+    def reproduce(self, backend: str = backends.DEFAULT) -> str:
         """The one command that makes this run again."""
         words = ["ccperf", "exec"]
-        if backend != "native":
+        if backend != backends.DEFAULT:
             words += ["--backend", backend]
         if self.recovery:
             words += ["--recovery", self.recovery]

@@ -20,7 +20,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import __version__, _native
+from ccperf import __version__, _native, backends
 from ccperf.evidence.cells import Record, algorithm, settings_of
 from ccperf.metrics import METRICS
 from ccperf.result import Provenance
@@ -208,7 +208,7 @@ _COMMON = json.dumps(
         "provenance": {
             "ccperf_version": __version__,
             "engine_hash": _native.ENGINE_HASH,
-            "backend": "native",
+            "backend": backends.DEFAULT,
             "backend_version": __version__,
             "scenario_hash": "",
             "seed": 1,

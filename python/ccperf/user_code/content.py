@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ccperf.errors import RunError, ScenarioError, UsageError
+from ccperf.errors import RunError, ScenarioError
 from ccperf.user_code import names
 
 _OWN_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
@@ -35,19 +35,14 @@ class Contents:
     def __init__(self) -> None:
         self._digests: dict[str, str] = {}
 
-    def of(self, used: Mapping[str, str], backend: str) -> dict[str, str]:
+    def of(self, used: Mapping[str, str]) -> dict[str, str]:
         """SHA-256 of each one's files, by name. `used` has the path of a field that names it.
 
         Raises:
             ScenarioError: with each one that is not there.
-            UsageError: if the backend of this name cannot run one.
         """
         problems: list[tuple[str, str]] = []
         for name, path in used.items():
-            needed = "ns3" if names.is_ns3_class(name) else "native"
-            if backend != needed:
-                message = f"`{backend}` cannot run {name}: it needs the backend `{needed}`"
-                raise UsageError("backend", message)
             try:
                 if name not in self._digests:
                     self._digests[name] = digest(name)

@@ -23,6 +23,8 @@ from ccperf.errors import UsageError
 
 is_user_code = _native.is_user_code
 
+#: The kinds of user code: a Python class or shared library, and a class of ns-3.
+PLUGIN, NS3 = KINDS = ("plugin", "ns3")
 _SOURCE_SUFFIXES = (".cc", ".cpp", ".cxx")
 #: Files that may hold a user's classes of ns-3.
 CPP_SUFFIXES = (*_SOURCE_SUFFIXES, ".h", ".hh", ".hpp", ".hxx")
@@ -126,6 +128,11 @@ def declared(kind: str, name: str) -> str:
 def is_declared(name: str) -> bool:
     """Whether this is a class in the files given to :func:`declare_ns3`."""
     return bool(_declared.get()) and name.startswith(f"{_declared.get()}:")
+
+
+def kind(name: str) -> str:
+    """What a user's algorithm is written as: one of :data:`KINDS`."""
+    return NS3 if is_ns3_class(name) else PLUGIN
 
 
 def is_ns3_class(name: str) -> bool:

@@ -17,10 +17,11 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ccperf import backends
 from ccperf.backends.ns3 import build
 from ccperf.errors import RunError, UsageError
 from ccperf.user_code import names
-from ccperf.user_code.content import Contents, check
+from ccperf.user_code.content import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,6 +83,12 @@ class Ns3:
     """
 
     name = "ns3"
+    abilities = backends.Abilities(
+        summary="real ns-3",
+        user_code=frozenset({names.NS3}),
+        speed=0.1e6,
+        overhead_s=0.3,
+    )
 
     def __init__(self, cpu_limit_s: int | None = None) -> None:
         """`cpu_limit_s`: processor time after which a run is ended: ns-3 can hang."""
@@ -121,7 +128,7 @@ class Ns3:
         if packets is not None and packets.suffix == ".pcapng":
             message = f"`{packets}`: captures are made by the backend native only; here it is CSV"
             raise UsageError("packets", message)
-        expected = user_code or Contents().of(scenario.user_code, self.name)
+        expected = user_code or backends.user_code(scenario.user_code, self)
         lowered = scenario.lowered()
         if expected:
             # What is compiled from here on is found by its content.
@@ -137,7 +144,7 @@ class Ns3:
             UsageError: if a class is not in its files.
             RunError: if something does not compile.
         """
-        Contents().of(scenario.user_code, self.name)
+        backends.user_code(scenario.user_code, self)
         _, sources = _user_classes(scenario.lowered())
         build.driver(sources)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from ccperf import backends
 from ccperf.programs.published import traffic
 from ccperf.programs.published.options import (
     ACK_COMPRESSION,
@@ -140,13 +141,13 @@ class DumbbellRun:
         words += [f"--ns3::{c}::{attribute}={value}" for c, attribute, value in self.attributes]
         return shlex.join(words)
 
-    def reproduce(self, backend: str = "native", first: Sequence[str] = ()) -> str:
+    def reproduce(self, backend: str = backends.DEFAULT, first: Sequence[str] = ()) -> str:
         """The one command that makes this run again.
 
         A published line cannot say that it means the recovery of ns-3 3.44, so that is an option.
         """
         words = ["ccperf", "exec"]
-        if backend != "native":
+        if backend != backends.DEFAULT:
             words += ["--backend", backend]
         if any(flow.recovery in PUBLISHED_RECOVERY for flow in self.flows):
             words += ["--recovery", self.flows[0].recovery]
