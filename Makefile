@@ -114,8 +114,7 @@ wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
 # pip's lock: one file for every Python from 3.10 on. `--no-deps` at installation because the file is
 # complete, and because the wheel of ns-3 is used for its headers and libraries only: its Python
 # binding (cppyy, which compiles for minutes) stays out.
-lock: $(VENV)/.tools ## resolve requirements.lock and Cargo.lock again
-	$(BIN)/python -m pip install --quiet uv
+lock: $(VENV)/.python ## resolve requirements.lock and Cargo.lock again
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.10 --upgrade \
 	  --all-extras --generate-hashes --no-emit-find-links \
 	  --no-emit-package cppyy --no-emit-package cppyy-backend --no-emit-package cppyy-cling \

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+import subprocess
+import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,40 +15,24 @@ import pytest
 
 pytest.importorskip("distributed")
 
+import distributed
 from distributed.comm import CommClosedError
 
-from campaign.clusters import Processes, processes
+from campaign.clusters import Processes, in_the_middle, point, points, processes
 from ccperf import _native, backends, campaign
-from ccperf.campaign import Point
 from ccperf.campaign.job import Job
 from ccperf.campaign.on_dask import Cluster, DaskExecutor
 from ccperf.errors import RunError, UsageError
 from ccperf.store import Store
-from ccperf.topologies.shorthand import dumbbell
-from user_scenarios import EXAMPLES
+from user_scenarios import EXAMPLES, environment
 
 NATIVE = backends.get("native")
-
-
-def point(rate: str, cc: str = "TcpCubic") -> Point:
-    return Point(dumbbell(rate=rate, rtts="15ms", qlen="20p", cc=cc, stop_time="2s"))
-
-
-def points(count: int) -> list[Point]:
-    return [point(f"{4 + i}Mbps") for i in range(count)]
 
 
 @pytest.fixture(name="cluster")
 def _cluster(tmp_path: Path) -> Iterator[Processes]:
     with processes(tmp_path) as made:
         yield made
-
-
-def wait_for_some(database: Path) -> None:
-    """Wait until a campaign is in the middle."""
-    with Store(database, "r") as seen:
-        while len(seen.ids()) < 5:
-            time.sleep(0.01)
 
 
 def assert_alike(one: Store, other: Store) -> None:
@@ -62,15 +49,11 @@ def test_a_worker_killed_in_mid_run_loses_nothing(tmp_path: Path, cluster: Proce
     with Store(tmp_path / "here.db") as here, Store(tmp_path / "there.db") as there:
         assert campaign.run(wanted, here, NATIVE).ok
 
-        def kill_one() -> None:
-            wait_for_some(tmp_path / "there.db")
-            cluster.kill(cluster.workers[0])
-
-        killer = threading.Thread(target=kill_one)
-        killer.start()
-        with Cluster(cluster.address, NATIVE) as remote:
+        with (
+            in_the_middle(tmp_path / "there.db", lambda: cluster.kill(cluster.workers[0])),
+            Cluster(cluster.address, NATIVE) as remote,
+        ):
             report = campaign.run(wanted, there, NATIVE, executor=remote.executor)
-        killer.join()
         assert cluster.workers[0].poll() is not None
         assert report.ok
         assert len(report.made) == len(wanted)
@@ -82,16 +65,11 @@ def test_a_scheduler_that_goes_away_leaves_what_was_finished(
 ) -> None:
     wanted = points(300)
     with Store(tmp_path / "runs.db") as store:
-
-        def kill() -> None:
-            wait_for_some(tmp_path / "runs.db")
-            cluster.kill(cluster.scheduler)
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        with Cluster(cluster.address, NATIVE) as remote:
+        with (
+            in_the_middle(tmp_path / "runs.db", lambda: cluster.kill(cluster.scheduler)),
+            Cluster(cluster.address, NATIVE) as remote,
+        ):
             report = campaign.run(wanted, store, NATIVE, executor=remote.executor)
-        killer.join()
         assert not report.ok
         assert 5 <= len(report.made) == len(store.ids()) < len(wanted)
         (kind,) = report.failures_by_kind()
@@ -164,16 +142,22 @@ def test_a_failing_run_says_why_and_the_others_are_made(tmp_path: Path, cluster:
         assert "gone.py" in failure.message
 
 
-@pytest.mark.parametrize("where", ["slurm", "dask://nowhere", "dask:8786", "tcp://here:8786"])
+HOSTS = ["dask://nowhere", "dask:8786", "dask://:8786", "dask://a b:1", "dask://tls://a:1"]
+HOSTS += ["dask://user@a:1", "dask://a/b:1", "dask://[::1:8786", "dask://[a]:1", "dask://-a:1"]
+HOSTS += ["tls://a:0", "tls://a:65536", "tls://a:\u0661", "slurm", "tcp://here:8786", "tls:/a:1"]
+
+
+@pytest.mark.parametrize("where", HOSTS)
 def test_where_is_checked(where: str) -> None:
-    with pytest.raises(UsageError, match="is not dask or dask://HOST:PORT"):
+    with pytest.raises(UsageError, match="is not dask, dask://HOST:PORT or tls://HOST:PORT"):
         Cluster(where, NATIVE)
 
 
-def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", ["127.0.0.1:9", "localhost:9", "[::1]:9"])
+def test_nobody_answers(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ccperf.campaign.on_dask._PATIENCE_S", 0.5)
-    with pytest.raises(UsageError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9"):
-        Cluster("dask://127.0.0.1:9", NATIVE)
+    with pytest.raises(UsageError, match=rf"no scheduler answers at tcp://{re.escape(place)}"):
+        Cluster(f"dask://{place}", NATIVE)
 
 
 def test_a_scheduler_without_workers_is_not_waited_for_without_end(
@@ -185,3 +169,43 @@ def test_a_scheduler_without_workers_is_not_waited_for_without_end(
         pytest.raises(UsageError, match="has no workers; start some"),
     ):
         Cluster(made.address, NATIVE)
+
+
+class Wrapped(Exception):
+    """Of a library, of no kind that anybody knows."""
+
+
+@pytest.mark.parametrize(
+    "error", [TimeoutError(), asyncio.TimeoutError(), asyncio.CancelledError(), Wrapped("a\nb")]
+)
+def test_whatever_a_connection_ends_with_is_one_line(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(distributed, "Client", fail)
+    with pytest.raises(UsageError, match=r"no scheduler answers at tcp://127\.0\.0\.1:9: ") as seen:
+        Cluster("dask://127.0.0.1:9", NATIVE)
+    assert "\n" not in str(seen.value)
+
+
+def test_the_command_says_once_that_its_scheduler_was_killed(
+    tmp_path: Path, cluster: Processes
+) -> None:
+    """And what is to be typed names the scheduler."""
+    database = tmp_path / "runs.db"
+    with Store(database):
+        pass
+    command = [sys.executable, "-m", "ccperf", "run", "aqm", "--cc", "cubic", "--k", "1"]
+    command += ["--qdisc", "codel", "--jitter", "10ms", "--seed", "1..300"]
+    command += ["--db", str(database), "--on", cluster.address]
+    with in_the_middle(database, lambda: cluster.kill(cluster.scheduler)):
+        ended = subprocess.run(
+            command, capture_output=True, text=True, env=environment(), timeout=120, check=False
+        )
+    assert ended.returncode == 1
+    said = ended.stderr
+    assert said.count("went away") == 1
+    assert re.search(rf"again: ccperf run aqm .* --on {cluster.address}\n", said)
+    assert not re.search("Traceback|distributed|Error", said)

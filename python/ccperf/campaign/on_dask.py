@@ -7,7 +7,9 @@ which the scheduler gives to another one.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import re
 import threading
 import time
 from collections import deque
@@ -15,6 +17,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -43,15 +46,11 @@ _MOST_JOBS = 64
 _TASKS_A_CORE = 3
 #: How long to wait for a scheduler to answer, and for it to have a worker.
 _PATIENCE_S = 30.0
-_SCHEME = "dask"
-#: What Dask would otherwise spend some milliseconds a run on: it looks at every worker's stack a
-#: hundred times a second, and at its memory twice.
-_QUIET = {
-    "distributed.worker.profile.enabled": False,
-    "distributed.worker.heartbeat-interval": "5s",
-    "distributed.admin.system-monitor.interval": "10s",
-    "distributed.admin.system-monitor.gil.enabled": False,
-}
+#: What a connection that fails ends with: Dask passes on some, and wraps others into its own.
+_NO_ANSWER = (Exception, asyncio.CancelledError)
+#: The schemes of `--on`, and the one that Dask has for each.
+_SCHEMES = {"dask": "tcp", "dask+tls": "tls", "tls": "tls"}
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?")
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,8 @@ class Cluster:
     """A scheduler with workers that can make our runs; a context manager.
 
     ``dask`` starts one on this machine with `workers` processes (default: one a core);
-    ``dask://HOST:PORT`` names a scheduler.
+    ``dask://HOST:PORT`` names a scheduler, ``tls://HOST:PORT`` one that asks for the credentials
+    of Dask's configuration.
     """
 
     def __init__(self, where: str, backend: Backend, workers: int | None = None) -> None:
@@ -105,31 +105,25 @@ class Cluster:
         try:
             import distributed
         except ImportError:
-            raise UsageError("--on", "needs Dask: pip install 'ccperf[dask]'") from None
-        # What goes wrong is said by us, once.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        logging.getLogger("tornado").setLevel(logging.CRITICAL)
+            raise _not_installed() from None
+        _silence()
         self.where = where
         self.software = Software.here(backend.name)
         self._local: Any = None
         address = _address(where)
         if address is None:
-            import dask
-
-            with dask.config.set(_QUIET):  # which the processes started here inherit
-                self._local = distributed.LocalCluster(
-                    n_workers=workers or cores(),
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                )
+            self._local = _started(workers or cores())
         try:
             self.client: Client = distributed.Client(
-                address or self._local, timeout=_PATIENCE_S, set_as_default=False
+                address or self._local,
+                timeout=_PATIENCE_S,
+                set_as_default=False,
+                security=None if address is None else distributed.Security(),
             )
-        except (OSError, TimeoutError) as error:
-            raise UsageError("--on", f"no scheduler answers at {address}: {error}") from None
+        except _NO_ANSWER as error:
+            self._close_local()
+            message = f"no scheduler answers at {address or 'this machine'}: {_said(error)}"
+            raise UsageError("--on", message) from None
         try:
             self._check_workers()
         except BaseException:
@@ -139,18 +133,21 @@ class Cluster:
     def _check_workers(self) -> None:
         try:
             self.client.wait_for_workers(1, timeout=_PATIENCE_S)
-        except TimeoutError:
+        except (TimeoutError, asyncio.TimeoutError):  # one and the same since Python 3.11
             message = f"the scheduler at {self.where} has no workers; start some and repeat this"
+            raise UsageError("--on", message) from None
+        except _NO_ANSWER as error:
+            message = f"the scheduler at {self.where} went away: {_said(error)}"
             raise UsageError("--on", message) from None
         try:
             found: dict[str, Software] = self.client.run(
                 Software.here, self.software.backend.split()[0]
             )
-        except Exception as error:
+        except _NO_ANSWER as error:
             raise UsageError(
                 "--on",
-                f"a worker cannot run ccperf ({type(error).__name__}: {error}); install the wheel "
-                f"of ccperf {__version__} where it runs",
+                f"a worker cannot run ccperf ({type(error).__name__}: {_said(error)}); install "
+                f"the wheel of ccperf {__version__} where it runs",
             ) from None
         others = {at: software for at, software in found.items() if software != self.software}
         if others:
@@ -176,6 +173,9 @@ class Cluster:
         """Leave; a cluster started here ends."""
         with suppress(Exception):
             self.client.close(timeout=1)
+        self._close_local()
+
+    def _close_local(self) -> None:
         if self._local is not None:
             with suppress(Exception):
                 self._local.close(timeout=5)
@@ -192,15 +192,75 @@ class Cluster:
         self.close()
 
 
+def _not_installed() -> UsageError:
+    return UsageError("--on", "needs Dask: pip install 'ccperf[dask]'")
+
+
+def _silence() -> None:
+    """What goes wrong is said by us, once: each of Dask's loggers has a level of its own."""
+    spoken = ("distributed", "tornado", "asyncio")
+    for name in {*spoken, *logging.root.manager.loggerDict}:
+        if name.partition(".")[0] in spoken:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _started(workers: int) -> Any:
+    """A cluster of this machine."""
+    from ccperf.campaign.dask_here import DaskHere
+
+    try:
+        return DaskHere(workers)
+    except ImportError:
+        raise _not_installed() from None
+    except _NO_ANSWER as error:
+        message = f"a scheduler cannot be started on this machine: {_said(error)}"
+        raise UsageError("--on", message) from None
+
+
 def _address(where: str) -> str | None:
-    """Of the scheduler, in Dask's form; None: one is to be started here."""
-    if where == _SCHEME:
+    """Of the scheduler, in Dask's form; None: one is to be started here.
+
+    What Dask's configuration says of encryption holds for every scheduler.
+    """
+    import dask
+
+    if where == "dask":
         return None
     scheme, separator, place = where.partition("://")
     host, _, port = place.rpartition(":")
-    if scheme != _SCHEME or not separator or not host or not port.isdigit():
-        raise UsageError("--on", f"`{where}` is not dask or dask://HOST:PORT")
-    return f"tcp://{place}"
+    if scheme not in _SCHEMES or not separator or not _is_host(host) or not _is_port(port):
+        message = f"`{where}` is not dask, dask://HOST:PORT or tls://HOST:PORT"
+        raise UsageError("--on", message)
+    settings = "distributed.comm"
+    if _SCHEMES[scheme] == "tcp" and not dask.config.get(f"{settings}.require-encryption"):
+        return f"tcp://{place}"
+    names = ("ca-file", "client.cert")
+    absent = [name for name in names if not dask.config.get(f"{settings}.tls.{name}")]
+    if absent:
+        lacks = " and ".join(f"{settings}.tls.{name}" for name in absent)
+        message = f"`{where}` needs credentials: Dask's configuration lacks {lacks}"
+        raise UsageError("--on", f"{message} (docs/cluster.md)")
+    return f"tls://{place}"
+
+
+def _is_host(text: str) -> bool:
+    """Whether this is a name, or an IPv6 address in brackets."""
+    if not text.startswith("["):
+        return _HOST.fullmatch(text) is not None
+    try:
+        return text.endswith("]") and bool(IPv6Address(text[1:-1]))
+    except ValueError:
+        return False
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) <= 65535
+
+
+def _said(error: BaseException) -> str:
+    """What an error says in one line."""
+    text = " ".join(str(error).split())
+    return text or type(error).__name__
 
 
 class DaskExecutor:

@@ -42,7 +42,10 @@ class Running:
     ] = 0
     on: Annotated[
         str,
-        Parameter(help="Where runs are made: here; dask, or dask://HOST:PORT (docs/cluster.md)."),
+        Parameter(
+            help="Where runs are made: here; dask, dask://HOST:PORT or tls://HOST:PORT "
+            "(docs/cluster.md)."
+        ),
     ] = "here"
     recovery: Annotated[
         str, Parameter(help="Loss recovery of all flows instead of each run's own.")
@@ -87,6 +90,11 @@ class Running:
 
         with Cluster(self.on, backend, self.job_count()) as cluster:
             yield cluster.executor
+
+    def again(self) -> list[str]:
+        """What of this a command needs that makes one of the runs again."""
+        words = ["--ns3-source", self.ns3_source] if self.ns3_source else []
+        return words + (["--on", self.on] if self.on != "here" else [])
 
     def job_count(self) -> int | None:
         """As the campaign takes it: None is one a core."""

@@ -163,7 +163,7 @@ def command(
 def _common_options(running: Running, db: Path | None, trust: bool) -> str:
     """What a command that makes one point again needs besides the point."""
     words = ["--db", str(db)] if db else []
-    words += ["--ns3-source", running.ns3_source] if running.ns3_source else []
+    words += running.again()
     words += ["--trust"] if trust else []
     return "".join(f" {word}" for word in map(shlex.quote, words))
 
@@ -291,7 +291,7 @@ def run_campaign(
         if again := reproduce_point(
             point.experiment, point.parameters, point.scenario, backend.name
         ):
-            note(f"  again: {again} --db {shlex.quote(str(store.path))}")
+            note(f"  again: {again} {shlex.join(['--db', str(store.path), *running.again()])}")
     if report.skipped:
         count = len(report.failures)
         note(f"{counted(report.skipped, 'run')} not begun: the first {count} all failed alike")
