@@ -160,17 +160,22 @@ impl<R: Rows> fmt::Debug for Growing<R> {
 impl<R: Rows> Growing<R> {
     /// `things`: how many things are sampled.
     pub(crate) fn of_samples(things: usize) -> Self {
-        let most = Self::most().min(ROWS_OF_EACH * things.max(1));
-        Growing { rows: R::default(), most, chunks: Chunks::default() }
+        Self::holding(Self::most().min(ROWS_OF_EACH * things.max(1)))
     }
 
     /// Of what happens, however often.
     pub(crate) fn of_events() -> Self {
-        Growing { rows: R::default(), most: Self::most(), chunks: Chunks::default() }
+        Self::holding(Self::most())
     }
 
     fn most() -> usize {
-        if cfg!(target_family = "wasm") { usize::MAX } else { MOST / (8 * R::KINDS.len()) }
+        MOST / (8 * R::KINDS.len())
+    }
+
+    /// At most so many rows, or all of them where there are no files.
+    fn holding(rows: usize) -> Self {
+        let most = if cfg!(target_family = "wasm") { usize::MAX } else { rows };
+        Growing { rows: R::default(), most, chunks: Chunks::default() }
     }
 
     #[cfg(test)]

@@ -1,0 +1,85 @@
+"""The engine for browsers records what the native one does, byte for byte, on the scenarios that
+are compared with ns-3 and on random ones. It runs under Node, which takes no browser."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from packed import pack
+
+from ccperf import _native
+from ccperf.topologies.shorthand import dumbbell
+from ccperf.verify import matrix
+from ccperf.verify.fuzz import draws
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ccperf.scenario import Scenario
+
+NODE = shutil.which("node")
+PROGRAM = Path(__file__).with_name("simulate.mjs")
+MODULE = Path(str(files("ccperf") / "data" / "engine.wasm"))
+HAS_MODULE = MODULE.is_file() and MODULE.stat().st_size > 0
+
+pytestmark = [
+    pytest.mark.skipif(NODE is None, reason="needs Node: apt-get install nodejs"),
+    pytest.mark.skipif(not HAS_MODULE, reason="needs the engine for browsers: make wasm"),
+]
+
+#: The matrix and the random scenarios are compared in so many parts, side by side.
+PARTS = 8
+RANDOM = 1_000
+
+
+def differences(scenarios: Sequence[Scenario]) -> list[str]:
+    """Name the scenarios whose tables differ, with what the engine for browsers says of them."""
+    lines = "".join(json.dumps(scenario.canonical()) + "\n" for scenario in scenarios)
+    done = subprocess.run(
+        [str(NODE), str(PROGRAM), str(MODULE)], input=lines, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    answers = done.stdout.splitlines()
+    return [
+        f"{scenario.label}: {answer}"
+        for scenario, answer in zip(scenarios, answers, strict=True)
+        if answer != native(scenario)
+    ]
+
+
+def native(scenario: Scenario) -> str:
+    """The SHA-256 of the tables of the native engine."""
+    return hashlib.sha256(pack(_native.Simulation(scenario.lowered()).finish())).hexdigest()
+
+
+def test_a_run_of_minutes_needs_no_files() -> None:
+    """Long tables lie in a file after 105 s, where there are files."""
+    scenario = dumbbell(rate="1Mbps", rtts="15ms", qlen="20p", cc="TcpCubic", stop_time="150s")
+    assert differences([scenario]) == []
+
+
+def test_a_slice_of_the_matrix_is_recorded_alike() -> None:
+    chosen = [case.scenario for case in matrix.representative()[::12]]
+    assert len(chosen) > 40
+    assert differences(chosen) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_the_whole_matrix_is_recorded_alike(part: int) -> None:
+    assert differences([case.scenario for case in matrix.cases()[part::PARTS]]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_scenarios_are_recorded_alike(part: int) -> None:
+    drawn = islice(draws(20261124), part, RANDOM, PARTS)
+    assert differences([one.scenario(f"random/{part}") for one in drawn]) == []
