@@ -129,6 +129,15 @@ def test_a_source_with_a_rate_of_its_own_has_no_slowdown() -> None:
     assert not [name for name in found if "slowdown" in name]
 
 
+def test_a_transfer_whose_ideal_time_is_0_ns_has_no_slowdown() -> None:
+    recording = with_completions(
+        size_bytes=[1, 1, 1000], end_ns=[1.0, np.nan, 8.0], ideal_ns=[0.0, 0.0, 2.0]
+    )
+    found = metrics(recording)["all"]
+    assert found["total_transfers_l4"] == 3
+    assert found["mean_slowdown_l4"] == found["p99_slowdown_l4"] == 4
+
+
 def test_without_completions_there_are_no_classes() -> None:
     assert metrics(Dumbbell(flows=1, points=3).recording()) == {}
 

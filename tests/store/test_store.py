@@ -451,9 +451,16 @@ def test_packed_metrics_are_all_there_and_nothing_else_is_taken_for_them() -> No
     columns = {"a\n": {"mean_srtt_l4": -0.0, "own": 1e-320}, "ß": {"mean_cwnd_l4": 5e300}, "c": {}}
     packed = metric_text.encode(columns)
     assert repr(metric_text.decode(packed)) == repr(columns)
+
     for wrong in ("", packed[:-1], "[]", '{"a":1.0}', '{"a":{"b":"1"}}', '{"a":{"b":1e999}}'):
         with pytest.raises(ValueError, match=r"."):
             metric_text.decode(wrong)
+
+
+def test_a_metric_that_is_no_number_is_named() -> None:
+    columns = {"net": {"mean_fct_l4": 1.0}, "query": {"mean_slowdown_l4": float("inf")}}
+    with pytest.raises(ValueError, match="metric mean_slowdown_l4 of query is inf"):
+        metric_text.encode(columns)
 
 
 def test_sql_has_a_row_a_metric_of_runs_old_and_new(path: Path) -> None:

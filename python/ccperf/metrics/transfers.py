@@ -92,14 +92,15 @@ def classes(recording: Recording) -> dict[str, Transfers]:
         of_class[group] = is_finite & (groups == group)
     start = table.array("start_ns")
     times = (table.array("end_ns") - start) / 1e6
-    slowdowns = times / (table.array("ideal_ns") / 1e6)
+    ideal = table.array("ideal_ns") / 1e6
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
     timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
-    finished, has_ideal = table.array("finished") == 1, ~np.isnan(table.array("ideal_ns"))
+    # Whole ns make 0 of the shortest ones; no time is a multiple of that.
+    finished, has_ideal = table.array("finished") == 1, ideal > 0
     return {
         name: Transfers(
             completion_times=times[members & finished],
-            slowdowns=slowdowns[members & finished & has_ideal],
+            slowdowns=times[compared] / ideal[compared],
             base_rtts=base_rtts[members],
             timeouts=int(timeouts[members].sum()),
             idle_timeouts=int(timeouts[members & sent_once].sum()),
@@ -109,6 +110,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
             order=_order(recording, table.array("flow")[members]),
         )
         for name, members in of_class.items()
+        for compared in (members & finished & has_ideal,)
         if members.any()
     }
 

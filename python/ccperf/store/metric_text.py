@@ -17,13 +17,22 @@ from ccperf.metrics import METRICS
 def encode(columns: Mapping[str, Mapping[str, float]]) -> str:
     """Return the text, which gives the same values back to the last bit.
 
-    Raises ValueError for what is not a finite number.
+    Raises ValueError for what is not a finite number, with its metric and its column.
     """
     floats = {
         column: {name: float(value) for name, value in values.items()}
         for column, values in columns.items()
     }
-    return json.dumps(floats, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return json.dumps(floats, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    except ValueError as error:
+        told = (
+            f"metric {name} of {column} is {value}: it must be a finite number, or absent"
+            for column, values in floats.items()
+            for name, value in values.items()
+            if not math.isfinite(value)
+        )
+        raise ValueError(next(told)) from error
 
 
 def decode(text: str) -> dict[str, dict[str, float]]:
