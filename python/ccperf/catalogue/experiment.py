@@ -154,6 +154,19 @@ class Experiment(ABC):
         """Whether an algorithm of this kind can be tested here, given its canonical name."""
         return True
 
+    def length(self, setup: Setup) -> str:
+        """How long a run takes at one point; its stop time, unless it ends when its flows have."""
+        return setup.stop_time
+
+    def own_length(self, point: Mapping[str, object]) -> str:
+        """How long a run takes at a point if nobody asks for another stop time.
+
+        Raises:
+            UsageError: names the parameter that is wrong.
+        """
+        length = _length(self.stop_time)
+        return self.length(Setup("", self.point(point, length), stop_time=length))
+
     @property
     def published(self) -> tuple[Published, ...]:
         """The points whose result tables are published."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
 from ccperf.catalogue.datacentre import schemes
-from ccperf.catalogue.datacentre.experiment import SEGMENT, SIZES, stack
+from ccperf.catalogue.datacentre.experiment import SEGMENT, SIZES, DataCentreExperiment, stack
 
 if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Setup
@@ -50,6 +50,17 @@ def thresholds(variation: float) -> schemes.Thresholds:
     )
 
 
+class ManyToOneExperiment(DataCentreExperiment):
+    """An experiment on the testbed: a run ends when its flows have."""
+
+    seeded = "when flows begin, their ends, sizes and base RTTs"
+    stop_time = "200s"
+
+    def length(self, setup: Setup) -> str:
+        """Until the last flows have ended, but at most the stop time."""
+        return _native.format_time(_length_ns(setup))
+
+
 def build(
     setup: Setup, label: str, variation: float, at: schemes.Thresholds | None = None
 ) -> Scenario:
@@ -65,10 +76,7 @@ def build(
     *senders, receiver = fabric.hosts
     bottleneck = {**fabric.links[-1], "name": "bottleneck"}
     spread = BASE_RTT_US * (variation - 1)
-    workload = setup["workload"]
-    rate = _native.parse_rate(RATE) * setup["load"] / (8 * _MEAN_BYTES[workload])
-    seconds = 1.1 * setup["flows"] / rate + _SLACK[workload]
-    length = min(round(seconds * 1e9), _native.parse_time(setup.stop_time))
+    length = _length_ns(setup)
     flows: dict[str, Any] = {
         "name": "flow",
         "stack": "dc",
@@ -79,7 +87,7 @@ def build(
             "type": "Cdf",
             "points": [(_microseconds(share * spread), p) for share, p in TAIL],
         },
-        "sizes": SIZES[workload],
+        "sizes": SIZES[setup["workload"]],
         "arrivals": {
             "type": "Poisson",
             "load": setup["load"],
@@ -100,6 +108,13 @@ def build(
             "links": ["bottleneck_reverse"],
         },
     )
+
+
+def _length_ns(setup: Setup) -> int:
+    workload = setup["workload"]
+    rate = _native.parse_rate(RATE) * setup["load"] / (8 * _MEAN_BYTES[workload])
+    seconds: float = 1.1 * setup["flows"] / rate + _SLACK[workload]
+    return min(round(seconds * 1e9), _native.parse_time(setup.stop_time))
 
 
 def _microseconds(value: float) -> str:

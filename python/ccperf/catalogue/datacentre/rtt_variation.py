@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue.datacentre import many_to_one
-from ccperf.catalogue.datacentre.experiment import TRANSPORT, WORKLOAD, DataCentreExperiment
+from ccperf.catalogue.datacentre.experiment import TRANSPORT, WORKLOAD
 from ccperf.catalogue.datacentre.testbed import FLOWS
 from ccperf.catalogue.parameter import Parameter
 from ccperf.errors import UsageError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 
-class RttVariation(DataCentreExperiment):
+class RttVariation(many_to_one.ManyToOneExperiment):
     name = "rtt_variation"
     title = "RTT variation"
     description = (
@@ -31,8 +31,6 @@ class RttVariation(DataCentreExperiment):
         FLOWS,
         TRANSPORT,
     )
-    seeded = "when flows begin, their ends, sizes and base RTTs"
-    stop_time = "200s"
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:  # noqa: ARG002
         if not 1 <= float(values["variation"]) <= 100:

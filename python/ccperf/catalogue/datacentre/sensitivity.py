@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from ccperf.catalogue.datacentre import many_to_one
-from ccperf.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD, DataCentreExperiment
+from ccperf.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD
 from ccperf.catalogue.datacentre.testbed import FLOWS
 from ccperf.catalogue.parameter import Parameter
 from ccperf.errors import UsageError
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
 
 
-class Sensitivity(DataCentreExperiment):
+class Sensitivity(many_to_one.ManyToOneExperiment):
     name = "ecn_sharp_sensitivity"
     title = "Sensitivity of ECN#"
     description = (
@@ -40,8 +40,6 @@ class Sensitivity(DataCentreExperiment):
         TRANSPORT,
     )
     usual: ClassVar[tuple[str, ...]] = ("ECNSharpQueueDisc",)
-    seeded = "when flows begin, their ends, sizes and base RTTs"
-    stop_time = "200s"
 
     def takes(self, name: str) -> bool:
         """ECN#, which alone has these parameters."""

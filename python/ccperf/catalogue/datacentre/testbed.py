@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue.datacentre import many_to_one
-from ccperf.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD, DataCentreExperiment
+from ccperf.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD
 from ccperf.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 FLOWS = Parameter("flows", "count", (500,), 500, "How many flows a run has.")
 
 
-class Testbed(DataCentreExperiment):
+class Testbed(many_to_one.ManyToOneExperiment):
     name = "testbed"
     title = "Testbed: completion times over load"
     description = (
@@ -27,8 +27,6 @@ class Testbed(DataCentreExperiment):
         "the average costs large flows throughput; a good scheme has the better of both."
     )
     parameters = (WORKLOAD, LOAD, FLOWS, TRANSPORT)
-    seeded = "when flows begin, their ends, sizes and base RTTs"
-    stop_time = "200s"
 
     def build(self, setup: Setup) -> Scenario:
         return many_to_one.build(setup, self.name, 3.0)

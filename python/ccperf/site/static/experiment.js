@@ -48,9 +48,8 @@
     const [metricLabel, metric] = select("Metric", metrics.map(([name, unit]) => [name, unit === "1" ? name : `${name} [${unit}]`]),
       metricNames.includes(wanted.get("metric")) ? wanted.get("metric") : data.first);
     choices.append(metricLabel);
-    const longest = parameters.reduce((best, p, i) => (p.values.length > parameters[best].values.length ? i : best), 0);
-    const named = parameters.findIndex(({ name }) => name === wanted.get("over"));
-    const [axisLabel, axis] = select("over", parameters.map(({ name }, i) => [String(i), name]), String(named >= 0 ? named : longest));
+    const named = parameters.findIndex(({ name }) => name === (wanted.get("over") ?? data.over));
+    const [axisLabel, axis] = select("over", parameters.map(({ name }, i) => [String(i), name]), String(Math.max(named, 0)));
     if (parameters.length) choices.append(axisLabel);
     const at = parameters.map(({ name, values, first }, i) => {
       const given = values.indexOf(wanted.get(name));
@@ -68,15 +67,29 @@
 
     const plots = new Map();
     const show = (id, figure) => {
-      if (plots.has(figure.name)) { plots.get(figure.name).update(figure); return; }
+      const title = Object.assign(document.createElement("strong"), { textContent: `${figure.title}. ` });
+      if (plots.has(figure.name)) {
+        plots.get(figure.name).update(figure);
+        document.querySelector(`#figure-${figure.name} figcaption`).replaceChildren(title, figure.caption);
+        return;
+      }
       const box = document.createElement("figure");
       const area = document.createElement("div");
       const caption = document.createElement("figcaption");
       box.id = `figure-${figure.name}`;
-      caption.append(Object.assign(document.createElement("strong"), { textContent: `${figure.title}. ` }), figure.caption);
+      caption.append(title, figure.caption);
       box.append(area, caption);
       document.getElementById(id).append(box);
       plots.set(figure.name, new ccperf.Plot(area, figure));
+    };
+
+    // A choice may have no runs beside the others: then those give way, as few of them as there can.
+    const settle = (kept) => {
+      const fits = (page, i) => i === Number(axis.value) || page.at[i] < 0 || page.at[i] === Number(at[i].value);
+      const agreement = (page) => at.filter((_, i) => fits(page, i)).length;
+      const there = ours().filter((page) => !kept || page.at[at.indexOf(kept)] === Number(kept.value));
+      const nearest = there.reduce((best, page) => (best && agreement(best) >= agreement(page) ? best : page), null);
+      if (nearest) at.forEach((choice, i) => { if (!fits(nearest, i)) choice.value = String(nearest.at[i]); });
     };
 
     const ours = () => pages.filter((page) => page.made === made.value);
@@ -273,7 +286,11 @@
       if (kept.size) chosen.set("with", [...kept.keys()].join(","));
       history.replaceState(null, "", `#${chosen}`);
     };
-    choices.addEventListener("change", () => { remember(); draw(); });
+    choices.addEventListener("change", (event) => {
+      settle(at.includes(event.target) ? event.target : null);
+      remember();
+      draw();
+    });
 
     // Neighbouring points are one key away, by the keys of the pages of runs.
     const steps = new Map();
@@ -296,6 +313,7 @@
       choices.after(Object.assign(document.createElement("p"), { className: "note", textContent: `Neighbouring points are one key away: ${keys}.` }));
     }
     host.hidden = false;
+    settle(null);
     if (kept.size || changed) details.open = true;
     draw();
     ccperf.experiment = { data, plots };
