@@ -48,104 +48,173 @@ impl PartialOrd for Key {
     }
 }
 
-/// What runs.  Small indices, packed into one word of the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The scenario's end.
-    Stop,
-    /// Node `n` comes up.
-    Start(u32),
-    /// The application of flow `n` begins.
-    Open(u32),
-    /// The application of flow `n` closes.
-    Close(u32),
-    /// Entry `n` of the scenario's changes.
-    Change(u32),
-    /// The first packet of lane `n` arrives.
-    Arrival(u32),
-    /// Port `n` has sent a packet completely.
-    TxComplete(u32),
-    /// The first of the transmissions in lane `n` ends.
-    Transmitted(u32),
-    /// The device queue of port `n` may have room again.
-    Wake(u32),
-    /// A queue discipline's timer: index into the list of those set.
-    Qdisc(u32),
-    /// A socket's timer: `Timer::COUNT` per socket.
-    Socket(u32),
-    /// Something is due in the application of flow `n`.
-    Application(u32),
-    /// The receiving application of flow `n` closes.
-    CloseReceiver(u32),
-    /// The next row of schedule `n` is due.
-    Schedule(u32),
-    /// Entry `n` of the scenario's failures.
-    Failure(u32),
-    /// A period of what balances load is over.
-    Balance(u32),
-    /// Fragments have waited long at destination `n` for what is missing.
-    Reassembly(u32),
+/// Declares what can happen to one kind of thing, and how many bits number the things.
+macro_rules! happens {
+    ($(#[$about:meta])* $name:ident to one of 2^$bits:literal {
+        $($(#[$what:meta])* $event:ident,)+
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$what])* $event,)+
+        }
+
+        impl $name {
+            /// There are so many things at most, and so many events of each.
+            pub const THINGS: usize = 1 << $bits;
+            const BITS: u32 = $bits;
+            const ROOM: u32 = 1 << (INDEX_BITS - $bits);
+
+            #[inline(always)]
+            fn of(number: u32) -> Self {
+                $(if number == $name::$event as u32 {
+                    return $name::$event;
+                })+
+                unreachable!("no such event is packed")
+            }
+        }
+
+        const _: () = assert!([$($name::$event),+].len() <= $name::ROOM as usize);
+    };
 }
 
-/// Indices of events are below this.
-pub const INDICES: usize = 1 << INDEX_BITS;
+happens! {
+    /// In a lane of what waits equally long.
+    LaneEvent to one of 2^24 {
+        /// Its first packet arrives.
+        Arrival,
+        /// The first of its transmissions ends.
+        Transmitted,
+    }
+}
 
-/// Bits of an event's index, and of the event.
-const INDEX_BITS: u32 = 24;
-const EVENT_BITS: u32 = INDEX_BITS + 4;
+happens! {
+    /// At a port: one direction of a link.
+    PortEvent to one of 2^18 {
+        /// It has sent a packet completely.
+        TxComplete,
+        /// Its device queue may have room again.
+        Wake,
+    }
+}
 
-/// The kind of [`Event::Arrival`].
-const ARRIVAL: u32 = 5;
+happens! {
+    /// To a timer that a queue discipline has set, by its place in the list of those set.
+    DisciplineEvent to one of 2^24 {
+        Timer,
+    }
+}
+
+happens! {
+    NodeEvent to one of 2^22 {
+        /// It comes up.
+        Start,
+        /// Fragments have waited long at this destination for what is missing.
+        Reassembly,
+    }
+}
+
+happens! {
+    /// To both ends of a flow, by its number: its endpoint may have no place yet.
+    FlowEvent to one of 2^21 {
+        /// Its application begins.
+        Open,
+        /// Its application closes.
+        Close,
+        /// Its receiving application closes.
+        CloseReceiver,
+        /// Something is due in its application.
+        Application,
+    }
+}
+
+happens! {
+    /// To the run as a whole; the number is that of an entry in a list of the scenario's.
+    RunEvent to one of 2^22 {
+        /// The scenario's end.
+        Stop,
+        /// An entry of the scenario's changes.
+        Change,
+        /// The next row of a schedule.
+        Schedule,
+        /// An entry of the scenario's failures.
+        Failure,
+        /// A period of what balances load is over: that of switches, or that of hosts.
+        Balance,
+    }
+}
+
+/// One of an endpoint's timers, which only the endpoint can tell apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token(pub u8);
+
+impl Token {
+    /// An endpoint has so many.
+    pub const COUNT: usize = 1 << Token::BITS;
+    const BITS: u32 = 5;
+    /// So many endpoints have a place at once.
+    pub const PLACES: usize = 1 << (INDEX_BITS - Token::BITS);
+}
+
+/// What runs: who is called, with what, packed into one word of the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Lane(LaneEvent, u32),
+    Port(PortEvent, u32),
+    /// A timer of the endpoint at a place.
+    Endpoint(Token, u32),
+    Discipline(DisciplineEvent, u32),
+    Node(NodeEvent, u32),
+    Flow(FlowEvent, u32),
+    Run(RunEvent, u32),
+}
+
+/// Bits of an event: who is called, and the rest.
+const EVENT_BITS: u32 = 28;
+const INDEX_BITS: u32 = EVENT_BITS - 3;
+const INDEX: u32 = (1 << INDEX_BITS) - 1;
 
 impl Event {
+    #[inline]
     fn pack(self) -> u32 {
-        let (kind, n) = match self {
-            // Kinds are all taken, and there is one end.
-            Event::Stop => (0, 0),
-            Event::Reassembly(n) => (0, n + 1),
-            Event::Start(n) => (1, n),
-            Event::Open(n) => (2, n),
-            Event::Close(n) => (3, n),
-            Event::Change(n) => (4, n),
-            Event::Arrival(n) => (ARRIVAL, n),
-            Event::TxComplete(n) => (6, n),
-            Event::Wake(n) => (7, n),
-            Event::Qdisc(n) => (8, n),
-            Event::Socket(n) => (9, n),
-            Event::Application(n) => (10, n),
-            Event::CloseReceiver(n) => (11, n),
-            Event::Schedule(n) => (12, n),
-            Event::Failure(n) => (13, n),
-            Event::Transmitted(n) => (14, n),
-            Event::Balance(n) => (15, n),
+        let (kind, what, bits, n) = match self {
+            Event::Lane(what, n) => (0, what as u32, LaneEvent::BITS, n),
+            Event::Port(what, n) => (1, what as u32, PortEvent::BITS, n),
+            Event::Endpoint(token, n) => (2, n, Token::BITS, token.0.into()),
+            Event::Discipline(what, n) => (3, what as u32, DisciplineEvent::BITS, n),
+            Event::Node(what, n) => (4, what as u32, NodeEvent::BITS, n),
+            Event::Flow(what, n) => (5, what as u32, FlowEvent::BITS, n),
+            Event::Run(what, n) => (6, what as u32, RunEvent::BITS, n),
         };
-        debug_assert!(n < 1 << INDEX_BITS);
-        kind << INDEX_BITS | n
+        debug_assert!(n < 1 << bits && what < 1 << (INDEX_BITS - bits), "{self:?}");
+        kind << INDEX_BITS | what << bits | n
     }
 
     #[inline(always)]
     fn unpack(word: u32) -> Event {
-        let (kind, n) = (word >> INDEX_BITS, word & ((1 << INDEX_BITS) - 1));
-        if kind == ARRIVAL {
-            return Event::Arrival(n); // as nearly all are
+        let (kind, index) = (word >> INDEX_BITS, word & INDEX);
+        let split = |bits: u32| (index >> bits, index & ((1 << bits) - 1));
+        if word < 1 << LaneEvent::BITS {
+            return Event::Lane(LaneEvent::Arrival, word); // as nearly all are
+        }
+        macro_rules! unpacked {
+            ($event:ident of $what:ident) => {{
+                let (what, n) = split($what::BITS);
+                Event::$event($what::of(what), n)
+            }};
         }
         match kind {
-            0 if n > 0 => Event::Reassembly(n - 1),
-            0 => Event::Stop,
-            1 => Event::Start(n),
-            2 => Event::Open(n),
-            3 => Event::Close(n),
-            4 => Event::Change(n),
-            6 => Event::TxComplete(n),
-            7 => Event::Wake(n),
-            8 => Event::Qdisc(n),
-            9 => Event::Socket(n),
-            10 => Event::Application(n),
-            11 => Event::CloseReceiver(n),
-            12 => Event::Schedule(n),
-            13 => Event::Failure(n),
-            14 => Event::Transmitted(n),
-            _ => Event::Balance(n),
+            0 => unpacked!(Lane of LaneEvent),
+            1 => unpacked!(Port of PortEvent),
+            2 => {
+                let (place, token) = split(Token::BITS);
+                Event::Endpoint(Token(token as u8), place)
+            }
+            3 => unpacked!(Discipline of DisciplineEvent),
+            4 => unpacked!(Node of NodeEvent),
+            5 => unpacked!(Flow of FlowEvent),
+            _ => unpacked!(Run of RunEvent),
         }
     }
 }
@@ -441,6 +510,44 @@ impl EventQueue {
 mod tests {
     use super::*;
 
+    fn start(node: u32) -> Event {
+        Event::Node(NodeEvent::Start, node)
+    }
+
+    /// The first and the last thing of each kind.
+    #[test]
+    fn an_event_comes_out_of_the_queue_as_it_went_in() {
+        let last = |things: usize| things as u32 - 1;
+        let mut all = vec![
+            Event::Endpoint(Token(Token::COUNT as u8 - 1), last(Token::PLACES)),
+            Event::Endpoint(Token(0), last(Token::PLACES)),
+            Event::Endpoint(Token(Token::COUNT as u8 - 1), 0),
+        ];
+        for end in [0, 1] {
+            let number = |things| end * last(things);
+            all.extend([
+                Event::Lane(LaneEvent::Arrival, number(LaneEvent::THINGS)),
+                Event::Lane(LaneEvent::Transmitted, number(LaneEvent::THINGS)),
+                Event::Port(PortEvent::TxComplete, number(PortEvent::THINGS)),
+                Event::Port(PortEvent::Wake, number(PortEvent::THINGS)),
+                Event::Discipline(DisciplineEvent::Timer, number(DisciplineEvent::THINGS)),
+                Event::Node(NodeEvent::Start, number(NodeEvent::THINGS)),
+                Event::Node(NodeEvent::Reassembly, number(NodeEvent::THINGS)),
+                Event::Flow(FlowEvent::Open, number(FlowEvent::THINGS)),
+                Event::Flow(FlowEvent::CloseReceiver, number(FlowEvent::THINGS)),
+                Event::Run(RunEvent::Stop, number(RunEvent::THINGS)),
+                Event::Run(RunEvent::Balance, number(RunEvent::THINGS)),
+            ]);
+        }
+        let mut queue = EventQueue::default();
+        for &event in &all {
+            queue.schedule(Time(1), event);
+        }
+        for event in all {
+            assert_eq!(queue.pop(Time::MAX), Some(event));
+        }
+    }
+
     /// With more events than the array holds, coming and going.
     #[test]
     fn events_run_in_order_however_many_there_are() {
@@ -451,7 +558,7 @@ mod tests {
             x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let wave = round % 500;
             if wave < 200 || queue.is_empty() {
-                queue.schedule(Time(u64::from(x >> 22)), Event::Start(1));
+                queue.schedule(Time(u64::from(x >> 22)), start(1));
                 taken += 1;
             } else if queue.pop(Time::MAX).is_some() {
                 assert!(queue.now() > last);
@@ -473,10 +580,10 @@ mod tests {
         for events in [1, 3 * u64::from(SOON)] {
             let mut queue = EventQueue::default();
             for time in 0..=events {
-                queue.schedule(Time(time), Event::Start(0));
+                queue.schedule(Time(time), start(0));
             }
             for end in 0..=events {
-                assert_eq!(queue.pop(Time(end)), Some(Event::Start(0)), "of {events}, at {end}");
+                assert_eq!(queue.pop(Time(end)), Some(start(0)), "of {events}, at {end}");
                 assert_eq!(queue.pop(Time(end)), None, "of {events}, at {end}");
             }
         }
@@ -485,13 +592,13 @@ mod tests {
     #[test]
     fn ties_run_in_the_order_of_scheduling() {
         let mut queue = EventQueue::default();
-        queue.schedule(Time(5), Event::Start(0));
+        queue.schedule(Time(5), start(0));
         let late = queue.reserve(Time(5));
-        queue.schedule(Time(5), Event::Start(2));
-        queue.schedule(Time(1), Event::Start(3));
-        queue.schedule(Time(0), Event::Start(4));
-        queue.insert(late, Event::Start(1));
+        queue.schedule(Time(5), start(2));
+        queue.schedule(Time(1), start(3));
+        queue.schedule(Time(0), start(4));
+        queue.insert(late, start(1));
         let order: Vec<_> = std::iter::from_fn(|| queue.pop(Time::MAX)).collect();
-        assert_eq!(order, [4, 3, 0, 1, 2].map(Event::Start));
+        assert_eq!(order, [4, 3, 0, 1, 2].map(start));
     }
 }

@@ -17,7 +17,7 @@ mod port;
 mod reassembly;
 mod steering;
 
-use crate::event::{Event, EventQueue};
+use crate::event::{Event, EventQueue, NodeEvent, RunEvent};
 use crate::fetch::{fetch, fetch_first};
 use crate::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
@@ -38,7 +38,7 @@ pub use port::{
 };
 pub use steering::Steering;
 
-/// Whose [`Event::Balance`] it is.
+/// Whose [`RunEvent::Balance`] it is.
 const SWITCHES: u32 = 0;
 const HOSTS: u32 = 1;
 
@@ -417,7 +417,10 @@ impl Network {
         match received {
             Received::Whole => return Some(id),
             Received::Waiting { timer: true } => {
-                events.schedule(fragmentation::EXPIRATION, Event::Reassembly(destination));
+                events.schedule(
+                    fragmentation::EXPIRATION,
+                    Event::Node(NodeEvent::Reassembly, destination),
+                );
             }
             Received::Waiting { timer: false } | Received::Message => {}
         }
@@ -433,7 +436,7 @@ impl Network {
         let (messages, next) = fragmentation.expire(destination, now);
         messages.into_iter().for_each(|message| self.send(message));
         if let Some(delay) = next {
-            self.common.events.schedule(delay, Event::Reassembly(destination));
+            self.common.events.schedule(delay, Event::Node(NodeEvent::Reassembly, destination));
         }
     }
 
@@ -493,7 +496,7 @@ impl Network {
         let Common { events, forwarding, .. } = &mut self.common;
         for (who, period) in [(SWITCHES, forwarding.period()), (HOSTS, forwarding.probe_period())] {
             if period > Time::ZERO {
-                events.schedule(period, Event::Balance(who));
+                events.schedule(period, Event::Run(RunEvent::Balance, who));
             }
         }
         self.common.is_arrival_noticed |= self.common.forwarding.is_steered();
@@ -510,7 +513,7 @@ impl Network {
             }
             self.common.forwarding.probe_period()
         };
-        self.common.events.schedule(period, Event::Balance(who));
+        self.common.events.schedule(period, Event::Run(RunEvent::Balance, who));
     }
 
     /// The packet trace, if there is one, ends.

@@ -1,6 +1,6 @@
 //! When transfers begin: one event is pending, not one for each of them.
 
-use crate::event::{Event, EventQueue, Key};
+use crate::event::{Event, EventQueue, FlowEvent, Key};
 
 /// The beginnings of transfers, under the numbers that they drew when their nodes came up.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ impl Openings {
     /// The one that was due runs.
     pub fn queue_next(&mut self, events: &mut EventQueue) {
         if let Some((key, flow)) = self.rest.pop() {
-            events.insert(key, Event::Open(flow));
+            events.insert(key, Event::Flow(FlowEvent::Open, flow));
         }
     }
 }

@@ -3,11 +3,11 @@
 //! ns-3's driver schedules every row before time starts.  So all rows draw their numbers then; the
 //! next one of a schedule is queued when the one before it has happened, under the number that it has.
 
-use crate::event::{Event, EventQueue, Key};
+use crate::event::{Event, EventQueue, Key, RunEvent};
 use crate::lowered::{Change, Link, Schedule};
 use crate::time::Time;
 
-/// The schedules of all links, by their numbers in [`Event::Schedule`].
+/// The schedules of all links, by their numbers in [`RunEvent::Schedule`].
 #[derive(Clone, Debug, Default)]
 pub struct Schedules(Vec<Running>);
 
@@ -32,7 +32,7 @@ impl Schedules {
                 keys.for_each(drop);
                 let number = schedules.0.len() as u32;
                 schedules.0.push(Running { link, index, next: 0, first: first.number });
-                events.insert(first, Event::Schedule(number));
+                events.insert(first, Event::Run(RunEvent::Schedule, number));
             }
         }
         schedules
@@ -47,7 +47,7 @@ impl Schedules {
         if let Some(&time) = schedule.times_ns.get(running.next) {
             let number_of_row = running.first + running.next as u64;
             let key = Key { time: Time(time), number: number_of_row };
-            events.insert(key, Event::Schedule(number));
+            events.insert(key, Event::Run(RunEvent::Schedule, number));
         }
         change(running.link, schedule, row)
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::build::{self, Columns, Startup};
 use crate::error::{Error, guarded};
-use crate::event::Event;
+use crate::event::{DisciplineEvent, Event, FlowEvent, LaneEvent, NodeEvent, PortEvent, RunEvent};
 use crate::hosts::Hosts;
 use crate::lowered::{Change, Lowered};
 use crate::network::Network;
@@ -169,77 +169,79 @@ impl Simulation {
     /// The events that exist before time starts, in the order in which ns-3 schedules them.
     fn set_up(&mut self) {
         for node in 0..self.scenario.nodes.len() {
-            self.network.events().schedule(Time::ZERO, Event::Start(node as u32));
+            self.network.events().schedule(Time::ZERO, Event::Node(NodeEvent::Start, node as u32));
         }
         self.network.start_balancing();
         self.network.settle(!self.scenario.failures.is_empty());
         self.network.attach_disciplines();
         let events = self.network.events();
         for (i, change) in self.scenario.changes.iter().enumerate() {
-            events.schedule(Time(change.time_ns), Event::Change(i as u32));
+            events.schedule(Time(change.time_ns), Event::Run(RunEvent::Change, i as u32));
         }
         self.schedules = Schedules::start(&self.scenario.links, events);
         for (i, failure) in self.scenario.failures.iter().enumerate() {
-            events.schedule(Time(failure.time_ns), Event::Failure(i as u32));
+            events.schedule(Time(failure.time_ns), Event::Run(RunEvent::Failure, i as u32));
         }
-        events.schedule(Time(self.scenario.stop_ns), Event::Stop);
+        events.schedule(Time(self.scenario.stop_ns), Event::Run(RunEvent::Stop, 0));
     }
 
     /// Breaks at the scenario's end.
     #[inline(always)] // into the loop: a call costs more than most events' dispatch
     fn run(&mut self, event: Event) -> ControlFlow<()> {
         match event {
-            Event::Arrival(lane) => {
+            Event::Lane(LaneEvent::Arrival, lane) => {
                 if let Some(id) = self.network.on_arrival(lane) {
                     let packet = self.network.take(id);
                     self.hosts.deliver(&packet, &mut self.network);
                     self.note(packet.flow);
                 }
             }
-            Event::TxComplete(port) => self.network.on_tx_complete(port),
-            Event::Transmitted(lane) => self.network.on_transmitted(lane),
-            Event::Wake(port) => self.network.on_wake(port),
-            Event::Socket(index) => {
-                if let Some(flow) = self.hosts.on_socket_timer(index, &mut self.network) {
+            Event::Port(PortEvent::TxComplete, port) => self.network.on_tx_complete(port),
+            Event::Lane(LaneEvent::Transmitted, lane) => self.network.on_transmitted(lane),
+            Event::Port(PortEvent::Wake, port) => self.network.on_wake(port),
+            Event::Endpoint(token, place) => {
+                if let Some(flow) = self.hosts.on_timer(place, token, &mut self.network) {
                     self.note(flow);
                 }
             }
-            Event::Application(flow) => {
+            Event::Flow(FlowEvent::Application, flow) => {
                 self.hosts.on_application(flow, &mut self.network);
                 self.note(flow);
             }
-            Event::CloseReceiver(flow) => {
+            Event::Flow(FlowEvent::CloseReceiver, flow) => {
                 self.hosts.close_receiver(flow, &mut self.network);
                 self.recorder.note_activity(flow);
             }
-            Event::Qdisc(index) => self.network.on_qdisc_timer(index),
-            Event::Open(flow) => {
+            Event::Discipline(DisciplineEvent::Timer, index) => self.network.on_qdisc_timer(index),
+            Event::Flow(FlowEvent::Open, flow) => {
                 if self.transfers.contains(&flow) {
                     self.openings.queue_next(self.network.events());
                 }
                 self.hosts.open(flow, &mut self.network);
                 self.note(flow);
             }
-            Event::Close(flow) => {
+            Event::Flow(FlowEvent::Close, flow) => {
                 self.hosts.close(flow, &mut self.network);
                 self.note(flow);
             }
-            Event::Change(index) => {
+            Event::Run(RunEvent::Change, index) => {
                 apply(&self.scenario.changes[index as usize], &mut self.network)
             }
-            Event::Schedule(number) => {
+            Event::Run(RunEvent::Schedule, number) => {
                 let events = self.network.events();
                 let change = self.schedules.due(number, &self.scenario.links, events);
                 apply(&change, &mut self.network);
             }
-            Event::Failure(index) => {
+            Event::Run(RunEvent::Failure, index) => {
                 let failure = &self.scenario.failures[index as usize];
                 self.network.fail(&failure.down, &failure.up);
             }
-            Event::Balance(who) => self.network.on_balancing(who),
-            Event::Reassembly(destination) => self.network.on_reassembly(destination),
-            Event::Start(node) => self.start_node(node as usize),
-            Event::Stop => {
+            Event::Run(RunEvent::Balance, who) => self.network.on_balancing(who),
+            Event::Node(NodeEvent::Reassembly, destination) => {
+                self.network.on_reassembly(destination)
+            }
+            Event::Node(NodeEvent::Start, node) => self.start_node(node as usize),
+            Event::Run(RunEvent::Stop, _) => {
                 self.finish_recording();
                 return ControlFlow::Break(());
             }
@@ -265,7 +267,7 @@ impl Simulation {
         }
         for (delay, event) in startup.applications {
             match event {
-                Event::Open(flow) if self.transfers.contains(&flow) => {
+                Event::Flow(FlowEvent::Open, flow) if self.transfers.contains(&flow) => {
                     self.openings.add(self.network.events().reserve(Time(delay)), flow);
                 }
                 _ => {

@@ -1,5 +1,5 @@
 use super::Transfer;
-use crate::event::{Event, EventQueue, Key};
+use crate::event::{Event, EventQueue, FlowEvent, Key};
 use crate::lowered;
 use crate::rng::{Distribution, RandomVariable};
 use crate::time::{Rate, Time};
@@ -93,7 +93,8 @@ impl Source {
         match &mut self.periods {
             Some(periods) => {
                 let delay = Time::from_secs_f64(periods.off.draw());
-                self.switch = Some(events.schedule(delay, Event::Application(flow)));
+                self.switch =
+                    Some(events.schedule(delay, Event::Flow(FlowEvent::Application, flow)));
             }
             None => self.schedule_next(flow, events),
         }
@@ -127,7 +128,7 @@ impl Source {
         let length = if periods.is_on { &mut periods.off } else { &mut periods.on };
         periods.is_on = !periods.is_on;
         let delay = Time::from_secs_f64(length.draw());
-        self.switch = Some(events.schedule(delay, Event::Application(flow)));
+        self.switch = Some(events.schedule(delay, Event::Flow(FlowEvent::Application, flow)));
     }
 
     /// The packet that is due was given to the socket, which accepted or refused it.
@@ -176,7 +177,7 @@ impl Source {
             Gaps::Random(variable) => variable.draw(),
         };
         let delay = Time::from_secs_f64(seconds);
-        self.send = Some(events.schedule(delay, Event::Application(flow)));
+        self.send = Some(events.schedule(delay, Event::Flow(FlowEvent::Application, flow)));
     }
 }
 

@@ -18,7 +18,7 @@ use std::io::Write;
 
 use crate::attributes::Spec;
 use crate::error::Error;
-use crate::event::INDICES;
+use crate::event::{FlowEvent, PortEvent, Token};
 use crate::hosts::{Endpoint, Hosts, Parts, Ping};
 use crate::lowered::{
     Algorithm, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, Transport, Workload,
@@ -26,7 +26,6 @@ use crate::lowered::{
 use crate::network::{Loss, Network, Wire};
 use crate::qdisc::Pool;
 use crate::rng::RngStream;
-use crate::tcp::Timer;
 use crate::time::Time;
 use crate::trace::PacketTrace;
 use crate::user::UserCode;
@@ -34,8 +33,8 @@ use crate::user::UserCode;
 pub use capture::capture;
 pub use startup::{Startup, startups};
 
-const _: () = assert!(2 * MAX_ENDPOINTS * Timer::COUNT <= INDICES);
-const _: () = assert!(MAX_FLOWS <= INDICES && 2 * MAX_LINKS <= INDICES);
+const _: () = assert!(MAX_ENDPOINTS <= Token::PLACES && MAX_FLOWS <= FlowEvent::THINGS);
+const _: () = assert!(2 * MAX_LINKS <= PortEvent::THINGS);
 
 /// Refuses what would be read wrongly.
 ///

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::error::Error;
-use crate::event::INDICES;
+use crate::event::{NodeEvent, RunEvent};
 use crate::lowered::{
     Application, Direction, FASTEST, Flow, LARGEST_WRITE, LONGEST, LONGEST_DELAY, Link, Lowered,
     MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, OnOff, Pair, Ping, Poisson, Recording, SCHEMAS, Workload,
@@ -76,10 +76,10 @@ fn few_enough(scenario: &Lowered) -> Checked {
             MAX_ENDPOINTS,
         ),
         ("links", scenario.links.len(), MAX_LINKS),
-        ("nodes", scenario.nodes.len(), INDICES),
-        ("changes", scenario.changes.len(), INDICES),
-        ("failures", scenario.failures.len(), INDICES),
-        ("schedules", schedules, INDICES),
+        ("nodes", scenario.nodes.len(), NodeEvent::THINGS),
+        ("changes", scenario.changes.len(), RunEvent::THINGS),
+        ("failures", scenario.failures.len(), RunEvent::THINGS),
+        ("schedules", schedules, RunEvent::THINGS),
     ] {
         at_most(what, count, most)?;
     }
@@ -283,9 +283,9 @@ mod tests {
             "flows": [{"source": "a", "destination": "b", "cc": {"type": "newreno"}}]}"#;
         let mut scenario = crate::scenario::Canonical::from_json(two).unwrap().lower();
         assert!(check(&scenario).is_ok());
-        scenario.nodes.resize(INDICES + 1, String::new());
+        scenario.nodes.resize(NodeEvent::THINGS + 1, String::new());
         let said = check(&scenario).unwrap_err().to_string();
-        assert_eq!(said, "nodes: 16777217 is more than 16777216");
+        assert_eq!(said, "nodes: 4194305 is more than 4194304");
     }
 
     #[test]

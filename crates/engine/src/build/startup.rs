@@ -1,6 +1,6 @@
 //! What a node does when it comes up.
 
-use crate::event::Event;
+use crate::event::{Event, FlowEvent};
 use crate::lowered::Lowered;
 
 /// What happens when a node comes up.
@@ -15,9 +15,9 @@ pub struct Startup {
 impl Startup {
     /// An application begins, and stops if `stop` is not 0.
     fn begin(&mut self, number: u32, start: u64, stop: u64) {
-        self.applications.push((start, Event::Open(number)));
+        self.applications.push((start, Event::Flow(FlowEvent::Open, number)));
         if stop > 0 {
-            self.applications.push((stop, Event::Close(number)));
+            self.applications.push((stop, Event::Flow(FlowEvent::Close, number)));
         }
     }
 }
@@ -33,7 +33,7 @@ pub fn startups(scenario: &Lowered) -> Vec<Startup> {
     }
     for (number, flow) in (0..).zip(&scenario.flows) {
         if flow.receiver_stop_ns > 0 {
-            let close = (flow.receiver_stop_ns, Event::CloseReceiver(number));
+            let close = (flow.receiver_stop_ns, Event::Flow(FlowEvent::CloseReceiver, number));
             nodes[flow.destination].applications.push(close);
         }
         nodes[flow.source].begin(number, flow.start_ns, flow.stop_ns);

@@ -13,14 +13,14 @@ use std::ops::Range;
 
 pub use parts::Parts;
 pub use ping::Ping;
-pub use tcp::{Connection, Side};
+pub use tcp::Connection;
 pub use transfers::{Maker, Outcome, Transfers};
 pub use udp::Datagrams;
 
+use crate::event::Token;
 use crate::lowered::MAX_ENDPOINTS;
 use crate::network::Network;
 use crate::packet::Packet;
-use crate::tcp::Timer;
 
 /// The two ends of a flow, or of a ping.
 ///
@@ -210,14 +210,10 @@ impl Hosts {
         }
     }
 
-    /// A socket's timer fires: `index` is that of [`crate::event::Event::Socket`].  Returns the flow,
-    /// if it is still there.
-    pub fn on_socket_timer(&mut self, index: u32, network: &mut Network) -> Option<u32> {
-        let (socket, timer) = (index / Timer::COUNT as u32, index as usize % Timer::COUNT);
-        let (place, side) =
-            (socket / 2, if socket % 2 == 0 { Side::Sender } else { Side::Receiver });
+    /// A timer of the endpoint at `place` fires.  Returns the flow, if it is still there.
+    pub fn on_timer(&mut self, place: u32, token: Token, network: &mut Network) -> Option<u32> {
         let Endpoint::Tcp(connection) = &mut self.endpoints[place as usize] else { return None };
-        connection.on_timer(side, Timer::ALL[timer], index, network);
+        connection.on_timer(token, network);
         let flow = connection.flow;
         if self.transfers.is_some() {
             self.dismiss(flow, network);

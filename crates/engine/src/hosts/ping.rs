@@ -1,6 +1,6 @@
 //! ICMP echo requests (RFC 792) at equal distances and their replies, as ns-3's `Ping`.
 
-use crate::event::{Event, Key};
+use crate::event::{Event, FlowEvent, Key};
 use crate::lowered;
 use crate::network::Network;
 use crate::packet::{ICMP_HEADER, IP_HEADER, Packet};
@@ -40,7 +40,7 @@ impl Ping {
             flow: self.flow,
             ..Packet::default()
         });
-        let due = Event::Application(self.flow);
+        let due = Event::Flow(FlowEvent::Application, self.flow);
         self.next = Some(network.events().schedule(self.interval, due));
     }
 

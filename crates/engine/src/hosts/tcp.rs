@@ -2,7 +2,7 @@
 //! sockets see of the world.
 
 use crate::application::{Application, Due};
-use crate::event::{Event, Key};
+use crate::event::{Event, Key, Token};
 use crate::network::Network;
 use crate::packet::{Packet, SackBlock, SackBlocks};
 use crate::tcp::{Environment, Socket, Timer, Write};
@@ -74,8 +74,8 @@ impl SocketTimers {
         network.events().insert(*deadline, event);
     }
 
-    /// The event at `now`, whose index is `index`, runs for `timer`.  Returns whether the timer is due.
-    fn take_due(&mut self, timer: Timer, index: u32, network: &mut Network) -> bool {
+    /// The event of now runs for `timer`, and was `event`.  Returns whether the timer is due.
+    fn take_due(&mut self, timer: Timer, event: Event, network: &mut Network) -> bool {
         let now = network.events().now();
         let Alarm { deadline, queued } = self.of(timer);
         if *queued == now {
@@ -88,7 +88,7 @@ impl SocketTimers {
         if *deadline != NEVER && *queued == NEVER {
             // The deadline has moved since this event was queued.
             *queued = *deadline;
-            network.events().insert(*deadline, Event::Socket(index));
+            network.events().insert(*deadline, event);
         }
         false
     }
@@ -173,9 +173,12 @@ impl Connection {
         self.with_socket(side, network, |socket, now, host| socket.on_segment(packet, now, host));
     }
 
-    /// An event of `timer` runs, whose index is `index`.
-    pub fn on_timer(&mut self, side: Side, timer: Timer, index: u32, network: &mut Network) {
-        if self.timers[side as usize].take_due(timer, index, network) {
+    pub fn on_timer(&mut self, token: Token, network: &mut Network) {
+        let number = usize::from(token.0);
+        let side = if number < Timer::COUNT { Side::Sender } else { Side::Receiver };
+        let timer = Timer::ALL[number - Timer::COUNT * side as usize];
+        let event = Event::Endpoint(token, self.place);
+        if self.timers[side as usize].take_due(timer, event, network) {
             self.with_socket(side, network, |socket, now, host| socket.on_timer(timer, now, host));
         }
     }
@@ -212,9 +215,11 @@ impl Connection {
     }
 }
 
+const _: () = assert!(2 * Timer::COUNT <= Token::COUNT);
+
 /// The event of a timer of the socket on this side of the endpoint at `place`.
 fn event(place: u32, side: Side, timer: Timer) -> Event {
-    Event::Socket((2 * place + side as u32) * Timer::COUNT as u32 + timer as u32)
+    Event::Endpoint(Token(side as u8 * Timer::COUNT as u8 + timer as u8), place)
 }
 
 /// What a socket sees of the world.

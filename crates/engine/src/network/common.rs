@@ -3,7 +3,7 @@
 use super::added_delays::AddedDelays;
 use super::forwarding::Forwarding;
 use super::lanes::{Flight, Lanes, Transmission};
-use crate::event::{Event, EventQueue};
+use crate::event::{DisciplineEvent, Event, EventQueue};
 use crate::flow_monitor::{FlowMonitor, LostIn};
 use crate::packet::{PacketId, PacketPool};
 use crate::path_monitor::PathMonitor;
@@ -156,7 +156,7 @@ impl QdiscTimers {
                 self.slots.len() as u32 - 1
             }
         };
-        events.schedule(delay, Event::Qdisc(slot));
+        events.schedule(delay, Event::Discipline(DisciplineEvent::Timer, slot));
     }
 
     /// The timer whose event runs.

@@ -1,7 +1,7 @@
 //! What waits for the same length of time waits in a row, of which only the head has an event: the
 //! packets on all wires, and the ends of transmissions.
 
-use crate::event::{Entry, Event, EventQueue, Key};
+use crate::event::{Entry, Event, EventQueue, Key, LaneEvent};
 use crate::packet::PacketId;
 use crate::ring::Ring;
 use crate::routing::NextHop;
@@ -24,7 +24,7 @@ pub struct Flight {
 
 impl Waits for Flight {
     fn event(lane: u32) -> Event {
-        Event::Arrival(lane)
+        Event::Lane(LaneEvent::Arrival, lane)
     }
 }
 
@@ -36,7 +36,7 @@ pub struct Transmission {
 
 impl Waits for Transmission {
     fn event(lane: u32) -> Event {
-        Event::Transmitted(lane)
+        Event::Lane(LaneEvent::Transmitted, lane)
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
 
     fn arrivals(lanes: &mut Lanes<Flight>, events: &mut EventQueue) -> Vec<(u64, u32)> {
         let mut seen = Vec::new();
-        while let Some(Event::Arrival(lane)) = events.pop(Time::MAX) {
+        while let Some(Event::Lane(LaneEvent::Arrival, lane)) = events.pop(Time::MAX) {
             let flight = lanes.take(lane, events).expect("its head arrives");
             seen.push((events.now().time.0, flight.port));
         }

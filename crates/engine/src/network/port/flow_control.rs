@@ -26,7 +26,7 @@
 //! case the queue fills before it is due; and in `StoppedUntil` it is sure to find room, for the only
 //! packet has left, so that whoever comes next can tell from the time alone whether it has run.
 
-use crate::event::{Event, EventQueue, Key};
+use crate::event::{Event, EventQueue, Key, PortEvent};
 use crate::time::Time;
 
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ impl FlowControl {
             && wake > events.now()
         {
             // It is due in this nanosecond, and matters now.
-            events.insert(wake, Event::Wake(port));
+            events.insert(wake, Event::Port(PortEvent::Wake, port));
         }
         *self = FlowControl::Stopped;
     }
@@ -89,7 +89,7 @@ impl FlowControl {
     pub fn catch_up(&mut self, port: u32, events: &mut EventQueue) -> Option<Key> {
         let FlowControl::StoppedUntil { wake } = *self else { return None };
         if wake > events.now() {
-            events.insert(wake, Event::Wake(port));
+            events.insert(wake, Event::Port(PortEvent::Wake, port));
             *self = FlowControl::Stopped;
             return None;
         }
@@ -110,7 +110,7 @@ impl FlowControl {
             FlowControl::Started { .. } => {}
             _ => *self = FlowControl::Stopped,
         }
-        events.insert(wake, Event::Wake(port));
+        events.insert(wake, Event::Port(PortEvent::Wake, port));
     }
 
     /// A wake finds room.
@@ -126,12 +126,13 @@ impl FlowControl {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::RunEvent;
 
     const PORT: u32 = 7;
 
     fn at(time: u64) -> (EventQueue, Key) {
         let mut events = EventQueue::default();
-        events.schedule(Time(time), Event::Stop);
+        events.schedule(Time(time), Event::Run(RunEvent::Stop, 0));
         let wake = events.reserve(Time(time));
         events.pop(Time::MAX);
         (events, wake)
@@ -145,7 +146,7 @@ mod tests {
         assert!(events.is_empty());
         flow_control.stop(PORT, &mut events);
         assert!(flow_control.is_stopped());
-        assert_eq!(events.pop(Time::MAX), Some(Event::Wake(PORT)));
+        assert_eq!(events.pop(Time::MAX), Some(Event::Port(PortEvent::Wake, PORT)));
         assert_eq!(events.now(), wake);
         flow_control.start();
         // It has passed: the next stop waits for the next transmission.
@@ -162,7 +163,7 @@ mod tests {
         let mut early = flow_control;
         assert_eq!(early.catch_up(PORT, &mut events), None);
         assert!(early.is_stopped());
-        assert_eq!(events.pop(Time::MAX), Some(Event::Wake(PORT)));
+        assert_eq!(events.pop(Time::MAX), Some(Event::Port(PortEvent::Wake, PORT)));
         // Now it has passed, for whoever did not wait for it.
         assert_eq!(flow_control.catch_up(PORT, &mut events), Some(wake));
         assert!(!flow_control.is_stopped() && events.is_empty());

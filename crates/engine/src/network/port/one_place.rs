@@ -12,7 +12,7 @@ use super::Transmitter;
 use super::feeder::Feeder;
 use super::flow_control::FlowControl;
 use super::single::Single;
-use crate::event::{Event, Key};
+use crate::event::{Event, Key, PortEvent};
 use crate::network::common::Common;
 use crate::packet::PacketId;
 use crate::qdisc::Qdisc;
@@ -75,7 +75,7 @@ impl Single {
         let wake = Key { time: common.events.now().time, number };
         let size = transmitter.send(packet, number + 1, common);
         if !common.events.skip_to(wake) {
-            common.events.insert(wake, Event::Wake(transmitter.port));
+            common.events.insert(wake, Event::Port(PortEvent::Wake, transmitter.port));
             return true;
         }
         // What would run next anyway runs at once.

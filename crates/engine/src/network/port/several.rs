@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use super::feeder::{Feeder, Place};
 use super::{DeviceFifo, QueueStatistics, Transmitter};
-use crate::event::Event;
+use crate::event::{Event, PortEvent};
 use crate::lowered::DeviceSelect;
 use crate::network::common::{Common, QUEUE_FULL};
 use crate::packet::{PacketId, PacketPool};
@@ -148,7 +148,7 @@ impl Several {
     pub fn transmit_next(&mut self, transmitter: &mut Transmitter, common: &mut Common) {
         let Some((queue, id)) = self.take(&common.packets) else { return };
         self.wakes.push_back(queue);
-        common.events.schedule(Time::ZERO, Event::Wake(transmitter.port));
+        common.events.schedule(Time::ZERO, Event::Port(PortEvent::Wake, transmitter.port));
         let others_wait = self.queues.iter().any(|queue| !queue.packets.is_empty());
         transmitter.transmit(id, others_wait, common);
         common.record(transmitter.port, PacketEvent::Tx, id, "");

@@ -2,7 +2,7 @@
 //! `PointToPointNetDevice` and `PointToPointChannel`).
 
 use super::DelayVariation;
-use crate::event::{Event, Key};
+use crate::event::{Event, Key, PortEvent};
 use crate::network::common::Common;
 use crate::network::lanes::{Flight, Transmission};
 use crate::packet::{Packet, PacketId};
@@ -206,7 +206,7 @@ impl Transmitter {
     pub fn await_completion(&mut self, common: &mut Common) {
         if !self.is_completion_queued {
             self.is_completion_queued = true;
-            common.events.insert(self.busy_until, Event::TxComplete(self.port));
+            common.events.insert(self.busy_until, Event::Port(PortEvent::TxComplete, self.port));
         }
     }
 
@@ -223,7 +223,7 @@ impl Transmitter {
             || events.plain
             || !transmissions.join(lane, tx_time, self.busy_until, transmission, events)
         {
-            events.insert(self.busy_until, Event::TxComplete(self.port));
+            events.insert(self.busy_until, Event::Port(PortEvent::TxComplete, self.port));
         }
     }
 
