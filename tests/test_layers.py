@@ -65,22 +65,23 @@ _native          :
 errors           :
 wording          :
 oddities         : recording
+expression       :
 outputs          : errors
 interruption     :
 startup          :
 lazy             :
 data             :
-grid             : errors
+grid             : errors expression
 toml             : errors
 traces           : data errors
 algorithms       :
-user_code        : _native algorithms errors
-registry         : _native user_code
+user_code        : _native algorithms errors expression
+registry         : _native errors expression user_code
 chance           : registry
 recording        : _native errors wording
 canonical        : _native user_code
 parquet          : _native recording
-fields           : user_code
+fields           : expression user_code
 added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
@@ -90,34 +91,36 @@ notebook         : errors figures
 scenario         : _native added_delay canonical errors fields notebook profiles toml user_code
                    wording workload
 topologies       : _native errors scenario toml user_code wording
-programs         : _native backends data errors flow_monitor lazy outputs profiles registry scenario
-                   topologies traces wording
+programs         : _native backends data errors expression flow_monitor lazy outputs profiles
+                   registry scenario topologies traces wording
 published        : data
 roles            :
-catalogue        : _native backends errors lazy profiles programs published registry roles scenario
-                   topologies traces user_code wording
+catalogue        : _native backends errors expression lazy profiles programs published registry
+                   roles scenario topologies traces user_code wording
 flow_monitor     : errors
 backends         : _native algorithms canonical errors parquet recording user_code
 result           : _native backends canonical errors figures metrics notebook user_code wording
 citation         : backends catalogue data registry wording
-evidence         : chance errors figures metrics notebook registry result roles store wording
+evidence         : chance errors expression figures grid metrics notebook registry result roles
+                   store user_code wording
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : canonical errors metrics outputs parquet recording result roles scenario
                    user_code
 what_if          : _native errors grid scenario topologies
 campaign         : _native backends canonical chance errors interruption metrics notebook result
                    roles scenario store user_code wording
-plan             : campaign catalogue errors grid registry
-reproduce        : catalogue errors roles user_code
+plan             : campaign catalogue errors expression grid registry
+reproduce        : catalogue errors expression roles user_code
 verify           : _native backends campaign catalogue data errors interruption metrics oddities
                    outputs profiles programs published registry scenario topologies traces
 site             : _native backends catalogue citation data errors evidence figures metrics oddities
                    outputs published registry reproduce result roles store verify what_if wording
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
-cli              : _native backends campaign catalogue citation errors evidence exporters figures
-                   grid interruption metrics oddities outputs plan programs registry reproduce roles
-                   scenario site startup store toml topologies user_code verify what_if wording
+cli              : _native backends campaign catalogue citation errors evidence exporters expression
+                   figures grid interruption metrics oddities outputs plan programs registry
+                   reproduce roles scenario site startup store toml topologies user_code verify
+                   what_if wording
 __main__         : cli
 """
 

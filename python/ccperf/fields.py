@@ -9,8 +9,10 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationInfo,
+    model_validator,
 )
 
+from ccperf import expression
 from ccperf.user_code import names
 
 
@@ -32,17 +34,29 @@ def _attribute_text(value: object) -> object:
 
 
 def algorithm_by_name(value: object, info: ValidationInfo) -> object:
-    """An algorithm may be just its name, or a user's class; paths are made absolute."""
+    """An algorithm may be just its name, with or without parameters (``cubic(Beta=0.5)``), or a
+    user's class; paths are made absolute."""
     if isinstance(value, type) and not issubclass(value, BaseModel):
         value = names.name_of(value)
     if isinstance(value, str):
         value = {"type": value}
+    value = _with_parameters(value)
     if isinstance(value, dict) and isinstance(value.get("type"), str):
         folder = (info.context or {}).get("folder")
         name = names.declared(info.field_name or "", value["type"])
         if names.is_user_code(name):
             return {**value, "type": names.resolve(name, folder)}
     return value
+
+
+def _with_parameters(value: object) -> object:
+    """The parameters in an algorithm's name among its attributes, where they come first."""
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        return value
+    name, given = expression.parse(value["type"])
+    if not given:
+        return value
+    return {**value, "type": name, "attributes": {**value.get("attributes", {}), **given}}
 
 
 Time: TypeAlias = Annotated[str, needs_unit("time", "15ms")]
@@ -98,3 +112,8 @@ class Algorithm(Model):
     children: "tuple[Annotated[Algorithm, BeforeValidator(algorithm_by_name)], ...]" = Field(
         default=(), exclude_if=is_empty
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, value: object) -> object:
+        return _with_parameters(value)

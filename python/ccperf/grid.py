@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ccperf import expression
 from ccperf.errors import UsageError
 
 #: The most values that one list may expand to.
@@ -19,6 +20,8 @@ def seeds(text: str, field: str = "seed") -> list[int]:
     """
     numbers = []
     for word in expand(field, text):
+        if ends := re.fullmatch("([0-9]+)-([0-9]+)", word, re.ASCII):
+            raise UsageError(field, f"`{word}` is no seed; write {ends[1]}..{ends[2]} for a range")
         if not re.fullmatch("[0-9]{1,10}", word, re.ASCII) or not 1 <= int(word) < 2**32:
             raise UsageError(field, f"`{word}` is not a whole number from 1 to 4294967295")
         numbers.append(int(word))
@@ -26,7 +29,8 @@ def seeds(text: str, field: str = "seed") -> list[int]:
 
 
 def expand(field: str, text: str) -> list[str]:
-    """A comma list whose entries may be ranges of whole numbers: ``1,5`` or ``1..4``.
+    """A comma list whose entries may be ranges of whole numbers: ``1,5`` or ``1..4``; or algorithms
+    with several values of a parameter: ``cubic:Beta=0.5/0.7``.
 
     Raises:
         UsageError: names `field`.
@@ -35,7 +39,7 @@ def expand(field: str, text: str) -> list[str]:
     for entry in split(field, text):
         ends = re.fullmatch(r"([0-9]{1,12})\.\.([0-9]{1,12})", entry, re.ASCII)
         if ends is None:
-            words.append(entry)
+            words += expression.each(entry)
             continue
         first, last = int(ends[1]), int(ends[2])
         if last < first or last - first >= LIMIT:
@@ -50,7 +54,7 @@ def split(field: str, text: str) -> list[str]:
     Raises:
         UsageError: names `field`.
     """
-    entries = [entry.strip() for entry in re.split(r",(?![^\[]*\])", text)]
+    entries = expression.split(text)
     if "" in entries:
         raise UsageError(field, f"`{text}` has an empty entry; separate values by one comma")
     return entries

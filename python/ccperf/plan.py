@@ -35,7 +35,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ccperf import catalogue
+from ccperf import catalogue, expression
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.grid import seeds
 
@@ -171,7 +171,13 @@ def _plan(data: Mapping[str, Any]) -> Plan:
 
 
 def _list(value: object) -> list[object]:
-    return list(value) if isinstance(value, list) else [value]
+    """One value or several; of an algorithm's parameters, too: `cubic(Beta=0.5|0.7)`."""
+    given = value if isinstance(value, list) else [value]
+    return [
+        one
+        for each in given
+        for one in (expression.each(each) if isinstance(each, str) else [each])
+    ]
 
 
 def _text(name: str, value: object) -> str:

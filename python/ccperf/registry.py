@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal
 
+from ccperf import expression
+
 Kind = Literal["cc", "qdisc", "recovery", "routing"]
 
 
@@ -34,7 +36,7 @@ def parameters(kind: Kind, name: str) -> tuple[str, ...]:
 
     if names.is_user_code(name):
         return ()
-    return tuple(param["ns3"] for param in algorithms(kind)[name]["params"])
+    return tuple(param["ns3"] for param in algorithms(kind)[expression.cut(name)[0]]["params"])
 
 
 def socket_parameters() -> tuple[str, ...]:
@@ -45,8 +47,16 @@ def socket_parameters() -> tuple[str, ...]:
 def resolve(kind: Kind, name: str) -> str:
     """The ns-3 name of an algorithm given under any of its names; user code with its whole path.
 
+    Parameters (``cubic(beta=0.50)``) have ns-3's spelling, too: ``TcpCubic(Beta=0.5)``.
+
     Raises :class:`ValueError` with the nearest name for one that is unknown.
     """
+    name, attributes = expression.parse(name)
+    resolved = _resolve(kind, name)
+    return expression.write(resolved, _attributes(kind, resolved, tuple(attributes.items())))
+
+
+def _resolve(kind: Kind, name: str) -> str:
     from ccperf import _native
     from ccperf.user_code import names
 
@@ -56,3 +66,39 @@ def resolve(kind: Kind, name: str) -> str:
     if hint := names.unfinished(name):
         raise ValueError(hint)
     return _native.resolve(kind, name)
+
+
+@cache
+def _attributes(kind: Kind, name: str, given: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Attributes as the engine writes them in a scenario; those of user code as they are."""
+    from ccperf import _native
+    from ccperf.errors import ScenarioError
+    from ccperf.user_code import names
+
+    if not given or names.is_user_code(name):
+        return dict(sorted(given))
+    if kind == "recovery":
+        raise ValueError(f"{name} has no parameters")
+    own = {"type": name, "attributes": dict(given)}
+    link: dict[str, Any] = {"name": "link", "ends": ["a", "b"], "rate": "1Mbps", "delay": "1ms"}
+    flow: dict[str, Any] = {"source": "a", "destination": "b", "cc": {"type": "TcpNewReno"}}
+    scenario: dict[str, Any] = {
+        "stop_time": "1s",
+        "nodes": ["a", "b"],
+        "links": [{**link, "forward": {"qdisc": own}} if kind == "qdisc" else link],
+        "flows": [{**flow, "cc": own} if kind == "cc" else flow],
+        **({"routing": own} if kind == "routing" else {}),
+    }
+    try:
+        found = json.loads(_native.canonical(json.dumps(scenario)))
+    except ScenarioError as error:
+        wrong = [each for each in error.problems if ".attributes." in each[0]]
+        if not wrong:
+            return dict(given)  # it needs more than it has here, e.g. children
+        raise ValueError(f"{wrong[0][0].rpartition('.')[2]}: {wrong[0][1]}") from None
+    written: Mapping[str, Mapping[str, str]] = {
+        "cc": found["flows"][0].get("cc", own),
+        "qdisc": found["links"][0]["forward"].get("qdisc", own),
+        "routing": found.get("routing", own),
+    }[kind]
+    return dict(written["attributes"])

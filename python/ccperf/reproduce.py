@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ccperf import roles
+from ccperf import expression, roles
 from ccperf.catalogue import EXPERIMENTS, Experiment, PublishedExperiment
 from ccperf.catalogue.experiment import JITTER
 from ccperf.errors import CcperfError
@@ -54,6 +54,8 @@ def commands(result: Result) -> tuple[str | None, str | None]:
         command = experiment.reproduce(cc, backend, **given)
         if not isinstance(experiment, PublishedExperiment) or JITTER in given:
             return command, None
+        if any(expression.cut(str(word))[1] for word in (cc, *given.values())):
+            return command, None  # a published line has no word for parameters
         return command, experiment.exec_command(cc, backend, **given)
 
 

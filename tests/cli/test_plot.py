@@ -98,7 +98,7 @@ def test_a_sweep_has_one_figure_for_each_other_parameter_and_metric(plot: Plot) 
         (["--sweep", "qdisc"], "no quantity"),
         (["--sweep", "bandwidth"], "has a parameter"),
         (["--sweep", "k", "--metric", "mean_srt_l4"], "did you mean"),
-        (["--cc", "vegas"], "there is none"),
+        (["--cc", "vegas"], "no runs of `vegas`"),
         (["--at", "k"], "not parameter=value"),
         (["--cc", "cubicc"], "cubic"),
         ([], "name at least one"),

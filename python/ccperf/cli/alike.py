@@ -64,7 +64,8 @@ def _told_apart(
 
 def _described(made: Provenance, scenario: Mapping[str, Any]) -> dict[str, Any]:
     fields = {name: value for name, value in scenario.items() if name != "label"}
-    return {**fields, "engine": made.engine_hash[:8], "code": dict(made.user_code)}
+    code = " ".join(f"{name}@{digest[:4]}" for name, digest in made.user_code.items())
+    return {**fields, "engine": made.engine_hash[:8], "code": code}
 
 
 def _leaves(fields: Any, path: str = "") -> list[tuple[str, Any]]:

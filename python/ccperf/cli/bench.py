@@ -257,11 +257,13 @@ def _compare(schemes: Sequence[str], databases: Mapping[str, Path], metrics: Seq
     """Metrics of schemes over those of the first, over all points."""
     from ccperf.cli.comparison import print_comparison
     from ccperf.evidence import cells
+    from ccperf.evidence.chosen import Algorithms
     from ccperf.evidence.compare import compare
-    from ccperf.user_code.names import label
 
     found = cells.read(dict.fromkeys(databases.values()))
-    sides = cells.by_algorithm(found, [label(name) for name in schemes])
+    rows = [record.row for cell in found for record in cell.records.values()]
+    there = Algorithms(rows, dict.fromkeys(databases.values()))
+    sides = cells.by_algorithm(found, [there.one(name, "names") for name in schemes])
     print_comparison(compare(sides, metrics), "text", None, failed=False)
 
 

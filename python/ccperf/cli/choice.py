@@ -14,6 +14,7 @@ from ccperf.errors import UsageError
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
     from ccperf.result import Result
+    from ccperf.store import RunRow
 
 #: What is left of a command line's options are parameters of experiments.
 Parameters = Annotated[str, Parameter(help="Runs at these points, e.g. --k 1,5 or --k 1..4.")]
@@ -35,10 +36,10 @@ class Choice:
 
     def cells(self, databases: Sequence[Path], parameters: Mapping[str, str]) -> list[Cell]:
         """The points that fit. Raises :class:`~ccperf.errors.UsageError`."""
-        from ccperf.evidence import cells
+        from ccperf.evidence import chosen
         from ccperf.grid import axes
 
-        return cells.choose(
+        return chosen.choose(
             databases,
             experiment=self.experiment,
             cc=self.cc,
@@ -46,17 +47,24 @@ class Choice:
             parameters=axes(dict(parameters)),
         )
 
-    def ids(self, databases: Sequence[Path], parameters: Mapping[str, str]) -> list[str]:
-        """The runs that fit, each once. Raises :class:`~ccperf.errors.UsageError`."""
-        from ccperf.grid import seeds
+    def rows(
+        self, databases: Sequence[Path], parameters: Mapping[str, str], *, newest: bool = False
+    ) -> list[tuple[Path, RunRow]]:
+        """The runs that fit, each with its database; see :func:`ccperf.evidence.chosen.rows`."""
+        from ccperf.evidence import chosen
+        from ccperf.grid import axes, seeds
 
         wanted = seeds(self.seed, "--seed") if self.seed else None
-        ids = [
-            run
-            for cell in self.cells(databases, parameters)
-            for number, run in cell.runs.items()
-            if wanted is None or number in wanted
-        ]
+        choice = chosen.asked(self.experiment, self.at, axes(dict(parameters)))
+        found = chosen.rows(databases, choice, self.cc, newest=newest)
+        return [(path, row) for path, row in found if wanted is None or row.seed in wanted]
+
+    def ids(self, databases: Sequence[Path], parameters: Mapping[str, str]) -> list[str]:
+        """The runs that fit, each once; of several versions of an algorithm those of the newest.
+
+        Raises :class:`~ccperf.errors.UsageError`.
+        """
+        ids = [row.id for _, row in self.rows(databases, parameters, newest=True)]
         if not ids:
             message = "there is none of that choice; `ccperf runs --db FILE` lists them"
             raise UsageError("runs", message)

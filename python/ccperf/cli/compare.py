@@ -30,7 +30,11 @@ HEADLINES = (
 
 def command(
     *items: Annotated[
-        str, Parameter(help="Algorithms, two databases, or ids of runs. Default: all algorithms.")
+        str,
+        Parameter(
+            help="Algorithms, as cubic, ./mycca.py:MyCca or MyCca@2503 (one version of it), two "
+            "databases, or ids of runs. Default: all algorithms."
+        ),
     ],
     db: Annotated[
         list[Path] | None,
@@ -40,6 +44,9 @@ def command(
     at: Annotated[str, Parameter(help="Only these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = "",
     cc: Annotated[str, Parameter(help="Only these algorithms (of two databases).")] = "",
     metric: Annotated[str, Parameter(help="Metrics, or all. Default: the headlines.")] = "",
+    versions: Annotated[
+        bool, Parameter(help="All versions of one algorithm of your own, the oldest is the base.")
+    ] = False,
     each: Annotated[bool, Parameter(help="A row for each point, not for each experiment.")] = False,
     format: Annotated[
         Literal["text", "markdown", "latex", "csv", "json"], Parameter(help="Output.")
@@ -61,23 +68,22 @@ def command(
     from ccperf.cli.options import databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells, gate
+    from ccperf.evidence.chosen import choose
     from ccperf.evidence.compare import compare
 
     format = "json" if json else format
     gates = [gate.parse(text) for text in fail_on or []]
-    if files := [Path(item) for item in items if Path(item).is_file()]:
-        if len(files) != len(items):
-            other = next(item for item in items if not Path(item).is_file())
-            raise UsageError("items", f"`{other}` is no file; name databases only, or none")
-        sides = {
-            str(path): cells.choose([path], experiment=experiment, cc=cc, at=at) for path in files
-        }
+    if files := [Path(item) for item in items if _is_database(item)]:
+        if len(files) != len(items) or versions:
+            other = next((item for item in items if not _is_database(item)), "--versions")
+            raise UsageError("items", f"`{other}` is no database; name databases only, or none")
+        sides = {str(path): choose([path], experiment=experiment, cc=cc, at=at) for path in files}
     else:
         given = databases(db)
-        names = _algorithms(items, given)
+        names = _algorithms(items, given, versions=versions)
         if names is None:
             return compare_runs(items, given, metrics_named(metric), format)
-        found = cells.choose(given, experiment=experiment, at=at)
+        found = choose(given, experiment=experiment, at=at)
         sides = cells.by_algorithm(found, names)
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
@@ -85,39 +91,55 @@ def command(
     chosen = list(dict.fromkeys([*chosen, *(each.metric for each in gates)]))
     comparison = compare(sides, chosen, over_databases=bool(files), each=each or bool(gates))
     if not comparison.rows:
-        raise UsageError("items", "no point and seed is common to them")
+        raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
     broken = [(each, row) for row in comparison.rows for each in gates if each.fails(row)]
     failed = bool(broken) or bool(gates and any(comparison.missing.values()))
     print_comparison(comparison, format, broken if gates else None, failed)
     return 1 if failed else 0
 
 
-def _algorithms(items: Sequence[str], databases: Sequence[Path]) -> list[str] | None:
-    """The algorithms named, in their order; none for all; None if these are ids of runs."""
+def _is_database(item: str) -> bool:
+    """A library of user code is a file, too."""
+    from ccperf.user_code.names import is_user_code
+
+    return Path(item).is_file() and not is_user_code(item)
+
+
+def _algorithms(
+    items: Sequence[str], databases: Sequence[Path], *, versions: bool
+) -> list[str] | None:
+    """The algorithms named, in their order; the newest of all; None if these are ids of runs."""
     from ccperf.cli.options import LATEST
-    from ccperf.evidence import cells
+    from ccperf.errors import UsageError
+    from ccperf.evidence.chosen import Algorithms
     from ccperf.store import Store
 
-    known: list[str] = []
+    rows = []
     for path in databases:
         with Store(path, "r") as store:
-            rows = store.runs()
-            if items and (items[0] == LATEST or any(row.id.startswith(items[0]) for row in rows)):
-                return None
-            known += [cells.algorithm(row) for row in rows]
-    labels = dict.fromkeys(known)
-    return [cells.known_as(item, labels, "items") for item in items]
+            rows += store.runs()
+    if items and (items[0] == LATEST or any(row.id.startswith(items[0]) for row in rows)):
+        return None
+    there = Algorithms(rows, databases)
+    if not versions:
+        return [there.one(item, "items") for item in items] or there.newest()
+    if len(items) != 1:
+        raise UsageError("--versions", "compares those of one algorithm; name that one")
+    names = there.versions(items[0], "items")
+    if len(names) < 2:
+        raise UsageError("--versions", f"there is only one of {names[0]}")
+    return names
 
 
 def metrics_named(text: str) -> list[str]:
     """The metrics of `--metric`; none if it is not given."""
     from ccperf.errors import UsageError, unknown
-    from ccperf.evidence import cells
+    from ccperf.evidence.chosen import words
     from ccperf.metrics import METRICS, named
 
     if text == "all":
         return list(METRICS)
-    for name in cells.words(text):
+    for name in words(text):
         if named(name) is None:
             raise UsageError("--metric", unknown("metric", name, METRICS))
-    return cells.words(text)
+    return words(text)

@@ -133,13 +133,15 @@ def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str, base: str) -> d
 
     from ccperf import figures
     from ccperf.cli.compare import metrics_named
-    from ccperf.evidence import cells
+    from ccperf.evidence.chosen import Algorithms
     from ccperf.metrics import named
     from ccperf.outputs import file_name
 
     metrics = metrics_named(metric) or ["mean_agg_throughput_l4"]
     if base:
-        base = cells.known_as(base, {cell.algorithm for cell in chosen}, "--base")
+        records = [record for cell in chosen for record in cell.records.values()]
+        there = Algorithms([r.row for r in records], dict.fromkeys(r.database for r in records))
+        base = there.one(base, "--base")
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in chosen:
         point = dict(cell.point.parameters)

@@ -24,7 +24,9 @@ def command(
         Parameter(help="Database; may be repeated. Default: those here."),
     ] = None,
     experiment: Annotated[str, Parameter(help="Only runs of this experiment.")] = "",
-    cc: Annotated[str, Parameter(help="Only runs with a flow of this algorithm.")] = "",
+    cc: Annotated[
+        str, Parameter(help="Only runs with these algorithms, as MyCca or MyCca@2503.")
+    ] = "",
     at: Annotated[str, Parameter(help="Only at these points, e.g. k=5,qdisc=codel.")] = "",
     seed: Annotated[str, Parameter(help="Only with these seeds.")] = "",
     json: Json = False,
@@ -32,25 +34,15 @@ def command(
 ) -> None:
     """List the runs in a database; where several look alike, what differs in their scenarios."""
     from ccperf.cli.alike import settings
-    from ccperf.cli.options import databases, resolve
+    from ccperf.cli.options import databases
     from ccperf.store import Store
-    from ccperf.user_code.names import label
 
-    rows: list[RunRow] = []
     files = databases(db)
-    points = Choice(at=at, seed=seed)
-    chosen = set(points.ids(files, parameters)) if points.is_made(parameters) else None
+    found = Choice(experiment, cc, at, seed).rows(files, parameters)
+    rows = [row for _, row in found]
     with ExitStack() as stack:
-        homes: dict[str, Store] = {}
-        for path in files:
-            store = stack.enter_context(Store(path, "r"))
-            found = store.runs(
-                experiment=experiment or None,
-                cc=label(resolve("cc", "--cc", cc)) if cc else None,
-            )
-            found = [row for row in found if chosen is None or row.id in chosen]
-            rows += found
-            homes.update(dict.fromkeys((row.id for row in found), store))
+        stores = {path: stack.enter_context(Store(path, "r")) for path in files}
+        homes = {row.id: stores[path] for path, row in found}
         differ = settings(rows, lambda row: homes[row.id].scenario(row.id))
     if json:
         print_json([row_json(row) for row in rows])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf import registry
+from ccperf import expression, registry
 from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import LATEST, Json, databases
 from ccperf.cli.output import metric_tables, note_oddities, parameters_text, print_json, say, table
@@ -202,7 +202,7 @@ def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
     from ccperf.verify import fidelity
 
     try:
-        canonical = registry.resolve(kind, name)
+        canonical = registry.resolve(kind, expression.parse(name)[0])
     except ValueError as error:
         raise UsageError(kind, str(error)) from None
     if names.is_user_code(canonical):

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import registry, roles
+from ccperf import expression, roles
 from ccperf.chance import draws
-from ccperf.errors import UsageError, unknown
+from ccperf.evidence.versions import algorithm, digests, versioned
 from ccperf.result import canonical_json
 from ccperf.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ccperf.store import RunRow
 
@@ -59,6 +58,7 @@ class Cell:
     """The runs of one algorithm at one point that differ in their seed only."""
 
     point: Point
+    #: With its version (`mycca.py:MyCca@2503`) if there are runs of several.
     algorithm: str
     backend: str
     engine: str
@@ -89,20 +89,22 @@ class Cell:
 
 def read(databases: Iterable[str | Path]) -> list[Cell]:
     """Return the cells of all runs, in the order in which they were made; each run once."""
-    return gather(record for path in databases for record in _records(Path(path)))
+    return gather(record for path in databases for record in records(Path(path)))
 
 
 def gather(records: Iterable[Record]) -> list[Cell]:
     """Return the cells of runs, in their order; each run counts once at each of its points."""
+    records = list(records)
+    names = versioned([record.row for record in records])
     cells: dict[tuple[Point, str, str, str], Cell] = {}
     seen: set[tuple[str, str]] = set()
-    for record in records:
+    for record, name in zip(records, names, strict=True):
         row = record.row
         point = _point(row, record.settings)
         if (row.id, point.text) in seen:
             continue
         seen.add((row.id, point.text))
-        key = (point, algorithm(row), row.backend, row.provenance.engine_hash)
+        key = (point, name, row.backend, row.provenance.engine_hash)
         cell = cells.setdefault(key, Cell(*key))
         cell.metrics[row.seed] = dict(record.metrics)
         cell.runs[row.seed] = row.id
@@ -110,7 +112,8 @@ def gather(records: Iterable[Record]) -> list[Cell]:
     return list(cells.values())
 
 
-def _records(path: Path) -> Iterator[Record]:
+def records(path: Path) -> Iterator[Record]:
+    """Yield what is known of each run of a database, at each point that it serves."""
     with Store(path, "r") as store:
         metrics = store.reduced_metrics()
         known: dict[str, tuple[str, str, bool]] = {}
@@ -123,11 +126,6 @@ def _records(path: Path) -> Iterator[Record]:
             yield Record(row, path, settings, stop_time, metrics.get(row.id, {}), is_drawn)
 
 
-def algorithm(row: RunRow) -> str:
-    """Return the algorithm under test, or those of the flows."""
-    return str(roles.under_test(row.parameters) or ",".join(row.cc))
-
-
 def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, list[Cell]]:
     """Return the cells of each algorithm, in the order of `names`, or in that of the cells."""
     sides: dict[str, list[Cell]] = {name: [] for name in names}
@@ -137,92 +135,13 @@ def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, 
     return sides
 
 
-def select(
-    cells: Iterable[Cell],
-    *,
-    experiments: Sequence[str] = (),
-    algorithms: Sequence[str] = (),
-    parameters: Mapping[str, Sequence[str]] | None = None,
-) -> list[Cell]:
-    """Return the cells that fit all the filters given."""
-    return [
-        cell
-        for cell in cells
-        if (not experiments or cell.point.experiment in experiments)
-        and (not algorithms or cell.algorithm in algorithms)
-        and all(
-            dict(cell.point.parameters).get(name) in values
-            for name, values in (parameters or {}).items()
-        )
-    ]
-
-
-def choose(
-    databases: Iterable[str | Path],
-    *,
-    experiment: str = "",
-    cc: str = "",
-    at: str = "",
-    parameters: Mapping[str, Sequence[str]] | None = None,
-) -> list[Cell]:
-    """Return the cells that fit texts of the command line: `ecn,aqm`, `cubic,bbr`, `k=5,qdisc=..`.
-
-    `parameters` has more of what `at` says: values by the name of the parameter. Raises
-    `UsageError`.
-    """
-    chosen = {name: list(values) for name, values in (parameters or {}).items()}
-    for word in words(at):
-        name, equals, value = word.partition("=")
-        if not equals:
-            raise UsageError("--at", f"`{word}` is not parameter=value")
-        chosen.setdefault(name, []).append(value)
-    found = read(databases)
-    there = {cell.algorithm for cell in found}
-    names = [known_as(name, there, "--cc") for name in words(cc)]
-    varied = {name for cell in found for name, _ in cell.point.parameters}
-    for name in chosen:
-        if found and name not in varied:
-            raise UsageError(f"--{name.replace('_', '-')}", unknown("parameter", name, varied))
-    spelt = {name: [s for v in values for s in _spellings(v)] for name, values in chosen.items()}
-    return select(found, experiments=words(experiment), algorithms=names, parameters=spelt)
-
-
-def _spellings(value: str) -> list[str]:
-    """Return a parameter's value as given, and as points have it if it is an algorithm."""
-    kinds: tuple[registry.Kind, ...] = ("qdisc", "cc", "recovery", "routing")
-    found = [value]
-    for kind in kinds:
-        with suppress(ValueError):
-            found.append(registry.resolve(kind, value))
-    return found
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a comma list."""
-    return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def known_as(name: str, there: Collection[str], option: str) -> str:
-    """Return the algorithm that is called so: one of `there`, or any congestion control.
-
-    A class of one's own is known by its label, a queue discipline by any of its names; whatever
-    else is not there gets the usual error, `UsageError`.
-    """
-    if name in there:
-        return name
-    with suppress(ValueError):
-        if (discipline := registry.resolve("qdisc", name)) in there:
-            return discipline
-    try:
-        return registry.resolve("cc", name)
-    except ValueError as error:
-        raise UsageError(option, str(error)) from None
-
-
 def _point(row: RunRow, settings: str) -> Point:
     parameters = tuple(
         (name, str(value)) for name, value in roles.parameters(row.parameters).items()
     )
+    # Of users' code that is not under test each version makes another point.
+    _, others = digests(row)
+    settings = "/".join((settings, *others))
     return Point(row.experiment or row.label or "scenario", parameters, settings)
 
 
@@ -240,14 +159,15 @@ def settings_of(scenario: Mapping[str, Any], algorithm: str) -> str:
     ]
     ways = (*scenario["flows"], *scenario.get("stacks", ()))
     used = {way["cc"]["type"] for way in ways if way.get("cc")}
-    if common.get("routing", {}).get("type") == algorithm:
+    under_test = [expression.cut(name)[0] for name in expression.split(algorithm)]
+    if common.get("routing", {}).get("type") == under_test[0]:
         del common["routing"]
         common["links"] = [
             {name: value for name, value in link.items() if name != "rate"}
             for link in scenario["links"]
         ]
         common["rates"] = sorted(link["rate"] for link in scenario["links"])
-    elif not used.issuperset(algorithm.split(",")):
+    elif not used.issuperset(under_test):
         common["links"] = [
             {name: value for name, value in link.items() if name not in ("forward", "reverse")}
             for link in scenario["links"]

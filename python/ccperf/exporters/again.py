@@ -5,24 +5,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf import backends
-from ccperf.errors import UsageError
-from ccperf.result import Result, run_id
+from ccperf.errors import CcperfError, UsageError
+from ccperf.result import Result, identify, provenance
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
 
 
 def engine_of(result: Result) -> Backend:
-    """The engine, if it is the one that made the run.
+    """The engine, if it and the user code here are what made the run.
 
-    Raises `UsageError` otherwise: its packets may differ.
+    Raises `UsageError` otherwise, with what differs: its packets may differ.
     """
     engine = backends.get("native")
-    made = result.provenance
-    if made.backend == engine.name and run_id(result.scenario, engine) != result.id:
+    if result.provenance.backend == engine.name and (different := _different(result, engine)):
         raise UsageError(
             "run",
-            f"`{result.id}` was made by ccperf {made.ccperf_version}, engine"
-            f" {made.engine_hash[:12]}; this engine's packets may differ. Run it again first",
+            f"`{result.id}` would be simulated with something else than it was:"
+            f" {'; '.join(different)}. Its packets may differ; run it again first",
         )
     return engine
+
+
+def _different(result: Result, engine: Backend) -> list[str]:
+    """What is not as it was when the run was made."""
+    made = result.provenance
+    try:
+        identity = identify(result.scenario, engine)
+    except CcperfError as error:
+        return [str(error)]
+    if identity.id == result.id:
+        return []
+    here = provenance(result.scenario, engine, identity)
+    found = [
+        f"{name} has changed since (it was @{digest[:4]}, and is @{now[:4]})"
+        for name, digest in made.user_code.items()
+        if (now := here.user_code.get(name, "")) != digest
+    ]
+    if made.engine_hash != here.engine_hash:
+        found.append(f"the engine was {made.engine_hash[:12]}, and is {here.engine_hash[:12]}")
+    if made.ccperf_version != here.ccperf_version:
+        found.append(f"ccperf was {made.ccperf_version}, and is {here.ccperf_version}")
+    return found or ["its id says so, and its scenario is all that is left"]

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, _native, backends
-from ccperf.evidence.cells import Record, algorithm, settings_of
+from ccperf.evidence.cells import Record, settings_of
+from ccperf.evidence.versions import algorithm
 from ccperf.metrics import METRICS
 from ccperf.result import Provenance
 from ccperf.site import copies

@@ -18,16 +18,19 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from ccperf import _native
+from ccperf import _native, expression
 from ccperf.errors import UsageError
-
-is_user_code = _native.is_user_code
 
 #: The kinds of user code: a Python class or shared library, and a class of ns-3.
 PLUGIN, NS3 = KINDS = ("plugin", "ns3")
 _SOURCE_SUFFIXES = (".cc", ".cpp", ".cxx")
 #: Files that may hold a user's classes of ns-3.
 CPP_SUFFIXES = (*_SOURCE_SUFFIXES, ".h", ".hh", ".hpp", ".hxx")
+
+
+def is_user_code(name: str) -> bool:
+    """Whether this names an algorithm that a user brings, with parameters or without."""
+    return _native.is_user_code(expression.cut(name)[0])
 
 
 def is_cpp_source(path: str) -> bool:
@@ -67,7 +70,7 @@ def resolve(name: str, folder: Path | None = None) -> str:
     if _as_stored.get() or not is_path(place):
         return name
     parts = (str((folder or Path.cwd()) / Path(part).expanduser()) for part in _parts(place))
-    return ":".join(parts) + colon + cls
+    return ":".join(parts) + colon + cls + expression.cut(name)[1]
 
 
 def checked(name: str) -> str:
@@ -80,7 +83,7 @@ def checked(name: str) -> str:
     if not is_path(place):
         return name
     parts = (str(Path(part).parent.resolve() / Path(part).name) for part in _parts(place))
-    return ":".join(parts) + colon + cls
+    return ":".join(parts) + colon + cls + expression.cut(name)[1]
 
 
 def unfinished(name: str) -> str | None:
@@ -161,9 +164,9 @@ def name_of(cls: type) -> str:
 
 
 def short(name: str) -> str:
-    """A short name for file names: ``MyCca``, ``libmycca``; others as they are."""
+    """A short name for file names, without parameters: ``MyCca``, ``libmycca``, ``TcpCubic``."""
     if not is_user_code(name):
-        return name
+        return expression.cut(name)[0]
     place, _, cls = split(name)
     return cls or Path(place).stem
 
@@ -179,7 +182,8 @@ def label(name: str, folders: int = 0) -> str:
     if not is_path(place):
         return name
     parts = (Path(part).parts[-1 - folders :] for part in _parts(place))
-    return ":".join("/".join(part).lstrip("/") for part in parts) + colon + cls
+    files = ":".join("/".join(part).lstrip("/") for part in parts)
+    return files + colon + cls + expression.cut(name)[1]
 
 
 def labels(names: Iterable[str]) -> dict[str, str]:
@@ -261,7 +265,8 @@ def files(name: str) -> list[Path]:
 
 
 def split(name: str) -> tuple[str, str, str]:
-    """Module or path, colon, class; a library is a path only."""
+    """Module or path, colon, class, without parameters; a library is a path only."""
+    name, _ = expression.cut(name)
     place, colon, cls = name.rpartition(":")
     return (place, colon, cls) if colon and cls.isidentifier() else (name, "", "")
 

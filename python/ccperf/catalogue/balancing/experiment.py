@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ccperf import _native, registry
+from ccperf import _native, expression, registry
 from ccperf.catalogue.balancing.conditions import CONDITIONS, slow_links
 from ccperf.catalogue.datacentre.experiment import (
     TRANSPORT,
@@ -123,7 +123,7 @@ def _order(setup: Setup) -> dict[str, str]:
     """What is done about reordering, as attributes of the sockets."""
     asked = setup["order"]
     if asked == "paper":
-        asked = "resequenced" if setup.cc in RESEQUENCED else "nothing"
+        asked = "resequenced" if expression.cut(setup.cc)[0] in RESEQUENCED else "nothing"
     return {
         "nothing": {},
         "resequenced": {"ResequencingTimeout": HELD},

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ccperf import _native, registry
+from ccperf import _native, expression, registry
 from ccperf.catalogue.experiment import resolved
 from ccperf.errors import UsageError
 
@@ -51,9 +51,9 @@ class Thresholds:
 
 def resolve(name: str) -> str:
     """The scheme that is called so. Raises :class:`~ccperf.errors.UsageError`."""
-    for known in NAMED:
-        if name.lower() == known.lower():
-            return known
+    for known, discipline in NAMED.items():
+        if name[: len(known)].lower() == known.lower():
+            return known + expression.cut(resolved("qdisc", discipline + name[len(known) :]))[1]
     try:
         return resolved("qdisc", name)
     except UsageError as error:
@@ -66,6 +66,7 @@ def discipline(scheme: str, at: Thresholds) -> dict[str, Any]:
     Attributes are those of :data:`_ATTRIBUTES`; a discipline that is not there, as one's own, has
     its limit only, and whatever else its own defaults are.
     """
+    scheme, parameters = expression.cut(scheme)
     name = NAMED.get(scheme, scheme)
     average = scheme.endswith("-average")
     make = _ATTRIBUTES.get(name)
@@ -73,7 +74,7 @@ def discipline(scheme: str, at: Thresholds) -> dict[str, Any]:
     known = registry.algorithms("qdisc").get(name)
     takes_limit = known is None or any(p["ns3"] == "MaxSize" for p in known["params"])
     limit = {"MaxSize": at.limit} if takes_limit else {}
-    return {"type": name, "attributes": {**limit, **own}}
+    return {"type": name + parameters, "attributes": {**limit, **own}}
 
 
 def _ecn_sharp(at: Thresholds, mark: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import registry
+from ccperf import expression, registry
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.programs.attributes import TCP_CLASSES, Targets, assign
 from ccperf.programs.published.options import ACK_COMPRESSION, REPLAY
@@ -58,16 +58,16 @@ def describe(run: DumbbellRun) -> tuple[Scenario, list[str]]:
     come out when the scenario is lowered."""
     from ccperf.topologies import Bottleneck, DumbbellFlow, dumbbell
 
-    ccs = {flow.cc for flow in run.flows}
+    ccs = {_class(flow.cc) for flow in run.flows}
     used = {cc: registry.parameters("cc", cc) for cc in sorted(ccs)}
-    used[run.qdisc] = registry.parameters("qdisc", run.qdisc)
+    used[_class(run.qdisc)] = registry.parameters("qdisc", run.qdisc)
     given = assign(run.attributes, used=used, tcp=registry.socket_parameters())
     scenario = dumbbell(
         Bottleneck(
             rate=run.series[0].rate if run.series else run.bw,
             qlen=run.qlen,
             qdisc=run.qdisc,
-            qdisc_attributes=given.of(run.qdisc),
+            qdisc_attributes=given.of(_class(run.qdisc)),
             loss=run.loss,
             reverse=_burst_release(run) if run.program == ACK_COMPRESSION else None,
             schedules=list(_schedules(run, given.warnings)),
@@ -92,13 +92,18 @@ def describe(run: DumbbellRun) -> tuple[Scenario, list[str]]:
     return scenario, given.warnings
 
 
+def _class(algorithm: str) -> str:
+    """The class that options of attributes name, without parameters."""
+    return expression.cut(algorithm)[0]
+
+
 def _transport(flow: FlowOptions, given: Targets) -> dict[str, Any]:
     """What a line names for every flow, and only those over TCP have."""
     from ccperf.scenario import Algorithm
 
     if flow.transport == "UDP":
         return {"transport": "UDP", "cc": None}
-    cc = Algorithm(type=flow.cc, attributes=given.of(flow.cc))
+    cc = Algorithm(type=flow.cc, attributes=given.of(_class(flow.cc)))
     return {"cc": cc, "recovery": flow.recovery, "tcp": given.tcp}
 
 
@@ -176,7 +181,8 @@ def _usage_error(error: ScenarioError, run: DumbbellRun) -> UsageError:
 def _attribute_options(run: DumbbellRun, flow: FlowOptions) -> dict[str, str]:
     """The option of each attribute that was given, by the field of the scenario that it sets."""
     places = dict.fromkeys(TCP_CLASSES, "flows[].tcp")
-    places |= {flow.cc: "flows[].cc.attributes", run.qdisc: "links[].forward.qdisc.attributes"}
+    places[_class(flow.cc)] = "flows[].cc.attributes"
+    places[_class(run.qdisc)] = "links[].forward.qdisc.attributes"
     return {
         f"{places[cls]}.{attribute}": f"--ns3::{cls}::{attribute}"
         for cls, attribute, _ in run.attributes

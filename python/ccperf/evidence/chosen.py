@@ -1,0 +1,242 @@
+"""Runs by what they are runs of: the words of a command line, looked up in databases."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ccperf import expression, grid, registry
+from ccperf.errors import UsageError, suggestion, unknown
+from ccperf.evidence import cells, versions
+from ccperf.store import Store
+from ccperf.user_code import content
+from ccperf.user_code.names import as_stored, is_user_code, label, short
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from ccperf.evidence.cells import Cell
+    from ccperf.store import RunRow
+
+_KINDS: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery", "routing")
+
+
+class Algorithms:
+    """The algorithms that have runs in databases, by the names that their cells have.
+
+    A text that names one is any name of it: ns-3's or Linux's; of user code the place, from
+    whichever folder, the label or the class alone; with `@` and a version, or without.
+    """
+
+    def __init__(self, rows: Sequence[RunRow], databases: Iterable[str | Path]) -> None:
+        self._where = ", ".join(map(str, databases))
+        self._digests: dict[str, str] = {}
+        made: dict[str, tuple[str, int]] = {}
+        for i, (row, name) in enumerate(zip(rows, versions.versioned(rows), strict=True)):
+            self._digests[name] = versions.digests(row)[0]
+            made[name] = max(made.get(name, ("", 0)), (row.finished_at, i))
+        #: By the name without its version, the one with the last run at the end.
+        self._versions: dict[str, list[str]] = {}
+        for name in self._digests:
+            self._versions.setdefault(versions.split(name)[0], []).append(name)
+        for names in self._versions.values():
+            names.sort(key=made.__getitem__)
+
+    def newest(self) -> list[str]:
+        """Return every algorithm once, in the order of its first run; of several versions the
+        newest."""
+        for name, several in self._versions.items():
+            self._note(name, several, several[-1])
+        return [several[-1] for several in self._versions.values()]
+
+    def versions(self, text: str, option: str) -> list[str]:
+        """Return all versions of the algorithm that is called so, the newest last.
+
+        Raises `UsageError`, which names `option`, if it has no runs.
+        """
+        name, version = versions.split(text)
+        several = self._versions.get(self._known_as(name))
+        if several is None:
+            names = list(self._versions)
+            there = f"there are {', '.join(names)}" if names else "there are none at all"
+            message = f"no runs of `{text}` in {self._where}{suggestion(text, names)}; {there}"
+            raise UsageError(option, message)
+        if not version:
+            return several
+        found = [each for each in several if self._digests[each].startswith(version)]
+        if not found:
+            have = ", ".join(f"@{self._digests[each][:4]}" for each in several)
+            raise UsageError(option, f"no runs of `{text}` in {self._where}; versions: {have}")
+        return found
+
+    def one(self, text: str, option: str) -> str:
+        """Return the algorithm that is called so. Of several versions it is that of the file as it
+        is now, if it has runs, or else the newest, with a warning. Raises as `versions` does."""
+        several = self.versions(text, option)
+        name, version = versions.split(text)
+        if version:
+            return several[-1]
+        now = _now(name)
+        if now and now not in map(self._digests.get, several):
+            warnings.warn(
+                f"{name} has changed since its last run in {self._where}: what is stored is"
+                f" of {versions.split(several[-1])[0]}@{self._digests[several[-1]][:4]}",
+                stacklevel=2,
+            )
+        elif now:
+            return next(each for each in several if self._digests[each] == now)
+        self._note(name, several, several[-1])
+        return several[-1]
+
+    def _note(self, name: str, several: Sequence[str], taken: str) -> None:
+        if len(several) > 1:
+            others = ", ".join(each for each in several if each != taken)
+            message = f"{name}: {len(several)} versions, newest taken ({taken}); also {others}"
+            warnings.warn(message, stacklevel=3)
+
+    def _known_as(self, text: str) -> str:
+        for name in _spellings(text):
+            if name in self._versions:
+                return name
+        alike = [
+            name
+            for name in self._versions
+            if name.lower() == text.lower() or (is_user_code(name) and _is_class(text, name))
+        ]
+        return alike[0] if len(alike) == 1 else text
+
+
+def _is_class(text: str, name: str) -> bool:
+    """Whether a text is the class alone, with the same parameters."""
+    with suppress(ValueError):
+        return expression.write(*expression.parse(text)) == short(name) + expression.cut(name)[1]
+    return False
+
+
+def _now(name: str) -> str:
+    """The digest of user code as it lies here; empty for what is built in or elsewhere."""
+    name = expression.cut(name)[0]
+    if is_user_code(name):
+        with suppress(ValueError, OSError):
+            return content.digest(name)
+    return ""
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """A text as given, and as points have it if it is an algorithm."""
+    yield text
+    with as_stored():
+        for kind in _KINDS:
+            with suppress(ValueError):
+                yield label(registry.resolve(kind, text))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for, in the words of points; what is empty holds for all."""
+
+    experiments: Sequence[str]
+    parameters: Mapping[str, Sequence[str]]
+
+    def fits(self, experiment: str, parameters: Mapping[str, object]) -> bool:
+        """Whether a point is meant."""
+        return (not self.experiments or experiment in self.experiments) and all(
+            str(parameters.get(name)) in values for name, values in self.parameters.items()
+        )
+
+
+def asked(
+    experiment: str = "", at: str = "", parameters: Mapping[str, Sequence[str]] | None = None
+) -> Choice:
+    """Return what texts of a command line ask for: `ecn,aqm`, `k=5,qdisc=codel`.
+
+    `parameters` has more of what `at` says: values by the name of the parameter. Raises
+    `UsageError`.
+    """
+    chosen = {name: list(values) for name, values in (parameters or {}).items()}
+    for word in words(at):
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError("--at", f"`{word}` is not parameter=value")
+        chosen.setdefault(name, []).extend(grid.expand("--at", value))
+    return Choice(
+        words(experiment),
+        {name: [s for value in of for s in _spellings(value)] for name, of in chosen.items()},
+    )
+
+
+def choose(
+    databases: Sequence[str | Path],
+    *,
+    experiment: str = "",
+    cc: str = "",
+    at: str = "",
+    parameters: Mapping[str, Sequence[str]] | None = None,
+) -> list[Cell]:
+    """Return the cells at the points that `asked` reads, of the algorithms `cubic,bbr`.
+
+    Raises `UsageError`.
+    """
+    choice = asked(experiment, at, parameters)
+    found = [record for path in databases for record in cells.records(Path(path))]
+    rows = [record.row for record in found]
+    there = Algorithms(rows, databases)
+    names = [there.one(word, "--cc") for word in words(cc)]
+    _check_parameters(choice, rows)
+    return [
+        cell
+        for cell in cells.gather(found)
+        if choice.fits(cell.point.experiment, dict(cell.point.parameters))
+        and (not names or cell.algorithm in names)
+    ]
+
+
+def rows(
+    databases: Sequence[str | Path], choice: Choice, cc: str = "", *, newest: bool = False
+) -> list[tuple[Path, RunRow]]:
+    """Return the runs at the points that are meant, each with its database.
+
+    `cc`: those with one of these algorithms under test or in a flow; with `newest` under test only,
+    and in its newest version. Raises `UsageError`.
+    """
+    found: list[tuple[Path, RunRow]] = []
+    for path in map(Path, databases):
+        with Store(path, "r") as store:
+            found += [(path, row) for row in store.runs()]
+    listed = [row for _, row in found]
+    _check_parameters(choice, listed)
+    names = versions.versioned(listed)
+    there = Algorithms(listed, databases)
+    meant: set[str] = set()
+    for word in words(cc):
+        if newest:
+            meant.add(there.one(word, "--cc"))
+            continue
+        in_flows = {*_spellings(word)} & {name for row in listed for name in row.cc}
+        try:
+            meant.update(there.versions(word, "--cc"))
+        except UsageError:
+            if not in_flows:
+                raise
+        meant |= in_flows
+    return [
+        (path, row)
+        for (path, row), name in zip(found, names, strict=True)
+        if choice.fits(row.experiment or row.label or "scenario", row.parameters)
+        and (not cc or name in meant or (not newest and not meant.isdisjoint(row.cc)))
+    ]
+
+
+def _check_parameters(choice: Choice, found: Sequence[RunRow]) -> None:
+    varied = {name for row in found for name in row.parameters}
+    for name in choice.parameters:
+        if found and name not in varied:
+            raise UsageError(f"--{name.replace('_', '-')}", unknown("parameter", name, varied))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a comma list, brackets kept together."""
+    return [word for word in expression.split(text) if word]

@@ -1,0 +1,75 @@
+"""An algorithm with parameters of its own, in one word: ``cubic(Beta=0.5)``.
+
+Brackets are for people, figures and files. A shell wants quotes around them; it takes
+``cubic:Beta=0.5:HyStart=false`` as it is. Several values of a parameter, ``cubic:Beta=0.5/0.7`` or
+``cubic(Beta=0.5|0.7)``, are several algorithms. What is stored and shown has brackets and one
+value each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import product
+
+_BRACKETS = re.compile(r"(?P<name>[^()]*[^()\s])\s*\((?P<inside>.*)\)", re.DOTALL)
+_COLONS = re.compile(r"(?P<name>.+?)(?P<pairs>(?::[A-Za-z_]\w*=[^:]*)+)")
+_PAIR = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*\S)\s*", re.DOTALL)
+
+
+def parse(text: str) -> tuple[str, dict[str, str]]:
+    """Name and parameters; a name alone has none.
+
+    Raises :class:`ValueError` for brackets that hold something else.
+    """
+    if found := _BRACKETS.fullmatch(text):
+        pairs = split(found["inside"]) if found["inside"].strip() else []
+    elif found := _COLONS.fullmatch(text):
+        pairs = found["pairs"][1:].split(":")
+    else:
+        return text, {}
+    attributes: dict[str, str] = {}
+    for pair in pairs:
+        if not (both := _PAIR.fullmatch(pair)):
+            name = found["name"]
+            raise ValueError(f"`{text}`: `{pair}` is no parameter; write {name}(Name=value)")
+        if both[1] in attributes:
+            raise ValueError(f"`{text}`: `{both[1]}` is given twice")
+        attributes[both[1]] = both[2]
+    return found["name"], attributes
+
+
+def write(name: str, attributes: Mapping[str, str]) -> str:
+    """What :func:`parse` reads, with brackets."""
+    inside = ",".join(f"{attribute}={value}" for attribute, value in attributes.items())
+    return f"{name}({inside})" if inside else name
+
+
+def cut(text: str) -> tuple[str, str]:
+    """The name, and the brackets as they are written, if there are some."""
+    found = _BRACKETS.fullmatch(text) if text.endswith(")") else None
+    return (found["name"], text[found.end("name") :]) if found else (text, "")
+
+
+def each(text: str) -> list[str]:
+    """One text for each combination of the parameters' values; any other text as it is."""
+    if not (_BRACKETS.fullmatch(text) or _COLONS.fullmatch(text)):
+        return [text]
+    try:
+        name, attributes = parse(text)
+    except ValueError:
+        return [text]  # who reads it says what is wrong
+    values = (re.split(r"\s*[|/]\s*", value) for value in attributes.values())
+    return [write(name, dict(zip(attributes, point, strict=True))) for point in product(*values)]
+
+
+def split(text: str) -> list[str]:
+    """The entries of a comma list, bare; commas inside brackets separate nothing."""
+    entries, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth <= 0:
+            entries.append("")
+        else:
+            entries[-1] += character
+    return [entry.strip() for entry in entries]

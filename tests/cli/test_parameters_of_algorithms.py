@@ -1,0 +1,182 @@
+"""`cubic(Beta=0.5)`: an algorithm with parameters of its own, wherever an algorithm is named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ccperf
+from ccperf import catalogue, expression, registry
+from ccperf.cli.app import invoke
+from ccperf.errors import ScenarioError
+from ccperf.topologies import written
+from ccperf.user_code import names
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "canonical"),
+    [
+        ("cc", "cubic(Beta=0.50)", "TcpCubic(Beta=0.5)"),
+        ("cc", "cubic(beta=0.5)", "TcpCubic(Beta=0.5)"),
+        ("cc", "ns3::TcpCubic:BETA=0.5", "TcpCubic(Beta=0.5)"),
+        ("cc", "cubic:beta=0.5:hystart=false", "TcpCubic(Beta=0.5,HyStart=false)"),
+        ("cc", "cubic()", "TcpCubic"),
+        ("qdisc", "codel( target = 1000us )", "CoDelQueueDisc(Target=1ms)"),
+        ("qdisc", "codel:limit=50p:ecn=true", "CoDelQueueDisc(MaxSize=50p,UseEcn=true)"),
+        ("routing", "letflow:flowlettimeout=100us", "letflow(FlowletTimeout=100us)"),
+    ],
+)
+def test_all_spellings_become_one(kind: registry.Kind, text: str, canonical: str) -> None:
+    assert registry.resolve(kind, text) == canonical
+    assert registry.resolve(kind, canonical) == canonical
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("cubic(Bta=0.5)", "did you mean `Beta`?"),
+        ("cubic:Beta=many", "`many` is not a number"),
+        ("cubic(0.5)", "write cubic(Name=value)"),
+        ("cubic(Beta=0.5,Beta=0.6)", "given twice"),
+        ("newreno(Beta=0.5)", "has no attribute `Beta`"),
+        ("cubik(Beta=0.5)", "did you mean `TcpCubic`?"),
+    ],
+)
+def test_a_wrong_parameter_is_said_with_what_is_meant(
+    capsys: Captured, text: str, says: str
+) -> None:
+    assert invoke(["run", "aqm", "--cc", text, "-n"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: --cc: ")
+    assert says in err
+
+
+def test_several_values_are_several_algorithms_in_both_spellings() -> None:
+    expected = ["cubic(Beta=0.5)", "cubic(Beta=0.7)"]
+    assert expression.each("cubic:Beta=0.5/0.7") == expected
+    assert expression.each("cubic(Beta=0.5|0.7)") == expected
+    assert len(expression.each("x(A=1|2,B=1|2|3)")) == 6
+    assert expression.each("[97ms,76ms]") == ["[97ms,76ms]"]
+
+
+def planned(capsys: Captured, *words: str) -> list[dict[str, Any]]:
+    assert invoke([*words, "-n", "--json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_grid_over_parameters_is_part_of_id_label_and_command(capsys: Captured) -> None:
+    runs = planned(
+        capsys,
+        *("run", "aqm", "--k", "1", "--cc", "cubic:Beta=0.5/0.7,bbr"),
+        *("--qdisc", "codel(Target=1ms|5ms,Interval=50ms)"),
+    )
+    assert [run["parameters"]["aut"] for run in runs[::2]] == [
+        "TcpCubic(Beta=0.5)",
+        "TcpCubic(Beta=0.7)",
+        "TcpBbr",
+    ]
+    assert len({run["scenario"] for run in runs}) == 6
+    assert "'TcpCubic(Beta=0.5)'" in runs[0]["command"]
+    assert "'CoDelQueueDisc(Interval=50ms,Target=1ms)'" in runs[0]["command"]
+
+
+def test_the_engine_gets_the_parameters() -> None:
+    scenario = catalogue.get("aqm").scenario("cubic:Beta=0.5", k=1, qdisc="codel:Target=1ms")
+    canonical = scenario.canonical()
+    assert canonical["flows"][0]["cc"]["attributes"]["Beta"] == "0.5"
+    queue = next(link for link in canonical["links"] if link["name"] == "btl")["forward"]["qdisc"]
+    assert queue["attributes"] == {"MaxSize": "20p", "Target": "1ms"}
+
+
+def test_every_experiment_takes_parameters_of_what_it_tests() -> None:
+    given = {"cc": "cubic:Beta=0.5", "qdisc": "TCN:Threshold=7us", "routing": "conga:DreFactor=0.3"}
+    for experiment in catalogue.EXPERIMENTS.values():
+        name = (
+            experiment.resolve(given[experiment.kind]) if experiment.takes("TcnQueueDisc") else ""
+        )
+        if not name:
+            continue
+        value = expression.parse(name)[1]
+        (wanted,) = value.values()
+        assert f'"{wanted}"' in json.dumps(experiment.scenario(name).canonical()), experiment.name
+
+
+def test_a_named_scheme_keeps_its_name_and_takes_the_parameter() -> None:
+    experiment = catalogue.get("testbed")
+    scheme = experiment.resolve("red-tail:K=80p")
+    assert scheme == "RED-tail(MarkingThreshold=80p)"
+    assert '"MarkingThreshold": "80p"' in json.dumps(experiment.scenario(scheme).canonical())
+
+
+def test_runs_are_compared_drawn_and_chosen_under_these_names(capsys: Captured) -> None:
+    made = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "2s", "--db", "a.db"]
+    assert invoke([*made, "--cc", "cubic:Beta=0.5/0.9"]) == 0
+    capsys.readouterr()
+    words = ["compare", "cubic(beta=0.9)", "cubic:Beta=0.5", "--db", "a.db", "--json"]
+    assert invoke(words) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["base"], document["sides"]) == ("TcpCubic(Beta=0.9)", ["TcpCubic(Beta=0.5)"])
+    assert invoke(["show", "--cc", "cubic:Beta=0.9", "--db", "a.db"]) == 0
+    assert "--cc 'TcpCubic(Beta=0.9)'" in capsys.readouterr().out
+    assert invoke(["compare", "cubic", "cubic:Beta=0.5", "--db", "a.db"]) == 2
+    assert "there are TcpCubic(Beta=0.5), TcpCubic(Beta=0.9)" in capsys.readouterr().err
+
+
+def test_python_and_plans_take_them(capsys: Captured) -> None:
+    result = ccperf.run("aqm", cc="cubic(beta=0.5)", k=1, qdisc="codel", stop_time="200ms")
+    assert result.parameters["aut"] == "TcpCubic(Beta=0.5)"
+    Path("plan.toml").write_text(
+        'experiment = "aqm"\ncc = ["cubic:Beta=0.5/0.7"]\n'
+        '[parameters]\nk = 1\nqdisc = ["codel(Target=1ms|5ms)", "fifo"]\n'
+    )
+    assert len(planned(capsys, "run", "plan.toml")) == 6
+
+
+def test_scenario_files_take_them() -> None:
+    text = """
+stop_time = "1s"
+nodes = ["a", "b"]
+[[links]]
+name = "wire"
+ends = ["a", "b"]
+rate = "10Mbps"
+delay = "5ms"
+forward = { qdisc = "codel(Target=1ms)" }
+[[flows]]
+source = "a"
+destination = "b"
+cc = "cubic(Beta=0.5)"
+"""
+    Path("mine.toml").write_text(text)
+    canonical = written.read(Path("mine.toml")).canonical()
+    assert canonical["flows"][0]["cc"] == {"type": "TcpCubic", "attributes": {"Beta": "0.5"}}
+    assert canonical["links"][0]["forward"]["qdisc"]["attributes"] == {"Target": "1ms"}
+    Path("mine.toml").write_text(text.replace("Beta=", "Bta="))
+    with pytest.raises(ScenarioError, match="did you mean `Beta`"):
+        written.read(Path("mine.toml")).check()
+
+
+def test_user_code_gets_them_as_keyword_arguments() -> None:
+    Path("mine.py").write_text(
+        "import ccperf\n\n\nclass Mine(ccperf.CongestionControl):\n"
+        "    def __init__(self, gain=1.0):\n        self.gain = gain\n\n"
+        "    def ssthresh(self, tcb, in_flight):\n"
+        "        return max(int(self.gain * in_flight), 2 * tcb.segment_size)\n"
+    )
+    made = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "2s", "--db", "a.db"]
+    assert invoke([*made, "--cc", "./mine.py:Mine:gain=0.3/0.9"]) == 0
+    assert invoke(["compare", "Mine:gain=0.3", "./mine.py:Mine:gain=0.9", "--db", "a.db"]) == 0
+    name = registry.resolve("cc", "./mine.py:Mine:gain=0.3")
+    assert names.label(name) == "mine.py:Mine(gain=0.3)"
+    assert names.short(name) == "Mine"
