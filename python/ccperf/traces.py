@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import csv
 import math
+import operator
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from ccperf import data
-from ccperf.errors import UsageError, unknown
+from ccperf.errors import UsageError, suggestion, unknown
 
 #: A full packet of 1500 bytes with the link's framing of 2.
 FRAME_BITS = 8 * 1502
@@ -57,6 +57,15 @@ class Trace:
             found.append({"times_ns": times, "delays_ns": column(self.delays_ns)})
         return found
 
+    def mean_bps(self) -> float:
+        """The mean rate over one period; of a trace without one, up to its last row."""
+        end = self.period_ns or max(self.times_ns[-1], 1)
+        ends = (*self.times_ns[1:], end)
+        spans = [max(b - a, 0) for a, b in zip(self.times_ns, ends, strict=True)]
+        if not sum(spans):
+            return self.rates_bps[0]
+        return float(sum(map(operator.mul, spans, self.rates_bps)) / sum(spans))
+
     def _rows(self, stop_ns: int) -> Iterator[tuple[int, int]]:
         """Time and row, until `stop_ns`."""
         start = 0
@@ -88,7 +97,9 @@ def load(name: str) -> Trace:
         try:
             text = Path(name).read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise UsageError("trace", unknown("trace", name, packaged())) from None
+            message = f"there is no file `{name}` and no trace of this name in the package"
+            known = f"{suggestion(name, packaged())}; it has {', '.join(packaged())}"
+            raise UsageError("trace", message + known) from None
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError("trace", f"`{name}` cannot be read: {error}") from None
     parse = parse_rates if name.endswith(".csv") else parse_mahimahi
@@ -137,8 +148,10 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
 
 def parse_rates(text: str) -> Trace:
     """A rate trace. Raises :class:`ValueError` with the line that is wrong."""
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    reader = csv.reader(lines)
+    written = [
+        (n, line) for n, line in enumerate(text.splitlines(), 1) if line[:1] not in ("#", "")
+    ]
+    reader = csv.reader(line for _, line in written)
     head = [name.strip() for name in next(reader, [])]
     for name in ("time_s", "rate_mbps"):
         if name not in head:
@@ -147,11 +160,18 @@ def parse_rates(text: str) -> Trace:
         if name not in _COLUMNS:
             raise ValueError(unknown("column", name, _COLUMNS))
     columns: dict[str, list[float]] = {name: [] for name in head}
-    for number, row in enumerate(reader, 2):
+    for (number, _), row in zip(written[1:], reader, strict=True):
         if len(row) != len(head):
-            raise ValueError(f"row {number} has {len(row)} fields, not {len(head)}")
+            raise ValueError(f"line {number} has {len(row)} fields, not {len(head)}")
         for name, word in zip(head, row, strict=True):
             columns[name].append(_value(number, name, word))
+        if round(1e9 * max(columns["time_s"][-2:-1], default=-1)) >= round(
+            1e9 * columns["time_s"][-1]
+        ):
+            raise ValueError(f"line {number}: time_s must ascend")
+        if columns["rate_mbps"][-1] * 1e6 < 0.5:
+            message = "must be above 0; write a low one for a link that stands still"
+            raise ValueError(f"line {number}: rate_mbps {message}")
     if not columns["time_s"]:
         raise ValueError("has no rows")
     fields: dict[str, Any] = {}
@@ -159,11 +179,6 @@ def parse_rates(text: str) -> Trace:
         target, scale = _COLUMNS[name]
         exact = name != "loss"
         fields[target] = tuple(round(v * scale) if exact else v for v in values)
-    times = fields["times_ns"]
-    if any(a >= b for a, b in pairwise(times)):
-        raise ValueError("its times do not ascend")
-    if min(fields["rates_bps"]) < 1:
-        raise ValueError("a rate must be above 0; write a low one for a link that stands still")
     return Trace(**fields)
 
 
@@ -173,7 +188,7 @@ def _value(number: int, name: str, word: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < 1e9 or (name == "loss" and value > 1):
-        raise ValueError(f"row {number}: {name} cannot be `{word.strip()[:40]}`")
+        raise ValueError(f"line {number}: {name} cannot be `{word.strip()[:40]}`")
     return value
 
 

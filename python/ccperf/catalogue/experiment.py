@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native, backends, registry, roles
+from ccperf.catalogue.parameter import File
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.published import Published, published
 
@@ -51,7 +52,10 @@ class Setup:
         point = {roles.LABELS[roles.UNDER_TEST]: self.cc, **self.parameters}
         if self.jitter is not None:
             point[JITTER] = self.jitter
-        return {name: str(value) for name, value in point.items()}
+        return {
+            name: value.name if isinstance(value, File) else str(value)
+            for name, value in point.items()
+        }
 
     def __str__(self) -> str:
         """``aut=TcpNewReno k=5``."""

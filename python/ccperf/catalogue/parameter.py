@@ -6,10 +6,12 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from ccperf import _native, registry
+from ccperf import _native, registry, traces
 from ccperf.errors import UsageError, unknown
+from ccperf.user_code import names
 
 Kind = Literal[
     "count",
@@ -24,8 +26,18 @@ Kind = Literal[
     "word",
     "qdisc",
     "cc",
+    "trace",
 ]
 Value = int | float | str
+
+
+class File(str):
+    """The path of a user's file, which labels of points give by its name."""
+
+    @property
+    def name(self) -> str:
+        return Path(self).name
+
 
 #: A value that follows from the point's other parameters; the experiment says how.
 AUTO = "auto"
@@ -43,6 +55,7 @@ _UNITS: Mapping[Kind, str] = {
     "word": "word",
     "qdisc": "queue discipline",
     "cc": "congestion control",
+    "trace": "trace, or a file with one",
 }
 
 
@@ -81,7 +94,9 @@ class Parameter:
     def _parse(self, text: str) -> Value:
         if self.kind == "qdisc" or self.kind == "cc":
             return registry.resolve(self.kind, text)
-        if self.kind == "word":
+        if self.kind == "trace" and text not in self.words:
+            return _trace(text)
+        if self.words:
             if text not in self.words:
                 raise ValueError(unknown(self.name, text, self.words))
             return text
@@ -159,6 +174,11 @@ def _level(text: str) -> Value:
     if text.endswith("bps"):
         return _rate(text)
     return _time(text) if text.endswith("s") else _probability(text)
+
+
+def _trace(text: str) -> File:
+    traces.load(text)
+    return File(text if names.are_stored() else Path(text).absolute())
 
 
 _PARSERS: Mapping[Kind, Callable[[str], Value]] = {

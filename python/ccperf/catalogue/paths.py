@@ -8,7 +8,10 @@ satellite. All have drop-tail queues.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from ccperf import traces
+from ccperf.catalogue.shared import PACKET_BITS
 from ccperf.errors import UsageError, unknown
 
 
@@ -47,6 +50,15 @@ TRACED: dict[str, NetworkPath] = {
     "wifi-like.csv": NetworkPath("1Gbps", "20ms", "250p"),
     "leo-like.csv": NetworkPath("1Gbps", "40ms", "1000p"),
 }
+
+
+def traced(trace: str | Path) -> NetworkPath:
+    """The path of a trace; of a user's own one with a usual round trip, and a buffer of 200 ms of
+    its mean rate."""
+    if trace in TRACED:
+        return TRACED[str(trace)]
+    packets = 0.2 * traces.load(str(trace)).mean_bps() / PACKET_BITS
+    return NetworkPath("1Gbps", "50ms", f"{max(1, round(packets))}p")
 
 
 def static(name: object, k: int = 1) -> NetworkPath:

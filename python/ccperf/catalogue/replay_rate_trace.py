@@ -28,10 +28,11 @@ class ReplayRateTrace(PublishedExperiment):
     parameters = (
         Parameter(
             "trace_file",
-            "word",
+            "trace",
             tuple(paths.TRACED),
             "0.57mbps-poisson.trace",
-            "The trace, which also says on which path.",
+            "The trace, which also says on which path; or a file of Mahimahi's format or CSV, over "
+            "50 ms and with a buffer of 200 ms.",
             words=tuple(paths.TRACED),
         ),
     )
@@ -39,10 +40,10 @@ class ReplayRateTrace(PublishedExperiment):
     seeded = "which packets are lost at random, on the paths that lose some"
 
     def line(self, setup: Setup) -> DumbbellRun:
-        path = paths.TRACED[setup["trace_file"]]
+        path = paths.traced(setup["trace_file"])
         return DumbbellRun(
             program=REPLAY,
-            trace_file=setup["trace_file"],
+            trace_file=str(setup["trace_file"]),
             bw=path.rate,
             loss=path.loss,
             qlen=path.qlen,
