@@ -64,8 +64,8 @@ _PACKAGE = """
 _native          :
 errors           :
 wording          :
-oddities         : recording
 expression       :
+diagnoses        : _native recording registry
 outputs          : errors
 interruption     :
 startup          :
@@ -86,7 +86,7 @@ added_delay      : fields
 profiles         : errors
 workload         : added_delay fields
 metrics          : _native canonical errors
-figures          : _native errors metrics oddities outputs wording
+figures          : _native diagnoses errors metrics outputs wording
 notebook         : errors figures
 scenario         : _native added_delay canonical errors fields notebook profiles toml user_code
                    wording workload
@@ -99,7 +99,8 @@ catalogue        : _native backends errors expression lazy profiles programs pub
                    roles scenario topologies traces user_code wording
 flow_monitor     : errors
 backends         : _native algorithms canonical errors parquet recording user_code
-result           : _native backends canonical errors figures metrics notebook user_code wording
+result           : _native backends canonical diagnoses errors figures metrics notebook user_code
+                   wording
 citation         : backends catalogue data registry wording
 evidence         : chance errors expression figures grid metrics notebook registry result roles
                    store user_code wording
@@ -111,14 +112,15 @@ campaign         : _native backends canonical chance errors interruption metrics
                    roles scenario store user_code wording
 plan             : campaign catalogue errors expression grid registry
 reproduce        : catalogue errors expression roles user_code
-verify           : _native backends campaign catalogue data errors interruption metrics oddities
+verify           : _native backends campaign catalogue data diagnoses errors interruption metrics
                    outputs profiles programs published registry scenario topologies traces
-site             : _native backends catalogue citation data errors evidence figures metrics oddities
-                   outputs published registry reproduce result roles store verify what_if wording
+site             : _native backends catalogue citation data diagnoses errors evidence figures
+                   metrics outputs published registry reproduce result roles store verify what_if
+                   wording
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
-cli              : _native backends campaign catalogue citation errors evidence exporters expression
-                   figures grid interruption metrics oddities outputs plan programs registry
+cli              : _native backends campaign catalogue citation diagnoses errors evidence exporters
+                   expression figures grid interruption metrics outputs plan programs registry
                    reproduce roles scenario site startup store toml topologies user_code verify
                    what_if wording
 __main__         : cli

@@ -6,9 +6,11 @@ import hashlib
 import html
 import json
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, backends
+from ccperf.diagnoses import diagnose
 from ccperf.metrics import METRICS, compute
 from ccperf.user_code.names import label, labels, without_paths
 from ccperf.wording import counted
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from ccperf.backends import Backend
     from ccperf.canonical import Runnable
+    from ccperf.diagnoses import Note
     from ccperf.metrics import MetricTables
     from ccperf.notebook import Plot
     from ccperf.recording import Recording
@@ -127,8 +130,14 @@ class Result:
             "link_metrics": self.link_metrics,
             "network_metrics": self.network_metrics,
             "class_metrics": self.class_metrics,
+            "notes": [asdict(note) for note in self.notes],
             "provenance": asdict(self.provenance),
         }
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """Return what holds the run back, or looks wrong in it, by :mod:`ccperf.diagnoses`."""
+        return diagnose(self.scenario.parsed, self.recording, self.link_metrics)
 
     @property
     def title(self) -> str:

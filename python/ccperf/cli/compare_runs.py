@@ -10,7 +10,7 @@ from ccperf import roles
 from ccperf.cli.alike import of_results
 from ccperf.cli.comparison import digits
 from ccperf.cli.options import load_runs
-from ccperf.cli.output import note, note_oddities, print_json, say
+from ccperf.cli.output import note, note_findings, print_json, say
 
 if TYPE_CHECKING:
     from ccperf.metrics import Metric
@@ -64,7 +64,7 @@ def compare_runs(
             say(f"{name}: {what}  {text}".rstrip())
         say()
     say(render(format, ["metric", "unit", *names], rows))
-    note_oddities(*results)
+    note_findings(*results)
     note("single runs: a star is the best value of its row, not a significant one")
     return 0
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from ccperf import outputs
 from ccperf.cli.options import DEFAULT_DB, Json, Running, packets_file, writable_file
-from ccperf.cli.output import metric_tables, note, note_oddities, print_json, say, warn
+from ccperf.cli.output import metric_tables, note, note_findings, print_json, say, warn
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def command(
         print_json({**result.json(), "command": line.reproduce(backend.name)})
     else:
         say(metric_tables(result) if lines is None else "\n".join(lines))
-        note_oddities(result)
+        note_findings(result)
         note(f"run {result.id} in {target}")
         note(f"again: {line.reproduce(backend.name)}")
 

@@ -120,20 +120,13 @@ def metric_tables(result: Result) -> str:
     return "\n\n".join(parts)
 
 
-def note_oddities(*results: Result) -> None:
-    """Say of values that look wrong that they are ns-3's doing, and where that is explained."""
-    from ccperf import oddities
+def note_findings(*results: Result) -> None:
+    """Say what holds runs back or looks wrong in them: each rule's first finding, and how many."""
+    from ccperf.diagnoses import grouped
 
-    found = dict.fromkeys(
-        metric
-        for result in results
-        for metric in oddities.of(result.recording, result.link_metrics)
-    )
-    for metric in found:
-        note(
-            f"{metric} is ns-3's doing where it looks impossible, not a mistake here: "
-            "docs/what-ns3-does.md"
-        )
+    for first, others in grouped(each for result in results for each in result.notes):
+        more = f" (and {others} more)" if others else ""
+        note(f"note: {first.subject}{more}: {first.text} (docs/{first.anchor})")
 
 
 def number(metric: str, value: float) -> str:

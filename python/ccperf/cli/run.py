@@ -25,7 +25,7 @@ from ccperf.cli.options import (
 from ccperf.cli.output import (
     metric_tables,
     note,
-    note_oddities,
+    note_findings,
     overview,
     print_json,
     progress_bar,
@@ -149,7 +149,7 @@ def command(
     elif len(results) == 1:
         result, again = results[0]
         say(f"{metric_tables(result)}\n\nrun {result.id}")
-        note_oddities(result)
+        note_findings(result)
         note(f"again: {again}")
     elif results:
         from ccperf.cli.alike import of_results

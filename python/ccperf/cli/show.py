@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from ccperf import expression, registry
 from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import LATEST, Json, databases
-from ccperf.cli.output import metric_tables, note_oddities, parameters_text, print_json, say, table
+from ccperf.cli.output import metric_tables, note_findings, parameters_text, print_json, say, table
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(
     kind, name = ("run", "") if is_chosen else _named(words, db)
     if kind == "run":
         result = the_one([name] if name else [], choice, parameters, databases(db))
-        note_oddities(result)
+        note_findings(result)
         facts, text = _run(result)
     else:
         facts, text = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from ccperf.diagnoses import UNBOUNDED_BYTES
 from ccperf.figures.optimum import Optimum, common
-from ccperf.oddities import UNBOUNDED_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,9 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import oddities, roles
+from ccperf import roles
 from ccperf.catalogue import published_scenarios
+from ccperf.diagnoses import RULES, grouped
 from ccperf.evidence.summary import summarise
 from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
 from ccperf.reproduce import commands
@@ -246,7 +247,8 @@ class RunView:
         self.all_flows = len(self.scenario["flows"])
         self.bottlenecks = _bottlenecks(self.scenario, result.recording.flows.strings("bottleneck"))
         self.reasons = _reasons(result)
-        self.habits = oddities.of(result.recording, result.link_metrics)
+        self.notes = grouped(result.notes)
+        self.habits = {m: each.rule for each, _ in self.notes if (m := RULES[each.rule].metric)}
         self.changes = [_change(change) for change in self.scenario["changes"]]
         # The scenario only where no command makes it.
         self._json = result.json(scenario=self.command is None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ccperf.oddities import DEVICE_QUEUE, WINDOW
+from ccperf.diagnoses import RULES
 
 TITLE = "What ns-3 does here"
 LEAD = (
@@ -35,16 +35,12 @@ class Section:
 
 SECTIONS = (
     Section(
+        "What the notes of a run mean",
+        tuple(Habit(rule.name, rule.what, rule.text) for rule in RULES.values()),
+    ),
+    Section(
         "Values that look impossible",
         (
-            Habit(
-                WINDOW,
-                "TcpBbr: a congestion window of 4,294,967,295 B",
-                "(2^32 - 1), often for most of a run, and with it a `mean_cwnd_l4` of millions of "
-                "segments. ns-3 keeps the window in 32 bits and lets it stand there; the sender is "
-                "paced, and held back by what its buffers and the receiver's window allow. Look at "
-                "`bytes_in_flight` and at the throughput instead.",
-            ),
             Habit(
                 "bbr-start",
                 "TcpBbr stands still for most of a second at the start",
@@ -58,12 +54,6 @@ SECTIONS = (
                 "flow.",
             ),
             Habit("ssthresh", "`ssthresh` of 4,294,967,295 B", 'is "not set yet".'),
-            Habit(
-                DEVICE_QUEUE,
-                "A link at its rate with no delay in its queue discipline:",
-                "packets wait in the device queue below it, of 100 packets by default. "
-                '`device_queue = "1p"` makes them wait where the discipline sees them.',
-            ),
         ),
     ),
     Section(
@@ -82,12 +72,6 @@ SECTIONS = (
                 "A partial ACK in recovery sends a segment whatever the window says; duplicate "
                 "ACKs while CWR start no fast retransmit; every retransmission timeout sets "
                 "`ssthresh` anew.",
-            ),
-            Habit(
-                "tos",
-                "",
-                "A socket with a type of service (`tos`) sends no ECT: nothing marks its packets. "
-                "`dscp` does not have that effect.",
             ),
             Habit(
                 "dctcp",

@@ -1,0 +1,148 @@
+"""What holds a run back is said, and nothing is said of a run that nothing holds back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ccperf
+from ccperf import catalogue
+from ccperf.cli.app import invoke
+from ccperf.diagnoses import RULES, Note, grouped
+from ccperf.result import Result
+from ccperf.scenario import Scenario
+
+#: Buffers and segments that hold nothing back, and the recovery of the catalogue.
+FREE = {"SegmentSize": 1448, "SndBufSize": 16_000_000, "RcvBufSize": 16_000_000}
+
+
+def path(tcp: dict[str, Any], *, stop: str = "12s", queue: str = "250kB", **flow: Any) -> Result:
+    """One flow over 100 Mbps, 20 ms."""
+    scenario = {
+        "stop_time": stop,
+        "nodes": ["a", "r", "b"],
+        "links": [
+            {"name": "access", "ends": ["a", "r"], "rate": "10Gbps", "delay": "0s"},
+            {
+                "name": "btl",
+                "ends": ["r", "b"],
+                "rate": "100Mbps",
+                "delay": "10ms",
+                "forward": {
+                    "device_queue": "1p",
+                    "qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": queue}},
+                },
+            },
+        ],
+        "flows": [{"source": "a", "destination": "b", "cc": "cubic", "tcp": tcp, **flow}],
+    }
+    return ccperf.simulate(Scenario.model_validate(scenario))
+
+
+def found(result: Result) -> dict[str, Note]:
+    return {note.rule: note for note in result.notes}
+
+
+def test_a_run_that_nothing_holds_back_has_no_notes() -> None:
+    assert path(FREE, recovery="PrrRfc6937").notes == []
+
+
+def test_the_least_timeout_of_linux_is_a_trap_of_the_defaults() -> None:
+    """0.66 of 100 Mbps, as real ns-3 3.44 has it; nothing but the sentence says why."""
+    result = path({**FREE, "MinRto": "200ms"}, stop="30s")
+    assert result.flow_metrics["flow_1"]["mean_throughput_l4"] < 2
+    notes = found(result)
+    assert "loop" in notes["timeout-loop"].text
+    assert "MinRto = 200 ms is below DelAckTimeout + base RTT" in notes["least-rto"].text
+
+
+@pytest.mark.parametrize(
+    "mended",
+    [
+        {"tcp": {**FREE, "MinRto": "200ms", "DelAckTimeout": "40ms"}},
+        {"tcp": {**FREE, "MinRto": "200ms"}, "recovery": "PrrRfc6937"},
+    ],
+)
+def test_what_the_note_advises_helps(mended: dict[str, Any]) -> None:
+    result = path(**mended)
+    assert result.flow_metrics["flow_1"]["mean_throughput_l4"] > 85
+    assert "timeout-loop" not in found(result)
+
+
+@pytest.mark.parametrize(
+    ("small", "named"),
+    [
+        ({}, "SndBufSize and RcvBufSize = 131072 B"),
+        ({"SndBufSize": 16_000_000}, "RcvBufSize = 131072 B"),
+        ({"RcvBufSize": 16_000_000}, "SndBufSize = 131072 B"),
+    ],
+)
+def test_the_buffer_that_holds_a_flow_back_is_named(small: dict[str, Any], named: str) -> None:
+    notes = found(path(small))
+    assert f": {named} is less" in notes["buffers"].text
+    assert "never left slow start" in notes["unfilled"].text
+
+
+def test_a_delay_based_algorithm_that_stands_below_the_rate_is_said_not_to_fill() -> None:
+    """TcpVegas takes the receiver's wait for a queue."""
+    assert "does not fill" in found(path(FREE, cc="vegas"))["unfilled"].text
+
+
+def test_a_delayed_acknowledgement_of_one_segment_is_no_trap() -> None:
+    notes = found(path({**FREE, "MinRto": "200ms", "DelAckCount": 1}, queue="30kB"))
+    assert "least-rto" not in notes
+
+
+def test_a_source_that_is_silent_limits_its_flow() -> None:
+    source = {"type": "OnOff", "rate": "50Mbps", "on_time": "100ms", "off_time": "900ms"}
+    notes = found(path(FREE, application=source))
+    assert "application limits" in notes["application"].text
+    assert "unfilled" not in notes
+
+
+def test_a_type_of_service_takes_ecn_away() -> None:
+    assert "sends no ECT" in found(path({**FREE, "UseEcn": "On"}, tos=4))["tos"].text
+    assert "tos" not in found(path({**FREE, "UseEcn": "On"}, dscp=4))
+
+
+def test_a_window_without_bound_and_a_queue_that_nobody_sees() -> None:
+    long = catalogue.get("steady_state_single_flow")
+    bbr = long.scenario("TcpBbr", path="static.aws_korea_to_china", stop_time="3s")
+    assert "window" in found(ccperf.simulate(bbr))
+    point = {"k": "1", "qdisc": "FifoQueueDisc", "stop_time": "2s"}
+    written = catalogue.get("aqm").scenario("TcpCubic", **point).canonical()
+    (bottleneck,) = [link for link in written["links"] if link["name"] == "btl"]
+    bottleneck["forward"]["device_queue"] = "1000p"
+    (note,) = ccperf.simulate(Scenario.model_validate(written)).notes
+    assert (note.rule, note.subject) == ("device-queue", "btl_forward")
+
+
+def test_flows_without_samples_and_transfers_are_passed_over() -> None:
+    result = ccperf.run("incast", cc="TcpCubic", n=8, size="20kB", stop_time="500ms")
+    assert {note.rule for note in result.notes} <= RULES.keys()
+
+
+def test_notes_are_in_the_json_and_in_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bare.toml").write_text(
+        'stop_time = "6s"\nnodes = ["a", "b"]\n[[links]]\nname = "wire"\nends = ["a", "b"]\n'
+        'rate = "100Mbps"\ndelay = "10ms"\n[[flows]]\nsource = "a"\ndestination = "b"\n'
+        'cc = "cubic"\n'
+    )
+    assert invoke(["run", "bare.toml", "--json"]) == 0
+    (run,) = json.loads(capsys.readouterr().out)
+    assert {note["rule"] for note in run["notes"]} == {"buffers", "unfilled"}
+    assert invoke(["run", "bare.toml"]) == 0
+    said = capsys.readouterr().err
+    assert "note: flow_1: its buffers hold it back" in said
+    assert "docs/what-ns3-does.md#buffers" in said
+
+
+def test_notes_of_one_rule_are_said_once() -> None:
+    notes = [Note("a", "flow_1", "x"), Note("b", "flow_1", "y"), Note("a", "flow_2", "z")]
+    assert grouped(notes) == [(notes[0], 1), (notes[1], 0)]
