@@ -124,8 +124,6 @@ happens! {
         Close,
         /// Its receiving application closes.
         CloseReceiver,
-        /// Something is due in its application.
-        Application,
     }
 }
 

@@ -6,7 +6,7 @@ mod monitor;
 use std::io;
 
 use crate::error::Failure;
-use crate::hosts::{Connection, Datagrams, Endpoint, Hosts};
+use crate::hosts::{Hosts, Sample, State};
 use crate::lowered::Lowered;
 use crate::network::Network;
 use crate::recording::full_grid::FullGrid;
@@ -16,7 +16,6 @@ use crate::recording::tables::{
     Workloads,
 };
 use crate::recording::{Kept, Recording, Table};
-use crate::tcp::{Socket, Tcb};
 use crate::time::{Rate, Time};
 use crate::verdict::Verdict;
 
@@ -164,25 +163,24 @@ impl Recorder {
     pub(crate) fn on_endpoint_event(&mut self, flow: u32, now: Time, hosts: &Hosts) {
         self.note_activity(flow);
         if !self.last.is_empty()
-            && let Some(connection) = hosts.connection(flow as usize)
+            && let Some(state) = hosts.endpoint(flow as usize).and_then(|ends| ends.state())
         {
-            self.note_changes(flow as usize, now, &connection.sender);
+            self.note_changes(flow as usize, now, &state);
         }
     }
 
     #[inline(never)]
-    fn note_changes(&mut self, flow: usize, now: Time, socket: &Socket) {
+    fn note_changes(&mut self, flow: usize, now: Time, state: &State) {
         let Some(Some(last)) = self.last.get_mut(flow) else { return };
-        let tcb = &socket.tcb;
         let values = [
-            f64::from(tcb.cwnd),
-            f64::from(tcb.ssthresh),
-            f64::from(tcb.bytes_in_flight),
-            tcb.srtt.0 as f64,
-            f64::from(tcb.cong_state as u8),
-            f64::from(tcb.ecn_state as u8),
-            socket.rto().0 as f64,
-            pacing_rate(tcb) as f64,
+            f64::from(state.cwnd),
+            f64::from(state.ssthresh),
+            f64::from(state.in_flight),
+            state.srtt.0 as f64,
+            f64::from(state.cong_state),
+            f64::from(state.ecn_state),
+            state.rto.0 as f64,
+            state.pacing_rate.0 as f64,
         ];
         let c = &mut self.changes.rows;
         for (i, name) in FOLLOWED.iter().enumerate() {
@@ -223,7 +221,7 @@ impl Recorder {
         let grid = self.grid_of_flows();
         tables.extend([self.flow_samples.finish(Some(grid)), self.link_samples.finish(None)]);
         if !scenario.pings.is_empty() {
-            tables.push(Kept::InMemory(echoes(hosts)));
+            tables.push(Kept::InMemory(echoes(scenario, hosts)));
         }
         if !self.queue_ports.is_empty() {
             tables.push(self.queue_samples.finish(None));
@@ -260,17 +258,9 @@ impl Recorder {
             if !std::mem::take(&mut self.is_active[flow as usize]) {
                 continue;
             }
-            let Some(endpoint) = hosts.endpoint(flow as usize) else {
-                s.push_nothing(time, flow);
-                continue;
-            };
-            s.time_ns.push(time.ns());
-            s.flow.push(i64::from(flow));
-            match endpoint {
-                Endpoint::Tcp(connection) => sample_connection(s, connection),
-                Endpoint::Udp(datagrams) => sample_datagrams(s, datagrams),
-                Endpoint::Ping(_) | Endpoint::Nobody => {}
-            }
+            // A transfer that has not begun, or is over, has none.
+            let sample = hosts.endpoint(flow as usize).map(|ends| ends.sample());
+            s.push(time, flow, &sample.unwrap_or_default());
         }
         settle(&mut self.flow_samples);
     }
@@ -324,72 +314,24 @@ fn settle<R: Rows>(table: &mut Growing<R>) {
     }
 }
 
-fn sample_connection(s: &mut FlowSamples, connection: &Connection) {
-    let (tcb, sent) = (&connection.sender.tcb, &connection.sender.statistics);
-    let transfer = connection.application.transfer();
-    s.cwnd_bytes.push(i64::from(tcb.cwnd));
-    s.ssthresh_bytes.push(i64::from(tcb.ssthresh));
-    s.in_flight_bytes.push(i64::from(tcb.bytes_in_flight));
-    s.srtt_ns.push(if tcb.srtt.is_zero() { f64::NAN } else { tcb.srtt.0 as f64 });
-    s.sent_bytes.push(sent.sent_bytes as i64);
-    s.received_bytes.push(connection.receiver.statistics.received_bytes as i64);
-    s.acked_bytes.push(sent.acked_bytes as i64);
-    s.written_bytes.push(sent.written_bytes as i64);
-    s.read_bytes.push(transfer.read as i64);
-    s.idt_ewma_ns.push(sent.departures.mean_gap.unwrap_or(f64::NAN));
-    s.one_way_delay_ns.push(optional(transfer.one_way_delay));
-    s.retransmissions.push(sent.retransmissions as i64);
-    s.rtos.push(sent.rtos as i64);
-    s.pacing_rate_bps.push(pacing_rate(tcb) as i64);
-}
-
-/// In bit/s; as with the other states, 0 before the connection.
-fn pacing_rate(tcb: &Tcb) -> u64 {
-    if tcb.pacing && tcb.cwnd > 0 { tcb.pacing_rate.0 } else { 0 }
-}
-
-/// What only TCP has stays as it is before a connection.
-fn sample_datagrams(s: &mut FlowSamples, datagrams: &Datagrams) {
-    let transfer = datagrams.transfer();
-    s.cwnd_bytes.push(0);
-    s.ssthresh_bytes.push(0);
-    s.in_flight_bytes.push(0);
-    s.srtt_ns.push(f64::NAN);
-    s.sent_bytes.push(datagrams.sent_bytes as i64);
-    s.received_bytes.push(datagrams.received_bytes as i64);
-    s.acked_bytes.push(0);
-    s.written_bytes.push(datagrams.sent_bytes as i64);
-    s.read_bytes.push(transfer.read as i64);
-    s.idt_ewma_ns.push(datagrams.departures.mean_gap.unwrap_or(f64::NAN));
-    s.one_way_delay_ns.push(optional(transfer.one_way_delay));
-    s.retransmissions.push(0);
-    s.rtos.push(0);
-    s.pacing_rate_bps.push(0);
-}
-
 impl FlowSamples {
-    /// Of a transfer that has not begun.
-    fn push_nothing(&mut self, time: Time, flow: u32) {
+    fn push(&mut self, time: Time, flow: u32, sample: &Sample) {
         self.time_ns.push(time.ns());
         self.flow.push(i64::from(flow));
-        for counter in [
-            &mut self.cwnd_bytes,
-            &mut self.ssthresh_bytes,
-            &mut self.in_flight_bytes,
-            &mut self.sent_bytes,
-            &mut self.received_bytes,
-            &mut self.acked_bytes,
-            &mut self.written_bytes,
-            &mut self.read_bytes,
-            &mut self.retransmissions,
-            &mut self.rtos,
-            &mut self.pacing_rate_bps,
-        ] {
-            counter.push(0);
-        }
-        for unknown in [&mut self.srtt_ns, &mut self.idt_ewma_ns, &mut self.one_way_delay_ns] {
-            unknown.push(f64::NAN);
-        }
+        self.cwnd_bytes.push(i64::from(sample.cwnd));
+        self.ssthresh_bytes.push(i64::from(sample.ssthresh));
+        self.in_flight_bytes.push(i64::from(sample.in_flight));
+        self.srtt_ns.push(optional(sample.srtt));
+        self.sent_bytes.push(sample.sent_bytes as i64);
+        self.received_bytes.push(sample.received_bytes as i64);
+        self.acked_bytes.push(sample.acked_bytes as i64);
+        self.written_bytes.push(sample.written_bytes as i64);
+        self.read_bytes.push(sample.read_bytes as i64);
+        self.idt_ewma_ns.push(sample.mean_gap.unwrap_or(f64::NAN));
+        self.one_way_delay_ns.push(optional(sample.one_way_delay));
+        self.retransmissions.push(sample.retransmissions as i64);
+        self.rtos.push(sample.rtos as i64);
+        self.pacing_rate_bps.push(sample.pacing_rate.0 as i64);
     }
 }
 
@@ -503,10 +445,11 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
     t.into_table()
 }
 
-fn echoes(hosts: &Hosts) -> Table {
+fn echoes(scenario: &Lowered, hosts: &Hosts) -> Table {
     let mut t = Echoes::default();
-    for (i, ping) in hosts.pings().enumerate() {
-        for &(sent, rtt) in &ping.requests {
+    for (i, flow) in (scenario.flow_count()..).take(scenario.pings.len()).enumerate() {
+        let Some(ends) = hosts.endpoint(flow) else { continue };
+        for &(sent, rtt) in ends.echoes() {
             t.time_ns.push(sent.ns());
             t.ping.push(i as i64);
             t.rtt_ns.push(optional(rtt));

@@ -204,10 +204,6 @@ impl Simulation {
                     self.note(flow);
                 }
             }
-            Event::Flow(FlowEvent::Application, flow) => {
-                self.hosts.on_application(flow, &mut self.network);
-                self.note(flow);
-            }
             Event::Flow(FlowEvent::CloseReceiver, flow) => {
                 self.hosts.close_receiver(flow, &mut self.network);
                 self.recorder.note_activity(flow);

@@ -1,5 +1,5 @@
 use super::Transfer;
-use crate::event::{Event, EventQueue, FlowEvent, Key};
+use crate::event::{Event, EventQueue, Key};
 use crate::lowered;
 use crate::rng::{Distribution, RandomVariable};
 use crate::time::{Rate, Time};
@@ -88,15 +88,15 @@ impl Source {
         self.transfer.write_size.get()
     }
 
-    /// The connection is established: a source with periods begins with one in which it is off.
-    pub fn on_connected(&mut self, flow: u32, events: &mut EventQueue) {
+    /// The connection is established: a source with periods begins with one in which it is off.  `due`: the
+    /// event that it queues for what it does next, here and below.
+    pub fn on_connected(&mut self, due: Event, events: &mut EventQueue) {
         match &mut self.periods {
             Some(periods) => {
                 let delay = Time::from_secs_f64(periods.off.draw());
-                self.switch =
-                    Some(events.schedule(delay, Event::Flow(FlowEvent::Application, flow)));
+                self.switch = Some(events.schedule(delay, due));
             }
-            None => self.schedule_next(flow, events),
+            None => self.schedule_next(due, events),
         }
     }
 
@@ -114,7 +114,7 @@ impl Source {
     }
 
     /// The period ends and the other one begins.
-    pub fn switch(&mut self, flow: u32, events: &mut EventQueue) {
+    pub fn switch(&mut self, due: Event, events: &mut EventQueue) {
         let now = events.now().time;
         if self.periods.as_ref().is_some_and(|periods| periods.is_on) {
             self.cancel(now);
@@ -122,19 +122,19 @@ impl Source {
             if let Gaps::Constant { since, .. } = &mut self.gaps {
                 *since = now;
             }
-            self.schedule_next(flow, events);
+            self.schedule_next(due, events);
         }
         let Some(periods) = &mut self.periods else { return };
         let length = if periods.is_on { &mut periods.off } else { &mut periods.on };
         periods.is_on = !periods.is_on;
         let delay = Time::from_secs_f64(length.draw());
-        self.switch = Some(events.schedule(delay, Event::Flow(FlowEvent::Application, flow)));
+        self.switch = Some(events.schedule(delay, due));
     }
 
     /// The packet that is due was given to the socket, which accepted or refused it.
     ///
     /// Returns whether the source has sent all it has, and closes.
-    pub fn on_sent(&mut self, accepted: bool, flow: u32, events: &mut EventQueue) -> bool {
+    pub fn on_sent(&mut self, accepted: bool, due: Event, events: &mut EventQueue) -> bool {
         let now = events.now().time;
         let created = self.refused.take().unwrap_or(now);
         if accepted {
@@ -150,7 +150,7 @@ impl Source {
         if done {
             self.cancel(now);
         } else {
-            self.schedule_next(flow, events);
+            self.schedule_next(due, events);
         }
         done
     }
@@ -168,7 +168,7 @@ impl Source {
         self.refused = None;
     }
 
-    fn schedule_next(&mut self, flow: u32, events: &mut EventQueue) {
+    fn schedule_next(&mut self, due: Event, events: &mut EventQueue) {
         let seconds = match &mut self.gaps {
             Gaps::Constant { rate, residual_bits, .. } => {
                 let bits = (self.transfer.write_size.get() * 8).saturating_sub(*residual_bits);
@@ -177,26 +177,29 @@ impl Source {
             Gaps::Random(variable) => variable.draw(),
         };
         let delay = Time::from_secs_f64(seconds);
-        self.send = Some(events.schedule(delay, Event::Flow(FlowEvent::Application, flow)));
+        self.send = Some(events.schedule(delay, due));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Token;
     use crate::math;
+
+    const DUE: Event = Event::Endpoint(Token(0), 0);
 
     /// Times at which packets are due, in ns, with a socket that accepts everything.
     fn departures(mut source: Source, count: usize) -> Vec<u64> {
         let mut events = EventQueue::default();
         let mut times = Vec::new();
-        source.on_connected(0, &mut events);
+        source.on_connected(DUE, &mut events);
         while times.len() < count && events.pop(Time::MAX).is_some() {
             match source.take_due(events.now()) {
-                Some(Due::Switch) => source.switch(0, &mut events),
+                Some(Due::Switch) => source.switch(DUE, &mut events),
                 Some(Due::Send) => {
                     times.push(events.now().time.0);
-                    source.on_sent(true, 0, &mut events);
+                    source.on_sent(true, DUE, &mut events);
                 }
                 None => {}
             }
@@ -273,14 +276,14 @@ mod tests {
     fn a_refused_packet_takes_the_place_of_the_next() {
         let mut source = on_off(4_000_000, ALWAYS, NEVER, 0);
         let mut events = EventQueue::default();
-        source.on_connected(0, &mut events);
-        let mut due = 0;
-        while due < 3 && events.pop(Time::MAX).is_some() {
+        source.on_connected(DUE, &mut events);
+        let mut sent = 0;
+        while sent < 3 && events.pop(Time::MAX).is_some() {
             match source.take_due(events.now()) {
-                Some(Due::Switch) => source.switch(0, &mut events),
+                Some(Due::Switch) => source.switch(DUE, &mut events),
                 Some(Due::Send) => {
-                    due += 1;
-                    source.on_sent(due == 3, 0, &mut events);
+                    sent += 1;
+                    source.on_sent(sent == 3, DUE, &mut events);
                 }
                 None => {}
             }

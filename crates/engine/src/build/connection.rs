@@ -8,23 +8,22 @@ use crate::application::Application;
 use crate::attributes::Attributes;
 use crate::congestion;
 use crate::error::Error;
-use crate::hosts::Connection;
+use crate::hosts::{Address, Connection};
 use crate::lowered::{Algorithm, Flow, Stack};
 use crate::recovery;
 use crate::tcp::{Config, Socket};
 use crate::user::{Setup, UserCode, is_user_code};
 
-/// `number`: the flow's, which its packets carry.
 pub fn build(
     flow: &Flow,
-    number: u32,
+    address: Address,
     seed: u64,
     user: &dyn UserCode,
 ) -> Result<Connection, Error> {
     let [of_sender, of_receiver] = configs(&flow.socket, [flow.tos, flow.return_tos]);
     let receiver = build_socket(flow.into(), of_receiver, seed, user)?;
     let sender = build_socket(flow.into(), of_sender, seed, user)?;
-    Ok(Connection::new(number, number, sender, receiver, Application::new(&flow.application, seed)))
+    Ok(Connection::new(address, sender, receiver, Application::new(&flow.application, seed)))
 }
 
 /// Of a sender and a receiver with these types of service; one for both if that is the same.

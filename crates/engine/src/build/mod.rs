@@ -19,7 +19,7 @@ use std::io::Write;
 use crate::attributes::Spec;
 use crate::error::Error;
 use crate::event::{FlowEvent, PortEvent, Token};
-use crate::hosts::{Endpoint, Hosts, Parts, Ping};
+use crate::hosts::{Address, AnyEndpoint, Hosts, Parts, Ping};
 use crate::lowered::{
     Algorithm, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, Transport, Workload,
 };
@@ -160,18 +160,15 @@ fn added_delays(scenario: &Lowered) -> impl Iterator<Item = (u32, [usize; 2], Ti
 pub fn hosts(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Hosts, Error> {
     let mut endpoints = Parts::default();
     for (number, flow) in (0..).zip(&scenario.flows) {
+        let address = Address::new(number, number);
         endpoints.push(match flow.transport {
-            Transport::Tcp => {
-                let connection = connection::build(flow, number, scenario.seed, &*user)?;
-                Endpoint::Tcp(connection)
-            }
-            Transport::Udp => {
-                Endpoint::Udp(Box::new(datagrams::build(flow, number, scenario.seed)?))
-            }
+            Transport::Tcp => connection::build(flow, address, scenario.seed, &*user)?.into(),
+            Transport::Udp => AnyEndpoint::other(datagrams::build(flow, address, scenario.seed)?),
         });
     }
     for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {
-        endpoints.push(Endpoint::Ping(Ping::new(ping, number)));
+        let address = Address::new(number, endpoints.len() as u32);
+        endpoints.push(AnyEndpoint::other(Ping::new(ping, address)));
     }
     let transfers = scenario.flows.len()..scenario.flow_count();
     Ok(Hosts::new(endpoints, transfers, transfers::build(scenario, user)?))

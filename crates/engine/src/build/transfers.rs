@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::connection;
 use crate::application::Application;
 use crate::error::Error;
-use crate::hosts::{Connection, Maker, Transfers};
+use crate::hosts::{Address, AnyEndpoint, Connection, Maker, Transfers};
 use crate::lowered::{self, Lowered, Stack, Workload};
 use crate::tcp::Config;
 use crate::user::UserCode;
@@ -72,7 +72,7 @@ impl Sizes {
 }
 
 impl Maker for Workloads {
-    fn make(&self, number: u32, flow: u32, slot: u32) -> Connection {
+    fn make(&self, number: u32, address: Address) -> AnyEndpoint {
         let mut number = number as usize;
         let workload = self.workloads.iter().find(|workload| {
             let is_in = number < workload.bytes.len();
@@ -96,6 +96,6 @@ impl Maker for Workloads {
         let bytes = workload.bytes[number];
         let source =
             lowered::Application::Greedy { bytes, write_bytes: workload.write_bytes, eager: false };
-        Connection::new(flow, slot, sender, receiver, Application::new(&source, self.seed))
+        Connection::new(address, sender, receiver, Application::new(&source, self.seed)).into()
     }
 }

@@ -1,8 +1,9 @@
 //! What sends and receives: the two ends of every flow, at the edge of the network.
 //!
-//! An [`Endpoint`] is both ends of what one flow number stands for.  A new kind of traffic is one file
-//! here, one variant, and one arm in each `match` below.
+//! An [`Endpoint`] is both ends of what one flow number stands for.  A new kind of them is one file or folder here,
+//! and the line below that names it.
 
+mod endpoint;
 mod parts;
 mod ping;
 mod tcp;
@@ -11,10 +12,11 @@ mod udp;
 
 use std::ops::Range;
 
+pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
 pub use parts::Parts;
 pub use ping::Ping;
 pub use tcp::Connection;
-pub use transfers::{Maker, Outcome, Transfers};
+pub use transfers::{Maker, Transfers};
 pub use udp::Datagrams;
 
 use crate::event::Token;
@@ -22,26 +24,61 @@ use crate::lowered::MAX_ENDPOINTS;
 use crate::network::Network;
 use crate::packet::Packet;
 
-/// The two ends of a flow, or of a ping.
+/// Who is at a place.
 ///
-/// Connections, which nearly all endpoints are, lie in a list side by side.
+/// Connections, which nearly all endpoints are, lie in a list side by side, and are called without a detour.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "the others are few")]
-pub enum Endpoint {
-    Tcp(Connection),
-    Udp(Box<Datagrams>),
-    Ping(Ping),
+pub enum AnyEndpoint {
+    Usual(Connection),
+    Other(Box<dyn Endpoint>),
     /// Of a transfer that is over: the next one takes the place.
     Nobody,
 }
 
-impl Endpoint {
-    pub fn connection(&self) -> Option<&Connection> {
+impl From<Connection> for AnyEndpoint {
+    fn from(connection: Connection) -> Self {
+        AnyEndpoint::Usual(connection)
+    }
+}
+
+impl AnyEndpoint {
+    pub fn other(endpoint: impl Endpoint + 'static) -> Self {
+        AnyEndpoint::Other(Box::new(endpoint))
+    }
+
+    /// None where there is nobody.
+    pub fn get(&self) -> Option<&dyn Endpoint> {
         match self {
-            Endpoint::Tcp(connection) => Some(connection),
-            Endpoint::Udp(_) | Endpoint::Ping(_) | Endpoint::Nobody => None,
+            AnyEndpoint::Usual(endpoint) => Some(endpoint),
+            AnyEndpoint::Other(endpoint) => Some(&**endpoint),
+            AnyEndpoint::Nobody => None,
         }
     }
+
+    fn get_mut(&mut self) -> Option<&mut dyn Endpoint> {
+        match self {
+            AnyEndpoint::Usual(endpoint) => Some(endpoint),
+            AnyEndpoint::Other(endpoint) => Some(&mut **endpoint),
+            AnyEndpoint::Nobody => None,
+        }
+    }
+
+    /// The flow of an endpoint that goes now.
+    #[inline(always)]
+    fn over(&self) -> Option<u32> {
+        match self {
+            AnyEndpoint::Usual(endpoint) => over(endpoint),
+            AnyEndpoint::Other(endpoint) => over(&**endpoint),
+            AnyEndpoint::Nobody => None,
+        }
+    }
+}
+
+#[inline(always)]
+fn over<E: Endpoint + ?Sized>(endpoint: &E) -> Option<u32> {
+    let &Address { flow, is_passing, .. } = endpoint.address();
+    (is_passing && endpoint.is_over()).then_some(flow)
 }
 
 /// Of a flow that has no endpoint now.
@@ -51,7 +88,7 @@ const NOWHERE: u32 = u32::MAX;
 /// transfers, which come and go, then pings.
 #[derive(Debug)]
 pub struct Hosts {
-    endpoints: Parts<Endpoint>,
+    endpoints: Parts<AnyEndpoint>,
     /// By flow number, where its endpoint is.
     places: Vec<u32>,
     /// Places of nobody.
@@ -62,7 +99,7 @@ pub struct Hosts {
 impl Hosts {
     /// `endpoints` are those of flows and pings; transfers have the numbers `of_transfers` between them.
     pub fn new(
-        endpoints: Parts<Endpoint>,
+        endpoints: Parts<AnyEndpoint>,
         of_transfers: Range<usize>,
         transfers: Option<Transfers>,
     ) -> Self {
@@ -72,7 +109,8 @@ impl Hosts {
         Hosts { endpoints, places, free: Vec::new(), transfers }
     }
 
-    fn at(&mut self, flow: u32) -> &mut Endpoint {
+    #[inline(always)]
+    fn at(&mut self, flow: u32) -> &mut AnyEndpoint {
         &mut self.endpoints[self.places[flow as usize] as usize]
     }
 
@@ -82,15 +120,12 @@ impl Hosts {
         self.endpoints.len() - self.free.len()
     }
 
-    /// What the sender of a flow has done so far.
+    /// What the source of a flow has done so far.
     pub fn outcome(&self, flow: u32) -> Outcome {
         match (self.endpoint(flow as usize), &self.transfers) {
-            (Some(Endpoint::Tcp(connection)), _) => Outcome::from(&connection.sender.statistics),
-            (Some(Endpoint::Udp(datagrams)), _) => {
-                Outcome { segments_sent: datagrams.sent, ..Outcome::default() }
-            }
+            (Some(endpoint), _) => endpoint.outcome(),
             (None, Some(transfers)) => transfers.outcome(flow),
-            _ => Outcome::default(),
+            (None, None) => Outcome::default(),
         }
     }
 
@@ -100,45 +135,43 @@ impl Hosts {
         let place = self.free.pop().unwrap_or(self.endpoints.len() as u32);
         assert!((place as usize) < MAX_ENDPOINTS, "more than {MAX_ENDPOINTS} transfers at once");
         if place as usize == self.endpoints.len() {
-            self.endpoints.push(Endpoint::Nobody);
+            self.endpoints.push(AnyEndpoint::Nobody);
         }
-        self.endpoints[place as usize] = Endpoint::Tcp(transfers.make(flow, place));
+        self.endpoints[place as usize] = transfers.make(flow, place);
         self.places[flow as usize] = place;
     }
 
     /// Lets a transfer go if it is over.
     #[inline]
-    fn dismiss(&mut self, flow: u32, network: &Network) {
-        let place = self.places[flow as usize];
-        if let Endpoint::Tcp(connection) = &self.endpoints[place as usize]
-            && connection.is_passing
-            && connection.is_over()
+    fn dismiss(&mut self, place: u32, network: &Network) {
+        let endpoint = &self.endpoints[place as usize];
+        if let Some(flow) = endpoint.over()
             && !network.is_under_way(flow)
             && let Some(transfers) = &mut self.transfers
         {
-            transfers.note_end(flow, Outcome::from(&connection.sender.statistics));
-            self.endpoints[place as usize] = Endpoint::Nobody;
+            transfers.note_end(flow, endpoint.get().map(|ends| ends.outcome()).unwrap_or_default());
+            self.endpoints[place as usize] = AnyEndpoint::Nobody;
             self.places[flow as usize] = NOWHERE;
             self.free.push(place);
         }
     }
 
     /// The ends of this flow; none of a transfer that has not begun, or is over.
-    pub fn endpoint(&self, flow: usize) -> Option<&Endpoint> {
-        self.endpoints.get(*self.places.get(flow)? as usize)
+    pub fn endpoint(&self, flow: usize) -> Option<&dyn Endpoint> {
+        self.endpoints.get(*self.places.get(flow)? as usize)?.get()
     }
 
-    /// The TCP connection with this flow number.
-    pub fn connection(&self, flow: usize) -> Option<&Connection> {
-        self.endpoint(flow).and_then(Endpoint::connection)
-    }
-
-    /// All pings in their order.
-    pub fn pings(&self) -> impl Iterator<Item = &Ping> {
-        self.endpoints.iter().filter_map(|endpoint| match endpoint {
-            Endpoint::Ping(ping) => Some(ping),
-            Endpoint::Tcp(_) | Endpoint::Udp(_) | Endpoint::Nobody => None,
-        })
+    /// Calls the endpoint of `flow`, which may be a transfer that is over.
+    fn call(
+        &mut self,
+        flow: u32,
+        network: &mut Network,
+        call: impl FnOnce(&mut dyn Endpoint, Host<'_>),
+    ) {
+        if let Some(endpoint) = self.at(flow).get_mut() {
+            let address = *endpoint.address();
+            call(endpoint, Host::new(network, &address));
+        }
     }
 
     /// The application of `flow` begins.
@@ -147,76 +180,56 @@ impl Hosts {
         if self.places[flow as usize] == NOWHERE {
             self.admit(flow);
         }
-        match self.at(flow) {
-            Endpoint::Tcp(connection) => connection.open(network),
-            Endpoint::Udp(datagrams) => datagrams.open(network.events()),
-            Endpoint::Ping(ping) => ping.send(network),
-            Endpoint::Nobody => {}
-        }
+        self.call(flow, network, |endpoint, host| endpoint.open(host));
     }
 
     /// The application of `flow` stops.
     #[cold]
     pub fn close(&mut self, flow: u32, network: &mut Network) {
-        match self.at(flow) {
-            Endpoint::Tcp(connection) => connection.close(network),
-            Endpoint::Udp(datagrams) => datagrams.close(network.now()),
-            Endpoint::Ping(ping) => ping.stop(),
-            Endpoint::Nobody => {}
-        }
+        self.call(flow, network, |endpoint, host| endpoint.close(host));
     }
 
     /// The receiving application of `flow` closes.
     #[cold]
     pub fn close_receiver(&mut self, flow: u32, network: &mut Network) {
-        match self.at(flow) {
-            Endpoint::Tcp(connection) => connection.close_receiver(network),
-            Endpoint::Udp(datagrams) => datagrams.close_receiver(),
-            Endpoint::Ping(_) | Endpoint::Nobody => {}
-        }
-    }
-
-    /// Something is due in the application of `flow`.
-    #[inline(never)] // most runs have none, and are faster without it in their loop
-    pub fn on_application(&mut self, flow: u32, network: &mut Network) {
-        match self.at(flow) {
-            Endpoint::Tcp(connection) => connection.on_application(network),
-            Endpoint::Udp(datagrams) => datagrams.on_application(network),
-            Endpoint::Ping(ping) => ping.on_due(network),
-            Endpoint::Nobody => {}
-        }
+        self.call(flow, network, |endpoint, host| endpoint.close_receiver(host));
     }
 
     /// A packet has come to the host that it is for.
     #[inline]
     pub fn deliver(&mut self, packet: &Packet, network: &mut Network) {
-        let flow = packet.flow;
-        if let Endpoint::Tcp(connection) = self.at(flow) {
-            connection.on_segment(packet, network);
+        let place = self.places[packet.flow as usize];
+        if let AnyEndpoint::Usual(endpoint) = &mut self.endpoints[place as usize] {
+            let host = Host::new(network, endpoint.address());
+            endpoint.on_packet(packet, host);
         } else {
             self.deliver_otherwise(packet, network);
         }
         if self.transfers.is_some() {
-            self.dismiss(flow, network);
+            self.dismiss(place, network);
         }
     }
 
     #[inline(never)]
     fn deliver_otherwise(&mut self, packet: &Packet, network: &mut Network) {
-        match self.at(packet.flow) {
-            Endpoint::Udp(datagrams) => datagrams.deliver(packet, network),
-            Endpoint::Ping(ping) => ping.deliver(packet, network),
-            Endpoint::Tcp(_) | Endpoint::Nobody => {}
-        }
+        self.call(packet.flow, network, |endpoint, host| endpoint.on_packet(packet, host));
     }
 
-    /// A timer of the endpoint at `place` fires.  Returns the flow, if it is still there.
+    /// A timer of the endpoint at `place` fires.  Returns the flow, if there is one.
     pub fn on_timer(&mut self, place: u32, token: Token, network: &mut Network) -> Option<u32> {
-        let Endpoint::Tcp(connection) = &mut self.endpoints[place as usize] else { return None };
-        connection.on_timer(token, network);
-        let flow = connection.flow;
+        let endpoint = &mut self.endpoints[place as usize];
+        let flow = if let AnyEndpoint::Usual(endpoint) = endpoint {
+            let host = Host::new(network, endpoint.address());
+            endpoint.on_timer(token, host);
+            endpoint.address().flow
+        } else {
+            let endpoint = endpoint.get_mut()?;
+            let address = *endpoint.address();
+            endpoint.on_timer(token, Host::new(network, &address));
+            address.flow
+        };
         if self.transfers.is_some() {
-            self.dismiss(flow, network);
+            self.dismiss(place, network);
         }
         Some(flow)
     }

@@ -1,16 +1,16 @@
 //! A TCP connection: two sockets, the application that writes and the one that reads, and what the
 //! sockets see of the world.
 
+use super::{Address, Endpoint, Host, Outcome, Sample, State};
 use crate::application::{Application, Due};
-use crate::event::{Event, Key, Token};
-use crate::network::Network;
+use crate::event::{Event, EventQueue, Key, Token};
 use crate::packet::{Packet, SackBlock, SackBlocks};
-use crate::tcp::{Environment, Socket, Timer, Write};
-use crate::time::Time;
+use crate::tcp::{Environment, Socket, Statistics, Tcb, Timer, Write};
+use crate::time::{Rate, Time};
 
 /// Which end of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+enum Side {
     Sender = 0,
     Receiver = 1,
 }
@@ -19,14 +19,10 @@ pub enum Side {
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Connection {
-    pub flow: u32,
-    /// Where it is among the endpoints.
-    place: u32,
-    /// It goes when it is over.
-    pub is_passing: bool,
-    pub sender: Socket,
-    pub receiver: Socket,
-    pub application: Application,
+    address: Address,
+    sender: Socket,
+    receiver: Socket,
+    application: Application,
     timers: [SocketTimers; 2],
 }
 
@@ -68,15 +64,15 @@ impl SocketTimers {
     }
 
     /// Queues an event at the timer's deadline.
-    fn queue(&mut self, timer: Timer, event: Event, network: &mut Network) {
+    fn queue(&mut self, timer: Timer, event: Event, events: &mut EventQueue) {
         let Alarm { deadline, queued } = self.of(timer);
         *queued = *deadline;
-        network.events().insert(*deadline, event);
+        events.insert(*deadline, event);
     }
 
     /// The event of now runs for `timer`, and was `event`.  Returns whether the timer is due.
-    fn take_due(&mut self, timer: Timer, event: Event, network: &mut Network) -> bool {
-        let now = network.events().now();
+    fn take_due(&mut self, timer: Timer, event: Event, events: &mut EventQueue) -> bool {
+        let now = events.now();
         let Alarm { deadline, queued } = self.of(timer);
         if *queued == now {
             *queued = NEVER;
@@ -88,7 +84,7 @@ impl SocketTimers {
         if *deadline != NEVER && *queued == NEVER {
             // The deadline has moved since this event was queued.
             *queued = *deadline;
-            network.events().insert(*deadline, event);
+            events.insert(*deadline, event);
         }
         false
     }
@@ -96,10 +92,10 @@ impl SocketTimers {
     /// Somebody calls after `Timer::SendPending` was set and not queued.  If it was due in the meantime,
     /// it has found nothing; if it is still to come, it may find what happens now.
     #[inline]
-    fn settle_sending(&mut self, socket: &mut Socket, event: Event, network: &mut Network) {
+    fn settle_sending(&mut self, socket: &mut Socket, event: Event, events: &mut EventQueue) {
         self.is_sending_unqueued = false;
-        if self.of(Timer::SendPending).deadline > network.events().now() {
-            return self.queue(Timer::SendPending, event, network);
+        if self.of(Timer::SendPending).deadline > events.now() {
+            return self.queue(Timer::SendPending, event, events);
         }
         self.of(Timer::SendPending).deadline = NEVER;
         socket.forget(Timer::SendPending);
@@ -107,59 +103,29 @@ impl SocketTimers {
 }
 
 impl Connection {
-    /// `flow`: the number that its packets carry; `place`: among the endpoints.  The receiver listens from
-    /// now on.
+    /// The receiver listens from now on.
     pub fn new(
-        flow: u32,
-        place: u32,
+        address: Address,
         sender: Socket,
         mut receiver: Socket,
         application: Application,
     ) -> Self {
         receiver.listen();
-        let (is_passing, timers) = (false, Default::default());
-        Connection { flow, place, is_passing, sender, receiver, application, timers }
-    }
-
-    /// Nothing happens at either end any more, unless a packet comes.  (An event of a timer that is still
-    /// queued finds by its number that it is nobody's, whoever has the place by then.)
-    pub fn is_over(&self) -> bool {
-        self.sender.is_over() && self.receiver.is_over()
-    }
-
-    pub fn open(&mut self, network: &mut Network) {
-        let is_eager = matches!(&self.application, Application::Greedy(greedy) if greedy.eager);
-        self.with_socket(Side::Sender, network, |socket, now, host| {
-            socket.connect(now, host);
-            if is_eager {
-                socket.offer_space(host);
-            }
-        });
-    }
-
-    pub fn close(&mut self, network: &mut Network) {
-        self.application.stop(network.now());
-        self.with_socket(Side::Sender, network, |socket, now, host| {
-            socket.tcb.now = now;
-            socket.close(host);
-        });
-    }
-
-    pub fn close_receiver(&mut self, network: &mut Network) {
-        self.with_socket(Side::Receiver, network, |socket, now, host| socket.close_sink(now, host));
+        Connection { address, sender, receiver, application, timers: Default::default() }
     }
 
     /// A source switches on or off, or writes the packet that is due.
-    pub fn on_application(&mut self, network: &mut Network) {
+    #[inline(never)] // most runs have none, and are faster without it in their loop
+    fn on_application(&mut self, mut host: Host<'_>) {
         let Application::Source(source) = &mut self.application else { return };
-        match source.take_due(network.events().now()) {
-            Some(Due::Switch) => source.switch(self.flow, network.events()),
+        match source.take_due(host.event_key()) {
+            Some(Due::Switch) => source.switch(host.event(APPLICATION), host.events()),
             Some(Due::Send) => {
                 let size = source.write_size();
-                self.with_socket(Side::Sender, network, |socket, now, host| {
-                    let accepted = socket.send(size, now, host);
-                    if host.on_sent(accepted) {
-                        socket.close(host);
+                self.with_socket(Side::Sender, host, |socket, now, around| {
+                    let accepted = socket.send(size, now, around);
+                    if around.on_sent(accepted) {
+                        socket.close(around);
                     }
                 });
             }
@@ -168,71 +134,157 @@ impl Connection {
     }
 
     #[inline]
-    pub fn on_segment(&mut self, packet: &Packet, network: &mut Network) {
-        let side = if packet.backward { Side::Sender } else { Side::Receiver };
-        self.with_socket(side, network, |socket, now, host| socket.on_segment(packet, now, host));
-    }
-
-    pub fn on_timer(&mut self, token: Token, network: &mut Network) {
-        let number = usize::from(token.0);
-        let side = if number < Timer::COUNT { Side::Sender } else { Side::Receiver };
-        let timer = Timer::ALL[number - Timer::COUNT * side as usize];
-        let event = Event::Endpoint(token, self.place);
-        if self.timers[side as usize].take_due(timer, event, network) {
-            self.with_socket(side, network, |socket, now, host| socket.on_timer(timer, now, host));
-        }
-    }
-
-    #[inline]
     fn with_socket(
         &mut self,
         side: Side,
-        network: &mut Network,
-        call: impl FnOnce(&mut Socket, Time, &mut Host<'_>),
+        mut host: Host<'_>,
+        call: impl FnOnce(&mut Socket, Time, &mut Around<'_>),
     ) {
-        let now = network.now();
+        let now = host.now();
         let [of_sender, of_receiver] = &mut self.timers;
         let (socket, timers) = match side {
             Side::Sender => (&mut self.sender, of_sender),
             Side::Receiver => (&mut self.receiver, of_receiver),
         };
         if timers.is_sending_unqueued {
-            let event = event(self.place, side, Timer::SendPending);
-            timers.settle_sending(socket, event, network);
+            let event = host.event(token(side, Timer::SendPending));
+            timers.settle_sending(socket, event, host.events());
         }
-        let mut host = Host {
-            network,
-            timers,
-            application: &mut self.application,
-            flow: self.flow,
-            place: self.place,
-            side,
-        };
-        call(socket, now, &mut host);
-        if host.timers.is_sending_unqueued && !socket.found_nothing_to_send() {
-            host.queue_sending();
+        let mut around = Around { host, timers, application: &mut self.application, side };
+        call(socket, now, &mut around);
+        if around.timers.is_sending_unqueued && !socket.found_nothing_to_send() {
+            around.queue_sending();
         }
     }
 }
 
-const _: () = assert!(2 * Timer::COUNT <= Token::COUNT);
+impl Endpoint for Connection {
+    #[inline(always)]
+    fn address(&self) -> &Address {
+        &self.address
+    }
 
-/// The event of a timer of the socket on this side of the endpoint at `place`.
-fn event(place: u32, side: Side, timer: Timer) -> Event {
-    Event::Endpoint(Token(side as u8 * Timer::COUNT as u8 + timer as u8), place)
+    fn open(&mut self, host: Host<'_>) {
+        let is_eager = matches!(&self.application, Application::Greedy(greedy) if greedy.eager);
+        self.with_socket(Side::Sender, host, |socket, now, around| {
+            socket.connect(now, around);
+            if is_eager {
+                socket.offer_space(around);
+            }
+        });
+    }
+
+    fn close(&mut self, host: Host<'_>) {
+        self.application.stop(host.now());
+        self.with_socket(Side::Sender, host, |socket, now, around| {
+            socket.tcb.now = now;
+            socket.close(around);
+        });
+    }
+
+    fn close_receiver(&mut self, host: Host<'_>) {
+        self.with_socket(Side::Receiver, host, |socket, now, around| {
+            socket.close_sink(now, around)
+        });
+    }
+
+    #[inline]
+    fn on_packet(&mut self, packet: &Packet, host: Host<'_>) {
+        let side = if packet.backward { Side::Sender } else { Side::Receiver };
+        self.with_socket(side, host, |socket, now, around| socket.on_segment(packet, now, around));
+    }
+
+    fn on_timer(&mut self, token: Token, mut host: Host<'_>) {
+        let number = usize::from(token.0);
+        if token == APPLICATION {
+            return self.on_application(host);
+        }
+        let side = if number < Timer::COUNT { Side::Sender } else { Side::Receiver };
+        let timer = Timer::ALL[number - Timer::COUNT * side as usize];
+        let event = host.event(token);
+        if self.timers[side as usize].take_due(timer, event, host.events()) {
+            self.with_socket(side, host, |socket, now, around| socket.on_timer(timer, now, around));
+        }
+    }
+
+    /// An event of a timer that is still queued finds by its key that it is nobody's, whoever has the place by
+    /// then.
+    fn is_over(&self) -> bool {
+        self.sender.is_over() && self.receiver.is_over()
+    }
+
+    fn outcome(&self) -> Outcome {
+        let s: &Statistics = &self.sender.statistics;
+        Outcome {
+            segments_sent: s.segments_sent,
+            acked_bytes: s.acked_bytes,
+            retransmissions: s.retransmissions,
+            recovery_time: s.recovery_time,
+            rtos: s.rtos as u32,
+            recovery_episodes: s.recovery_episodes as u32,
+            completed: s.completed,
+        }
+    }
+
+    fn sample(&self) -> Sample {
+        let (tcb, sent) = (&self.sender.tcb, &self.sender.statistics);
+        let transfer = self.application.transfer();
+        Sample {
+            cwnd: tcb.cwnd,
+            ssthresh: tcb.ssthresh,
+            in_flight: tcb.bytes_in_flight,
+            srtt: (!tcb.srtt.is_zero()).then_some(tcb.srtt),
+            sent_bytes: sent.sent_bytes,
+            received_bytes: self.receiver.statistics.received_bytes,
+            acked_bytes: sent.acked_bytes,
+            written_bytes: sent.written_bytes,
+            read_bytes: transfer.read,
+            mean_gap: sent.departures.mean_gap,
+            one_way_delay: transfer.one_way_delay,
+            retransmissions: sent.retransmissions,
+            rtos: sent.rtos,
+            pacing_rate: pacing_rate(tcb),
+        }
+    }
+
+    fn state(&self) -> Option<State> {
+        let tcb = &self.sender.tcb;
+        Some(State {
+            cwnd: tcb.cwnd,
+            ssthresh: tcb.ssthresh,
+            in_flight: tcb.bytes_in_flight,
+            srtt: tcb.srtt,
+            cong_state: tcb.cong_state as u8,
+            ecn_state: tcb.ecn_state as u8,
+            rto: self.sender.rto(),
+            pacing_rate: pacing_rate(tcb),
+        })
+    }
+}
+
+/// As with the other states, 0 before the connection.
+fn pacing_rate(tcb: &Tcb) -> Rate {
+    if tcb.pacing && tcb.cwnd > 0 { tcb.pacing_rate } else { Rate(0) }
+}
+
+/// Something is due in the application.
+const APPLICATION: Token = Token(2 * Timer::COUNT as u8);
+const _: () = assert!(2 * Timer::COUNT < Token::COUNT);
+
+/// The token of a timer of the socket on this side.
+fn token(side: Side, timer: Timer) -> Token {
+    Token(side as u8 * Timer::COUNT as u8 + timer as u8)
 }
 
 /// What a socket sees of the world.
-struct Host<'a> {
-    network: &'a mut Network,
+struct Around<'a> {
+    host: Host<'a>,
     timers: &'a mut SocketTimers,
     application: &'a mut Application,
-    flow: u32,
-    place: u32,
     side: Side,
 }
 
-impl Host<'_> {
+impl Around<'_> {
     /// There may be something to send when [`Timer::SendPending`] is due.
     fn queue_sending(&mut self) {
         self.timers.is_sending_unqueued = false;
@@ -243,40 +295,38 @@ impl Host<'_> {
 
     #[inline(never)] // mostly there is an event already, or none is needed
     fn queue(&mut self, timer: Timer) {
-        let event = event(self.place, self.side, timer);
-        self.timers.queue(timer, event, self.network);
+        let event = self.host.event(token(self.side, timer));
+        self.timers.queue(timer, event, self.host.events());
     }
 
     /// Returns whether the source closes.
     fn on_sent(&mut self, accepted: bool) -> bool {
         let Application::Source(source) = &mut *self.application else { return false };
-        source.on_sent(accepted, self.flow, self.network.events())
+        source.on_sent(accepted, self.host.event(APPLICATION), self.host.events())
     }
 }
 
-impl Environment for Host<'_> {
+impl Environment for Around<'_> {
     #[inline(always)]
     fn transmit(&mut self, mut segment: Packet) {
-        segment.flow = self.flow;
         segment.backward = self.side == Side::Receiver;
-        self.network.send(segment);
+        self.host.send(segment);
     }
 
     #[cold]
     fn transmit_with_sacks(&mut self, mut segment: Packet, blocks: &[SackBlock]) {
-        segment.flow = self.flow;
         segment.backward = self.side == Side::Receiver;
-        self.network.send_with_sacks(segment, blocks);
+        self.host.send_with_sacks(segment, blocks);
     }
 
     fn sacks(&self) -> &SackBlocks {
-        self.network.arrived_sacks()
+        self.host.arrived_sacks()
     }
 
     #[inline(always)]
     fn arm(&mut self, timer: Timer, at: Time) {
-        let delay = at - self.network.now();
-        let events = self.network.events();
+        let delay = at - self.host.now();
+        let events = self.host.events();
         let (key, is_plain) = (events.reserve(delay), events.plain);
         self.timers.of(timer).deadline = key;
         if timer == Timer::SendPending && !is_plain {
@@ -298,24 +348,24 @@ impl Environment for Host<'_> {
 
     fn connected(&mut self) {
         if let Application::Source(source) = &mut *self.application {
-            source.on_connected(self.flow, self.network.events());
+            source.on_connected(self.host.event(APPLICATION), self.host.events());
         }
     }
 
     #[inline]
     fn writable(&mut self, free: u32) -> Write {
         match &mut *self.application {
-            Application::Greedy(greedy) => greedy.writable(self.network.now(), free),
+            Application::Greedy(greedy) => greedy.writable(self.host.now(), free),
             Application::Source(_) => Write::default(),
         }
     }
 
     fn readable(&mut self, bytes: u32) {
-        self.application.on_read(self.network.now(), bytes);
+        self.application.on_read(self.host.now(), bytes);
     }
 
     #[inline(always)]
     fn is_plain(&self) -> bool {
-        self.network.is_plain()
+        self.host.is_plain()
     }
 }

@@ -1,43 +1,15 @@
-//! Transfers of workloads: connections that are made when they begin and are gone when they are over.
+//! Transfers of workloads: endpoints that are made when they begin and are gone when they are over.
 
 use std::collections::HashMap;
 use std::fmt;
 
-use super::Connection;
-use crate::tcp::Statistics;
+use super::{Address, AnyEndpoint, Outcome};
 use crate::time::Time;
 
-/// Makes the connections of transfers.
+/// Makes the endpoints of transfers.
 pub trait Maker: fmt::Debug + Send {
     /// Of transfer `number`, counted from 0 through all workloads.
-    fn make(&self, number: u32, flow: u32, slot: u32) -> Connection;
-}
-
-/// What is left of a transfer's sender.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    pub segments_sent: u64,
-    pub acked_bytes: u64,
-    pub retransmissions: u64,
-    pub recovery_time: Time,
-    pub rtos: u32,
-    pub recovery_episodes: u32,
-    /// When the last byte was acknowledged.
-    pub completed: Option<Time>,
-}
-
-impl From<&Statistics> for Outcome {
-    fn from(s: &Statistics) -> Self {
-        Outcome {
-            segments_sent: s.segments_sent,
-            acked_bytes: s.acked_bytes,
-            retransmissions: s.retransmissions,
-            recovery_time: s.recovery_time,
-            rtos: s.rtos as u32,
-            recovery_episodes: s.recovery_episodes as u32,
-            completed: s.completed,
-        }
-    }
+    fn make(&self, number: u32, address: Address) -> AnyEndpoint;
 }
 
 /// What is left of transfers that are over: 20 bytes of each that lost nothing, as most.
@@ -116,11 +88,10 @@ impl Transfers {
         Transfers { first, maker, outcomes: Outcomes::new(count), is_kept }
     }
 
-    pub fn make(&self, flow: u32, slot: u32) -> Connection {
+    pub fn make(&self, flow: u32, place: u32) -> AnyEndpoint {
         let number = flow - self.first;
-        let mut connection = self.maker.make(number, flow, slot);
-        connection.is_passing = !self.is_kept[number as usize];
-        connection
+        let is_passing = !self.is_kept[number as usize];
+        self.maker.make(number, Address { flow, place, is_passing })
     }
 
     pub fn note_end(&mut self, flow: u32, outcome: Outcome) {
