@@ -117,8 +117,8 @@ def test_a_comparison_shows_what_differs(tmp_path: Path, frames: None) -> None: 
     assert "k=2" in shown
     figure = compared.plot().figure
     (series,) = figure.panels[0].series
-    relative = [row.relative.value for row in compared.rows if row.relative]
-    assert series.y.tolist() == pytest.approx([100 * value for value in relative])
+    factors = [row.means[1] / row.means[0] for row in compared.rows]
+    assert series.y.tolist() == pytest.approx(factors)
     assert compared.to_pandas()["side"] == ["TcpVegas", "TcpVegas"]
     with pytest.raises(UsageError, match="mean_srtt_l4"):
         compared.plot("nothing")

@@ -287,7 +287,8 @@ def test_algorithms_that_draw_nothing_differ_exactly(ccperf: Any) -> None:
     line = ["run", "aqm", "--cc", "newreno,cubic", "--k", "1", "--qdisc", "fifo"]
     ccperf(*line, "--stop-time", "1s", "--seed", "1..3")
     compared = ccperf("compare", "newreno", "cubic", "--metric", "mean_cwnd_l4", "--json").json
-    assert [row["verdict"] for row in compared["rows"]] == ["exact"]
+    assert [(row["exact"], row["shown"], row["points"]) for row in compared["rows"]] == [(1, 1, 1)]
+    assert [row["verdict"] for row in compared["rows"]] in (["higher"], ["lower"])
 
 
 def test_every_command_of_a_dry_run_makes_its_run(ccperf: Any) -> None:

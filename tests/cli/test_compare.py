@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -53,7 +54,8 @@ def test_without_names_all_algorithms_are_compared_with_the_first(compare: Compa
     status, out, err = compare()
     assert status == 0
     head = out.splitlines()[0].split()
-    assert head == ["where", "metric", "unit", "TcpNewReno", "TcpCubic", "TcpBbr"]
+    assert head[:6] == ["where", "metric", "unit", "TcpNewReno", "side", "its"]
+    assert {"TcpCubic", "TcpBbr"} <= set(out.split())
     assert "aqm, 2 points" in out
     assert "a seed changes nothing" in err
 
@@ -63,13 +65,38 @@ def test_one_column_an_algorithm_and_one_row_a_point_and_metric(compare: Compare
         "bbr", "cubic", "--each", "--metric", "mean_srtt_l4", "--format", "markdown"
     )
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in out.splitlines()]
-    assert lines[0] == ["where", "metric", "unit", "TcpBbr", "TcpCubic"]
+    assert lines[0] == [
+        *("where", "metric", "unit", "TcpBbr", "TcpCubic", "difference", "shown", "verdict")
+    ]
     assert [line[0] for line in lines[2:]] == [
         "aqm k=1 qdisc=CoDelQueueDisc",
         "aqm k=2 qdisc=CoDelQueueDisc",
     ]
     assert "±" in lines[2][3]
-    assert "%)" in lines[2][4]
+    assert re.fullmatch(r"x\d\.\d+ \(\d\.\d+ to \d\.\d+\)", lines[2][5])
+
+
+def test_a_threshold_says_what_matters(compare: Compare) -> None:
+    def words(*more: str) -> set[str]:
+        line = ("newreno", "cubic", "--metric", "mean_srtt_l4", "--each", "--json", *more)
+        return {row["verdict"] for row in json.loads(compare(*line)[1])["rows"]}
+
+    assert "equal" not in words("--least", "0%")
+    assert words("--least", "99%") == {"equal"}
+    for wrong in ("5", "5 percent", "-1%", "100%"):
+        status, _, err = compare("newreno", "cubic", f"--least={wrong}")
+        assert status == 2
+        assert "--least" in err
+
+
+def test_an_interval_over_grids_is_shown_if_asked(compare: Compare) -> None:
+    line = ("newreno", "cubic", "--metric", "mean_srtt_l4")
+    assert "over grids" not in compare(*line)[1]
+    _, out, err = compare(*line, "--over-grids")
+    assert "over grids" in out.splitlines()[0]
+    assert "drawn at random" in err
+    (row,) = json.loads(compare(*line, "--over-grids", "--json")[1])["rows"]
+    assert row["grids_low"] < row["value"] < row["grids_high"]
 
 
 def test_points_are_chosen_by_their_parameters(compare: Compare) -> None:

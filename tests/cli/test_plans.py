@@ -75,7 +75,7 @@ def test_databases_are_compared_whatever_their_files_are_called(ccperf: Any) -> 
         ccperf(*line, "--db", name)
     found = ccperf("compare", "before", "after.sqlite", "--json").json
     assert (found["base"], found["sides"]) == ("before", ["after.sqlite"])
-    assert {row["verdict"] for row in found["rows"]} == {"same"}
+    assert {row["verdict"] for row in found["rows"]} == {"equal"}
     outcome = ccperf("compare", "before", "missing.db")
     assert outcome.status == 2
     assert "missing.db" in outcome.err

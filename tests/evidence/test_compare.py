@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -32,41 +34,95 @@ def test_seeds_are_paired_by_number() -> None:
     other.metrics = {3: {METRIC: 4.0}, 2: {METRIC: 2.5}, 9: {METRIC: 100.0}}
     (row,) = compared([base], [other]).rows
     assert row.seeds == 2
-    assert row.difference.mean == pytest.approx(0.75)
+    # 2.5 / 2 and 4 / 3.
+    assert row.size.mean == pytest.approx(math.sqrt(2.5 / 2 * 4 / 3))
 
 
 def test_verdicts_say_what_the_runs_allow_to_say() -> None:
-    def verdict(base: list[float], other: list[float]) -> str:
-        return compared([cell("a", base)], [cell("b", other)]).rows[0].verdict
+    def verdict(base: list[float], other: list[float], least: float = 0.01) -> tuple[str, int]:
+        (row,) = compare(
+            {"a": [cell("a", base)], "b": [cell("b", other)]}, [METRIC], least=least
+        ).rows
+        return str(row.verdict), row.verdict.shown
 
-    assert verdict([1.0], [2.0]) == "one seed"
-    assert verdict([1.0, 1.0], [1.0, 1.0]) == "same"
-    assert verdict([1.0, 1.0], [2.0, 2.0]) == "exact"
-    assert verdict([1.0, 2.0, 3.0], [1.5, 1.4, 3.9]) == "not significant"
-    assert verdict([1.0, 2.0, 3.0, 4.0], [2.0, 3.01, 4.0, 5.01]) == "significant"
+    assert verdict([1.0], [2.0]) == ("not known yet (one seed)", 0)
+    # No seed changes anything: exact, and shown if the values differ at all.
+    assert verdict([1.0, 1.0], [1.0, 1.0]) == ("equal within 1 %", 0)
+    assert verdict([1.0, 1.0], [1.005, 1.005]) == ("equal within 1 %", 1)
+    assert verdict([1.0, 1.0], [2.0, 2.0]) == ("worse", 1)
+    assert verdict([2.0, 2.0], [1.0, 1.0]) == ("better", 1)
+    assert verdict([2.0, 2.0], [1.0, 1.0], least=1.5) == ("equal within 150 %", 1)
+    text, shown = verdict([1.0, 2.0, 3.0], [1.5, 1.4, 3.9])
+    assert re.fullmatch(r"not known yet \(\d+ more seeds would tell\)", text)
+    assert shown == 0
+    assert verdict([1.0, 2.0, 3.0, 4.0], [2.0, 4.1, 5.9, 8.1]) == ("worse", 1)
+    # Shown to differ, and shown that it does not matter.
+    assert verdict([1.0, 2.0, 3.0, 4.0], [1.002, 2.0042, 3.0058, 4.0081]) == ("equal within 1 %", 1)
+
+
+def test_points_and_their_mean_make_the_verdict() -> None:
+    def verdict(*factors: float) -> tuple[str, str]:
+        base = [cell("a", [10.0, 10.0], k) for k in range(len(factors))]
+        other = [cell("b", [10.0 * f] * 2, k) for k, f in enumerate(factors)]
+        (row,) = compared(base, other).rows
+        return row.verdict.word, str(row.verdict)
+
+    assert verdict(1.1, 1.2) == ("worse", "worse")
+    assert verdict(1.1, 1.0) == ("worse", "worse at 1, equal within 1 % at 1")
+    assert verdict(1.1, 0.5) == ("mixed", "better at 1, worse at 1")
+    # One point of three by 2 %: on the mean that is below 1 %.
+    assert verdict(1.02, 1.0, 1.0) == ("mixed", "worse at 1, equal within 1 % at 2")
+    assert verdict(1.001, 1.0, 1.0) == ("equal", "equal within 1 %")
+
+
+def test_a_metric_without_a_direction_is_higher_or_lower() -> None:
+    base, other = cell("a", []), cell("b", [])
+    base.metrics = {seed: {"mean_cwnd_l4": 10.0} for seed in (1, 2)}
+    other.metrics = {seed: {"mean_cwnd_l4": 20.0} for seed in (1, 2)}
+    for sides, word in (((base, other), "higher"), ((other, base), "lower")):
+        (row,) = compare({"a": [sides[0]], "b": [sides[1]]}, ["mean_cwnd_l4"]).rows
+        assert row.verdict.word == word
+        assert row.verdict.is_better is None
 
 
 def test_many_comparisons_need_more_evidence_each() -> None:
-    pairs = ([1.0, 2.0, 3.0, 4.0], [1.3, 2.2, 3.2, 4.5])  # p = 0.016
+    pairs = ([1.0, 2.0, 3.0, 4.0], [1.2, 2.2, 3.3, 4.5])  # p = 0.009
     one = compared([cell("a", pairs[0])], [cell("b", pairs[1])], each=True)
-    assert one.rows[0].verdict == "significant"
+    assert one.rows[0].is_shown
     many = compared(
         [cell("a", pairs[0], k) for k in range(10)],
         [cell("b", pairs[1], k) for k in range(10)],
         each=True,
     )
-    assert {row.verdict for row in many.rows} == {"not significant"}
-    assert many.rows[0].p == pytest.approx(10 * (one.rows[0].p or 0))
+    assert not any(row.is_shown for row in many.rows)
+    alone, corrected = (rows[0].differences[0].p for rows in (one.rows, many.rows))
+    assert alone
+    assert corrected == pytest.approx(10 * alone)
 
 
-def test_over_points_each_counts_once_by_its_relative_difference() -> None:
+def test_another_metric_and_another_side_change_no_answer() -> None:
+    def cells_of(name: str, shift: float) -> list[Cell]:
+        made = cell(name, [1.0, 2.0, 3.0, 4.0])
+        for seed, found in made.metrics.items():
+            found[METRIC] += shift * (1 + 0.1 * seed)
+            found["p95_srtt_l4"] = found[METRIC] + 0.01 * seed * seed
+        return [made]
+
+    sides = {"a": cells_of("a", 0), "b": cells_of("b", 0.5), "c": cells_of("c", 0.7)}
+    alone = compare({"a": sides["a"], "b": sides["b"]}, [METRIC]).rows[0]
+    assert compare(sides, [METRIC, "p95_srtt_l4"]).rows[0] == alone
+
+
+def test_over_points_each_counts_once_by_its_factor() -> None:
     base = [cell("a", [10.0, 10.0], 1), cell("a", [1000.0, 1000.0], 2)]
     other = [cell("b", [11.0, 11.0], 1), cell("b", [1300.0, 1300.0], 2)]
     (row,) = compared(base, other).rows
     assert row.points == 2
-    assert row.relative is not None
-    assert row.relative.value == pytest.approx(0.2)
-    assert row.is_shown is False
+    assert row.size.mean == pytest.approx(math.sqrt(1.1 * 1.3))
+    assert row.means == pytest.approx((100, math.sqrt(11 * 1300)))
+    assert (row.size.least.value, row.size.least.point) == (pytest.approx(1.1), (("k", "1"),))
+    assert (row.size.largest.value, row.size.largest.point) == (pytest.approx(1.3), (("k", "2"),))
+    assert (row.verdict.shown, row.verdict.exact) == (2, 2)
     each = compared(base, other, each=True).rows
     assert [dict(row.point)["k"] for row in each] == ["1", "2"]
 
@@ -81,9 +137,23 @@ def test_engines_are_not_mixed_but_versions_can_be_compared() -> None:
 
 def test_the_direction_of_a_metric_says_what_is_better() -> None:
     (row,) = compared([cell("a", [2.0, 2.0])], [cell("b", [1.0, 1.0])]).rows
-    assert row.is_better is True  # a shorter RTT
+    assert row.verdict.is_better is True  # a shorter RTT
     (row,) = compared([cell("a", [2.0, 1.0, 3.0])], [cell("b", [2.0, 1.5, 2.0])]).rows
-    assert row.is_better is None
+    assert row.verdict.is_better is None
+
+
+def test_an_interval_over_points_is_given_if_asked_and_decides_nothing() -> None:
+    """ln 1.1 and ln 1.3: mean ± 12.7062 x deviation / sqrt(2)."""
+    base = [cell("a", [10.0, 10.0], 1), cell("a", [10.0, 10.0], 2)]
+    other = [cell("b", [11.0, 11.0], 1), cell("b", [13.0, 13.0], 2)]
+    (row,) = compared(base, other).rows
+    assert row.size.over_grids is None
+    low, high = row.over_grids or (0, 0)
+    half = 12.7062 * math.log(1.3 / 1.1) / 2
+    assert low == pytest.approx(math.sqrt(1.1 * 1.3) * math.exp(-half), rel=1e-4)
+    assert high == pytest.approx(math.sqrt(1.1 * 1.3) * math.exp(half), rel=1e-4)
+    assert low < 1 < high
+    assert row.verdict.word == "worse"
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,18 @@ the binomial distribution's central 99 %. Generators are seeded: a test that pas
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ccperf.evidence.cells import Cell, Point
-from ccperf.evidence.compare import compare
+from ccperf.evidence.compare import Row, compare, corrected
 from ccperf.evidence.paired import LEVEL, difference, holm
 from ccperf.evidence.summary import CONFIDENCE, summarise
+from ccperf.metrics import Effect
 
 TRIALS = 4000
 
@@ -49,22 +52,22 @@ def test_the_difference_of_pairs_is_covered_though_their_seeds_have_much_in_comm
         of_the_seed = draw.normal(20, 5, seeds)
         base = of_the_seed + draw.normal(0, 0.2, seeds)
         other = of_the_seed + draw.normal(0.7, 0.4, seeds)
-        found = difference(base.tolist(), other.tolist()).difference
-        assert found.half_width is not None
-        return abs(found.mean - 0.7) <= found.half_width
+        found = difference(base.tolist(), other.tolist()).interval
+        assert found is not None
+        return found[0] <= 0.7 <= found[1]
 
     assert as_often_as(count(TRIALS, covers, seeds), TRIALS, CONFIDENCE)
 
 
 @pytest.mark.parametrize("seeds", [5, 10])
-def test_a_relative_difference_is_covered(seeds: int) -> None:
+@pytest.mark.parametrize("spread", [0.02, 0.3, 1.0])
+def test_a_factor_is_covered_however_much_the_values_spread(seeds: int, spread: float) -> None:
     def covers(draw: np.random.Generator) -> bool:
-        base = draw.normal(20, 1, seeds)
-        other = 1.1 * base + draw.normal(0, 0.5, seeds)
-        found = difference(base.tolist(), other.tolist()).relative
+        base = draw.lognormal(3, spread, seeds)
+        other = 1.1 * base * draw.lognormal(0, spread / 2, seeds)
+        found = difference(base.tolist(), other.tolist(), "ratio").interval
         assert found is not None
-        assert found.half_width is not None
-        return abs(found.value - 0.1) <= found.half_width
+        return found[0] <= math.log(1.1) <= found[1]
 
     assert as_often_as(count(TRIALS, covers, seeds), TRIALS, CONFIDENCE)
 
@@ -107,14 +110,75 @@ def cells(draw: np.random.Generator, algorithm: str, points: int) -> list[Cell]:
 
 
 @pytest.mark.parametrize("points", [1, 2, 10])
-def test_the_row_that_compare_prints_of_an_algorithm_and_itself_is_starred_in_5_of_100_cases(
+def test_even_one_difference_of_an_algorithm_and_itself_is_shown_in_5_of_100_cases(
     points: int,
 ) -> None:
-    """Over several points, too, where relative differences are averaged."""
+    """Whatever the number of points; they stand in one row, or each in one of its own."""
 
     def flagged(draw: np.random.Generator) -> bool:
         sides = {name: cells(draw, name, points) for name in ("a", "b")}
         (row,) = compare(sides, ["mean_srtt_l4"]).rows
+        assert any(r.is_shown for r in compare(sides, ["mean_srtt_l4"], each=True).rows) is (
+            row.is_shown
+        )
         return row.is_shown
 
-    assert as_often_as(count(TRIALS, flagged, points), TRIALS, LEVEL)
+    assert as_often_as(count(TRIALS, flagged, points), TRIALS, 1 - (1 - LEVEL / points) ** points)
+
+
+@pytest.mark.parametrize(("points", "effect"), [(1, "ratio"), (6, "ratio"), (6, "difference")])
+def test_what_differs_by_the_margin_is_called_equal_somewhere_in_5_of_100_cases(
+    points: int, effect: Effect
+) -> None:
+    """The hardest case of an equality that is none: a difference that only just matters."""
+
+    def flagged(draw: np.random.Generator) -> bool:
+        rows = []
+        for _ in range(points):
+            base = draw.lognormal(0, 0.2, 8)
+            factor = 1.01 * draw.lognormal(0, 0.001, 8)
+            if effect == "difference":
+                base = np.full(8, 1.0)
+                factor = 1.01 + draw.normal(0, 0.001, 8)
+            found = difference(base.tolist(), (base * factor).tolist(), effect)
+            rows.append(Row("aqm", "mean_srtt_l4", "b", (found,)))
+        return any(row.differences[0].is_equal for row in corrected(rows))
+
+    expected = 1 - (1 - LEVEL / points) ** points
+    assert as_often_as(count(TRIALS, flagged, points), TRIALS, expected)
+
+
+@pytest.mark.parametrize(
+    ("truth", "spread", "points"),
+    [(1.2, 0.1, 1), (1.2, 0.1, 8), (0.5, 0.9, 1), (1.0, 0.01, 1), (1.0, 0.01, 8), (1.004, 0.01, 1)],
+)
+def test_as_many_more_seeds_as_are_asked_for_tell_in_80_of_100_cases(
+    truth: float, spread: float, points: int
+) -> None:
+    """With the true size and deviation; and half of the seeds would not do."""
+    pilot = replace(
+        difference([1.0, 1.0], [1.0, 1.1], "ratio"),
+        mean=math.log(truth),
+        deviation=spread,
+        p=1.0,
+        p_equal=1.0,
+        family=points,
+    )
+    assert pilot.more_seeds is not None
+    enough = 2 + pilot.more_seeds
+    wanted = "equal" if truth < 1.01 and truth > 0.99 else "more" if truth > 1 else "less"
+
+    def tells(seeds: int) -> int:
+        def told(draw: np.random.Generator) -> bool:
+            other = truth * draw.lognormal(0, spread, seeds)
+            found = difference([1.0] * seeds, other.tolist(), "ratio")
+            assert found.p is not None
+            assert found.p_equal is not None
+            # The hardest place of a family.
+            found = replace(found, p=found.p * points, p_equal=found.p_equal * points)
+            return found.direction == wanted
+
+        return count(1000, told, points)
+
+    assert tells(enough) >= 780
+    assert tells(max(2, enough // 2)) < 700

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,25 +29,61 @@ def test_one_value_has_no_interval_and_equal_values_have_none_to_speak_of() -> N
 def test_a_difference_by_hand() -> None:
     """Pairs 1, 2, 3: t = 2 / (1 / sqrt 3) = 3.4641, p = 0.0742 with two degrees of freedom."""
     found = difference([10.0, 20.0, 30.0], [11.0, 22.0, 33.0])
-    assert found.difference.mean == 2
+    assert found.mean == found.size == 2
     assert found.p == pytest.approx(0.07418, abs=1e-5)
-    assert found.effect == pytest.approx(2 * (1 - 3 / 7))
-    assert found.relative is not None
-    assert found.relative.value == pytest.approx(0.1)
-    # All of the difference is proportional: the ratio is known, the difference is not.
-    assert found.relative.half_width == pytest.approx(0, abs=1e-12)
+    assert found.interval == pytest.approx((2 - 2.4841, 2 + 2.4841), abs=1e-4)
+    # 1 % of the larger mean, 22: t = (2 - 0.2178) / 0.57735 from there.
+    assert found.margin == pytest.approx(22 * 0.01 / 1.01)
+    assert found.p_equal is not None
+    assert found.p_equal > 0.5
+
+
+def test_a_ratio_by_hand() -> None:
+    """ln 1.5, ln 2, ln 2.5: mean 0.671634, deviation 0.256088; t = 4.5426, p = 0.0452."""
+    found = difference([10.0, 20.0, 30.0], [15.0, 40.0, 75.0], "ratio")
+    assert found.is_log
+    assert found.size == pytest.approx(0.671634, abs=1e-6)
+    assert found.p == pytest.approx(0.04517, abs=1e-4)
+    assert found.interval is not None
+    assert [math.exp(end) for end in found.interval] == pytest.approx([1.0361, 3.6980], abs=1e-3)
+
+
+def test_more_seeds_where_the_answer_is_open_and_none_where_it_is_known() -> None:
+    open_, known = ([1.0, 1.4, 0.9], [1.0, 1.02, 0.99])
+    assert difference([1.0] * 3, [x * 1.2 for x in open_], "ratio").more_seeds
+    assert difference([1.0] * 3, [x * 1.2 for x in known], "ratio").more_seeds is None
+    # As good as on the margin: no number of seeds that one would run tells.
+    close = difference([1.0] * 3, [1.01 * 0.99, 1.01, 1.01 / 0.99], "ratio")
+    assert (close.direction, close.more_seeds) == ("unknown", None)
+
+
+def test_where_pairs_do_not_vary_though_runs_do_their_signs_are_counted() -> None:
+    """Three times the same sign is one of four cases: with six it would be one of 32."""
+    three = difference([0.0] * 3, [2.0] * 3)
+    assert (three.basis, three.p) == ("sign test", 0.25)
+    assert (three.direction, three.more_seeds) == ("unknown", 3)
+    six = difference([0.0] * 6, [2.0] * 6)
+    assert (six.p, six.direction) == (1 / 32, "more")
+    assert difference([2.0] * 3, [2.0] * 3).direction == "equal"
 
 
 def test_what_no_seed_changes_is_exact() -> None:
-    found = difference([5.0, 5.0], [6.0, 6.0])
-    assert found.is_exact
-    assert found.p is None
-    assert found.relative is not None
-    assert (found.relative.value, found.relative.half_width) == (pytest.approx(0.2), 0.0)
+    found = difference([5.0, 5.0], [6.0, 6.0], "ratio", is_exact=True)
+    assert (found.basis, found.p, found.interval) == ("exact", None, None)
+    assert found.is_shown
+    assert found.direction == "more"
+    assert math.exp(found.size) == pytest.approx(1.2)
 
 
-def test_from_zero_there_is_no_relative_difference() -> None:
-    assert difference([0.0, 0.0], [1.0, 2.0]).relative is None
+def test_a_zero_among_the_seeds_is_compared_by_differences() -> None:
+    """Then the factor is that of the means, and there is none where one side is always 0."""
+    found = difference([0.0, 2.0, 4.0], [3.0, 7.0, 8.0], "ratio")
+    assert (found.is_log, found.mean) == (False, 4)
+    assert found.p == pytest.approx(difference([0.0, 2.0, 4.0], [3.0, 7.0, 8.0]).p or 0)
+    assert math.exp(found.size) == pytest.approx(3)
+    assert difference([0.0, 0.0], [1.0, 2.0], "ratio").size == math.inf
+    assert difference([1.0, 2.0], [0.0, 0.0], "ratio").size == -math.inf
+    assert difference([0.0, 0.0], [0.0, 0.0], "ratio").size == 0
 
 
 def test_values_come_in_pairs() -> None:

@@ -12,9 +12,10 @@ from site_html import parse
 
 from ccperf import backends, catalogue, site
 from ccperf.evidence import cells, compare
+from ccperf.evidence.verdict import effect_text
 from ccperf.result import Result
 from ccperf.site.inventory import inventory
-from ccperf.site.scores import CRITERIA, Scores, sentence
+from ccperf.site.scores import CRITERIA, Scores
 from ccperf.store import Store
 
 if TYPE_CHECKING:
@@ -110,17 +111,34 @@ def test_the_best_is_darkest_and_the_worst_is_bare(scores: Scores) -> None:
             assert 0 in ranks
 
 
-def test_sentences_speak_of_significant_differences_only(scores: Scores) -> None:
+def test_a_sentence_counts_every_experiment_and_criterion_once(scores: Scores) -> None:
     rows = scores.against("TcpNewReno")
-    for algorithm in ALGORITHMS:
-        said = sentence(scores.findings("TcpNewReno"), "TcpNewReno", algorithm, 9)
-        significant = [
-            row for row in rows if row.side == algorithm and row.verdict == "significant"
-        ]
-        assert bool(said) == bool(significant)
-        if said:
-            counts = [int(count) for count in re.findall(r"in (\d+) of \d+ experiment", str(said))]
-            assert sum(counts) == len(significant)
+    for algorithm in ("TcpCubic", "TcpVegas"):
+        own = [row.verdict for row in rows if row.side == algorithm]
+        said = scores.sentence("TcpNewReno", algorithm, 9) or ""
+        assert said.startswith("against TcpNewReno: ")
+        counts = [int(count) for count in re.findall(r" in (\d+) of \d+", said)]
+        assert sum(counts) == sum(each.direction in ("more", "less") for each in own)
+        rest = re.search(r"of the other (\d+) comparison", said)
+        if "equal within 1 % in the rest" not in said:
+            assert sum(counts) + int(rest[1] if rest else 0) == len(own)
+    assert scores.sentence("TcpNewReno", "TcpNewReno", 9) is None
+
+
+def test_the_baseline_s_sentence_is_the_other_s_turned_round(scores: Scores) -> None:
+    """What one has more of, the other has less of, in as many experiments."""
+
+    def counts(base: str, algorithm: str) -> dict[str, str]:
+        said = scores.sentence(base, algorithm, 9) or ""
+        return dict(re.findall(r"([a-z][a-z ]+) in (\d+) of", said.replace("but ", "")))
+
+    turned = {}
+    for criterion in CRITERIA:
+        turned |= {criterion.more: criterion.less, criterion.less: criterion.more}
+    there = counts("TcpNewReno", "TcpVegas")
+    assert there
+    back = counts("TcpVegas", "TcpNewReno")
+    assert {turned[what]: count for what, count in there.items()} == back
 
 
 def test_the_front_page_has_a_cell_for_every_algorithm_and_experiment(
@@ -162,9 +180,9 @@ def test_an_algorithm_s_differences_are_those_of_the_comparison(
             and each.metric == criterion.metric
             and each.experiment == "aqm"
         ]
-        if wanted.relative is not None:
-            percent = f"{100 * wanted.relative.value:,.1f}".replace("-", "−").lstrip("−")
-            assert percent in shown[criterion.title].text
+        cell = shown[criterion.title]
+        assert effect_text(wanted.size.effect, wanted.size.mean) in cell.text
+        assert str(wanted.verdict) in cell.attributes["title"]
 
 
 @pytest.mark.browser
@@ -336,7 +354,7 @@ def test_an_algorithm_is_compared_with_the_baseline_one_chooses(
     assert browser.evaluate(cells_of) != before
     shown = "[...document.querySelectorAll('section.against > p')].filter((p) => p.offsetParent)"
     assert browser.evaluate(f"{shown}.length") == 1
-    assert "Against TcpCubic" in browser.evaluate(f"{shown}[0].textContent")
+    assert "TcpVegas against TcpCubic" in browser.evaluate(f"{shown}[0].textContent")
     assert browser.problems() == []
 
 

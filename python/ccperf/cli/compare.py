@@ -52,6 +52,13 @@ def command(
         Literal["text", "markdown", "latex", "csv", "json"], Parameter(help="Output.")
     ] = "text",
     json: Annotated[bool, Parameter(help="As --format json.")] = False,
+    least: Annotated[
+        str, Parameter(help="Relative difference below which two values count as equal.")
+    ] = "1%",
+    over_grids: Annotated[
+        bool,
+        Parameter(help="Interval of the mean if the grid's points were a random sample."),
+    ] = False,
     fail_on: Annotated[
         list[str] | None,
         Parameter(help="Exit 1 if a metric changes so: 'mean_srtt_l4>5%'; may be repeated."),
@@ -59,9 +66,9 @@ def command(
 ) -> int:
     """Compare algorithms over the same points and seeds; the first one is the base.
 
-    Values are means over seeds with 95 % confidence intervals, differences are paired by seed. A
-    star says that a difference is significant (after Holm's correction for the number of rows)
-    or exact (a seed changes nothing); without one, the runs do not show that there is any.
+    Each row says how large a difference is, at how many points it is shown (a star, of one point):
+    it is exact, or more than chance; and what that is worth: better, worse, equal within 1 %, or
+    not known yet. docs/evidence.md explains it.
     """
     from ccperf.cli.compare_runs import compare_runs
     from ccperf.cli.comparison import print_comparison
@@ -73,6 +80,7 @@ def command(
 
     format = "json" if json else format
     gates = [gate.parse(text) for text in fail_on or []]
+    threshold = _threshold(least)
     if files := [Path(item) for item in items if _is_database(item)]:
         if len(files) != len(items) or versions:
             other = next((item for item in items if not _is_database(item)), "--versions")
@@ -89,13 +97,33 @@ def command(
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
     chosen = metrics_named(metric) or list(HEADLINES)
     chosen = list(dict.fromkeys([*chosen, *(each.metric for each in gates)]))
-    comparison = compare(sides, chosen, over_databases=bool(files), each=each or bool(gates))
+    comparison = compare(
+        sides,
+        chosen,
+        over_databases=bool(files),
+        each=each or bool(gates),
+        least=threshold,
+    )
     if not comparison.rows:
         raise UsageError("items", f"{', '.join(sides)} have no point and seed in common")
     broken = [(each, row) for row in comparison.rows for each in gates if each.fails(row)]
     failed = bool(broken) or bool(gates and any(comparison.missing.values()))
-    print_comparison(comparison, format, broken if gates else None, failed)
+    print_comparison(comparison, format, broken if gates else None, failed, over_grids=over_grids)
     return 1 if failed else 0
+
+
+def _threshold(text: str) -> float:
+    """`5%` as 0.05."""
+    from ccperf.errors import UsageError
+
+    number, sign, rest = text.partition("%")
+    try:
+        value = float(number)
+    except ValueError:
+        value = -1.0
+    if not sign or rest.strip() or not 0 <= value < 100:
+        raise UsageError("--least", f"`{text}` is no percentage from 0% to below 100%; e.g. 5%")
+    return value / 100
 
 
 def _is_database(item: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ccperf.evidence.compare import Comparison, Row
     from ccperf.evidence.gate import Gate
     from ccperf.evidence.summary import Summary
+    from ccperf.evidence.verdict import Extreme
 
 
 def print_comparison(
@@ -19,6 +21,8 @@ def print_comparison(
     format: str,
     broken: Sequence[tuple[Gate, Row]] | None,
     failed: bool,
+    *,
+    over_grids: bool = False,
 ) -> None:
     """Print a comparison, with gates (`broken` is not None) only what they say of it."""
     from ccperf.cli.formats import render
@@ -29,7 +33,7 @@ def print_comparison(
             {
                 "base": comparison.base,
                 "sides": list(comparison.sides),
-                "rows": [document(row) for row in comparison.rows],
+                "rows": [document(row, over_grids=over_grids) for row in comparison.rows],
                 "missing": {name: list(points) for name, points in comparison.missing.items()},
                 "cells": comparison.cells,
                 "deterministic_cells": comparison.deterministic,
@@ -45,34 +49,111 @@ def print_comparison(
         )
         return
     if format == "csv":
-        say(_csv(comparison))
+        say(_csv(comparison, over_grids))
     elif broken is None:
-        head, rows = _table(comparison)
-        say(render(format, head, rows))
+        say(render(format, *_table(comparison, over_grids)))
     else:
         _print_gates(comparison, format, broken, failed)
-    for line in _remarks(comparison):
+    for line in _remarks(comparison, over_grids):
         note(line)
 
 
-def _table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """One line a point (or experiment) and metric, one column an algorithm."""
+def _table(comparison: Comparison, over_grids: bool) -> tuple[list[str], list[list[str]]]:
+    """One line for each row of a comparison, the sides of a metric below each other."""
     from ccperf.metrics import named
 
-    lines: dict[tuple[Any, ...], dict[str, Row]] = {}
+    lines: dict[tuple[Any, ...], list[Row]] = {}
     for row in comparison.rows:
-        lines.setdefault((row.experiment, row.point, row.metric), {})[row.side] = row
+        lines.setdefault((row.experiment, row.point, row.metric), []).append(row)
+    is_pooled = any(row.points > 1 for row in comparison.rows)
+    one, *others = comparison.sides
+    columns = ["where", "metric", "unit", comparison.base]
+    columns += ["side", "its value"] if others else [one]
+    columns += ["difference", *(["least", "largest"] if is_pooled else [])]
+    columns += [*(["over grids"] if over_grids else []), "shown", "verdict"]
     rows = []
-    for (experiment, point, metric), sides in lines.items():
-        first = next(iter(sides.values()))
-        what = f"{experiment}, {first.points} points" if first.points > 1 else experiment
-        if first.points == 1:
-            what = " ".join([experiment, *(f"{name}={value}" for name, value in point)])
-        cells = [_value(first.base, first.points)]
-        cells += [_change(sides[name]) if name in sides else "" for name in comparison.sides]
-        definition = named(metric)
-        rows.append([what, metric, definition.unit if definition else "", *cells])
-    return ["where", "metric", "unit", comparison.base, *comparison.sides], rows
+    for row in (row for sides in lines.values() for row in sides):
+        base, value = _values(row)
+        definition = named(row.metric)
+        extremes = [_extreme(row, each) for each in (row.size.least, row.size.largest)]
+        rows.append(
+            [
+                _where(row),
+                row.metric,
+                definition.unit if definition else "",
+                base,
+                *([row.side] if others else []),
+                value,
+                difference_text(row),
+                *(extremes if is_pooled else []),
+                *([_over_grids(row)] if over_grids else []),
+                _shown(row),
+                str(row.verdict),
+            ]
+        )
+    return columns, rows
+
+
+def _where(row: Row) -> str:
+    if row.points > 1:
+        return f"{row.experiment}, {row.points} points"
+    return " ".join([row.experiment, *(f"{name}={value}" for name, value in row.point)])
+
+
+def _values(row: Row) -> tuple[str, str]:
+    """The means of both sides, with their intervals over seeds at a point."""
+    if row.points > 1:
+        base, side = row.means
+        return digits(base), digits(side)
+    (found,) = row.differences
+    return _value(found.base), _value(found.other)
+
+
+def difference_text(row: Row) -> str:
+    """`x1.45 (1.41 to 1.49)`, `+3.2 (3.1 to 3.3)`: with the interval over seeds at a point."""
+    from ccperf.evidence.verdict import effect_text
+
+    size = row.size
+    if size.mean is None:
+        return effect_text(size.effect, size.largest.value or size.least.value)
+    text = effect_text(size.effect, size.mean)
+    interval = row.differences[0].interval if row.points == 1 else None
+    if interval:
+        text += f" ({_interval(size.effect, interval)})"
+    if size.zeros:
+        text += f" at {row.points - size.zeros}"
+    return text
+
+
+def _interval(effect: str, interval: tuple[float, float]) -> str:
+    low, high = map(math.exp, interval) if effect == "ratio" else interval
+    return f"{digits(low, 3)} to {digits(high, 3)}"
+
+
+def _extreme(row: Row, extreme: Extreme) -> str:
+    """The least or largest difference with those parameters of its point that vary."""
+    from ccperf.evidence.verdict import effect_text
+
+    if row.points == 1:
+        return ""
+    others = [set(found.point) for found in row.differences]
+    varying = [pair for pair in extreme.point if not all(pair in other for other in others)]
+    text = effect_text(row.size.effect, extreme.value)
+    return f"{text} ({' '.join(f'{name}={value}' for name, value in varying)})" if varying else text
+
+
+def _over_grids(row: Row) -> str:
+    from ccperf.evidence.verdict import effect_text
+
+    found = row.over_grids
+    return " to ".join(effect_text(row.size.effect, end) for end in found) if found else ""
+
+
+def _shown(row: Row) -> str:
+    said = row.verdict
+    if row.points > 1:
+        return f"{said.shown} of {said.points}"
+    return " ".join(["*"] * said.shown + ["exact"] * said.exact)
 
 
 def _print_gates(
@@ -84,10 +165,9 @@ def _print_gates(
         rows = [
             [
                 gate.text,
-                " ".join([row.experiment, *(f"{name}={value}" for name, value in row.point)]),
-                _value(row.base),
-                _value(row.other),
-                _relative(row),
+                _where(row),
+                *_values(row),
+                difference_text(row),
             ]
             for gate, row in broken
         ]
@@ -97,51 +177,49 @@ def _print_gates(
     say(f"{verdict}: {len(broken)} of {counted(len(comparison.rows), 'comparison')} beyond a limit")
 
 
-def _csv(comparison: Comparison) -> str:
+def _csv(comparison: Comparison, over_grids: bool) -> str:
     from ccperf.cli.formats import render
     from ccperf.evidence.compare import document
+    from ccperf.evidence.shown import flat
 
-    documents = [document(row) for row in comparison.rows]
+    documents = [document(row, over_grids=over_grids) for row in comparison.rows]
     parameters = list(dict.fromkeys(name for one in documents for name in one["point"]))
     fields = [name for name in documents[0] if name not in ("experiment", "point")]
-    return render(
-        "csv",
-        ["experiment", *parameters, "base", *fields],
+    rows = [
         [
-            [
-                one["experiment"],
-                *(one["point"].get(name, "") for name in parameters),
-                comparison.base,
-                *("" if one[name] is None else str(one[name]) for name in fields),
-            ]
-            for one in documents
-        ],
-    )
+            one["experiment"],
+            *(one["point"].get(name, "") for name in parameters),
+            comparison.base,
+            *("" if values[name] is None else str(values[name]) for name in fields),
+        ]
+        for one, values in ((one, flat(one)) for one in documents)
+    ]
+    return render("csv", ["experiment", *parameters, "base", *fields], rows)
 
 
-def _remarks(comparison: Comparison) -> list[str]:
+def _remarks(comparison: Comparison, over_grids: bool) -> list[str]:
     rows = comparison.rows
     remarks = []
     if any(row.points > 1 for row in rows):
         remarks.append(
-            "over several points: the mean of their relative differences, interval over points;"
-            " --each shows every point"
+            "over several points: the mean difference (of factors the geometric one), the least and"
+            " the largest; shown: at how many points it is exact, or more than chance (5 % for each"
+            " metric and side, Holm's correction); --each shows every point"
         )
-    if any(row.verdict == "one seed" for row in rows):
+    if any(row.size.zeros for row in rows):
+        remarks.append("where one side is 0 there is no factor: such points are not in the mean")
+    if over_grids:
         remarks.append(
-            "one seed: no intervals, and no word on significance; --seed 1..10 gives both"
+            "over grids: 95 % interval of the mean if the points were drawn at random from all that"
+            " could be; it decides nothing else"
         )
+    if any(row.verdict.unknown and row.seeds == 1 for row in rows):
+        remarks.append("one seed: no intervals, and no word on chance; --seed 1..10 gives both")
     if comparison.deterministic:
         remarks.append(
             f"a seed changes nothing in {comparison.deterministic} of"
             f" {counted(comparison.cells, 'cell')} (one algorithm at one point): what they say is"
             " exact, for these settings only"
-        )
-    unclear = sum(row.verdict == "not significant" for row in rows)
-    if unclear:
-        remarks.append(
-            f"{unclear} of {counted(len(rows), 'difference')} not significant"
-            " (5 %, Holm's correction)"
         )
     for side, points in comparison.missing.items():
         if points:
@@ -152,27 +230,11 @@ def _remarks(comparison: Comparison) -> list[str]:
     return remarks
 
 
-def _value(summary: Summary, points: int = 1) -> str:
-    """A mean with its interval over seeds; over points there is none that means something."""
-    if not summary.half_width or points > 1:
+def _value(summary: Summary) -> str:
+    """A mean with its interval over seeds."""
+    if not summary.half_width:
         return digits(summary.mean)
     return f"{digits(summary.mean)} ± {digits(summary.half_width, 2)}"
-
-
-def _change(row: Row) -> str:
-    value = _value(row.other, row.points)
-    if row.verdict == "same" or (row.points == 1 and digits(row.base.mean) == value):
-        return value
-    return f"{value} ({_relative(row)})" + (" *" if row.is_shown else "")
-
-
-def _relative(row: Row) -> str:
-    if row.relative is None:
-        return f"{row.difference.mean:+.4g}".replace("-", "−")
-    text = f"{100 * row.relative.value:+.1f}"
-    if row.relative.half_width:
-        text += f" ± {100 * row.relative.half_width:.1f}"
-    return f"{text} %".replace("-", "−")
 
 
 def digits(value: float, significant: int = 4) -> str:

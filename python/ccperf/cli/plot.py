@@ -183,7 +183,9 @@ def _mean(cell: Cell, metric: str) -> tuple[float, float | None] | None:
 def _against(
     cell: Cell, members: Sequence[Cell], metric: str, base: str
 ) -> tuple[float, float | None] | None:
-    """Mean over that of the base at the same point, and the half width of the ratio's interval."""
+    """The factor over the base at the same point, and the longer arm of its interval."""
+    import math
+
     from ccperf.evidence.paired import difference
 
     of_base = next((c for c in members if c.algorithm == base and c.point == cell.point), None)
@@ -196,8 +198,8 @@ def _against(
     ]
     if not pairs:
         return None
-    ratio = difference([a for a, _ in pairs], [b for _, b in pairs]).relative
-    return (1 + ratio.value, ratio.half_width) if ratio else None
+    found = difference([a for a, _ in pairs], [b for _, b in pairs], "ratio")
+    return (math.exp(found.size), found.half_width) if math.isfinite(found.size) else None
 
 
 def _number(parameter: str, text: str) -> tuple[float, str]:

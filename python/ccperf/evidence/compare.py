@@ -4,57 +4,93 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cached_property
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
-from ccperf.evidence import student
-from ccperf.evidence.paired import LEVEL, Difference, Ratio, difference, holm
-from ccperf.evidence.summary import Summary, summarise
+from ccperf.evidence import verdict
+from ccperf.evidence.paired import LEAST, Difference, difference, holm
 from ccperf.metrics import named
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
+    from ccperf.evidence.verdict import Size, Verdict
+    from ccperf.metrics import Better
     from ccperf.notebook import Plot
-
-#: `exact`: seeds change nothing, so the difference holds for this point whatever the seed is.
-Verdict = Literal["significant", "exact", "not significant", "same", "one seed"]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of one side compared with the base, at one point or over several."""
+    """One metric of one side compared with the base, at one point or over several.
+
+    Three answers that are not mixed: `verdict` says at how many points a difference is shown and
+    what that deserves to be called, `size` how large it is, and `size().over_grids` whether it
+    would hold on another grid.
+    """
 
     experiment: str
-    #: Parameters (and algorithm, where the sides are databases); empty over several points.
-    point: tuple[tuple[str, str], ...]
     metric: str
     side: str
-    #: How many points, and how many seeds of each at least.
-    points: int
-    seeds: int
-    base: Summary
-    other: Summary
-    #: other - base; over several points the mean of theirs.
-    difference: Summary
-    relative: Ratio | None
-    #: Corrected for the number of comparisons (Holm); None where there is nothing to test.
-    p: float | None
-    effect: float | None
-    verdict: Verdict
+    #: One a point.
+    differences: tuple[Difference, ...]
+    #: The smallest relative difference that matters.
+    least: float = LEAST
+
+    @property
+    def point(self) -> tuple[tuple[str, str], ...]:
+        """Parameters (and algorithm, where the sides are databases); empty over several points."""
+        return self.differences[0].point if self.points == 1 else ()
+
+    @property
+    def points(self) -> int:
+        """How many points there are."""
+        return len(self.differences)
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds each point has at least."""
+        return min(each.seeds for each in self.differences)
+
+    @property
+    def better(self) -> Better:
+        """Which direction of the metric is better."""
+        metric = named(self.metric)
+        return metric.better if metric else None
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """What the row says in words, and of how many points."""
+        return verdict.verdict(self.differences, self.better, self.least)
+
+    @property
+    def size(self) -> Size:
+        """How large the difference is."""
+        return verdict.size(self.differences)
+
+    @property
+    def over_grids(self) -> tuple[float, float] | None:
+        """The interval of the mean difference over points, as if they were drawn at random."""
+        return verdict.size(self.differences, over_grids=True).over_grids
 
     @property
     def is_shown(self) -> bool:
-        """Whether the runs show that the sides differ."""
-        return self.verdict in ("significant", "exact")
+        """Whether the runs show that the sides differ, at some point."""
+        return self.verdict.shown > 0
 
     @property
-    def is_better(self) -> bool | None:
-        """Whether the side is better than the base; None where neither direction is."""
-        metric = named(self.metric)
-        if metric is None or metric.better is None or not self.is_shown:
-            return None
-        return (self.difference.mean > 0) == (metric.better == "higher")
+    def means(self) -> tuple[float, float]:
+        """The values of the base and of the side: means over the seeds, and over the points.
+
+        Over points they are geometric where differences are ratios, of the points that have one.
+        """
+        pairs = [(each.base.mean, each.other.mean) for each in self.differences]
+        above = [pair for pair in pairs if min(pair) > 0]
+        if self.points == 1 or self.size.effect == "difference" or not above:
+            return fmean(a for a, _ in pairs), fmean(b for _, b in pairs)
+        base, other = (fmean(math.log(pair[side]) for pair in above) for side in (0, 1))
+        return math.exp(base), math.exp(other)
 
 
 @dataclass(frozen=True)
@@ -106,14 +142,16 @@ def compare(
     *,
     over_databases: bool = False,
     each: bool = False,
+    least: float = LEAST,
     is_whole: bool = True,
 ) -> Comparison:
     """Compare each side with the first, over the points and seeds that both have.
 
     Sides are algorithms, compared with one engine; or databases (`over_databases`), compared
     algorithm by algorithm whatever engine they were made with. With `each` there is a row for each
-    point, else one for each experiment and metric. The probabilities of all rows are corrected for
-    their number; those of a part of a comparison (not `is_whole`) are left to `corrected`.
+    point, else one for each experiment and metric. Relative differences below `least` do not
+    matter. Probabilities are corrected for the number of points; those of a part of a comparison
+    (not `is_whole`) are left to `corrected`.
     """
     base, *others = sides
     keyed = {name: _by_key(cells, over_databases) for name, cells in sides.items()}
@@ -129,7 +167,7 @@ def compare(
                 absent.append(_text(cell, over_databases))
                 continue
             compared[base, key], compared[name, key] = cell, other
-            found += _rows(cell, other, seeds, metrics, name, over_databases)
+            found += _rows(cell, other, seeds, metrics, name, over_databases, least)
         missing[name] = tuple(absent)
     rows = found if each else [_pooled(group) for group in _groups(found)]
     order = {metric: place for place, metric in enumerate(metrics)}
@@ -173,43 +211,29 @@ def _rows(
     metrics: Iterable[str],
     name: str,
     over_databases: bool,
+    least: float,
 ) -> list[Row]:
     point = base.point.parameters
     if over_databases:
         point = (*point, ("algorithm", base.algorithm))
+    is_exact = base.is_deterministic and other.is_deterministic
     rows = []
     for metric in metrics:
         values = [(base.at(seed) or {}, other.at(seed) or {}) for seed in seeds]
         pairs = [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
-        if not pairs:
+        definition = named(metric)
+        if not pairs or definition is None:
             continue
-        result = difference([a for a, _ in pairs], [b for _, b in pairs])
-        rows.append(
-            Row(
-                experiment=base.point.experiment,
-                point=point,
-                metric=metric,
-                side=name,
-                points=1,
-                seeds=len(pairs),
-                base=result.base,
-                other=result.other,
-                difference=result.difference,
-                relative=result.relative,
-                p=result.p,
-                effect=result.effect,
-                verdict=_verdict(result, base.is_constant and other.is_constant),
-            )
+        found = difference(
+            [a for a, _ in pairs],
+            [b for _, b in pairs],
+            definition.effect,
+            point=point,
+            least=least,
+            is_exact=is_exact,
         )
+        rows.append(Row(base.point.experiment, metric, name, (found,), least))
     return rows
-
-
-def _verdict(result: Difference, is_constant: bool) -> Verdict:
-    if result.difference.n == 1 and not is_constant:
-        return "one seed"
-    if result.p is None:
-        return "exact" if result.difference.mean else "same"
-    return "significant" if result.p < LEVEL else "not significant"
 
 
 def _groups(rows: Iterable[Row]) -> list[list[Row]]:
@@ -221,54 +245,52 @@ def _groups(rows: Iterable[Row]) -> list[list[Row]]:
     return [groups[key] for key in sorted(groups, key=lambda key: order[key[:2]])]
 
 
-def _pooled(rows: list[Row]) -> Row:
-    """Return one row for all points of an experiment; each point counts once.
-
-    Points differ in scale, so what is averaged and tested is their relative difference. Where a
-    base of 0 leaves some point without one, it is the difference itself.
-    """
-    if len(rows) == 1:
-        return rows[0]
-    ratios = [row.relative.value for row in rows if row.relative is not None]
-    differences = summarise([row.difference.mean for row in rows])
-    tested = summarise(ratios) if len(ratios) == len(rows) else differences
-    p = effect = None
-    verdict: Verdict = "exact" if tested.mean else "same"
-    if tested.deviation:
-        p = student.beyond(tested.mean / (tested.deviation / math.sqrt(tested.n)), tested.n - 1)
-        effect = tested.mean / tested.deviation * (1 - 3 / (4 * (tested.n - 1) - 1))
-        verdict = "significant" if p < LEVEL else "not significant"
-    return replace(
-        rows[0],
-        point=(),
-        points=len(rows),
-        seeds=min(row.seeds for row in rows),
-        base=summarise([row.base.mean for row in rows]),
-        other=summarise([row.other.mean for row in rows]),
-        difference=differences,
-        relative=Ratio(tested.mean, tested.half_width) if tested is not differences else None,
-        p=p,
-        effect=effect,
-        verdict=verdict,
-    )
+def _pooled(rows: Sequence[Row]) -> Row:
+    """Return one row for all points of an experiment."""
+    return replace(rows[0], differences=tuple(found for row in rows for found in row.differences))
 
 
 def corrected(rows: Sequence[Row]) -> list[Row]:
-    """Return all rows of a comparison with their probabilities corrected for their number."""
-    tested = [row for row in rows if row.p is not None]
-    probabilities = iter(holm([row.p for row in tested if row.p is not None]))
-    done = []
+    """Return all rows of a comparison with their probabilities corrected for their number.
+
+    A family is one question, one metric of one side, at all points that are compared: other metrics
+    and other sides change no answer.
+    """
+    families: dict[tuple[str, str], list[Difference]] = {}
     for row in rows:
-        if row.p is None:
-            done.append(row)
-            continue
-        p = next(probabilities)
-        done.append(replace(row, p=p, verdict="significant" if p < LEVEL else "not significant"))
-    return done
+        family = families.setdefault((row.metric, row.side), [])
+        family += [found for found in row.differences if found.p is not None]
+    answers = {key: iter(_family(tested)) for key, tested in families.items()}
+    return [
+        replace(
+            row,
+            differences=tuple(
+                found if found.p is None else next(answers[row.metric, row.side])
+                for found in row.differences
+            ),
+        )
+        for row in rows
+    ]
 
 
-def document(row: Row) -> dict[str, Any]:
-    """Return a row as plain values, for JSON and CSV."""
+def _family(tested: Sequence[Difference]) -> list[Difference]:
+    differ = holm([found.p or 0.0 for found in tested])
+    equal = holm([found.p_equal or 0.0 for found in tested])
+    return [
+        replace(found, p=p, p_equal=p_equal, family=len(tested))
+        for found, p, p_equal in zip(tested, differ, equal, strict=True)
+    ]
+
+
+def document(row: Row, *, over_grids: bool = False) -> dict[str, Any]:
+    """Return a row as plain values, for JSON and CSV; a factor from 0 is None."""
+    said, size, (base, side) = row.verdict, row.size, row.means
+    first = row.differences[0]
+    is_point = row.points == 1
+    interval = first.interval if is_point else None
+    if interval and size.effect == "ratio":
+        interval = math.exp(interval[0]), math.exp(interval[1])
+    grids = row.over_grids if over_grids else None
     return {
         "experiment": row.experiment,
         "point": dict(row.point),
@@ -277,16 +299,36 @@ def document(row: Row) -> dict[str, Any]:
         "metric": row.metric,
         "unit": metric.unit if (metric := named(row.metric)) else "",
         "side": row.side,
-        "base_mean": row.base.mean,
-        "base_half_width": row.base.half_width,
-        "mean": row.other.mean,
-        "half_width": row.other.half_width,
-        "difference": row.difference.mean,
-        "difference_half_width": row.difference.half_width,
-        "relative": row.relative.value if row.relative else None,
-        "relative_half_width": row.relative.half_width if row.relative else None,
-        "p": row.p,
-        "effect": row.effect,
-        "verdict": row.verdict,
-        "better": row.is_better,
+        "base_mean": base,
+        "base_half_width": first.base.half_width if is_point else None,
+        "mean": side,
+        "half_width": first.other.half_width if is_point else None,
+        "effect": size.effect,
+        "value": _finite(size.mean),
+        "low": interval[0] if interval else None,
+        "high": interval[1] if interval else None,
+        "least": _finite(size.least.value),
+        "least_at": dict(size.least.point),
+        "largest": _finite(size.largest.value),
+        "largest_at": dict(size.largest.point),
+        "zeros": size.zeros,
+        **(
+            {"grids_low": grids and grids[0], "grids_high": grids and grids[1]}
+            if over_grids
+            else {}
+        ),
+        "shown": said.shown,
+        "exact": said.exact,
+        "p": first.p if is_point else None,
+        "more": said.more,
+        "less": said.less,
+        "equal": said.equal,
+        "unknown": said.unknown,
+        "more_seeds": said.more_seeds,
+        "threshold": row.least,
+        "verdict": said.word,
     }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

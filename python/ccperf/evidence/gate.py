@@ -28,18 +28,17 @@ class Gate:
     is_relative: bool
 
     def fails(self, row: Row) -> bool:
-        """Whether the row's change is beyond the limit, and is more than chance.
+        """Whether the change of a point's row is beyond the limit, and is more than chance.
 
         With one seed there is nothing to judge chance by: what was measured counts.
         """
-        if row.metric != self.metric or row.verdict in ("same", "not significant"):
+        (found,) = row.differences
+        if row.metric != self.metric or not (found.is_shown or found.basis == "one seed"):
             return False
-        if not self.is_relative:
-            change = row.difference.mean
-        elif row.relative is not None:
-            change = 100 * row.relative.value
-        else:  # from zero, any change is beyond every percentage
-            change = row.difference.mean * float("inf")
+        change = found.other.mean - found.base.mean
+        if self.is_relative and change:
+            # From zero, any change is beyond every percentage.
+            change *= 100 / abs(found.base.mean) if found.base.mean else float("inf")
         return change > self.limit if self.is_upper else change < self.limit
 
 

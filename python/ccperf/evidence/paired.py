@@ -1,11 +1,16 @@
-"""The difference of two cells over the same seeds."""
+"""The difference of two cells over the same seeds, at one point.
+
+Everything here is symmetric: with the sides exchanged, logarithms of ratios and differences change
+their sign, and nothing else changes.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ccperf.evidence import student
 from ccperf.evidence.summary import CONFIDENCE, Summary, deviation, summarise
@@ -13,86 +18,207 @@ from ccperf.evidence.summary import CONFIDENCE, Summary, deviation, summarise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Most wrong "significant" among comparisons in which nothing differs.
+    from ccperf.metrics import Effect
+
+#: The chance of even one wrong "shown", and of even one wrong "equal", in a family of points.
 LEVEL = 0.05
+#: What is less is equal, for practical purposes, unless the user says otherwise.
+LEAST = 0.01
+#: The chance that as many more seeds as are asked for give an answer, if the truth is as observed.
+POWER = 0.8
+#: More seeds than this are not asked for.
+MOST_SEEDS = 1000
 
-
-@dataclass(frozen=True)
-class Ratio:
-    """A relative difference, other / base - 1, with its interval (None where there is none)."""
-
-    value: float
-    half_width: float | None
+#: What a difference is judged by: no seed changes anything there (`exact`); the paired t test;
+#: the sign test, where the pairs do not vary though the runs do; or nothing, with one seed.
+Basis = Literal["exact", "t test", "sign test", "one seed"]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How `other` differs from `base` over n pairs, one a seed."""
+    """How `other` differs from `base` in one metric at one point, over n pairs, one a seed."""
 
+    #: The point's parameters.
+    point: tuple[tuple[str, str], ...]
+    effect: Effect
+    #: Arithmetic means over the seeds.
     base: Summary
     other: Summary
-    #: other - base.
-    difference: Summary
-    #: None where base's mean is 0.
-    relative: Ratio | None
-    #: Probability of a difference at least as large if there were none in truth, by the paired t
-    #: test; None where the differences do not vary (one seed, or seeds that change nothing).
+    #: Whether the pairs are compared by the logarithms of their ratios.
+    is_log: bool
+    #: Mean and standard deviation of ln(other / base), or of other - base, over the pairs.
+    mean: float
+    deviation: float | None
+    basis: Basis
+    #: At most so different is equal, on the scale of `mean`.
+    margin: float
+    #: Probability of a mean at least as far from 0 if there were no difference in truth, and of
+    #: one at least as near to 0 if the difference were as large as the margin.  None if `exact`,
+    #: and with one seed.
     p: float | None
-    #: Hedges' g of the pairs: their mean difference over its deviation, corrected for small n.
-    effect: float | None
+    p_equal: float | None
+    #: How many points the two probabilities are corrected for.
+    family: int = 1
 
     @property
-    def is_exact(self) -> bool:
-        """Whether neither side depends on the seed, so that nothing is left to chance."""
-        return self.base.is_constant and self.other.is_constant
+    def seeds(self) -> int:
+        """The number of pairs."""
+        return self.base.n
+
+    @property
+    def size(self) -> float:
+        """How large it is: ln(other / base) of a ratio, else other - base.
+
+        Of a ratio it is infinite where one side is 0 and the other is not.
+        """
+        if self.is_log or self.effect == "difference":
+            return self.mean
+        if self.base.mean > 0 < self.other.mean:
+            return math.log(self.other.mean / self.base.mean)
+        return math.copysign(math.inf, self.mean) if self.mean else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The confidence interval of `size` over the seeds; None where there is none."""
+        if self.basis != "t test" or self.deviation is None:
+            return None
+        if self.effect == "ratio" and not self.is_log:
+            return None
+        scale = student.quantile(CONFIDENCE, self.seeds - 1) / math.sqrt(self.seeds)
+        return self.mean - scale * self.deviation, self.mean + scale * self.deviation
+
+    @property
+    def half_width(self) -> float | None:
+        """The longer arm of the interval, of the factor or of the difference; for figures."""
+        if self.interval is None:
+            return None
+        if self.effect == "difference":
+            return self.interval[1] - self.mean
+        return math.exp(self.interval[1]) - math.exp(self.mean)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the runs show that the sides differ at all: it is exact, or more than chance."""
+        if self.basis == "exact":
+            return self.mean != 0
+        return self.p is not None and self.p < LEVEL
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the runs show that the sides differ by no more than the margin."""
+        if self.basis == "exact":
+            return abs(self.mean) <= self.margin
+        return self.p_equal is not None and self.p_equal < LEVEL
+
+    @property
+    def direction(self) -> Literal["more", "less", "equal", "unknown"]:
+        """What the runs say of it: a difference counts if it is shown and beyond the margin."""
+        if self.is_equal:
+            return "equal"
+        if self.is_shown and abs(self.mean) > self.margin:
+            return "more" if self.mean > 0 else "less"
+        return "unknown"
+
+    @cached_property
+    def more_seeds(self) -> int | None:
+        """How many more seeds would probably tell, as far as the observed deviation tells.
+
+        None where something is known already, with one seed, and beyond `MOST_SEEDS`.
+        """
+        if self.direction != "unknown" or self.basis == "one seed":
+            return None
+        enough = _seeds_for(self)
+        return None if enough > MOST_SEEDS else max(1, enough - self.seeds)
 
 
 def difference(
-    base: Sequence[float], other: Sequence[float], confidence: float = CONFIDENCE
+    base: Sequence[float],
+    other: Sequence[float],
+    effect: Effect = "difference",
+    *,
+    point: tuple[tuple[str, str], ...] = (),
+    least: float = LEAST,
+    is_exact: bool = False,
 ) -> Difference:
     """Compare values that belong together in pairs: those of one seed.
 
-    The relative difference is a ratio of two means that vary together; its interval is that of a
-    ratio estimator (Cochran, Sampling Techniques, section 6.4), with Student's t.
+    `least` is the smallest relative difference that matters. `is_exact` says that no seed changes
+    anything on either side. A ratio is tested by its logarithm, unless some value is 0: there,
+    by the difference.
     """
     if len(base) != len(other) or not base:
         raise ValueError(f"{len(base)} and {len(other)} values; they come in pairs")
-    pairs = [b - a for a, b in zip(base, other, strict=True)]
-    total = summarise(pairs, confidence)
-    p = effect = None
-    if total.deviation:
-        t = total.mean / (total.deviation / math.sqrt(total.n))
-        p = student.beyond(t, total.n - 1)
-        effect = total.mean / total.deviation * (1 - 3 / (4 * (total.n - 1) - 1))
-    return Difference(
-        summarise(base, confidence),
-        summarise(other, confidence),
-        total,
-        _relative(base, other, confidence),
-        p,
-        effect,
-    )
+    one, two = summarise(base), summarise(other)
+    is_log = effect == "ratio" and min(*base, *other) > 0
+    if is_log:
+        pairs = [math.log(b) - math.log(a) for a, b in zip(base, other, strict=True)]
+        margin = math.log1p(least)
+    else:
+        pairs = [b - a for a, b in zip(base, other, strict=True)]
+        margin = max(abs(one.mean), abs(two.mean)) * least / (1 + least)
+    # Of equal values the mean is that value and the deviation 0, without rounding errors.
+    is_constant = min(pairs) == max(pairs)
+    mean = pairs[0] if is_constant else fmean(pairs)
+    spread = None if len(pairs) == 1 else 0.0 if is_constant else deviation(pairs)
+    basis, p, p_equal = _judged(len(pairs), mean, spread, margin, is_exact)
+    return Difference(point, effect, one, two, is_log, mean, spread, basis, margin, p, p_equal)
 
 
-def _relative(base: Sequence[float], other: Sequence[float], confidence: float) -> Ratio | None:
-    mean = fmean(base)
-    if mean == 0:
-        return None
-    ratio = fmean(other) / mean
-    if len(base) == 1:
-        return Ratio(ratio - 1, None)
-    if min(base) == max(base) and min(other) == max(other):
-        return Ratio(ratio - 1, 0.0)
-    spread = deviation([b - ratio * a for a, b in zip(base, other, strict=True)])
-    scale = student.quantile(confidence, len(base) - 1) / math.sqrt(len(base))
-    return Ratio(ratio - 1, scale * spread / abs(mean))
+def _judged(
+    n: int, mean: float, spread: float | None, margin: float, is_exact: bool
+) -> tuple[Basis, float | None, float | None]:
+    """Return what there is to judge a difference by, and its two probabilities."""
+    if is_exact:
+        return "exact", None, None
+    if spread is None:
+        return "one seed", None, None
+    if not spread:
+        # n times the same sign has this probability if either sign is as likely.
+        return "sign test", 2.0 ** (1 - n) if mean else 1.0, 1.0 if mean else 0.0
+    error = spread / math.sqrt(n)
+    beyond = student.beyond((margin - abs(mean)) / error, n - 1) / 2
+    p_equal = beyond if abs(mean) < margin else 1 - beyond
+    return "t test", student.beyond(mean / error, n - 1), p_equal
+
+
+def _seeds_for(found: Difference) -> int:
+    """Return the fewest seeds that give an answer with the probability `POWER`."""
+    if found.basis == "sign test":
+        return math.ceil(1 + math.log2(found.family / LEVEL))
+    few, enough = 1, 2
+    while not _is_enough(found, enough):
+        few, enough = enough, 2 * enough
+        if enough > 2 * MOST_SEEDS:
+            return enough
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if _is_enough(found, middle) else (middle, enough)
+    return enough
+
+
+def _is_enough(found: Difference, n: int) -> bool:
+    """Whether n seeds would tell, by the usual approximation of the power of t tests.
+
+    A mean is `POWER` likely to lie within so many standard errors of the truth on the side that
+    matters; of an equality on both sides. Each probability has to be below `LEVEL` over the size of
+    the family, the hardest that Holm's correction asks for.
+    """
+    assert found.deviation is not None
+    size, error, level = abs(found.mean), found.deviation / math.sqrt(n), LEVEL / found.family
+    if size > found.margin:
+        chance = student.quantile(2 * POWER - 1, n - 1)
+        critical = student.quantile(1 - level, n - 1) * error
+        return size - max(critical, found.margin) >= chance * error
+    chance = student.quantile(POWER, n - 1)
+    critical = student.quantile(1 - 2 * level, n - 1) * error
+    return found.margin - size >= critical + chance * error
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:
     """Return each probability corrected for their number (Holm 1979), in the order given.
 
-    With those below `LEVEL` called significant, the chance of even one wrong call is at most
-    `LEVEL`, however many comparisons there are and however they depend on each other.
+    With those below `LEVEL` called shown, the chance of even one wrong call is at most `LEVEL`,
+    however many comparisons there are and however they depend on each other.
     """
     order = sorted(range(len(probabilities)), key=probabilities.__getitem__)
     corrected = [0.0] * len(probabilities)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf.errors import UsageError
+from ccperf.evidence.verdict import effect_text
 from ccperf.figures import Axis, Figure, Line, Panel, Series, Subject
+from ccperf.metrics import named
 from ccperf.notebook import table
 from ccperf.wording import counted
 
@@ -18,47 +20,48 @@ if TYPE_CHECKING:
 
 
 def figure(comparison: Comparison, metric: str | None) -> Figure:
-    """Return the relative differences by one metric (the first, if None) with their intervals.
+    """Return the differences by one metric (the first, if None), with their intervals at points.
 
-    One line a side over experiments or points; those where the base is 0 have none. Raises
-    `UsageError` for a metric that was not compared.
+    One line a side over experiments or points: factors, or differences in the metric's unit. Points
+    where one side is 0 have no factor. Raises `UsageError` for a metric that was not compared.
     """
     there = list(dict.fromkeys(row.metric for row in comparison.rows))
     name = metric or (there[0] if there else "")
-    if name not in there:
+    definition = named(name)
+    if name not in there or definition is None:
         known = ", ".join(there) or "no metric"
         raise UsageError("metric", f"`{name}` was not compared; {known} was")
     chosen = [row for row in comparison.rows if row.metric == name]
     places = list(dict.fromkeys(map(_place, chosen)))
     series = []
     for index, side in enumerate(comparison.sides):
-        of_side = [
-            (places.index(_place(row)), row.relative)
-            for row in chosen
-            if row.side == side and row.relative is not None
-        ]
+        found = [row for row in chosen if row.side == side and row.size.mean is not None]
+        halves = [row.differences[0].half_width if row.points == 1 else None for row in found]
         series.append(
             Series(
-                np.array([float(at) for at, _ in of_side]),
-                np.array([100 * ratio.value for _, ratio in of_side]),
+                np.array([float(places.index(_place(row))) for row in found]),
+                np.array([row.size.mean for row in found], dtype=float),
                 "line",
                 "subject",
                 index,
-                np.array([100 * (ratio.half_width or 0.0) for _, ratio in of_side]),
+                np.array([half or 0.0 for half in halves]),
             )
         )
     base = comparison.base
+    is_ratio = definition.effect == "ratio"
+    unit = "" if is_ratio or definition.unit == "1" else definition.unit
     return Figure(
         name=f"{name}_compared",
         title=f"{name}: difference from {base}",
-        alt=f"Relative differences of {name} from {base} in percent, with their 95 % confidence "
-        f"intervals, for {', '.join(comparison.sides)} over {counted(len(places), 'row')}.",
+        alt=f"{'Factors between' if is_ratio else 'Differences of'} {name} of {base} and of "
+        f"{', '.join(comparison.sides)}, with 95 % confidence intervals at single points, over "
+        f"{counted(len(places), 'row')}.",
         panels=(
             Panel(
                 Axis("experiment", labels=tuple(places)),
-                Axis(f"Difference from {base}", "%"),
+                Axis(f"{'Factor over' if is_ratio else 'Difference from'} {base}", unit),
                 tuple(series),
-                (Line("y", 0.0, "ideal"),),
+                (Line("y", 1.0 if is_ratio else 0.0, "ideal"),),
             ),
         ),
         subjects=tuple(Subject(side) for side in comparison.sides),
@@ -71,12 +74,8 @@ def html(comparison: Comparison) -> str:
     head = ("experiment", "point", "metric", "side", comparison.base, "side's", "difference")
     lines = []
     for row in comparison.rows:
-        shown = f"{row.difference.mean:+.4g}"
-        if row.relative is not None:
-            shown = f"{100 * row.relative.value:+.1f} %"
-            if row.relative.half_width:
-                shown += f" ± {100 * row.relative.half_width:.1f}"
-        mark = {True: "▲ ", False: "▼ ", None: ""}[row.is_better]
+        said, size, (base, side) = row.verdict, row.size, row.means
+        mark = {True: "▲ ", False: "▼ ", None: ""}[said.is_better]
         point = " ".join(f"{name}={value}" for name, value in row.point)
         lines.append(
             (
@@ -84,23 +83,30 @@ def html(comparison: Comparison) -> str:
                 point or counted(row.points, "point"),
                 row.metric,
                 row.side,
-                f"{row.base.mean:.4g}",
-                f"{row.other.mean:.4g}",
-                mark + shown,
-                "" if row.p is None else f"{row.p:.2g}",
-                row.verdict,
+                f"{base:.4g}",
+                f"{side:.4g}",
+                effect_text(size.effect, size.mean),
+                f"{said.shown} of {said.points}",
+                f"{mark}{said}",
             )
         )
-    return table((*head, "p", ""), lines, f"against {comparison.base}; p by Holm's correction")
+    return table((*head, "shown", ""), lines, f"against {comparison.base}")
 
 
 def columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """Return documents of rows as columns; a point is a text."""
-    flat = [
-        {**row, "point": " ".join(f"{name}={value}" for name, value in row["point"].items())}
-        for row in rows
-    ]
-    return {name: [row[name] for row in flat] for name in (flat[0] if flat else ())}
+    plain = [flat(row) for row in rows]
+    return {name: [row[name] for row in plain] for name in (plain[0] if plain else ())}
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row's document without anything nested: a point is a text."""
+    return {
+        name: " ".join(f"{key}={each}" for key, each in value.items())
+        if isinstance(value, dict)
+        else value
+        for name, value in row.items()
+    }
 
 
 def _place(row: Row) -> str:

@@ -19,7 +19,7 @@ from ccperf.metrics import convergence, completion, round_trips, balancing  # no
 
 # isort: on
 from ccperf.metrics.parallel import with_parallel
-from ccperf.metrics.registry import METRICS, Metric, Scope, named
+from ccperf.metrics.registry import METRICS, Better, Effect, Metric, Scope, named
 from ccperf.metrics.series import SAMPLING, FlowSeries, LinkSeries
 from ccperf.metrics.transfers import CLASSES, Transfers, classes
 from ccperf.metrics.windows import STEADY, STEADY_PREFIX, Later, Window
@@ -36,6 +36,8 @@ __all__ = [
     "SAMPLING",
     "STEADY",
     "STEADY_PREFIX",
+    "Better",
+    "Effect",
     "FlowSeries",
     "LinkSeries",
     "Metric",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     "class",
     unit="%",
     better="lower",
+    effect="difference",
     formula="100 x sum of reordered / sum of packets",
 )
 def reordering_rate_l3(transfers: Transfers) -> float:
@@ -50,6 +51,7 @@ def mean_reordering_extent_l3(transfers: Transfers) -> float:
     "class",
     unit="packets",
     better="lower",
+    effect="difference",
     formula="maximum of extents",
     kind="count",
 )
@@ -62,6 +64,7 @@ def max_reordering_extent_l3(transfers: Transfers) -> float:
     "class",
     unit="1",
     better=None,
+    effect="difference",
     formula="sum of switches / count of transfers",
 )
 def mean_path_switches_l3(transfers: Transfers) -> float:
@@ -77,6 +80,7 @@ def mean_path_switches_l3(transfers: Transfers) -> float:
     "link",
     unit="%",
     better="lower",
+    effect="difference",
     formula="100 x mean over k of (max_j u_j(t_k) - min_j u_j(t_k)) / mean_j u_j(t_k)",
 )
 def mean_imbalance_l1(links: LinkSeries) -> Floats:
@@ -95,6 +99,7 @@ def mean_imbalance_l1(links: LinkSeries) -> Floats:
     "network",
     unit="%",
     better="lower",
+    effect="difference",
     formula="100 x bytes of probes / bytes sent by hosts",
     sampled=False,
 )

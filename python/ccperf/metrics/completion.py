@@ -30,6 +30,7 @@ def total_transfers_l4(transfers: Transfers) -> float:
     "class",
     unit="flows",
     better="lower",
+    effect="difference",
     formula="count of transfers without an end",
     kind="count",
     over_flows="sum",
@@ -43,6 +44,7 @@ def total_unfinished_l4(transfers: Transfers) -> float:
     "class",
     unit="%",
     better="lower",
+    effect="difference",
     formula="100 total_unfinished_l4 / total_transfers_l4",
 )
 def unfinished_share_l4(transfers: Transfers) -> float:
@@ -54,6 +56,7 @@ def unfinished_share_l4(transfers: Transfers) -> float:
     "class",
     unit="1",
     better="lower",
+    effect="difference",
     formula="sum of rtos",
     kind="count",
     over_flows="sum",
@@ -67,6 +70,7 @@ def total_timeouts_l4(transfers: Transfers) -> float:
     "class",
     unit="1",
     better="lower",
+    effect="difference",
     formula="sum of rtos, over the transfers without retransmissions",
     kind="count",
     over_flows="sum",

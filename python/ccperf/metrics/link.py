@@ -19,7 +19,13 @@ def mean_sending_rate_l1(links: LinkSeries) -> Floats:
     return mean(links.sending_rate_l1)
 
 
-@metric("link", unit="ms", better="lower", formula="mean over k of floor(sojourn(t_k) [ms])")
+@metric(
+    "link",
+    unit="ms",
+    better="lower",
+    effect="difference",
+    formula="mean over k of floor(sojourn(t_k) [ms])",
+)
 def mean_qdisc_delay_l2(links: LinkSeries) -> Floats:
     """Mean sojourn time in the queue discipline.
 
@@ -29,7 +35,13 @@ def mean_qdisc_delay_l2(links: LinkSeries) -> Floats:
     return mean(links.qdisc_delay)
 
 
-@metric("link", unit="packets", better="lower", formula="mean over k of qdisc_length(t_k)")
+@metric(
+    "link",
+    unit="packets",
+    better="lower",
+    effect="difference",
+    formula="mean over k of qdisc_length(t_k)",
+)
 def mean_qdisc_length_l2(links: LinkSeries) -> Floats:
     """Mean number of packets in the queue discipline; the device's own queue is not counted."""
     return mean(links.qdisc_length)
@@ -63,7 +75,13 @@ def total_qdisc_marks_l2(links: LinkSeries) -> Floats:
     return np.where(links.has_qdisc, links.counter("qdisc_marked"), np.nan)
 
 
-@metric("link", unit="us", better="lower", formula="mean over k of sojourn(t_k) [us]")
+@metric(
+    "link",
+    unit="us",
+    better="lower",
+    effect="difference",
+    formula="mean over k of sojourn(t_k) [us]",
+)
 def mean_sojourn_l2(links: LinkSeries) -> Floats:
     """Mean sojourn time in the queue discipline, to the nanosecond.
 
@@ -73,19 +91,37 @@ def mean_sojourn_l2(links: LinkSeries) -> Floats:
     return 1e3 * mean(links.sojourn)
 
 
-@metric("link", unit="us", better="lower", formula="50th percentile over k of sojourn(t_k) [us]")
+@metric(
+    "link",
+    unit="us",
+    better="lower",
+    effect="difference",
+    formula="50th percentile over k of sojourn(t_k) [us]",
+)
 def p50_sojourn_l2(links: LinkSeries) -> Floats:
     """Median of the sojourn time: the least value that 50 % of the samples do not exceed."""
     return 1e3 * percentiles(links.sojourn, 50)
 
 
-@metric("link", unit="us", better="lower", formula="95th percentile over k of sojourn(t_k) [us]")
+@metric(
+    "link",
+    unit="us",
+    better="lower",
+    effect="difference",
+    formula="95th percentile over k of sojourn(t_k) [us]",
+)
 def p95_sojourn_l2(links: LinkSeries) -> Floats:
     """95th percentile of the sojourn time: what 95 % of the samples do not exceed."""
     return 1e3 * percentiles(links.sojourn, 95)
 
 
-@metric("link", unit="us", better="lower", formula="99th percentile over k of sojourn(t_k) [us]")
+@metric(
+    "link",
+    unit="us",
+    better="lower",
+    effect="difference",
+    formula="99th percentile over k of sojourn(t_k) [us]",
+)
 def p99_sojourn_l2(links: LinkSeries) -> Floats:
     """99th percentile of the sojourn time: what 99 % of the samples do not exceed."""
     return 1e3 * percentiles(links.sojourn, 99)
@@ -95,6 +131,7 @@ def p99_sojourn_l2(links: LinkSeries) -> Floats:
     "link",
     unit="%",
     better="lower",
+    effect="difference",
     formula="100 x packets lost / packets offered",
     sampled=False,
 )
@@ -115,6 +152,7 @@ def loss_rate_l2(links: LinkSeries) -> Floats:
     "link",
     unit="%",
     better=None,
+    effect="difference",
     formula="100 x packets marked / packets sent",
     sampled=False,
 )

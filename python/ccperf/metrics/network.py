@@ -41,6 +41,7 @@ def mean_agg_utilization_bdp_l4(flows: FlowSeries) -> float:
     "network",
     unit="ln(Mbps)",
     better="higher",
+    effect="difference",
     formula="mean over k of sum_i ln(x_i(t_k) [Mbps]), over the flows with x_i(t_k) > 0",
 )
 def mean_agg_utility_pf_l4(flows: FlowSeries) -> float:
@@ -55,6 +56,7 @@ def mean_agg_utility_pf_l4(flows: FlowSeries) -> float:
     "network",
     unit="1/Mbps",
     better="higher",
+    effect="difference",
     formula="mean over k of sum_i -1 / x_i(t_k) [Mbps], over the flows with x_i(t_k) > 0",
 )
 def mean_agg_utility_mpdf_l4(flows: FlowSeries) -> float:
@@ -69,6 +71,7 @@ def mean_agg_utility_mpdf_l4(flows: FlowSeries) -> float:
     "network",
     unit="1",
     better="higher",
+    effect="difference",
     formula="mean over k of (sum_i x_i(t_k))^2 / (n sum_i x_i(t_k)^2)",
 )
 def mean_jains_fairness_throughput_l4(flows: FlowSeries) -> float:
@@ -85,6 +88,7 @@ def mean_jains_fairness_throughput_l4(flows: FlowSeries) -> float:
     "network",
     unit="nats",
     better="higher",
+    effect="difference",
     formula="mean over k of -sum_i p_i ln p_i, p_i = x_i(t_k) / sum_j x_j(t_k)",
 )
 def mean_entropy_fairness_throughput_l4(flows: FlowSeries) -> float:

@@ -16,6 +16,8 @@ Better: TypeAlias = Literal["higher", "lower"] | None
 #: A number of things, which is whole, or a measured quantity.
 Kind: TypeAlias = Literal["count", "real"]
 Reduction: TypeAlias = Literal["mean", "sum"]
+#: How two values are compared: by a ratio, or by a difference in the metric's unit.
+Effect: TypeAlias = Literal["ratio", "difference"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,7 +32,9 @@ class Metric:
     `Transfers` (scope `class`) and returns one value per flow or direction, or one for the network
     or the class; NaN where there is none.
     `better` is None where neither direction is.  `over_flows` is what makes one value of a run of
-    those of its flows (or links).
+    those of its flows (or links).  `effect` is `ratio` for rates, times and counts, which lie above
+    zero, and `difference` for what is often zero, may be negative, or has an end of its scale that
+    a ratio hides (queueing delays, shares of losses, fairness).
     """
 
     name: str
@@ -42,6 +46,7 @@ class Metric:
     formula: str
     definition: str
     compute: Callable[..., Any]
+    effect: Effect = "ratio"
     #: Which class's value stands for a run, of a metric of classes.
     of_class: str = "all"
     #: What of the run it is taken over.
@@ -88,6 +93,7 @@ def metric(
     formula: str,
     kind: Kind = "real",
     over_flows: Reduction = "mean",
+    effect: Effect = "ratio",
     sampled: bool = True,
     steady: bool | None = None,
 ) -> Callable[[Function], Function]:
@@ -118,6 +124,7 @@ def metric(
             formula,
             definition,
             function,
+            effect,
             is_sampled=sampled,
         )
         if (sampled and scope != "class") if steady is None else steady:

@@ -59,6 +59,7 @@ def settling_time_l4(flows: FlowSeries) -> Floats:
     "flow",
     unit="%",
     better="lower",
+    effect="difference",
     formula="100 x (max of in_flight(t_k) after the event / mean in the steady state - 1)",
     steady=False,
 )
@@ -77,6 +78,7 @@ def overshoot_in_flight_l4(flows: FlowSeries) -> Floats:
     "flow",
     unit="1",
     better="lower",
+    effect="difference",
     formula="max(0, 1 - mean over k of x(t_k) / mean over k of c(t_k))",
 )
 def harm_throughput_l4(flows: FlowSeries) -> Floats:

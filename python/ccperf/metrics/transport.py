@@ -98,7 +98,13 @@ def p99_srtt_l4(flows: FlowSeries) -> Floats:
     return percentiles(flows.srtt, 99)
 
 
-@metric("flow", unit="ms", better="lower", formula="mean over k of (srtt(t_k) - RTT)")
+@metric(
+    "flow",
+    unit="ms",
+    better="lower",
+    effect="difference",
+    formula="mean over k of (srtt(t_k) - RTT)",
+)
 def mean_est_qdelay_l4(flows: FlowSeries) -> Floats:
     """Mean queueing delay as the sender can estimate it.
 
@@ -123,6 +129,7 @@ def mean_network_power_l4(flows: FlowSeries) -> Floats:
     "flow",
     unit="ln(Mbps)",
     better="higher",
+    effect="difference",
     formula="mean over k of ln(throughput_l4(t_k) [Mbps]), where throughput_l4(t_k) > 0",
 )
 def mean_utility_pf_l4(flows: FlowSeries) -> Floats:
@@ -134,6 +141,7 @@ def mean_utility_pf_l4(flows: FlowSeries) -> Floats:
     "flow",
     unit="1/Mbps",
     better="higher",
+    effect="difference",
     formula="mean over k of -1 / throughput_l4(t_k) [Mbps], where throughput_l4(t_k) > 0",
 )
 def mean_utility_mpdf_l4(flows: FlowSeries) -> Floats:
@@ -232,6 +240,7 @@ def total_retransmissions_l4(flows: FlowSeries) -> Floats:
     "flow",
     unit="1",
     better="lower",
+    effect="difference",
     formula="count of entries into Loss",
     kind="count",
     over_flows="sum",
@@ -246,6 +255,7 @@ def total_rtos_l4(flows: FlowSeries) -> Floats:
     "flow",
     unit="%",
     better="lower",
+    effect="difference",
     formula="100 x sum over k of retransmissions in (t_(k-1), t_k] x segment size / payload sent",
 )
 def retransmission_rate_l4(flows: FlowSeries) -> Floats:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ccperf.site.differences import DifferenceCell
     from ccperf.site.inventory import Group, Page
-    from ccperf.site.scores import Scores, Sentence
+    from ccperf.site.scores import Scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,8 @@ class AlgorithmView:
     groups: tuple[Group, ...]
     #: By baseline, experiment and criterion.
     against: Mapping[str, Mapping[str, Mapping[str, DifferenceCell]]]
-    #: By baseline; None where nothing is significant.
-    sentences: Mapping[str, Sentence | None]
+    #: By baseline; None where nothing was compared.
+    sentences: Mapping[str, str | None]
     scores: Scores
 
     @property
@@ -68,7 +68,7 @@ class AlgorithmView:
         criteria = [criterion.name for criterion in self.scores.criteria]
         return [
             self.differences,
-            [str(sentence) for sentence in self.sentences.values()],
+            list(self.sentences.values()),
             criteria,
             [
                 [repr(self.scores.get(group.name, name, self.name)) for name in criteria]

@@ -5,17 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ccperf.evidence.verdict import effect_text
 from ccperf.metrics import METRICS
 from ccperf.site.scores import CRITERIA
-from ccperf.site.tables import MISSING, number
+from ccperf.site.tables import MISSING
 from ccperf.wording import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ccperf.evidence.compare import Row
+    from ccperf.evidence.verdict import Word
     from ccperf.site.inventory import Group
     from ccperf.site.scores import Scores
+
+
+#: What stands before a difference, by the word for it.
+MARKS: Mapping[Word, str] = {
+    "better": "▲",
+    "worse": "▼",
+    "higher": "",
+    "lower": "",
+    "equal": "=",
+    "mixed": "↕",
+    "not known yet": "?",
+}
 
 
 @dataclass(frozen=True)
@@ -47,28 +61,22 @@ def differences(
 def _cell(row: Row | None) -> DifferenceCell:
     if row is None:
         return DifferenceCell()
+    said, size, (base, side) = row.verdict, row.size, row.means
     unit = METRICS[row.metric].unit
     unit = "" if unit == "1" else f" {unit}"
-    if row.relative is not None:
-        value, half = 100 * row.relative.value, row.relative.half_width
-        text = f"{_signed(value)} %"
-        if half:
-            text += f" ± {number(100 * half, 1)}"
-    else:
-        value = row.difference.mean
-        text = f"{_signed(value)}{unit}"
-    mark = {True: "▲ ", False: "▼ ", None: ""}[row.is_better]
-    kind = {True: "good", False: "bad", None: ""}[row.is_better]
+    value = effect_text(size.effect, size.largest.value if size.mean is None else size.mean)
+    mark = MARKS[said.word]
     # Six digits are enough to look at, and the same on every machine.
     title = (
-        f"{row.base.mean:.6g} → {row.other.mean:.6g}{unit}, {counted(row.points, 'point')}, "
-        f"{counted(row.seeds, 'seed')}, {row.verdict}"
+        f"{said}. {base:.6g} → {side:.6g}{unit}, {counted(row.points, 'point')}, "
+        f"{counted(row.seeds, 'seed')}; shown at {said.shown} of {said.points}"
     )
-    if row.p is not None:
-        title += f", p = {row.p:.2g}"
-    return DifferenceCell(mark + text, kind, f"{value:.6g}", title)
-
-
-def _signed(value: float) -> str:
-    text = number(value, 1)
-    return text if text.startswith("−") or not text.strip("0.,") else f"+{text}"
+    if row.points > 1:
+        ends = (effect_text(size.effect, end.value) for end in (size.least, size.largest))
+        title += f"; {' to '.join(ends)}"
+    return DifferenceCell(
+        f"{mark} {value}{unit if size.effect == 'difference' else ''}".strip(),
+        {True: "good", False: "bad", None: ""}[said.is_better],
+        "" if size.mean is None else f"{size.mean:.6g}",
+        title,
+    )

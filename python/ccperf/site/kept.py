@@ -2,54 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from ccperf.evidence.compare import Row
-from ccperf.evidence.paired import Ratio
+from ccperf.evidence.paired import Difference
 from ccperf.evidence.summary import Summary
+
+_FIELDS = tuple(field.name for field in fields(Difference))
 
 
 def row_values(row: Row) -> list[Any]:
     """Return a row as plain values; `row_of` makes it of them again."""
-    relative = row.relative
     return [
         row.experiment,
-        [list(pair) for pair in row.point],
         row.metric,
         row.side,
-        row.points,
-        row.seeds,
-        summary_values(row.base),
-        summary_values(row.other),
-        summary_values(row.difference),
-        [relative.value, relative.half_width] if relative else None,
-        row.p,
-        row.effect,
-        row.verdict,
+        [[_value(getattr(found, name)) for name in _FIELDS] for found in row.differences],
+        row.least,
     ]
 
 
 def row_of(values: list[Any]) -> Row:
     """Return the row that `row_values` was given."""
-    experiment, point, metric, side, points, seeds, *rest = values
-    base, other, difference, relative, p, effect, verdict = rest
-    return Row(
-        experiment,
-        tuple((name, value) for name, value in point),
-        metric,
-        side,
-        points,
-        seeds,
-        Summary(*base),
-        Summary(*other),
-        Summary(*difference),
-        Ratio(*relative) if relative else None,
-        p,
-        effect,
-        verdict,
-    )
+    experiment, metric, side, differences, least = values
+    return Row(experiment, metric, side, tuple(map(_difference, differences)), least)
 
 
 def summary_values(summary: Summary) -> list[Any]:
     """Return a summary's fields in their order."""
     return [summary.n, summary.mean, summary.deviation, summary.half_width]
+
+
+def _value(value: Any) -> Any:
+    return summary_values(value) if isinstance(value, Summary) else value
+
+
+def _difference(values: list[Any]) -> Difference:
+    plain = dict(zip(_FIELDS, values, strict=True))
+    point = tuple((name, value) for name, value in plain["point"])
+    base, other = Summary(*plain["base"]), Summary(*plain["other"])
+    return Difference(**{**plain, "point": point, "base": base, "other": other})

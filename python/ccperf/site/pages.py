@@ -18,7 +18,6 @@ from ccperf.site.algorithms import AlgorithmView
 from ccperf.site.differences import differences
 from ccperf.site.drawing import script
 from ccperf.site.naming import slug
-from ccperf.site.scores import sentence
 from ccperf.site.tables import number, spread
 from ccperf.site.views import HEADLINES, PageView, metric_views
 from ccperf.verify import fidelity as fidelity_of
@@ -63,8 +62,7 @@ def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, 
     sentences = []
     if scores.baselines:
         base = scores.baselines[0]
-        found = scores.findings(base)
-        said = ((name, sentence(found, base, name, 3)) for name in scores.algorithms)
+        said = ((name, scores.sentence(base, name, 3)) for name in scores.algorithms)
         sentences = [(name, text) for name, text in said if text]
     yield _page(
         "index.html",
@@ -111,7 +109,7 @@ def algorithm_view(name: str, inventory: Inventory, scores: Scores) -> Algorithm
         name,
         tuple(groups),
         {base: differences(scores, base, name, groups) for base in bases},
-        {base: sentence(scores.findings(base), base, name, 6) for base in bases},
+        {base: scores.sentence(base, name, 6) for base in bases},
         scores,
     )
 

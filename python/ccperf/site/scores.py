@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ccperf.catalogue import EXPERIMENTS
 from ccperf.evidence.compare import compare, corrected
+from ccperf.evidence.paired import LEAST
 from ccperf.evidence.summary import Summary, summarise
+from ccperf.evidence.verdict import effect_text, percent
 from ccperf.metrics import METRICS
 from ccperf.site.kept import row_of, row_values, summary_values
 from ccperf.wording import counted
@@ -99,8 +100,6 @@ CRITERIA = (
 #: Algorithms that others are compared with where there are too many to compare all pairs.
 _USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
 _ALL_PAIRS = 6
-#: Sentences call so many experiments by their titles.
-_MOST_NAMED = 2
 
 
 @dataclass(frozen=True)
@@ -117,16 +116,30 @@ class Score:
 
 @dataclass(frozen=True)
 class Finding:
-    """What stands out: one algorithm against the baseline, by one criterion."""
+    """Experiments in which one algorithm has more, or less, of a criterion than the baseline."""
 
-    algorithm: str
     criterion: Criterion
-    #: Whether it has more of it.
     is_more: bool
-    is_better: bool
-    experiments: tuple[str, ...]
+    rows: tuple[Row, ...]
     #: Experiments in which the two were compared by it.
     of: int
+
+    @property
+    def is_better(self) -> bool:
+        """Whether that is good."""
+        return self.is_more == self.criterion.higher_is_better
+
+    def text(self, noun: str) -> str:
+        """Return `higher utilisation in 14 of 26 experiments (x1.02 to x1.9)`."""
+        what = self.criterion.more if self.is_more else self.criterion.less
+        text = f"{what} in {len(self.rows)} of {self.of}{noun}"
+        sizes = sorted(row.size.mean for row in self.rows if row.size.mean is not None)
+        if not sizes:
+            return text
+        effect, unit = METRICS[self.criterion.metric].effect, self.criterion.unit
+        ends = dict.fromkeys(effect_text(effect, size) for size in (sizes[0], sizes[-1]))
+        said = " to ".join(ends) + (f" {unit}" if unit and effect == "difference" else "")
+        return f"{text} ({said})"
 
 
 class Scores:
@@ -175,30 +188,47 @@ class Scores:
             self._rows[base] = corrected(rows)
         return self._rows[base]
 
-    def findings(self, base: str) -> list[Finding]:
-        """Return what the runs show of each algorithm against `base`; differences by chance not."""
-        rows = self.against(base)
-        found = []
-        for algorithm in self.algorithms:
-            if algorithm == base:
-                continue
-            for criterion in CRITERIA:
-                of = [r for r in rows if r.side == algorithm and r.metric == criterion.metric]
-                shown = [row for row in of if row.verdict == "significant"]
-                for is_more in (True, False):
-                    there = [row for row in shown if (row.difference.mean > 0) == is_more]
-                    if there:
-                        found.append(
-                            Finding(
-                                algorithm,
-                                criterion,
-                                is_more,
-                                is_more == criterion.higher_is_better,
-                                tuple(row.experiment for row in there),
-                                len(of),
-                            )
-                        )
-        return found
+    def sentence(self, base: str, algorithm: str, most: int) -> str | None:
+        """Say of an algorithm how it differs from the baseline; None if they were not compared.
+
+        Of what is better and of what is worse the `most` frequent findings.
+        """
+        rows = [row for row in self.against(base) if row.side == algorithm]
+        if not rows:
+            return None
+        good, bad = (
+            [each for each in _findings(rows) if each.is_better == is_better][:most]
+            for is_better in (True, False)
+        )
+        said = ""
+        for finding in (*good, *bad):
+            said += "; " if said else ""
+            said += "but " if bad and finding is bad[0] and good else ""
+            said += finding.text("" if said else " experiments")
+        named = {id(row) for finding in (*good, *bad) for row in finding.rows}
+        rest = _rest([row for row in rows if id(row) not in named])
+        return f"against {base}: {'; '.join(filter(None, (said, rest)))}."
+
+
+def _findings(rows: Sequence[Row]) -> list[Finding]:
+    """Return what is more or less somewhere, what is so most often first."""
+    found = []
+    for criterion in CRITERIA:
+        of = [row for row in rows if row.metric == criterion.metric]
+        for direction in ("more", "less"):
+            there = tuple(row for row in of if row.verdict.direction == direction)
+            if there:
+                found.append(Finding(criterion, direction == "more", there, len(of)))
+    return sorted(found, key=lambda finding: -len(finding.rows))
+
+
+def _rest(rows: Sequence[Row]) -> str:
+    """Say what else there is, in one clause."""
+    words = Counter(row.verdict.word for row in rows)
+    if len(words) == 1 and words["equal"]:
+        return f"equal within {percent(LEAST)} in the rest"
+    said = [f"{count} {word}" for word, count in words.most_common()]
+    return f"of the other {counted(len(rows), 'comparison')} {_listed(said)}" if said else ""
 
 
 def _against(group: Group, base: str) -> list[list[Any]]:
@@ -287,51 +317,6 @@ def _over(cells: Sequence[Cell], metric: str) -> Summary:
     return summarise(
         [sum(cell.metrics[seed][metric] for cell in cells) / len(cells) for seed in sorted(seeds)]
     )
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """What is said of an algorithm: the words before and behind its name."""
-
-    before: str
-    name: str
-    after: str
-
-    def __str__(self) -> str:
-        return f"{self.before}{self.name}{self.after}"
-
-
-def sentence(findings: Sequence[Finding], base: str, algorithm: str, most: int) -> Sentence | None:
-    """Say how an algorithm differs from the baseline, `most` things each; None if in nothing."""
-    own = [finding for finding in findings if finding.algorithm == algorithm]
-    if not own:
-        return None
-    parts = []
-    for better in (True, False):
-        chosen = sorted(
-            (finding for finding in own if finding.is_better == better),
-            key=lambda finding: -len(finding.experiments),
-        )
-        words = [
-            f"{finding.criterion.more if finding.is_more else finding.criterion.less} "
-            f"in {len(finding.experiments)} of {counted(finding.of, 'experiment')}"
-            f"{_which(finding)}"
-            for finding in chosen[:most]
-        ]
-        parts.append(_listed(words))
-    good, bad = parts
-    said = f"{good}, but {bad}" if good and bad else good or bad
-    return Sentence(f"Against {base}, ", algorithm, f" has {said}.")
-
-
-def _which(finding: Finding) -> str:
-    """Return the experiments by their titles, where they are few of several."""
-    names = finding.experiments
-    if len(names) > _MOST_NAMED or len(names) == finding.of:
-        return ""
-    known = (EXPERIMENTS.get(name) for name in names)
-    titles = (each.title if each else name for each, name in zip(known, names, strict=True))
-    return f" ({', '.join(titles)})"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -1,0 +1,202 @@
+"""What a row of a comparison says: how large a difference is, and which word that deserves."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from ccperf.evidence import student
+from ccperf.evidence.paired import LEAST, MOST_SEEDS
+from ccperf.evidence.summary import CONFIDENCE, deviation
+from ccperf.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ccperf.evidence.paired import Difference
+    from ccperf.metrics import Better, Effect
+
+#: `mixed`: some points say more and some say less, or too few say either to matter on the whole.
+Direction: TypeAlias = Literal["more", "less", "equal", "mixed", "unknown"]
+Word: TypeAlias = Literal["better", "worse", "higher", "lower", "equal", "mixed", "not known yet"]
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The least or the largest difference, as `Size.mean`, and where it is."""
+
+    value: float
+    point: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a difference is over points: factors, or differences in the metric's unit.
+
+    The mean is geometric for factors. A point where only one side is 0 has no factor: it is
+    infinite or 0 among the extremes, counts in `zeros`, and is left out of the mean, which is None
+    if no point is left.
+    """
+
+    effect: Effect
+    mean: float | None
+    least: Extreme
+    largest: Extreme
+    zeros: int
+    #: The mean's confidence interval if the points were drawn at random from possible grids.
+    over_grids: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of a row: what it says as a whole, and of how many points it says what."""
+
+    direction: Direction
+    #: Whether more of the metric is better; None if neither is.
+    better: Better
+    #: The smallest relative difference that matters.
+    threshold: float
+    points: int
+    #: Points where a difference is shown, however small, and those where no seed changes anything.
+    shown: int
+    exact: int
+    #: Points by what the runs say of them.
+    more: int
+    less: int
+    equal: int
+    unknown: int
+    #: The fewest seeds of a point, and how many more would probably tell; None if that is not
+    #: known (one seed), or too many.
+    seeds: int
+    more_seeds: int | None
+
+    @property
+    def word(self) -> Word:
+        """The direction as a word: better or worse, higher or lower where neither is better."""
+        return _word(self.direction, self.better)
+
+    @property
+    def is_better(self) -> bool | None:
+        """Whether it is better, or worse; None if it is neither."""
+        return {"better": True, "worse": False}.get(self.word)
+
+    def __str__(self) -> str:
+        """Return `better`, or of points that differ `better at 4, equal at 2`."""
+        counts: dict[Direction, int] = {
+            "more": self.more,
+            "less": self.less,
+            "equal": self.equal,
+            "unknown": self.unknown,
+        }
+        if self.better == "lower":  # what is better comes first
+            counts = {"less": self.less, **counts}
+        there = [(self._text(direction), count) for direction, count in counts.items() if count]
+        text = ", ".join(f"{word} at {count}" if there[1:] else word for word, count in there)
+        return f"{text} ({self.outlook})" if self.unknown else text
+
+    def _text(self, direction: Direction) -> str:
+        if direction == "equal":
+            return f"equal within {percent(self.threshold)}"
+        return _word(direction, self.better)
+
+    @property
+    def outlook(self) -> str:
+        """What would tell where it is not known yet; empty if all is known."""
+        if not self.unknown:
+            return ""
+        if self.seeds == 1:
+            return "one seed"
+        if self.more_seeds is None:
+            return f"more than {MOST_SEEDS:,} more seeds would tell"
+        return f"{counted(self.more_seeds, 'more seed')} would tell"
+
+
+def verdict(differences: Sequence[Difference], better: Better, least: float = LEAST) -> Verdict:
+    """Return what differences at points say together; their probabilities are corrected."""
+    directions: Counter[str] = Counter(each.direction for each in differences)
+    wanted = [each.more_seeds for each in differences if each.direction == "unknown"]
+    known = [seeds for seeds in wanted if seeds is not None]
+    return Verdict(
+        direction=_direction(differences, directions, least),
+        better=better,
+        threshold=least,
+        points=len(differences),
+        shown=sum(each.is_shown for each in differences),
+        exact=sum(each.basis == "exact" for each in differences),
+        more=directions["more"],
+        less=directions["less"],
+        equal=directions["equal"],
+        unknown=directions["unknown"],
+        seeds=min((each.seeds for each in differences if each.basis != "exact"), default=1),
+        more_seeds=max(known) if known and len(known) == len(wanted) else None,
+    )
+
+
+def size(differences: Sequence[Difference], *, over_grids: bool = False) -> Size:
+    """Return how large differences of one metric are over their points, each counting once."""
+    effect = differences[0].effect
+    back = math.exp if effect == "ratio" else float
+    # Of points that are alike the first by name, whichever side is the base.
+    ordered = sorted(differences, key=lambda each: each.point)
+    least, largest = (choose(ordered, key=lambda each: each.size) for choose in (min, max))
+    finite = [each.size for each in differences if math.isfinite(each.size)]
+    interval = None
+    if over_grids and len(finite) > 1:
+        scale = student.quantile(CONFIDENCE, len(finite) - 1) / math.sqrt(len(finite))
+        half = scale * deviation(finite)
+        interval = back(fmean(finite) - half), back(fmean(finite) + half)
+    return Size(
+        effect,
+        back(fmean(finite)) if finite else None,
+        Extreme(back(least.size), least.point),
+        Extreme(back(largest.size), largest.point),
+        len(differences) - len(finite),
+        interval,
+    )
+
+
+def percent(share: float) -> str:
+    """Return 0.01 as `1 %`."""
+    return f"{100 * share:.6g} %"
+
+
+def effect_text(effect: Effect, value: float | None) -> str:
+    """Return a factor as `x1.45`, a difference as `+3.2`; where one side is 0 as `from 0`."""
+    if value is None:
+        return ""
+    if effect == "difference":
+        return f"{value:+.3g}".replace("-", "−")
+    if value in (0, math.inf):
+        return "from 0" if value else "to 0"
+    # Near 1, what matters comes behind the zeros.
+    return f"x{value:.3f}" if 0.9 < value < 1.1 else f"x{value:.3g}"
+
+
+def _direction(
+    differences: Sequence[Difference], directions: Counter[str], least: float
+) -> Direction:
+    more, less = directions["more"], directions["less"]
+    if more and less:
+        return "mixed"
+    if more or less:
+        # A point where only one side is 0 outweighs all others.
+        mean = sum(each.size for each in differences) / len(differences)
+        if differences[0].effect == "ratio":
+            margin = math.log1p(least)
+        else:
+            margin = fmean(each.margin for each in differences)
+        return ("more" if more else "less") if mean * (1 if more else -1) > margin else "mixed"
+    return "equal" if directions["equal"] == len(differences) else "unknown"
+
+
+def _word(direction: Direction, better: Better) -> Word:
+    if direction == "unknown":
+        return "not known yet"
+    if direction in ("equal", "mixed"):
+        return direction
+    if better is None:
+        return "higher" if direction == "more" else "lower"
+    return "better" if (direction == "more") == (better == "higher") else "worse"
