@@ -65,14 +65,32 @@ class RunError(CcperfError):
     unfinished: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
+#: More words than that are not listed in an error, but by ``ccperf list``.
+_MANY = 20
+#: So many words have another one inside before they are no help.
+_FEW = 5
+_LISTED = {"experiment": "experiments", "metric": "metrics"}
+
+
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """`` (did you mean `x`?)`` for the nearest known word, or an empty text."""
+    """`` (did you mean `x`?)`` for the nearest known word, or for those that have it inside; or an
+    empty text."""
     by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f" (did you mean `{by_lower[near[0]]}`?)" if near else ""
+    inside = [name for name in by_lower if len(word) > 3 and word.lower() in name]
+    near = difflib.get_close_matches(word.lower(), inside or by_lower, n=1, cutoff=0.6)
+    near = near or sorted(inside, key=lambda name: (len(name), name))[:_FEW]
+    meant = [f"`{by_lower[name]}`" for name in near]
+    *others, last = meant or [""]
+    return (
+        f" (did you mean {' or '.join(filter(None, (', '.join(others), last)))}?)" if near else ""
+    )
 
 
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
-    """The message for a word that is not in a list: the nearest one, then the list."""
+    """The message for a word that is not in a list: the nearest one, then the list, or the command
+    that prints it."""
     names = sorted(known)
+    if len(names) > _MANY and what in _LISTED:
+        listed = f"`ccperf list {_LISTED[what]}` has all {len(names)}"
+        return f"unknown {what} `{word}`{suggestion(word, names)}; {listed}"
     return f"unknown {what} `{word}`{suggestion(word, names)}; known: {', '.join(names)}"

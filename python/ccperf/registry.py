@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, Literal
 
 from ccperf import expression
 
 Kind = Literal["cc", "qdisc", "recovery", "routing"]
+
+
+#: What algorithms of a kind are called.
+WORDS: Mapping[Kind, str] = {
+    "cc": "congestion control",
+    "qdisc": "queue discipline",
+    "recovery": "loss recovery",
+    "routing": "load balancer",
+}
 
 
 @cache
@@ -65,7 +75,23 @@ def _resolve(kind: Kind, name: str) -> str:
         return names.checked(name)
     if hint := names.unfinished(name):
         raise ValueError(hint)
-    return _native.resolve(kind, name)
+    try:
+        return _native.resolve(kind, name)
+    except ValueError:
+        if (other := kind_of(name)) and other != kind:
+            raise ValueError(f"`{name}` is a {WORDS[other]}, no {WORDS[kind]}") from None
+        raise
+
+
+def kind_of(name: str) -> Kind | None:
+    """The kind of a built-in algorithm of this name; None if there is none."""
+    from ccperf import _native
+
+    for kind in WORDS:
+        with suppress(ValueError):
+            _native.resolve(kind, name)
+            return kind
+    return None
 
 
 @cache

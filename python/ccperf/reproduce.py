@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ccperf import expression, roles
-from ccperf.catalogue import EXPERIMENTS, Experiment, PublishedExperiment
+from ccperf.catalogue import NAMED, Experiment, PublishedExperiment
 from ccperf.catalogue.experiment import JITTER
 from ccperf.errors import CcperfError
 from ccperf.user_code.names import as_stored
@@ -63,7 +63,7 @@ def _point(
     name: str | None, parameters: Mapping[str, Any], scenario: Scenario
 ) -> tuple[Experiment, str, dict[str, Any]] | None:
     """The experiment, its algorithm under test and the rest of what makes exactly this scenario."""
-    experiment = EXPERIMENTS.get(name or "")
+    experiment = NAMED.get(name or "")
     cc = roles.under_test(parameters)
     if experiment is None or cc is None:
         return None

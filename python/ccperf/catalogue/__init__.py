@@ -54,6 +54,8 @@ REGISTRY: lazy.Shelf[Experiment] = lazy.Shelf(
 
 #: Those, those of queue disciplines, and those of load balancers.
 EXPERIMENTS = REGISTRY | DATACENTRE | BALANCING
+#: And what is in no benchmark: a network to try things on.
+NAMED = EXPERIMENTS | lazy.Shelf({"dumbbell": f"{__name__}.dumbbell:Dumbbell"})
 
 __getattr__ = lazy.names(
     __name__,
@@ -67,15 +69,16 @@ __getattr__ = lazy.names(
 def get(name: str) -> Experiment:
     """The experiment of this name. Raises :class:`~ccperf.errors.UsageError`."""
     try:
-        return EXPERIMENTS[name]
+        return NAMED[name]
     except KeyError:
-        raise UsageError("experiment", unknown("experiment", name, EXPERIMENTS)) from None
+        raise UsageError("experiment", unknown("experiment", name, NAMED)) from None
 
 
 __all__ = [
     "BALANCING",
     "DATACENTRE",
     "EXPERIMENTS",
+    "NAMED",
     "REGISTRY",
     "Experiment",
     "Parameter",

@@ -27,6 +27,7 @@ Kind = Literal[
     "qdisc",
     "cc",
     "trace",
+    "buffer",
 ]
 Value = int | float | str
 
@@ -56,6 +57,7 @@ _UNITS: Mapping[Kind, str] = {
     "qdisc": "queue discipline",
     "cc": "congestion control",
     "trace": "trace, or a file with one",
+    "buffer": "size, or bdp",
 }
 
 
@@ -176,6 +178,19 @@ def _level(text: str) -> Value:
     return _time(text) if text.endswith("s") else _probability(text)
 
 
+def products(buffer: str) -> float | None:
+    """The bandwidth-delay products of a buffer that is given in these: ``1.5bdp``."""
+    return float(buffer[: -len("bdp")]) if buffer.endswith("bdp") else None
+
+
+def _buffer(text: str) -> str:
+    if text.lower().endswith("bdp"):
+        if not (number := _number(text[: -len("bdp")])):
+            raise ValueError(f"`{text}` must be above 0")
+        return f"{number}bdp"
+    return _native.format_queue_size(*_native.parse_queue_size(text))
+
+
 def _trace(text: str) -> File:
     traces.load(text)
     return File(text if names.are_stored() else Path(text).absolute())
@@ -191,4 +206,5 @@ _PARSERS: Mapping[Kind, Callable[[str], Value]] = {
     "load": _load,
     "level": _level,
     "size": _size,
+    "buffer": _buffer,
 }

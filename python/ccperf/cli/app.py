@@ -14,6 +14,7 @@ from typing import Any, cast
 import cyclopts
 
 from ccperf import __version__, interruption
+from ccperf.cli import spelling
 from ccperf.cli.examples import epilogue
 from ccperf.errors import CcperfError
 
@@ -63,6 +64,8 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 
 #: What they store is there even if nobody reads what they print.
 _MAKES_RUNS = ("bench", "run", "exec")
+#: As of a program that SIGPIPE ends.
+_BROKEN_PIPE = 128 + 13
 
 
 def invoke(arguments: Sequence[str]) -> int:
@@ -90,6 +93,7 @@ def _invoke(arguments: list[str]) -> int:
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
     try:
+        arguments = spelling.usual(arguments)
         # What a command declares (--ns3-source) holds for that command only.
         status = copy_context().run(
             app,
@@ -101,6 +105,9 @@ def _invoke(arguments: list[str]) -> int:
         if arguments[:1] == ["run"] and not {"--help", "-h"}.isdisjoint(arguments):
             _help_on_experiments(arguments[1:])
         sys.stdout.flush()
+    except cyclopts.UnusedCliTokensError as error:
+        note(f"error: {spelling.too_much(error.unused_tokens or [], arguments)}")
+        return 2
     except cyclopts.CycloptsError as error:
         note(f"error: {error}")
         return 2
@@ -118,7 +125,7 @@ def _invoke(arguments: list[str]) -> int:
                     "the same command makes the rest"
                 )
         _discard_output()
-        return 1
+        return 1 if arguments[0] in _MAKES_RUNS else _BROKEN_PIPE
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         note(f"error: {where}{error.strerror or error}")
@@ -135,12 +142,12 @@ def _invoke(arguments: list[str]) -> int:
 
 def _help_on_experiments(words: Sequence[str]) -> None:
     """The parameters of an experiment are options, too, which no signature has."""
-    from ccperf.catalogue import EXPERIMENTS
+    from ccperf.catalogue import NAMED
     from ccperf.cli.show import parameters_of
 
     for word in words:
-        if word in EXPERIMENTS:
-            print(f"\nParameters of {word}:\n\n{parameters_of(EXPERIMENTS[word])}")
+        if word in NAMED:
+            print(f"\nParameters of {word}:\n\n{parameters_of(NAMED[word])}")
 
 
 def _discard_output() -> None:

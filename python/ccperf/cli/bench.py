@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ccperf import interruption
-from ccperf.cli.options import Running, under_test, writable_file, writable_folder
+from ccperf.cli.options import Running, StopTime, under_test, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
 from ccperf.cli.run import note_estimate, note_left_out, planned, run_campaign, status
 from ccperf.errors import UsageError
@@ -51,7 +51,11 @@ def command(
     /,
     *,
     datacentre: Annotated[
-        bool, Parameter(help="They are queue disciplines: the experiments on data centres.")
+        bool,
+        Parameter(
+            name=["--datacentre", "--datacenter"],
+            help="They are queue disciplines: the experiments on data centres.",
+        ),
     ] = False,
     loadbalance: Annotated[
         bool, Parameter(help="They are load balancers: the experiments on load balancing.")
@@ -68,7 +72,7 @@ def command(
         str, Parameter(help="Opponents, e.g. cubic,bbr, in the experiments that have one.")
     ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
-    stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
+    stop_time: StopTime = "",
     jitter: Annotated[
         str, Parameter(help="Time within which flows start, drawn from the seed, e.g. 10ms.")
     ] = "",
@@ -124,7 +128,10 @@ def command(
     if against:
         parts = _met(parts, against)
     # What one experiment takes, they all know.
-    algorithms = under_test(next(iter(there.values())), names, kind.option)
+    try:
+        algorithms = under_test(next(iter(there.values())), names, kind.option)
+    except UsageError as error:
+        raise UsageError(error.field, error.message + _elsewhere(names)) from None
     numbers = seeds(seed, "--seed") if seed else None
     jobs = {
         name: [
@@ -245,6 +252,24 @@ _KINDS: Mapping[str, Callable[[], _Kind]] = {
     "qdisc": _disciplines,
     "routing": _balancers,
 }
+
+
+def _elsewhere(names: str) -> str:
+    """Which option tests algorithms of another kind, if one of these is."""
+    from ccperf import expression, registry
+    from ccperf.catalogue.datacentre.schemes import NAMED
+
+    options = {
+        "qdisc": "with --datacentre",
+        "routing": "with --loadbalance",
+        "cc": "without option",
+    }
+    for word in expression.split(names):
+        name, _ = expression.cut(word)
+        other = "qdisc" if name in NAMED else registry.kind_of(name)
+        if other in options:
+            return f"; `ccperf bench` tests {name} {options[other]}"
+    return ""
 
 
 def _kind(datacentre: bool, loadbalance: bool) -> _Kind:

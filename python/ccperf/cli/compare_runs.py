@@ -49,7 +49,7 @@ def compare_runs(
             if values[0] and value is not values[0] and text != digits(values[0]):
                 text += f" ({100 * (value / values[0] - 1):+.1f} %)".replace("-", "−")
             is_best = best is not None and digits(value) == digits(best) and not alike
-            rows[-1].append(text + (" *" if is_best else ""))
+            rows[-1].append(text + (" <" if is_best else ""))
         document[name] = {
             result.id: value
             for result, value in zip(results, values, strict=True)
@@ -65,7 +65,7 @@ def compare_runs(
         say()
     say(render(format, ["metric", "unit", *names], rows))
     note_findings(*results)
-    note("single runs: a star is the best value of its row, not a significant one")
+    note("single runs: < is the best value of its row, which may be by chance")
     return 0
 
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from ccperf import outputs
 from ccperf.cli.options import DEFAULT_DB, Json, Running, packets_file, writable_file
-from ccperf.cli.output import metric_tables, note, note_findings, print_json, say, warn
+from ccperf.cli.output import metric_tables, note, note_findings, print_json, say, summary, warn
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def command(
         Path | None, Parameter(help="Write packet events to this CSV, or pcapng.")
     ] = None,
     json: Json = False,
+    full: Annotated[bool, Parameter(help="Print all metrics, no summary.")] = False,
     dry_run: Annotated[
         bool, Parameter(name=["--dry-run", "-n"], help="Print the scenario as JSON; run nothing.")
     ] = False,
@@ -95,7 +96,8 @@ def command(
     if json:
         print_json({**result.json(), "command": line.reproduce(backend.name)})
     else:
-        say(metric_tables(result) if lines is None else "\n".join(lines))
+        tables = metric_tables if full else summary
+        say(tables(result) if lines is None else "\n".join(lines))
         note_findings(result)
         note(f"run {result.id} in {target}")
         note(f"again: {line.reproduce(backend.name)}")

@@ -26,6 +26,13 @@ LATEST = "latest"
 #: Where runs go that are no algorithm's benchmark.
 DEFAULT_DB = Path("ccperf.db")
 
+#: What Flent, iperf3 and ns-3's programs call it is known, too.
+StopTime = Annotated[
+    str,
+    Parameter(
+        name=["--stop-time", "--duration", "--time"], help="Length of each run instead of 15s."
+    ),
+]
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
 Database = Annotated[Path, Parameter(name=["--db"], help="Database file (SQLite).")]
 Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to write to.")]
@@ -210,7 +217,11 @@ def databases(given: Path | Sequence[Path] | None) -> list[Path]:
     Raises :class:`~ccperf.errors.UsageError` if there is none.
     """
     if given is not None:
-        return [given] if isinstance(given, Path) else list(given)
+        files = [given] if isinstance(given, Path) else list(given)
+        for file in files:
+            if not file.exists():
+                raise UsageError("--db", f"there is no database `{file}`")
+        return files
     found = sorted(Path().glob("benchmark_*.db"))
     found += [DEFAULT_DB] if DEFAULT_DB.exists() else []
     if not found:

@@ -120,6 +120,63 @@ def metric_tables(result: Result) -> str:
     return "\n\n".join(parts)
 
 
+#: What a summary says of each scope: metrics, and their heads. The rest is in the tables.
+_SUMMARY: Mapping[str, Mapping[str, str]] = {
+    "flow": {
+        "mean_throughput_l4": "throughput [Mbps]",
+        "mean_srtt_l4": "sRTT [ms]",
+        "p95_srtt_l4": "95 % [ms]",
+        "total_retransmissions_l4": "retransm.",
+        "total_rtos_l4": "RTOs",
+    },
+    "link": {
+        "mean_qdisc_delay_l2": "queueing delay [ms]",
+        "mean_sojourn_l2": "sojourn [us]",
+        "total_qdisc_drops_l2": "drops",
+        "total_qdisc_marks_l2": "marks",
+    },
+    "network": {
+        "mean_agg_throughput_l4": "throughput [Mbps]",
+        "mean_agg_utilization_bw_l4": "utilisation",
+        "mean_jains_fairness_throughput_l4": "Jain's index",
+    },
+    "class": {
+        "total_transfers_l4": "flows",
+        "total_unfinished_l4": "unfinished",
+        "mean_fct_l4": "FCT [ms]",
+        "p99_fct_l4": "99 % [ms]",
+    },
+}
+#: More flows, links or classes than that fill a screen.
+_ON_A_SCREEN = 8
+
+
+def summary(result: Result) -> str:
+    """The metrics of a run that tell most, one row a flow, link or class, on one screen."""
+    algorithms = {
+        str(flow.name or f"flow_{i + 1}"): flow.cc.type
+        for i, flow in enumerate(result.scenario.flows)
+        if flow.cc
+    }
+    parts = [result.title]
+    for scope, subjects in result.metrics.by_scope.items():
+        heads = _SUMMARY[scope]
+        names = [name for name in heads if any(name in of for of in subjects.values())]
+        if not names:
+            continue
+        rows = [
+            [
+                " ".join(filter(None, (subject, algorithms.get(subject)))),
+                *(number(name, of[name]) if name in of else "" for name in names),
+            ]
+            for subject, of in list(subjects.items())[:_ON_A_SCREEN]
+        ]
+        parts.append(table([scope, *(heads[name] for name in names)], rows))
+        if (more := len(subjects) - _ON_A_SCREEN) > 0:
+            parts[-1] += f"\nand {more} more"
+    return "\n\n".join(parts)
+
+
 def note_findings(*results: Result) -> None:
     """Say what holds runs back or looks wrong in them: each rule's first finding, and how many."""
     from ccperf.diagnoses import grouped

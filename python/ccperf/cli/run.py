@@ -16,6 +16,7 @@ from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
     Running,
+    StopTime,
     cores,
     packets_file,
     resolve,
@@ -30,6 +31,7 @@ from ccperf.cli.output import (
     print_json,
     progress_bar,
     say,
+    summary,
     warn,
 )
 from ccperf.cli.trust import ask
@@ -53,7 +55,10 @@ if TYPE_CHECKING:
 def command(
     what: Annotated[
         str,
-        Parameter(help="An experiment, `dumbbell`, or a TOML or JSON file: a plan or a scenario."),
+        Parameter(
+            help="An experiment; `dumbbell`, with --rate, --rtt, --buffer, --flows and --qdisc of "
+            "yours; or a TOML or JSON file: a plan or a scenario."
+        ),
     ],
     /,
     *,
@@ -65,7 +70,7 @@ def command(
         ),
     ] = "",
     seed: Annotated[str, Parameter(help="Seeds: 42, 1,3 or 1..10.")] = "",
-    stop_time: Annotated[str, Parameter(help="Length of each run instead of 15s.")] = "",
+    stop_time: StopTime = "",
     jitter: Annotated[
         str, Parameter(help="Time within which flows start, drawn from the seed, e.g. 10ms.")
     ] = "",
@@ -86,6 +91,7 @@ def command(
         Parameter(help="Packet events as CSV, or a capture: FILE.pcapng (one run only)."),
     ] = None,
     json: Json = False,
+    full: Annotated[bool, Parameter(help="Of one run print all metrics, no summary.")] = False,
     dry_run: Annotated[
         bool, Parameter(name=["--dry-run", "-n"], help="Print what would run; run nothing.")
     ] = False,
@@ -108,11 +114,6 @@ def command(
     given = {"cc": cc, "stop-time": stop_time, "jitter": jitter, **parameters}
     if is_file:
         jobs = _from_file(file, running, seed, given)
-    elif what == "dumbbell":
-        from ccperf.what_if import playground
-
-        _no_options("is a setting of the dumbbell: write it into --what-if", given)
-        jobs = [_scenario_job(what, playground(), running, seed)]
     else:
         jobs = _from_catalogue(what, running, cc, seed, stop_time, jitter, parameters)
     if what_if:
@@ -148,7 +149,7 @@ def command(
         print_json([{**result.json(), "command": again} for result, again in results])
     elif len(results) == 1:
         result, again = results[0]
-        say(f"{metric_tables(result)}\n\nrun {result.id}")
+        say(f"{metric_tables(result) if full else summary(result)}\n\nrun {result.id}")
         note_findings(result)
         note(f"again: {again}")
     elif results:

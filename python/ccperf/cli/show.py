@@ -78,11 +78,11 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
     if len(words) != 1:
         raise UsageError("name", "give one name; `ccperf list` and `ccperf list KIND` have them")
     (name,) = words
-    from ccperf.catalogue import EXPERIMENTS
+    from ccperf.catalogue import NAMED
 
     if db is not None or name == LATEST:
         return "run", name
-    if name in EXPERIMENTS:
+    if name in NAMED:
         return "experiment", name
     algorithm_kinds: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery", "routing")
     for kind in algorithm_kinds:
@@ -96,7 +96,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
     if name in METRICS:
         return "metric", name
     known = [
-        *EXPERIMENTS,
+        *NAMED,
         *METRICS,
         *(algorithm for kind in algorithm_kinds for algorithm in registry.algorithms(kind)),
     ]

@@ -22,7 +22,7 @@ class Thing:
 
 
 def experiments() -> list[Thing]:
-    from ccperf.catalogue import EXPERIMENTS
+    from ccperf.catalogue import NAMED
 
     return [
         Thing(
@@ -35,7 +35,7 @@ def experiments() -> list[Thing]:
                 "published": len(experiment.published),
             },
         )
-        for experiment in EXPERIMENTS.values()
+        for experiment in NAMED.values()
     ]
 
 

@@ -49,14 +49,17 @@ def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
     """
     from ccperf.programs.datacentre import PROGRAMS
     from ccperf.programs.ns3_examples import EXAMPLES
-    from ccperf.programs.program import program_words
+    from ccperf.programs.program import HelpRequested, program_words
+    from ccperf.programs.published.options import usage
     from ccperf.programs.published.parse import parse as parse_published
 
     found = program_words(words)
     known = {**EXAMPLES, **PROGRAMS}
     if found and found[0] in known:
         return known[found[0]].run(found[1])
-    return parse_published(words)
+    if found and not {"--help", "-h", "--PrintHelp"}.isdisjoint(found[1]):
+        raise HelpRequested("--help", usage(found[0].removeprefix("ccperf-")))
+    return parse_published(words, others=[*known, "fct_parser.py"])
 
 
 def scenario(run: DumbbellRun | ProgramRun) -> tuple[Scenario, list[str]]:

@@ -45,6 +45,36 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     ACK_COMPRESSION: COMMON + BURST,
     REPLAY: (*COMMON, *TRACE, "trace-dir"),
 }
+#: What each option is; of flows, one entry a flow with commas between them.
+HELP: dict[str, str] = {
+    "experiment-name": "the experiment, as a label of the run",
+    "db-path": "the database",
+    "parameters": "the point, as a label: {aut:TcpNewReno,k:1}",
+    "aut": "the algorithm under test, as a label",
+    "stop-time": "length of the run, e.g. 15s (needed)",
+    "seed": "of random numbers; 42",
+    "bw": "rate of the bottleneck, e.g. 16Mbps (needed)",
+    "loss": "probability that it loses a packet; 0.0",
+    "qlen": "limit of its queue, e.g. 20p (needed)",
+    "qdisc": "its queue discipline; FifoQueueDisc",
+    "rtts": "of flows: round trips without queues, at least 4ms (needed)",
+    "sources": "of flows: the hosts that send",
+    "destinations": "of flows: the hosts that receive",
+    "protocols": "of flows: TCP or UDP",
+    "algs": "of flows: congestion controls (needed)",
+    "recoveries": "of flows: loss recoveries",
+    "start-times": "of flows: when they start",
+    "stop-times": "of flows: when they stop",
+    "traffic-models": "of flows: applications, e.g. Greedy(bytes=0)",
+    "time-series": "when the bottleneck changes (needed)",
+    "rate-series": "its rates from these times on (needed)",
+    "rtt-series": "round trips from these times on",
+    "loss-series": "loss probabilities from these times on",
+    "interval": "time between two releases of acknowledgements (needed)",
+    "quota": "how many packets a release lets go (needed)",
+    "trace-file": "a trace of the package or a file: Mahimahi's, or CSV (needed)",
+    "trace-dir": "the folder of the trace",
+}
 #: A published program of which no command line is known, and the experiment that it ran.
 UNKNOWN = {"random-walk": "random_walk"}
 
@@ -61,7 +91,19 @@ class Tokens:
     attributes: tuple[tuple[str, str, str], ...] = ()
 
 
-def tokenize(words: Sequence[str]) -> Tokens:
+def usage(program: str) -> str:
+    """The options of a published program, one a line.
+
+    Raises :class:`~ccperf.errors.UsageError` if there is none.
+    """
+    _program(f"ns3-dev-ccperf-{program}-default")
+    width = max(map(len, HELP))
+    lines = [f"  --{name:{width}}  {HELP[name]}" for name in PROGRAMS[program]]
+    head = f"ns3-dev-ccperf-{program}-default --option=value ..., or --ns3::Class::Attribute=value"
+    return "\n".join([head, "", *lines])
+
+
+def tokenize(words: Sequence[str], others: Sequence[str] = ()) -> Tokens:
     """Split a command line: a list of words as a shell hands them over, or one text.
 
     Quotes that survived copying are removed. ``--parameters={a:1,b:2}`` without quotes reaches us
@@ -76,7 +118,7 @@ def tokenize(words: Sequence[str]) -> Tokens:
     words = [_unquote(word.strip()) for word in words if word.strip()]
     if not words:
         raise UsageError("command line", "is empty; give a command line after `--`")
-    program = _program(words[0])
+    program = _program(words[0], others)
     options: dict[str, str] = {}
     attributes: dict[tuple[str, str], str] = {}
     pieces: list[str] = []
@@ -149,10 +191,10 @@ def parse_parameters(text: str) -> dict[str, str]:
     return parameters
 
 
-def _program(word: str) -> str:
+def _program(word: str, others: Sequence[str] = ()) -> str:
     name = word.replace("\\", "/").rsplit("/", 1)[-1]
     match = _PROGRAM.fullmatch(name)
-    known = [f"ns3-dev-ccperf-{p}-default" for p in PROGRAMS]
+    known = [*(f"ns3-dev-ccperf-{p}-default" for p in PROGRAMS), *others]
     if match is None:
         raise UsageError("program", unknown("program", name, known))
     program = match[1]

@@ -38,13 +38,14 @@ REQUIRED = ("stop-time", "bw", "qlen", "rtts", "algs")
 ACCESS_RTT_NS = 4_000_000
 
 
-def parse(words: Sequence[str]) -> DumbbellRun:
+def parse(words: Sequence[str], others: Sequence[str] = ()) -> DumbbellRun:
     """The run that a command line describes.
 
-    ``words`` is the command line as a shell splits it, or in one text. Raises
+    ``words`` is the command line as a shell splits it, or in one text; `others` are programs that
+    are known elsewhere. Raises
     :class:`~ccperf.errors.UsageError`, naming the option, for everything that is wrong with it.
     """
-    return _Options(tokenize(words)).run()
+    return _Options(tokenize(words, others)).run()
 
 
 class _Options:

@@ -1,0 +1,37 @@
+"""Command lines as other programs spell them, and what is said of those that cannot be meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ccperf.errors import UsageError
+
+
+def usual(arguments: Sequence[str]) -> list[str]:
+    """The words with `-j4` in two; what follows `--` is not ours.
+
+    Raises :class:`~ccperf.errors.UsageError` for an empty value: in a script that is a variable
+    which is not set.
+    """
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    words: list[str] = []
+    for word in arguments[:end]:
+        option = words[-1] if words else ""
+        if option.startswith("--") and not word:
+            raise UsageError(option, "is empty; give a value, or leave it out")
+        if re.fullmatch("--[a-z][a-z-]*=", word):
+            raise UsageError(word[:-1], "is empty; give a value, or leave it out")
+        jobs = re.fullmatch("-j([0-9]+)", word)
+        words += ["-j", jobs[1]] if jobs else [word]
+    return [*words, *arguments[end:]]
+
+
+def too_much(unused: Sequence[str], arguments: Sequence[str]) -> str:
+    """What to say of words that belong to nothing: most are the rest of a list with blanks."""
+    first = arguments.index(unused[0]) if unused and unused[0] in arguments else 0
+    option, value = arguments[first - 2 : first] if first >= 2 else ("", "")
+    if option.startswith("--") and not value.startswith("-"):
+        values = ",".join([value, *unused])
+        return f"{option}: several values have commas between them: {option} {values}"
+    return f"`{' '.join(unused)}` is too much here; see `ccperf {arguments[0]} --help`"

@@ -1,0 +1,180 @@
+"""What people type first: the spellings of other programs, slips, and what is said of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.cli.things import KINDS
+from ccperf.programs import EXAMPLES, PROGRAMS
+from user_scenarios import environment
+
+Captured = pytest.CaptureFixture[str]
+AQM = ["run", "aqm", "--k", "1", "--qdisc", "codel"]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            [*AQM, "--cc", "newreno", "cubic"],
+            "--cc: several values have commas between them: --cc newreno,cubic",
+        ),
+        ([*AQM, "--seed", "1-10"], "write 1..10"),
+        (["show", "metric", "srtt"], "`mean_srtt_l4`"),
+        (["show", "srtt"], "`mean_srtt_l4`"),
+        (["show", "metric", "mean_srt_l4"], "did you mean `mean_srtt_l4`?"),
+        (["run", "aqmm"], "did you mean `aqm`?"),
+        (["bench", "cubic", "--experiments", "fairness"], "steady_state_rtt_fairness"),
+        (["bench", "cubic", "--experiments", "foo"], "`ccperf list experiments` has all"),
+        (["bench", "ECNSharp"], "is a queue discipline"),
+        (["bench", "ECNSharp"], "with --datacentre"),
+        (["bench", "letflow"], "with --loadbalance"),
+        (["bench", "RED-tail"], "with --datacentre"),
+        (["bench", "cubic", "--datacentre"], "without option"),
+        (["plot", "--db", "nofile.db"], "there is no database `nofile.db`"),
+        (["compare", "cubic", "bbr", "--db", "nofile.db"], "there is no database `nofile.db`"),
+        ([*AQM, "--stop-time", ""], "--stop-time: is empty"),
+        ([*AQM, "--seed="], "--seed: is empty"),
+        ([*AQM, "--cc", ""], "--cc: is empty"),
+        (["bench", "cubic", "--seed", ""], "--seed: is empty"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_slip_is_answered_with_what_to_write(
+    capsys: Captured, words: list[str], says: str
+) -> None:
+    assert invoke([*words, "-n"] if words[0] in ("run", "bench") else words) == 2
+    err = capsys.readouterr().err
+    assert says in err
+    assert len(err.splitlines()) == 1
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["--stop-time", "--duration", "--time"])
+def test_the_length_of_a_run_has_its_usual_names(capsys: Captured, option: str) -> None:
+    assert invoke([*AQM, option, "5s", "-n"]) == 0
+    assert "--stop-time 5s" in capsys.readouterr().out
+
+
+def test_jobs_and_datacenter_as_elsewhere(capsys: Captured) -> None:
+    assert invoke([*AQM, "-j1", "-n"]) == 0
+    words = ["bench", "ECNSharp", "--experiments", "testbed", "--datacenter", "-j2", "-n"]
+    assert invoke(words) == 0
+    assert "run testbed --qdisc ECNSharpQueueDisc" in capsys.readouterr().out
+
+
+def test_words_behind_the_dashes_are_left_alone(capsys: Captured) -> None:
+    line = "ns3-dev-ccperf-static-dumbbell-default --stop-time=1s --bw=1Mbps --qlen= --rtts=15ms"
+    assert invoke(["exec", "--", *line.split(), "--algs=TcpCubic"]) == 2
+    assert "--qlen" in capsys.readouterr().err
+
+
+def test_every_program_of_exec_is_named_and_has_help(capsys: Captured) -> None:
+    assert invoke(["exec", "ls"]) == 2
+    err = capsys.readouterr().err
+    published = [
+        f"ns3-dev-ccperf-{name}-default"
+        for name in ("static-dumbbell", "responsiveness", "ack-compression", "replay-rate-trace")
+    ]
+    for program in (*EXAMPLES, *PROGRAMS, *published, "fct_parser.py"):
+        assert program in err
+    for program in (*EXAMPLES, *PROGRAMS, *published):
+        assert invoke(["exec", "--", program, "--help"]) == 0, program
+        assert capsys.readouterr().out.strip()
+
+
+def test_the_line_that_everybody_tries_first(capsys: Captured) -> None:
+    line = "run dumbbell --cc cubic --rate 100Mbps --rtt 20ms --buffer 1bdp --time 30s -n --json"
+    assert invoke(line.split()) == 0
+    (planned,) = json.loads(capsys.readouterr().out)
+    assert planned["parameters"]["rate"] == "100Mbps"
+    words = "run dumbbell --cc cubic,bbr --rate 10Mbps,100Mbps --buffer 0.5bdp --time 500ms"
+    assert invoke(words.split()) == 0
+    capsys.readouterr()
+    assert invoke(["compare", "cubic", "bbr", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"]
+
+
+@pytest.mark.parametrize(
+    ("buffer", "limit"),
+    [("1bdp", "167p"), ("0.5BDP", "83p"), ("20p", "20p"), ("30kB", "30000B")],
+)
+def test_a_buffer_is_a_size_or_bandwidth_delay_products(buffer: str, limit: str) -> None:
+    from ccperf import catalogue
+
+    scenario = catalogue.get("dumbbell").scenario(
+        "cubic", rate="100Mbps", rtt="20ms", buffer=buffer
+    )
+    (link,) = (link for link in scenario.canonical()["links"] if link["name"] == "btl")
+    assert link["forward"]["qdisc"]["attributes"]["MaxSize"] == limit
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*AQM, "--stop-time", "1s"],
+        ["run", "many_flows", "--k", "100", "--qdisc", "fifo", "--stop-time", "1s"],
+        [
+            "run",
+            "testbed",
+            "--qdisc",
+            "TCN",
+            "--load",
+            "0.5",
+            "--workload",
+            "web_search",
+            "--flows",
+            "50",
+        ],
+    ],
+    ids=["one flow", "100 flows", "classes"],
+)
+def test_one_run_prints_a_screen_and_all_with_full(capsys: Captured, words: list[str]) -> None:
+    assert invoke([*words, "--db", "x.db"]) == 0
+    shown = capsys.readouterr()
+    short = [*shown.out.splitlines(), *shown.err.splitlines()]
+    assert len(short) <= 30
+    assert invoke([*words, "--db", "x.db", "--full"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 2 * len(short)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lists_fit_80_columns(capsys: Captured, kind: str) -> None:
+    assert invoke(["list", kind]) == 0
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
+    assert all(thing.name in out for thing in KINDS[kind]())
+
+
+def test_the_best_value_of_runs_has_another_sign_than_significance(capsys: Captured) -> None:
+    assert invoke([*AQM, "--cc", "newreno,bbr", "--stop-time", "1s", "--db", "x.db", "--json"]) == 0
+    ids = [run["run"] for run in json.loads(capsys.readouterr().out)]
+    assert invoke(["compare", *ids, "--db", "x.db"]) == 0
+    out = capsys.readouterr().out
+    assert " <" in out
+    assert "*" not in out
+
+
+def test_a_reader_who_has_seen_enough_ends_a_listing_as_sigpipe_would() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ccperf", "list", "metrics"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 141
