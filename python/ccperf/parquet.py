@@ -63,14 +63,22 @@ def decode(
 
 
 def decode_table(
-    name: str, file: bytes, rows: int | None = None, left_out: Sequence[str] = ()
+    name: str,
+    file: bytes,
+    rows: int | None = None,
+    left_out: Sequence[str] = (),
+    *,
+    most: int | None = None,
 ) -> Table:
     """Return the table of so many rows that `encode_table` made `file` of, but for some columns.
 
-    Raises ValueError for any other file. No library for all of Parquet, or of Arrow, does that:
-    those that there are end the whole process at some of what a stranger can write into a file.
+    It may become `most` bytes large, where somebody knows. Raises ValueError for any other file.
+    No library for all of Parquet, or of Arrow, does that: those that there are end the whole
+    process at some of what a stranger can write into a file.
     """
     allowed = _LARGEST_RATIO * len(file) + _SMALL
+    if most is not None:
+        allowed = min(allowed, most)
     size = 8 * (rows or 0) * len(TABLES[name])
     if size > allowed:
         raise ValueError(f"table `{name}` of {len(file)} bytes claims to be {size} bytes large")

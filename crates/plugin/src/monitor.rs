@@ -25,7 +25,8 @@ impl Monitor {
     pub fn open(path: &Path) -> io::Result<Monitor> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         file.set_len((WORDS * size_of::<u64>()) as u64)?;
-        // SAFETY: nobody truncates the file while this process lives, and all accesses are atomic.
+        // SAFETY: all accesses are atomic. User code can cut the file off, which ends this process by SIGBUS and no other:
+        // the watcher reads the file and does not map it.
         Ok(Monitor { words: unsafe { MmapMut::map_mut(&file) }? })
     }
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import mmap
 import os
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -21,12 +21,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ccperf import recording
+from ccperf.backends import keeper
 from ccperf.errors import RunError
 from ccperf.parquet import decode_table
 from ccperf.recording import RecordingError, Table
 from ccperf.user_code.content import ChangedError
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ccperf.backends import Progress
 
 #: Seconds of wall clock without progress in simulated time; for the import of a module (which may
@@ -60,11 +63,18 @@ _CREATE = 1
 TABLES = "tables"
 #: Characters of an error of user code that are passed on.
 _SHOWN = 2000
+#: In bytes: the text of an error can be longer than what is shown of it.
+_LARGEST_ERROR = 2**24
 #: Python puts the folder that it is called in first in its path; the worker is found elsewhere.
-_START = (
-    f"import sys; sys.path[:] = sys.argv[1].split({os.pathsep!r}); "
-    "from ccperf.backends.worker import start; start(sys.argv[2])"
-)
+_START = f"""
+import sys
+sys.path[:] = sys.argv[1].split({os.pathsep!r})
+from ccperf.backends.keeper import keep
+def work():
+    from ccperf.backends.worker import start
+    start(sys.argv[2])
+keep(work)
+"""
 _MONITOR = struct.Struct("=QQQ")
 _POLL_S = 0.05
 
@@ -84,11 +94,11 @@ def simulate(
         RunError: names the algorithm, the simulated time, and what happened.
         ChangedError: if a file is not what `user_code` says.
     """
-    with TemporaryDirectory(prefix="ccperf-") as folder:
-        trace = None if packets is None else str(packets.absolute())
-        watch = _run(Path(folder), lowered, user_code, {"packets": trace}, progress)
+    trace = None if packets is None else str(packets.absolute())
+    with _Folder() as folder:
+        watch = _run(folder, lowered, user_code, {"packets": trace}, progress)
         try:
-            return _tables(Path(folder) / TABLES)
+            return _tables(folder)
         except Exception as error:  # whatever user code has put there
             what = f"its process left something else than a result ({error})"
             raise RunError(watch.report(what[:_SHOWN])) from error
@@ -105,12 +115,12 @@ def load(lowered: str, user_code: Mapping[str, str]) -> None:
 
     Raises as :func:`simulate` does, before anything has run.
     """
-    with TemporaryDirectory(prefix="ccperf-") as folder:
-        _run(Path(folder), lowered, user_code, {"packets": None, "load_only": True}, None)
+    with _Folder() as folder:
+        _run(folder, lowered, user_code, {"packets": None, "load_only": True}, None)
 
 
 def _run(
-    folder: Path,
+    folder: _Folder,
     lowered: str,
     user_code: Mapping[str, str],
     options: Mapping[str, object],
@@ -121,33 +131,43 @@ def _run(
         "lowered": lowered,
         "user_code": dict(user_code),
         "path": [os.getcwd(), *sys.path],
-        "memory": _memory() // 2 // _runs_at_a_time,
+        "memory": folder.memory,
         **options,
     }
-    (folder / "job.json").write_text(json.dumps(job))
-    (folder / "monitor").write_bytes(bytes(_MONITOR.size))
-    with (folder / "monitor").open("rb") as file:
-        monitor = mmap.mmap(file.fileno(), _MONITOR.size, access=mmap.ACCESS_READ)
+    (folder.path / "job.json").write_text(json.dumps(job))
     process = subprocess.Popen(
-        [sys.executable, "-c", _START, os.pathsep.join(_own_path()), str(folder)],
-        stdin=subprocess.PIPE,  # ends with this process, and with it the other one
+        [sys.executable, "-c", _START, os.pathsep.join(_own_path()), str(folder.path)],
+        stdin=subprocess.PIPE,  # ends with this process, and with it the others
         stdout=2,  # what user code prints is not a result
         env={**os.environ, "PYTHONHASHSEED": "0"},
-        start_new_session=True,  # so that its children can be ended with it
+        start_new_session=True,  # Ctrl-C in a terminal is for this process
     )
-    watch = _Watch(monitor, list(user_code), json.loads(lowered)["stop_ns"])
+    watch = _Watch(folder.monitor, list(user_code), json.loads(lowered)["stop_ns"])
     try:
         status = watch.until_end(process, progress)
     finally:
         _end(process)
-    if (folder / "error.json").exists():
-        error = json.loads((folder / "error.json").read_text())
-        if changed := error.get("changed"):
-            raise ChangedError(changed)
-        raise RunError(str(error["message"])[:_SHOWN])
-    if status or not (folder / TABLES).is_dir():
+    if error := _error(folder, watch, user_code):
+        raise error
+    if status or not folder.has_tables():
         raise RunError(watch.report(_ending(status)))
     return watch
+
+
+def _error(folder: _Folder, watch: _Watch, user_code: Mapping[str, str]) -> RunError | None:
+    """What the worker says went wrong, if it says anything."""
+    try:
+        text = folder.read("error.json", _LARGEST_ERROR)
+        if text is None:
+            return None
+        error = json.loads(text)
+        message, changed = str(error["message"])[:_SHOWN], error["changed"]
+        if changed in user_code:
+            return ChangedError(changed)
+        return RunError(message if error["is_placed"] else watch.report(message))
+    except Exception as unreadable:  # whatever user code has put there
+        what = f"its process left something else than an error ({unreadable})"
+        return RunError(watch.report(what[:_SHOWN]))
 
 
 def _memory() -> int:
@@ -165,35 +185,105 @@ def _own_path() -> list[str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and the children that user code has left."""
+    """End a run with all that user code has left: its keeper does that when its input ends."""
+    assert process.stdin is not None
+    process.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=2 * keeper.PATIENCE_S)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.communicate()
+    process.wait()
 
 
-def _tables(folder: Path) -> dict[str, Table]:
+def _tables(folder: _Folder) -> dict[str, Table]:
     """The tables that the worker has left, as data: Parquet cannot carry code."""
     found: dict[str, Table] = {}
-    for path in sorted(folder.iterdir()):
-        if path.stem not in recording.TABLES:
-            raise RecordingError(f"unknown table `{path.stem}`")
-        found[path.stem] = decode_table(path.stem, path.read_bytes())
+    left = folder.memory
+    for name in recording.TABLES:
+        file = folder.read(f"{TABLES}/{name}.parquet", left)
+        if file is not None:
+            left -= len(file)
+            found[name] = decode_table(name, file, most=folder.memory)
     return found
+
+
+class _Folder:
+    """A job's folder; a context manager, which deletes it.
+
+    User code can put anything there. So the folder is held open from before there is user code,
+    and what is read has to be a regular file of limited size: no link, no pipe, no device.
+    """
+
+    def __init__(self) -> None:
+        self._made = TemporaryDirectory(prefix="ccperf-")
+        self.path = Path(self._made.name)
+        self._file = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        #: Where the worker says what it does: a file, since a map of it would end this process
+        #: where user code cuts it off.
+        self.monitor = os.open("monitor", os.O_RDWR | os.O_CREAT, 0o600, dir_fd=self._file)
+        os.write(self.monitor, bytes(_MONITOR.size))
+        #: Bytes of memory that the run may take, and its results.
+        self.memory = _memory() // 2 // _runs_at_a_time
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.monitor)
+        os.close(self._file)
+        # What cannot be deleted, or is somewhere else now, is not worth a run.
+        with contextlib.suppress(OSError):
+            self._made.cleanup()
+
+    def has_tables(self) -> bool:
+        """Whether the worker got as far as its results."""
+        try:
+            return stat.S_ISDIR(os.lstat(TABLES, dir_fd=self._file).st_mode)
+        except OSError:
+            return False
+
+    def read(self, name: str, most: int) -> bytes | None:
+        """A file of at most so many bytes; None if there is none.
+
+        Raises :class:`~ccperf.recording.RecordingError` for anything else.
+        """
+        inner, _, file_name = name.rpartition("/")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with contextlib.ExitStack() as opened:
+            try:
+                at = self._file
+                if inner:
+                    at = os.open(inner, flags | os.O_DIRECTORY, dir_fd=at)
+                    opened.callback(os.close, at)
+                file = opened.enter_context(open(os.open(file_name, flags, dir_fd=at), "rb"))
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                raise RecordingError(f"{name}: {error.strerror}") from None
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise RecordingError(f"{name} is no regular file")
+            if os.fstat(file.fileno()).st_size <= most:
+                content = file.read(most + 1)
+                if len(content) <= most:
+                    return content
+            raise RecordingError(f"{name} is larger than {most} bytes")
 
 
 class _Watch:
     """Looks at one process from outside."""
 
-    def __init__(self, monitor: mmap.mmap, user_code: Sequence[str], stop_ns: int) -> None:
+    def __init__(self, monitor: int, user_code: Sequence[str], stop_ns: int) -> None:
         self._monitor = monitor
         self._user_code = user_code
         self._stop_ns = stop_ns
+        self._seen = (0, 0, 0)
 
     def _look(self) -> tuple[int, int, int]:
         """Simulated time of the last call, calls so far, the present call (0: none)."""
-        time_ns, calls, call = _MONITOR.unpack(self._monitor[:])
-        return time_ns, calls, call
+        words = os.pread(self._monitor, _MONITOR.size, 0)
+        if len(words) == _MONITOR.size:
+            self._seen = _MONITOR.unpack(words)
+        return self._seen
 
     def until_end(self, process: subprocess.Popen[bytes], progress: Progress | None) -> int:
         """Wait for the process, report progress, and raise when a limit is reached."""
@@ -230,7 +320,8 @@ class _Watch:
         time_ns, _, call = self._look()
         algorithm, function = divmod(call, 256)
         at = f"at {time_ns / 1e9:.9f} s of simulated time"
-        if call:
+        # User code may have written there, too.
+        if 0 < algorithm <= len(self._user_code) and function < len(CALLS):
             return f"{self._user_code[algorithm - 1]} failed {at}: {what} (in {CALLS[function]})"
         names = " or ".join(self._user_code)
         return f"{names} failed {at}: {what} (after a call that had returned)"

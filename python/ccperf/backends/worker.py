@@ -10,9 +10,7 @@ import contextlib
 import json
 import os
 import random
-import signal
 import sys
-import threading
 from pathlib import Path
 from typing import NoReturn
 
@@ -30,8 +28,6 @@ from ccperf.user_code.loading import Held
 def main(folder: Path) -> None:
     """Run the job in `folder`; leave the tables there, or the text of an error."""
     job = json.loads((folder / "job.json").read_text())
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides
-    _end_with_parent()
     _limit_resources(job["memory"])
     sys.path[:] = job["path"]
     lowered = job["lowered"]
@@ -48,7 +44,9 @@ def main(folder: Path) -> None:
         held.check()
     except (RunError, OSError, ValueError) as error:
         changed = error.name if isinstance(error, ChangedError) else None
-        _report(folder, {"message": str(error), "changed": changed})
+        # What the system says names neither who nor when.
+        is_placed = not isinstance(error, OSError)
+        _report(folder, {"message": str(error), "changed": changed, "is_placed": is_placed})
         return
     (folder / TABLES).mkdir()
     for name, table in Recording(tables).tables.items():
@@ -56,24 +54,8 @@ def main(folder: Path) -> None:
         file.write_bytes(encode_table(table, compressed=False))
 
 
-def _report(folder: Path, error: dict[str, str | None]) -> None:
+def _report(folder: Path, error: dict[str, object]) -> None:
     (folder / "error.json").write_text(json.dumps(error))
-
-
-def _end_with_parent() -> None:
-    """Leave when the other end of standard input is closed."""
-    pipe = os.dup(0)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-
-    def wait() -> None:
-        while os.read(pipe, 1):
-            pass
-        # With the children of user code: the session is this process's own.
-        os.killpg(0, signal.SIGKILL)
-
-    threading.Thread(target=wait, daemon=True).start()
 
 
 def _limit_resources(memory: int) -> None:

@@ -10,7 +10,7 @@ use ccperf_plugin::abi::{RateSampleView, TcbView};
 use ccperf_plugin::monitor::{Call, Probe};
 use ccperf_plugin::{Code, window};
 use pyo3::call::PyCallArgs;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
@@ -65,6 +65,11 @@ numbers! {
 /// rounding it here would hide which way.
 fn whole(name: &str, unit: &str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract().map_err(|_| {
+        if value.is_instance_of::<PyInt>() {
+            return PyOverflowError::new_err(format!(
+                "{name} is {value} {unit}, beyond the 64 bits that there are for it"
+            ));
+        }
         let kind = value.get_type();
         let kind = kind.name().map_or_else(|_| "value".to_owned(), |name| name.to_string());
         PyTypeError::new_err(format!("{name} is in whole {unit}, not a {kind}: write int(...)"))
