@@ -70,6 +70,8 @@ class Dumbbell:
 
     def scenario(self) -> Any:
         qdisc = {"type": "FifoQueueDisc", "attributes": {}} if self.qdisc else None
+        direction = {"rate": None, "qdisc": qdisc}
+        rate = self.rate_bps if isinstance(self.rate_bps, int) else self.rate_bps[0]
         return SmallScenario(
             [
                 {
@@ -80,9 +82,12 @@ class Dumbbell:
                 }
                 for name, start in zip(self.names, self.starts or ["0s"] * self.flows, strict=True)
             ],
-            [{"name": "btl", "forward": {"qdisc": qdisc}, "reverse": {"qdisc": qdisc}}],
+            [{"name": "btl", "rate": f"{rate}bps", "forward": direction, "reverse": direction}],
             stop_time=f"{self.stop_ns}ns",
-            changes=[{"time": time, "link": "btl"} for time in self.changes],
+            changes=[
+                {"time": time, "link": "btl", "direction": "both", "rate": None}
+                for time in self.changes
+            ],
             warm_up=self.warm_up,
         )
 

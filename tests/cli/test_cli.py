@@ -440,7 +440,7 @@ def test_one_run_loads_what_it_takes_and_no_more(tmp_path: Path) -> None:
     foreign = {"rich", "matplotlib", "jinja2", "arro3.io", "urllib.request", "xml.etree"}
     assert not foreign & {*loaded}
     own = {name.removeprefix("ccperf.") for name in loaded if name.startswith("ccperf.")}
-    ecn = {"experiment", "parameter", "published", "ecn", "datacentre", "balancing"}
+    ecn = {"experiment", "parameter", "answer", "published", "ecn", "datacentre", "balancing"}
     programs = {"attributes", "published", *(f"published.{part}" for part in PARTS)}
     for unit, needed in (("catalogue", ecn), ("programs", programs), ("exporters", set())):
         assert {name for name in own if name.startswith(f"{unit}.")} == {

@@ -92,10 +92,24 @@ def test_a_sweep_has_one_figure_for_each_other_parameter_and_metric(plot: Plot) 
     ]
 
 
+def test_what_is_chosen_and_nothing_else_is_drawn_as_its_experiment_declares(plot: Plot) -> None:
+    status, names, _ = plot("--experiment", "aqm")
+    assert status == 0
+    assert sorted(names) == [
+        f"aqm_qdisc-{qdisc}_mean_srtt_l4_over_k.svg"
+        for qdisc in ("CoDelQueueDisc", "FifoQueueDisc")
+    ]
+
+
+def test_a_sweep_over_words_has_them_in_their_order(plot: Plot) -> None:
+    status, names, _ = plot("--sweep", "qdisc", "--metric", "mean_srtt_l4", "--cc", "cubic")
+    assert status == 0
+    assert all(name.endswith("_mean_srtt_l4_over_qdisc.svg") for name in names)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--sweep", "qdisc"], "no quantity"),
         (["--sweep", "bandwidth"], "has a parameter"),
         (["--sweep", "k", "--metric", "mean_srt_l4"], "did you mean"),
         (["--cc", "vegas"], "no runs of `vegas`"),

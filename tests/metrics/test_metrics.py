@@ -54,7 +54,7 @@ def test_every_metric_explains_itself() -> None:
 def test_the_scopes_have_the_published_tables_metrics() -> None:
     """And ours beside them."""
     scopes = Counter(metric.scope for metric in METRICS.values() if metric.window == "whole")
-    assert scopes == {"flow": 31, "link": 13, "network": 12, "class": 22}
+    assert scopes == {"flow": 31, "link": 14, "network": 12, "class": 22}
 
 
 # Closed forms.
@@ -252,7 +252,7 @@ def test_states_before_the_first_value_are_left_out_of_the_mean() -> None:
 def test_a_link_without_queue_discipline_has_no_queue_metrics() -> None:
     dumbbell = Dumbbell(points=4, qdisc=False, link_samples={"tx_bytes": counter(60_000, 4)})
     found = {name: value for name, value in link(dumbbell).items() if "steady" not in name}
-    assert found == {"mean_sending_rate_l1": 16, "mean_utilization_l1": 100}
+    assert found == {"mean_sending_rate_l1": 16, "mean_utilization_l1": 100, "used_capacity_l1": 0}
 
 
 def test_only_the_flows_bottlenecks_have_link_metrics() -> None:

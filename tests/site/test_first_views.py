@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from site_built import built
+from site_html import Element, parse
 from tiny_catalogue import algorithms_of, run, tiny_runs
 
 from ccperf import catalogue
@@ -20,7 +21,6 @@ FIGURES = """[...ccperf.experiment.plots].map(([name, plot]) => {
     const series = plot.figure.panels.flatMap((panel) => panel.series);
     return [name, Math.max(0, ...series.map((one) => one.x.length)), series.length];
 })"""
-SEVERAL = [name for name, each in catalogue.EXPERIMENTS.items() if len(list(each.grid())) > 1]
 
 
 @pytest.fixture(scope="module")
@@ -28,22 +28,39 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory.mktemp("tiny"), tiny_runs())
 
 
-def opened(browser: Browser, folder: Path, name: str, fragment: str = "") -> dict[str, Any]:
-    # Another fragment alone would not load the page anew.
-    browser.open(folder / "play.html")
-    browser.open(folder / "experiments" / f"{name}.html", fragment)
-    browser.wait_for("globalThis.ccperf?.experiment !== undefined")
+def opened(browser: Browser, folder: Path, name: str) -> dict[str, Any]:
+    browser.open(folder / "experiments" / f"{name}.html")
+    last = "time_series" if catalogue.get(name).answer.shape == "time" else "sweep"
+    browser.wait_for(f"Boolean(globalThis.ccperf?.experiment?.plots.has({last!r}))")
     assert browser.problems() == []
     return {name: figure for name, *figure in browser.evaluate(FIGURES)}
 
 
-@pytest.mark.parametrize("name", SEVERAL)
-def test_a_page_opens_on_lines_with_several_points(
+@pytest.mark.parametrize("name", catalogue.EXPERIMENTS)
+def test_a_page_opens_on_values_and_a_line_with_several_points(
     browser: Browser, folder: Path, name: str
 ) -> None:
-    points, lines = opened(browser, folder, name)["sweep"]
+    experiment = catalogue.get(name)
+    figures = opened(browser, folder, name)
+    assert all(lines for _, lines in figures.values()), "a figure without values"
+    is_time = experiment.answer.shape == "time"
+    points, lines = figures["time_series" if is_time else "sweep"]
     assert points > 1
-    assert lines == len(algorithms_of(catalogue.get(name)))
+    assert is_time or lines == len(algorithms_of(experiment))
+
+
+@pytest.mark.parametrize("name", catalogue.EXPERIMENTS)
+def test_a_table_of_runs_has_no_column_without_values(folder: Path, name: str) -> None:
+    page = parse(folder / "experiments" / f"{name}.html")
+    table = next(e for e in page.named("table") if "runs" in e.attributes.get("class", ""))
+    head, *rows = [
+        [cell.text.strip() for cell in row.children if isinstance(cell, Element)]
+        for row in table.named("tr")
+    ]
+    for column, *values in zip(head, *rows, strict=True):
+        assert set(values) - {"", "–"}, column
+    for metric in catalogue.get(name).answer.metrics:
+        assert any(metric in cell.attributes.get("title", "") for cell in table.named("th")), metric
 
 
 @pytest.mark.parametrize("name", ["testbed", "rtt_variation", "hermes_symmetric"])
@@ -85,7 +102,7 @@ def choose(browser: Browser, label: str, value: str) -> None:
 def test_a_caption_follows_the_metric(browser: Browser, folder: Path) -> None:
     opened(browser, folder, "aqm")
     caption = "document.querySelector('#figure-sweep figcaption').textContent"
-    choose(browser, "Metric", "p95_srtt_l4")
-    assert browser.evaluate(caption).startswith("p95_srtt_l4 over k")
+    choose(browser, "Metric", "95th percentile smoothed RTT")
+    assert browser.evaluate(caption).startswith("95th percentile smoothed RTT over k")
     label = "document.querySelector('#figure-sweep .area').getAttribute('aria-label')"
-    assert "p95_srtt_l4" in browser.evaluate(label)
+    assert "95th percentile smoothed RTT" in browser.evaluate(label)

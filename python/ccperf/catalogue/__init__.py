@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf import lazy
+from ccperf.catalogue.answer import USUAL, Answer
 from ccperf.catalogue.balancing import BALANCING
 from ccperf.catalogue.datacentre import DATACENTRE
 from ccperf.catalogue.experiment import Experiment, Setup
@@ -74,16 +75,23 @@ def get(name: str) -> Experiment:
         raise UsageError("experiment", unknown("experiment", name, NAMED)) from None
 
 
+def answer(name: str | None) -> Answer:
+    """What an experiment is about; of what is none of the catalogue, the usual metrics."""
+    return EXPERIMENTS[name].answer if name and name in EXPERIMENTS else USUAL
+
+
 __all__ = [
     "BALANCING",
     "DATACENTRE",
     "EXPERIMENTS",
     "NAMED",
     "REGISTRY",
+    "Answer",
     "Experiment",
     "Parameter",
     "PublishedExperiment",
     "Setup",
+    "answer",
     "get",
     "published_scenarios",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.options import ACK_COMPRESSION
@@ -23,6 +24,7 @@ class AckCompression(PublishedExperiment):
         "Gbps. A good algorithm keeps its operating point: it neither takes the bursts for "
         "bandwidth nor answers each of them with a burst that overflows the queue."
     )
+    answer = Answer((USED, SRTT), "interval")
     parameters = (
         Parameter(
             "interval", "time", ("1ms", "5ms", "10ms", "20ms"), "5ms", "Time between two slots."

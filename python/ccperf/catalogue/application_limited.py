@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -26,6 +27,7 @@ class ApplicationLimited(Experiment):
         "30 Mbps while it is on, over a link of 20 Mbps. A good algorithm does not take the pauses "
         "for a slow path, nor its last window for a licence to send a burst after them (RFC 7661)."
     )
+    answer = Answer((SRTT, USED, RETRANSMITTED), "on")
     parameters = (
         Parameter("on", "time", ("200ms", "1s"), "1s", "How long it writes."),
         Parameter("off", "time", ("500ms", "2s"), "2s", "How long it is silent."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.run import DumbbellRun
@@ -22,6 +23,7 @@ class Aqm(PublishedExperiment):
         "early drops: less queueing delay than under drop-tail at the same throughput, shared "
         "equally."
     )
+    answer = Answer((SRTT, USED, JAIN), "k")
     parameters = (
         Parameter("k", "count", (1, 2, 5, 10), 5, "Number of flows."),
         Parameter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -27,6 +28,7 @@ class BufferSizing(Experiment):
         "square root of their number (G. Appenzeller, I. Keslassy, N. McKeown, "
         '"Sizing router buffers", SIGCOMM 2004).'
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "buffer")
     parameters = (
         Parameter(
             "buffer",

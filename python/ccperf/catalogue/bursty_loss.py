@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import impairments
+from ccperf.catalogue.answer import SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter, Value
 from ccperf.errors import UsageError
@@ -24,6 +25,7 @@ class BurstyLoss(Experiment):
         "The same mean loss in longer bursts is fewer signals; a good algorithm loses less "
         "throughput by it, and gets out of a burst without a timeout."
     )
+    answer = Answer((USED, SRTT), "burst")
     parameters = (
         Parameter(
             "loss", "probability", (0.005, 0.02), 0.02, "Mean share of packets that are lost."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import CONVERGENCE, JAIN, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter, Value, times
 from ccperf.errors import UsageError
@@ -26,6 +27,7 @@ class Competition(Experiment):
         "and in a deep buffer. A good algorithm takes about half: it neither starves the other "
         "nor is starved (RFC 9743, section 5)."
     )
+    answer = Answer((JAIN, CONVERGENCE, USED, SRTT), "against")
     parameters = (
         Parameter(
             "against",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter, Value
 from ccperf.errors import UsageError
@@ -31,6 +32,7 @@ class CrossTraffic(Experiment):
         "good algorithm uses what the datagrams leave, soon after they begin and end (RFC 5166, "
         "section 2.2.1), and does not lose its way when acknowledgements come in bursts."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "load")
     parameters = (
         Parameter("load", "probability", (0.1, 0.4), 0.4, "Mean share of the datagrams."),
         Parameter(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.run import DumbbellRun
@@ -23,6 +24,7 @@ class Ecn(PublishedExperiment):
         "answers the marks early enough to keep the queue short without losing packets, and late "
         "enough to keep the link busy."
     )
+    answer = Answer((SRTT, USED, JAIN), "k")
     parameters = (
         Parameter("k", "count", (1, 2, 5, 10), 1, "Number of flows."),
         Parameter(

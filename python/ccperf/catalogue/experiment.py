@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native, backends, registry, roles
-from ccperf.catalogue.parameter import File
+from ccperf.catalogue.parameter import AUTO, File
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.published import Published, published
 
 if TYPE_CHECKING:
+    from ccperf.catalogue.answer import Answer
     from ccperf.catalogue.parameter import Parameter, Value
     from ccperf.catalogue.printed import PrintedValues
     from ccperf.roles import Role
@@ -72,6 +73,8 @@ class Experiment(ABC):
     #: A paragraph for people: what is done, and what a good algorithm does.
     description: ClassVar[str]
     parameters: ClassVar[tuple[Parameter, ...]]
+    #: What its tables and figures show first.
+    answer: ClassVar[Answer]
 
     #: What is under test: a congestion control, or a queue discipline.
     kind: ClassVar[registry.Kind] = "cc"
@@ -170,6 +173,20 @@ class Experiment(ABC):
         """
         length = _length(self.stop_time)
         return self.length(Setup("", self.point(point, length), stop_time=length))
+
+    def following(self, points: Iterable[Mapping[str, str]]) -> set[str]:
+        """The parameters that are `AUTO` by default and, at these points, follow from the others:
+        none to choose, and in the way of a line over another one."""
+        places = list(points)
+        names = [each.name for each in self.parameters if each.default != AUTO]
+
+        def follows(name: str) -> bool:
+            pairs = {(*(place.get(other) for other in names), place.get(name)) for place in places}
+            return len(pairs) == len({pair[:-1] for pair in pairs})
+
+        return {
+            each.name for each in self.parameters if each.default == AUTO and follows(each.name)
+        }
 
     @property
     def published(self) -> tuple[Published, ...]:

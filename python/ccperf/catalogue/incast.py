@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import FCT, FCT_P99, TIMEOUTS, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -28,6 +29,7 @@ class Incast(Experiment):
         '"Safe and effective fine-grained TCP retransmissions for datacenter communication", '
         "SIGCOMM 2009). The metrics of classes have the completion times."
     )
+    answer = Answer((FCT, FCT_P99, TIMEOUTS), "n")
     parameters = (
         Parameter("n", "count", (8, 32, 128), 32, "Number of hosts that answer."),
         Parameter("size", "size", ("20kB", "200kB"), "20kB", "Bytes of each answer."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import impairments
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -23,6 +24,7 @@ class Jitter(Experiment):
         "it, as in a queue of a radio; where it is free, packets overtake. A good algorithm tells "
         "such a delay from a queue of its own, and does not back off for it."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "spread")
     parameters = (
         Parameter(
             "spread", "time", ("1ms", "5ms", "20ms"), "5ms", "The most that comes on top, one way."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.run import DumbbellRun
@@ -21,6 +22,7 @@ class LossResilience(PublishedExperiment):
         "probability, as a radio link does. A good algorithm does not take such a loss for "
         "congestion, or recovers from it fast."
     )
+    answer = Answer((USED, SRTT), "loss")
     parameters = (
         Parameter(
             "loss",

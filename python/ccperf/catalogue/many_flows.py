@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import JAIN, RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -24,6 +25,7 @@ class ManyFlows(Experiment):
         "good algorithm still shares fairly, and does not live on timeouts where a window of one "
         "packet is too much."
     )
+    answer = Answer((USED, JAIN, SRTT, RETRANSMITTED), "k")
     parameters = (
         Parameter("k", "count", (100, 1000), 1000, "Number of flows."),
         Parameter(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -28,6 +29,7 @@ class NAgainstOne(Experiment):
         'Ware et al., "Modeling BBR\'s interactions with loss-based congestion control", IMC '
         "2019)."
     )
+    answer = Answer((JAIN, USED, SRTT), "n")
     parameters = (
         Parameter("n", "count", (1, 4, 16), 4, "Number of other flows."),
         Parameter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import shared
+from ccperf.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -25,6 +26,7 @@ class ParkingLot(Experiment):
         "is half for everybody, proportional fairness one of n + 1 for the long one. A good "
         "algorithm does not starve who goes far."
     )
+    answer = Answer((JAIN, USED, SRTT), "n")
     parameters = (
         Parameter("n", "count", (2, 3, 5), 3, "Number of bottlenecks."),
         Parameter("buffer", "number", (1.0,), 1.0, "Each queue, in bandwidth-delay products."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf import _native
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -25,6 +26,7 @@ class Policer(Experiment):
         "rate is lost at once (T. Flach et al., An internet-wide analysis of traffic policing, "
         "SIGCOMM 2016). A good algorithm finds the rate without losing a window each time."
     )
+    answer = Answer((USED, RETRANSMITTED, SRTT), "burst")
     parameters = (
         Parameter("rate", "rate", ("4Mbps", "16Mbps"), "16Mbps", "Rate of the bucket."),
         Parameter(

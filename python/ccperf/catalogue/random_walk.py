@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 from ccperf.traces import Walk
@@ -53,6 +54,7 @@ class RandomWalk(Experiment):
         "algorithm follows what is there, and takes neither delay nor loss for less of it. Bounds, "
         "noise and steps are ours; only the law and the parameters' names were published."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "walks", "plane")
     parameters = (
         Parameter(
             "walks",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import impairments
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.experiment import Experiment
 from ccperf.catalogue.parameter import Parameter
 
@@ -23,6 +24,7 @@ class Reordering(Experiment):
         "does not take a late packet for a lost one; three duplicate ACKs do, as soon as the "
         "detour is longer than three packets (RFC 8985, section 1)."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "detour")
     parameters = (
         Parameter(
             "late", "probability", (0.001, 0.01), 0.01, "Probability that a packet takes it."

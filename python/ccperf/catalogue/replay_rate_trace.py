@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import paths
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.options import REPLAY
@@ -25,6 +26,7 @@ class ReplayRateTrace(PublishedExperiment):
         "orbit. A good algorithm follows the rate without keeping a queue for its worst moments. "
         "The traces are ours, drawn by a script; the published ones were not published."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "trace_file", "plane")
     parameters = (
         Parameter(
             "trace_file",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.catalogue import responsiveness
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter, Value
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.options import RESPONSIVENESS, SERIES
@@ -24,6 +25,7 @@ class ResponsivenessPulseWave(PublishedExperiment):
         "period, beginning with the lower one. A good algorithm follows: it uses the capacity of "
         "the good half without paying for it in the bad one."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "target", "time")
     parameters = (
         responsiveness.TARGET,
         Parameter("period", "time", ("1s", "5s"), "5s", "Length of a whole wave."),

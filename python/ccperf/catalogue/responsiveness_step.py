@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.catalogue import responsiveness
+from ccperf.catalogue.answer import RESPONSE, SETTLING, SRTT, USED, Answer
 from ccperf.catalogue.parameter import AUTO, Parameter, Value
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.options import RESPONSIVENESS, SERIES
@@ -24,6 +25,7 @@ class ResponsivenessStep(PublishedExperiment):
         "one or back. A good algorithm takes new capacity soon, gives up lost capacity without "
         "filling the queue, and takes neither a longer path nor random loss for congestion."
     )
+    answer = Answer((SETTLING, RESPONSE, USED, SRTT), "target", "time")
     parameters = (
         responsiveness.TARGET,
         Parameter("direction", "word", ("up", "down"), "up", "Which way.", words=("up", "down")),

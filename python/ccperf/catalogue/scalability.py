@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.options import RESPONSIVENESS, SERIES
@@ -27,6 +28,7 @@ class Scalability(PublishedExperiment):
         "algorithm fills the new capacity within a few round trips, whatever the bandwidth-delay "
         "product."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "bw")
     parameters = (
         Parameter(
             "bw",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import paths
+from ccperf.catalogue.answer import JAIN, SRTT, USED, Answer
 from ccperf.catalogue.parameter import AUTO, Parameter, Value, times, written
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.errors import UsageError
@@ -30,6 +31,7 @@ class SteadyStateRttFairness(PublishedExperiment):
         "bottleneck. Whoever hears back sooner tends to get more; a good algorithm shares equally "
         "nevertheless."
     )
+    answer = Answer((JAIN, USED, SRTT), "k")
     parameters = (
         Parameter("k", "count", (2, 10), 2, "Number of flows."),
         Parameter(

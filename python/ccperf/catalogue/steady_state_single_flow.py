@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import paths
+from ccperf.catalogue.answer import RETRANSMITTED, SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.run import DumbbellRun
@@ -22,6 +23,7 @@ class SteadyStateSingleFlow(PublishedExperiment):
         "the queue that it makes itself short, whatever the rate, the round trip, the buffer and "
         "the random loss of the path."
     )
+    answer = Answer((USED, SRTT, RETRANSMITTED), "path", "plane")
     parameters = (
         Parameter(
             "path",

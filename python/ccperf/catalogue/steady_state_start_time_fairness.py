@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.catalogue import paths
+from ccperf.catalogue.answer import CONVERGENCE, JAIN, USED, Answer
 from ccperf.catalogue.parameter import AUTO, Parameter, Value, times, written
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.errors import UsageError
@@ -25,6 +26,7 @@ class SteadyStateStartTimeFairness(PublishedExperiment):
         "finds the bottleneck taken. A good algorithm gives way within a few round trips, so that "
         "all get the same share."
     )
+    answer = Answer((CONVERGENCE, JAIN, USED), "k")
     parameters = (
         Parameter("k", "count", (2, 5), 2, "Number of flows."),
         Parameter(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.catalogue import paths
+from ccperf.catalogue.answer import CONVERGENCE, JAIN, SRTT, USED, Answer
 from ccperf.catalogue.parameter import Parameter
 from ccperf.catalogue.published import PublishedExperiment, greedy_flows
 from ccperf.programs.published.run import DumbbellRun
@@ -22,6 +23,7 @@ class SteadyStateSynchronousFairness(PublishedExperiment):
         "and share the bottleneck. A good algorithm shares it equally from the start, without "
         "giving up throughput for it."
     )
+    answer = Answer((JAIN, CONVERGENCE, USED, SRTT), "k")
     parameters = (
         Parameter("k", "count", (2, 5, 10), 5, "Number of flows."),
         Parameter(

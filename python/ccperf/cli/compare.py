@@ -8,25 +8,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-#: What is compared unless --metric says otherwise.
-HEADLINES = (
-    "mean_agg_throughput_l4",
-    "mean_agg_utilization_bw_l4",
-    "steady_mean_agg_throughput_l4",
-    "mean_srtt_l4",
-    "steady_mean_srtt_l4",
-    "p95_srtt_l4",
-    "mean_jains_fairness_throughput_l4",
-    "steady_mean_jains_fairness_throughput_l4",
-    "total_qdisc_drops_l2",
-    "total_retransmissions_l4",
-    "mean_fct_l4",
-    "small.mean_fct_l4",
-    "small.p99_fct_l4",
-    "large.mean_fct_l4",
-    "total_unfinished_l4",
-)
-
 
 def command(
     *items: Annotated[
@@ -43,7 +24,9 @@ def command(
     experiment: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
     at: Annotated[str, Parameter(help="Only these points, e.g. k=5,qdisc=CoDelQueueDisc.")] = "",
     cc: Annotated[str, Parameter(help="Only these algorithms (of two databases).")] = "",
-    metric: Annotated[str, Parameter(help="Metrics, or all. Default: the headlines.")] = "",
+    metric: Annotated[
+        str, Parameter(help="Metrics, or all. Default: each experiment's headlines.")
+    ] = "",
     versions: Annotated[
         bool, Parameter(help="All versions of one algorithm of your own, the oldest is the base.")
     ] = False,
@@ -70,6 +53,7 @@ def command(
     it is exact, or more than chance; and what that is worth: better, worse, equal within 1 %, or
     not known yet. docs/evidence.md explains it.
     """
+    from ccperf.catalogue import answer
     from ccperf.cli.compare_runs import compare_runs
     from ccperf.cli.comparison import print_comparison
     from ccperf.cli.options import databases
@@ -95,11 +79,10 @@ def command(
         sides = cells.by_algorithm(found, names)
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
-    chosen = metrics_named(metric) or list(HEADLINES)
-    chosen = list(dict.fromkeys([*chosen, *(each.metric for each in gates)]))
+    chosen, gated = metrics_named(metric), [each.metric for each in gates]
     comparison = compare(
         sides,
-        chosen,
+        lambda name: list(dict.fromkeys((*(chosen or answer(name).metrics), *gated))),
         over_databases=bool(files),
         each=each or bool(gates),
         least=threshold,

@@ -188,9 +188,9 @@ def note_findings(*results: Result) -> None:
 
 def number(metric: str, value: float) -> str:
     """A metric's value for people: counts as such, the rest with four decimals."""
-    from ccperf.metrics import METRICS
+    from ccperf.metrics import metric_named
 
-    return f"{value:.0f}" if METRICS[metric].kind == "count" else f"{value:.4f}"
+    return f"{value:.0f}" if metric_named(metric).kind == "count" else f"{value:.4f}"
 
 
 def parameters_text(parameters: Mapping[str, Any]) -> str:
@@ -209,27 +209,33 @@ def _is_number(text: str) -> bool:
 
 
 def overview(results: Sequence[Result], differ: Sequence[str]) -> str:
-    """One line a run: the metrics that tell most, rates and counts summed over the flows.
+    """One line a run: the headline metrics of its experiment, as far as there are values.
 
     `differ`: in what each differs from those that look like it, if some do.
     """
-    from statistics import fmean
+    from ccperf.metrics import metric_named
 
-    def column(result: Result, name: str, reduce: Any) -> str:
-        values = [flow[name] for flow in result.flow_metrics.values() if name in flow]
-        return number(name, reduce(values)) if values else ""
-
+    metrics = [metric_named(name) for name in headlines(result.experiment for result in results)]
     rows = [
         [
             result.id,
             " ".join(filter(None, (result.title, text))),
             str(result.provenance.seed),
-            column(result, "mean_throughput_l4", sum),
-            column(result, "mean_srtt_l4", fmean),
-            column(result, "total_retransmissions_l4", sum),
-            column(result, "total_rtos_l4", sum),
+            *("" if value is None else number(m.name, value) for m, value in found),
         ]
         for result, text in zip(results, differ, strict=True)
+        for found in [[(m, m.of_run(result.metrics.of(m.scope))) for m in metrics]]
     ]
-    head = ["run", "what", "seed", "throughput [Mbps]", "sRTT [ms]", "retransmissions", "RTOs"]
-    return table(head, rows)
+    units = [f" [{metric.unit}]" if metric.unit != "1" else "" for metric in metrics]
+    names = [f"{metric.name}{unit}" for metric, unit in zip(metrics, units, strict=True)]
+    columns = zip(["run", "what", "seed", *names], *rows, strict=True)
+    head, *lines = zip(*(column for column in columns if any(column[1:])), strict=True)
+    return table(head, lines)
+
+
+def headlines(experiments: Iterable[str | None]) -> list[str]:
+    """The headline metrics of experiments, each once; None is a scenario of one's own."""
+    from ccperf.catalogue import answer
+
+    answers = [answer(name) for name in dict.fromkeys(experiments)]
+    return list(dict.fromkeys(name for answer in answers for name in answer.metrics))

@@ -15,7 +15,7 @@ from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
-    from ccperf.figures import Figure
+    from ccperf.figures import Axis, Figure
     from ccperf.result import Result
 
 
@@ -31,7 +31,7 @@ def command(
     sweep: Annotated[
         str, Parameter(help="Draw --metric against this parameter, with intervals over seeds.")
     ] = "",
-    metric: Annotated[str, Parameter(help="The metrics of --sweep, e.g. mean_srtt_l4.")] = "",
+    metric: Annotated[str, Parameter(help="Draw these, e.g. mean_srtt_l4.")] = "",
     base: Annotated[
         str, Parameter(help="Of --sweep: over the values of this algorithm, paired by seed.")
     ] = "",
@@ -47,18 +47,26 @@ def command(
 
     Runs are named by their ids or chosen by experiment, algorithm, point and seed. `--overlay` lays
     them over each other, one colour a run; `--sweep k --metric mean_srtt_l4` draws a line for each
-    algorithm with the 95 % confidence interval of its means.
+    algorithm with the 95 % confidence interval of its means. Where runs are chosen and nothing else
+    is said, it is the figure of their experiment: its first headline over its x axis.
     """
     from ccperf import figures
+    from ccperf.catalogue import answer
 
     names = _known("--figure", "figure", figure, [*figures.FIGURES, *figures.OF_RECORDINGS])
     formats = _known("--format", "format", format, figures.FORMATS)
     _known("--width", "width", width, figures.WIDTHS)
     writable_folder(output)
-    if sweep:
+    is_made = choice is not None and choice.is_made(parameters)
+    is_default = is_made and not (runs or names or overlay or sweep or metric or base)
+    chosen = []
+    if sweep or metric or base or is_default:
         if runs:
             raise UsageError("runs", "are chosen for --sweep: by --experiment, --cc, --k")
         chosen = (choice or Choice()).cells(databases(db), parameters)
+    if is_default and all(answer(cell.point.experiment).shape == "time" for cell in chosen):
+        names = ["time_series"]
+    elif chosen:
         _save(_sweeps(chosen, sweep, metric, base), formats, output, width, json)
         return
     ids = named(runs, choice, parameters, databases(db))
@@ -132,41 +140,78 @@ def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str, base: str) -> d
     from dataclasses import replace
 
     from ccperf import figures
+    from ccperf.catalogue import answer
     from ccperf.cli.compare import metrics_named
     from ccperf.evidence.chosen import Algorithms
     from ccperf.metrics import named
     from ccperf.outputs import file_name
 
-    metrics = metrics_named(metric) or ["mean_agg_throughput_l4"]
+    metrics = metrics_named(metric)
     if base:
         records = [record for cell in chosen for record in cell.records.values()]
         there = Algorithms([r.row for r in records], dict.fromkeys(r.database for r in records))
         base = there.one(base, "--base")
+    follow = _following(chosen)
     groups: dict[tuple[str, ...], list[Cell]] = {}
     for cell in chosen:
         point = dict(cell.point.parameters)
-        if parameter in point:
-            others = [f"{name}-{value}" for name, value in point.items() if name != parameter]
-            groups.setdefault((cell.point.experiment, *others), []).append(cell)
+        over = parameter or answer(cell.point.experiment).over
+        if over in point:
+            others = [
+                f"{name}-{value}"
+                for name, value in point.items()
+                if name != over and name not in follow[cell.point.experiment]
+            ]
+            groups.setdefault((cell.point.experiment, over, *others), []).append(cell)
     if not groups:
-        raise UsageError("--sweep", f"no run of that choice has a parameter `{parameter}`")
+        message = f"no run of that choice has a parameter `{parameter}`"
+        raise UsageError("--sweep", message if parameter else "name a parameter")
     drawn: dict[str, Figure] = {}
-    for name in metrics:
-        for place, members in groups.items():
+    for (experiment, over, *others), members in groups.items():
+        place = [experiment, *others]
+        axis, at = _axis(over, members)
+        for name in metrics or answer(experiment).metrics[:1]:
             lines: dict[str, list[tuple[float, float, float | None]]] = {}
             for cell in members:
                 found = _against(cell, members, name, base) if base else _mean(cell, name)
                 if found:
-                    x = _number(parameter, dict(cell.point.parameters)[parameter])[0]
+                    x = at[dict(cell.point.parameters)[over]]
                     lines.setdefault(cell.algorithm, []).append((x, *found))
             definition = named(name)
             if definition and base:
                 definition = replace(definition, name=f"{name}_over_{base}", unit="1")
-            if lines and definition:
-                unit = _number(parameter, dict(members[0].point.parameters)[parameter])[1]
-                figure = figures.sweep(definition, figures.Axis(parameter, unit), lines)
+            has_line = any(len(points) > 1 for points in lines.values())
+            if definition and (has_line or (lines and parameter)):
+                figure = figures.sweep(definition, axis, lines)
                 drawn[file_name([*place, figure.name])] = figure
+    if not drawn:
+        raise UsageError("runs", "no line of that choice has two points with values")
     return drawn
+
+
+def _following(chosen: Sequence[Cell]) -> dict[str, set[str]]:
+    """The parameters of each experiment that follow from its others."""
+    from ccperf.catalogue import EXPERIMENTS
+
+    points: dict[str, list[dict[str, str]]] = {}
+    for cell in chosen:
+        points.setdefault(cell.point.experiment, []).append(dict(cell.point.parameters))
+    return {
+        name: EXPERIMENTS[name].following(found) if name in EXPERIMENTS else set()
+        for name, found in points.items()
+    }
+
+
+def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, float]]:
+    """The x axis, and where each value is: quantities at their size, words in their order."""
+    from ccperf.figures import Axis
+
+    values = list(dict.fromkeys(dict(cell.point.parameters)[parameter] for cell in members))
+    try:
+        sizes = {value: _number(parameter, value) for value in values}
+    except UsageError:
+        return Axis(parameter, labels=tuple(values)), {v: float(i) for i, v in enumerate(values)}
+    return Axis(parameter, sizes[values[0]][1]), {v: size for v, (size, _) in sizes.items()}
 
 
 def _mean(cell: Cell, metric: str) -> tuple[float, float | None] | None:

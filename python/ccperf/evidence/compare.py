@@ -13,7 +13,7 @@ from ccperf.evidence.paired import LEAST, Difference, difference, holm
 from ccperf.metrics import named
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
     from ccperf.evidence.verdict import Size, Verdict
@@ -138,7 +138,7 @@ class Comparison:
 
 def compare(
     sides: Mapping[str, Sequence[Cell]],
-    metrics: Sequence[str],
+    metrics: Sequence[str] | Callable[[str], Sequence[str]],
     *,
     over_databases: bool = False,
     each: bool = False,
@@ -148,11 +148,13 @@ def compare(
     """Compare each side with the first, over the points and seeds that both have.
 
     Sides are algorithms, compared with one engine; or databases (`over_databases`), compared
-    algorithm by algorithm whatever engine they were made with. With `each` there is a row for each
+    algorithm by algorithm whatever engine they were made with. `metrics` may depend on the
+    experiment, whose name it is then given. With `each` there is a row for each
     point, else one for each experiment and metric. Relative differences below `least` do not
     matter. Probabilities are corrected for the number of points; those of a part of a comparison
     (not `is_whole`) are left to `corrected`.
     """
+    metrics_of = metrics if callable(metrics) else lambda _: metrics
     base, *others = sides
     keyed = {name: _by_key(cells, over_databases) for name, cells in sides.items()}
     found: list[Row] = []
@@ -167,11 +169,12 @@ def compare(
                 absent.append(_text(cell, over_databases))
                 continue
             compared[base, key], compared[name, key] = cell, other
-            found += _rows(cell, other, seeds, metrics, name, over_databases, least)
+            asked = metrics_of(cell.point.experiment)
+            found += _rows(cell, other, seeds, asked, name, over_databases, least)
         missing[name] = tuple(absent)
     rows = found if each else [_pooled(group) for group in _groups(found)]
-    order = {metric: place for place, metric in enumerate(metrics)}
     if each:
+        order = {name: i for i, name in enumerate(dict.fromkeys(row.metric for row in rows))}
         points = {(row.experiment, row.point): place for place, row in reversed([*enumerate(rows)])}
         rows.sort(key=lambda row: (points[row.experiment, row.point], order[row.metric]))
     return Comparison(

@@ -19,9 +19,9 @@ from ccperf.metrics import convergence, completion, round_trips, balancing  # no
 
 # isort: on
 from ccperf.metrics.parallel import with_parallel
-from ccperf.metrics.registry import METRICS, Better, Effect, Metric, Scope, named
+from ccperf.metrics.registry import METRICS, Better, Effect, Metric, Scope, metric_named, named
 from ccperf.metrics.series import SAMPLING, FlowSeries, LinkSeries
-from ccperf.metrics.transfers import CLASSES, Transfers, classes
+from ccperf.metrics.transfers import CLASSES, SIZE_CLASSES, Transfers, classes
 from ccperf.metrics.windows import STEADY, STEADY_PREFIX, Later, Window
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ __all__ = [
     "CLASSES",
     "METRICS",
     "SAMPLING",
+    "SIZE_CLASSES",
     "STEADY",
     "STEADY_PREFIX",
     "Better",
@@ -47,6 +48,7 @@ __all__ = [
     "Window",
     "classes",
     "compute",
+    "metric_named",
     "named",
 ]
 

@@ -167,3 +167,21 @@ def mark_rate_l2(links: LinkSeries) -> Floats:
 def mean_utilization_l1(links: LinkSeries) -> Floats:
     """Mean of the bytes on the wire over what the configured rate allows, PPP headers included."""
     return mean(links.utilization)
+
+
+@metric(
+    "link",
+    unit="%",
+    better="higher",
+    formula="100 x 8 x bytes sent / min(integral of the rate, Rate x T + 8 x Burst)",
+    over_flows="max",
+    sampled=False,
+)
+def used_capacity_l1(links: LinkSeries) -> Floats:
+    """Share of what the link could have sent in the whole run that it did send.
+
+    The integral is over the rates that the link has in turn; Rate and Burst are those of a token
+    bucket in front of it (policer or TBF), T is the run's length. Of several bottlenecks that of
+    the tightest, which is used most, stands for the run.
+    """
+    return 100 * 8 * links.counter("tx_bytes") / links.capacity

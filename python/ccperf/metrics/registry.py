@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from ccperf.metrics.series import SAMPLING
 from ccperf.metrics.transfers import CLASSES
 from ccperf.metrics.windows import STEADY, STEADY_PREFIX, Window
+from ccperf.metrics.wording import title
 
 Scope: TypeAlias = Literal["flow", "link", "network", "class"]
 Better: TypeAlias = Literal["higher", "lower"] | None
 #: A number of things, which is whole, or a measured quantity.
 Kind: TypeAlias = Literal["count", "real"]
-Reduction: TypeAlias = Literal["mean", "sum"]
 #: How two values are compared: by a ratio, or by a difference in the metric's unit.
 Effect: TypeAlias = Literal["ratio", "difference"]
+Reduction: TypeAlias = Literal["mean", "sum", "max"]
+
+REDUCTIONS: Mapping[Reduction, Callable[[Sequence[float]], float]] = {
+    "mean": lambda values: math.fsum(values) / len(values),
+    "sum": math.fsum,
+    "max": max,
+}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -64,7 +72,12 @@ class Metric:
         values = [values[self.name] for values in columns.values() if self.name in values]
         if not values:
             return None
-        return sum(values) / len(values) if self.over_flows == "mean" else sum(values)
+        return REDUCTIONS[self.over_flows](values)
+
+    @property
+    def title(self) -> str:
+        """What it is called in words."""
+        return title(self.name)
 
     @property
     def layer(self) -> str:
@@ -83,6 +96,14 @@ def named(name: str) -> Metric | None:
     if not dot or found is None:
         return found
     return replace(found, name=name, of_class=of_class) if found.scope == "class" else None
+
+
+def metric_named(name: str) -> Metric:
+    """Return the metric that is called so. Raises KeyError if there is none."""
+    found = named(name)
+    if found is None:
+        raise KeyError(name)
+    return found
 
 
 def metric(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf import _native
+from ccperf.metrics.capacity import capacities
 from ccperf.metrics.parallel import parallel
 from ccperf.metrics.windows import phases
 
@@ -339,6 +340,12 @@ class LinkSeries:
     def utilization(self) -> Floats:
         """sending_rate_l1 over the configured rate, in %; NaN where that is 0."""
         return 100 * self.sending_rate_l1 / _positive(self.rate)
+
+    @cached_property
+    def capacity(self) -> Floats:
+        """Bits that a direction could have sent in the run, shape (directions,)."""
+        bits = capacities(self._parsed, self.names)
+        return _positive(np.array([bits[name] for name in self.names], dtype=float))
 
     @cached_property
     def parallel(self) -> list[list[int]]:

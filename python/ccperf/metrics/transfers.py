@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SMALL_BYTES = 100_000
 LARGE_BYTES = 10_000_000
 
+SIZE_CLASSES = ("small", "medium", "large")
+
 #: What every definition of a metric of a class says about classes.
 CLASSES = (
     "A class is a set of the run's finite transfers, whose ends the recording has: `all` of them, "

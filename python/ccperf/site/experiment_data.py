@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ccperf.catalogue.parameter import AUTO
 from ccperf.errors import UsageError
+from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
 from ccperf.figures import sweep
 from ccperf.figures.figure import Axis
-from ccperf.metrics import METRICS
+from ccperf.metrics import metric_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ccperf.evidence.summary import Summary
     from ccperf.figures import Figure
+    from ccperf.metrics import Metric
     from ccperf.site.inventory import Group, Page
 
-#: The plane of throughput and delay: x and y of each seed.
-PLANE = ("mean_srtt_l4", "mean_agg_throughput_l4")
-#: What is drawn first, and for those without scripts.
-FIRST = "mean_est_qdelay_l4"
+#: So many algorithms can each be the base of ratios.
+MOST_BASES = 6
+#: What metrics are called together, by scope.
+_SCOPES = {
+    "flow": "Flows",
+    "link": "Bottlenecks",
+    "network": "All flows together",
+    "class": "Transfers",
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,9 @@ def first_view(group: Group) -> View:
     most = max(often, key=lambda one: often[one])
     pages = tuple(page for page in group.pages if made[page.id] == most)
     axes = _axes(group)
-    over = max(axes, key=lambda name: len(axes[name]), default="")
+    over = group.answer.over
+    if len(axes.get(over, ())) < 2:
+        over = max(axes, key=lambda name: len(axes[name]), default="")
     defaults = {
         each.name: str(each.default)
         for each in (group.described.parameters if group.described else ())
@@ -79,24 +88,10 @@ def first_view(group: Group) -> View:
 
 def _axes(group: Group) -> dict[str, list[str]]:
     """Return the values of each parameter, but not of one that follows from the others."""
-    found = {name: values for name, values in group.axes.items() if values}
-    for parameter in group.described.parameters if group.described else ():
-        if parameter.default == AUTO and _follows(group, parameter.name, found):
-            del found[parameter.name]
-    return found
-
-
-def _follows(group: Group, name: str, axes: Iterable[str]) -> bool:
-    """Whether a parameter has one value wherever the others have the same."""
-    known: dict[tuple[str, ...], str] = {}
-    return name in axes and all(
-        known.setdefault(
-            tuple(page.point.get(other, "") for other in axes if other != name), page.point[name]
-        )
-        == page.point[name]
-        for page in group.pages
-        if name in page.point
+    follow = (
+        group.described.following(page.point for page in group.pages) if group.described else ()
     )
+    return {name: values for name, values in group.axes.items() if values and name not in follow}
 
 
 def _line(
@@ -123,15 +118,14 @@ def _made(page: Page) -> str:
 
 def experiment_data(group: Group) -> dict[str, Any]:
     """Return the data of an experiment's page as plain values; numbers have six digits."""
-    named = [
-        name
-        for name in METRICS
-        if any(name in found for page in group.pages for found in page.cell.metrics.values())
-    ]
     view = first_view(group)
+    plane = _plane(group)
+    bases = _bases(group)
+    beside = {(page.algorithm, _place(page, view)): page for page in reversed(group.pages)}
     return {
         "name": group.name,
         "title": group.title,
+        "shape": group.answer.shape,
         "parameters": [
             {"name": name, "values": values, "first": values.index(view.at[name])}
             for name, values in view.axes.items()
@@ -139,9 +133,12 @@ def experiment_data(group: Group) -> dict[str, Any]:
         "over": view.over,
         "algorithms": group.algorithms,
         "metrics": [
-            [name, METRICS[name].unit, METRICS[name].better, METRICS[name].scope] for name in named
+            [name, metric.unit, metric.better, _kind(metric, group), metric.title]
+            for name, metric in ((name, metric_named(name)) for name in group.metrics)
         ],
-        "first": FIRST if FIRST in named else named[0] if named else "",
+        "first": _first(group, view),
+        "plane": plane,
+        "bases": bases,
         "pages": [
             {
                 "id": page.id,
@@ -152,11 +149,15 @@ def experiment_data(group: Group) -> dict[str, Any]:
                 ],
                 "made": view.made[page.id],
                 "seeds": len(page.seeds),
-                "metrics": [_mean(page, name) for name in named],
+                "metrics": [_mean(page, name) for name in group.metrics],
                 "plane": [
-                    [_six(found[name]) for name in PLANE]
+                    [_six(found[name]) for name in plane]
                     for found in page.cell.metrics.values()
-                    if all(name in found for name in PLANE)
+                    if plane and all(name in found for name in plane)
+                ],
+                "ratios": [
+                    [_ratio(beside.get((base, _place(page, view))), page, name) for base in bases]
+                    for name in group.headlines
                 ],
             }
             for page in group.pages
@@ -164,21 +165,88 @@ def experiment_data(group: Group) -> dict[str, Any]:
     }
 
 
+def _kind(metric: Metric, group: Group) -> str:
+    """Return what a metric stands among."""
+    if metric.name in group.headlines:
+        return "Headlines"
+    return _SCOPES[metric.scope] + (", steady state" if metric.window == "steady" else "")
+
+
+def _plane(group: Group) -> list[str]:
+    """Return the headlines that are drawn against each other, x and y; none if there are no two.
+
+    What costs is on x, so that up and left is better where the other is worth something.
+    """
+    first = group.headlines[:2]
+    costs_last = sorted(first, key=lambda name: metric_named(name).better == "higher")
+    return costs_last if len(first) > 1 else []
+
+
+def _bases(group: Group) -> list[str]:
+    """Return the algorithms that values can be shown relative to, the usual one first."""
+    usual = group.described.usual if group.described else ()
+    first = [name for name in usual if name in group.algorithms]
+    names = list(dict.fromkeys((*first, *group.algorithms)))
+    return names[:MOST_BASES] if len(names) > 1 else []
+
+
+def _place(page: Page, view: View) -> tuple[Any, ...]:
+    return tuple(page.point.items()), view.made[page.id], page.cell.point.settings
+
+
+def _ratio(base: Page | None, page: Page, metric: str) -> list[float] | None:
+    """Return the mean over the base's, paired by seed, with the half width of its interval."""
+    if base is None:
+        return None
+    pairs = [
+        (of_base[metric], found[metric])
+        for seed, found in page.cell.metrics.items()
+        for of_base in [base.cell.at(seed) or {}]
+        if metric in found and metric in of_base
+    ]
+    if not pairs:
+        return None
+    found = difference([a for a, _ in pairs], [b for _, b in pairs], "ratio")
+    if not math.isfinite(found.size):
+        return None
+    half = found.half_width or 0.0
+    return [_six(math.exp(found.size)), *([_six(half)] if half > 1e-6 else [])]
+
+
 def picture(group: Group) -> Figure | None:
-    """Return the first figure of the page."""
+    """Return the first figure of the page; None if no headline has a line."""
     view = first_view(group)
+    name = _first(group, view)
+    lines = _lines(group, view, name) if name else {}
+    if not name or not any(len(points) > 1 for points in lines.values()):
+        return None
+    return sweep(metric_named(name), Axis(view.over, labels=tuple(view.axes[view.over])), lines)
+
+
+def _first(group: Group, view: View) -> str:
+    """Return the first headline that has a line, else the first; "" if there is none."""
+    drawn = (
+        name
+        for name in group.headlines
+        if any(len(points) > 1 for points in _lines(group, view, name).values())
+    )
+    return next(drawn, next(iter(group.metrics), ""))
+
+
+def _lines(
+    group: Group, view: View, metric: str
+) -> dict[str, list[tuple[float, float, float | None]]]:
+    """Return the points of each algorithm: place, mean, half width of its interval."""
     lines: dict[str, list[tuple[float, float, float | None]]] = {}
     for algorithm in group.algorithms:
         points: dict[float, tuple[float, float | None]] = {}
         for page in view.line(algorithm):
-            if summary := _summary(page, FIRST):
+            if summary := _summary(page, metric):
                 at = float(view.axes[view.over].index(page.point[view.over]))
                 points.setdefault(at, (summary.mean, summary.half_width))
         if points:
             lines[algorithm] = [(at, *found) for at, found in points.items()]
-    if not any(len(points) > 1 for points in lines.values()):
-        return None
-    return sweep(METRICS[FIRST], Axis(view.over, labels=tuple(view.axes[view.over])), lines)
+    return lines
 
 
 def _summary(page: Page, metric: str) -> Summary | None:

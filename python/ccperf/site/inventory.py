@@ -7,15 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ccperf import roles
-from ccperf.catalogue import EXPERIMENTS
+from ccperf.catalogue import EXPERIMENTS, answer
 from ccperf.citation import bibliography, of_experiment
+from ccperf.metrics import METRICS
 from ccperf.site.naming import slug
 from ccperf.site.ordering import order_key, sort_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ccperf.catalogue import Experiment
+    from ccperf.catalogue import Answer, Experiment
     from ccperf.evidence.cells import Cell, Record
 
 
@@ -175,6 +176,24 @@ class Group:
         if self.described:
             return self.described.title
         return self.name or "Scenarios of your own"
+
+    @property
+    def answer(self) -> Answer:
+        """What its tables and figures show first."""
+        return answer(self.name)
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """The metrics that there are values of: the headlines, then in the order of tables."""
+        found = {
+            name for page in self.pages for values in page.cell.metrics.values() for name in values
+        }
+        return [name for name in dict.fromkeys((*self.answer.metrics, *METRICS)) if name in found]
+
+    @property
+    def headlines(self) -> list[str]:
+        """The metrics that it is about and that there are values of."""
+        return [name for name in self.metrics if name in self.answer.metrics]
 
     @property
     def href(self) -> str:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import __version__, _native, backends
 from ccperf.evidence.cells import Record, settings_of
 from ccperf.evidence.versions import algorithm
-from ccperf.metrics import METRICS
+from ccperf.metrics import METRICS, SIZE_CLASSES
 from ccperf.result import Provenance
 from ccperf.site import copies
 from ccperf.site.output import MEMORY
@@ -44,7 +44,15 @@ CREATE TABLE run (
 CREATE TABLE part (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, files BLOB NOT NULL);
 CREATE TABLE value (name TEXT PRIMARY KEY, made_of TEXT NOT NULL, value BLOB NOT NULL);
 """
-_NAMES = tuple(METRICS)
+_NAMES = (
+    *METRICS,
+    *(
+        f"{of_class}.{name}"
+        for of_class in SIZE_CLASSES
+        for name, metric in METRICS.items()
+        if metric.scope == "class"
+    ),
+)
 #: So many new runs are worth a process of their own, and so many are read at a time.
 _WORTH_PROCESSES = 100
 _TOGETHER = 25

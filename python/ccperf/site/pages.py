@@ -19,7 +19,7 @@ from ccperf.site.differences import differences
 from ccperf.site.drawing import script
 from ccperf.site.naming import slug
 from ccperf.site.tables import number, spread
-from ccperf.site.views import HEADLINES, PageView, metric_views
+from ccperf.site.views import PageView, headlines, metric_views
 from ccperf.verify import fidelity as fidelity_of
 from ccperf.verify import habits
 from ccperf.verify import page as fidelity
@@ -196,7 +196,7 @@ def _environment() -> Environment:
     environment.filters["breakable"] = _breakable
     environment.globals.update(
         version=__version__,
-        headlines=HEADLINES,
+        headlines=headlines,
         metrics=METRICS,
         better=_BETTER,
         slug=slug,

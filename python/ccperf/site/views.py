@@ -12,7 +12,7 @@ from ccperf import roles
 from ccperf.catalogue import published_scenarios
 from ccperf.diagnoses import RULES, grouped
 from ccperf.evidence.summary import summarise
-from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables
+from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables, metric_named
 from ccperf.reproduce import commands
 from ccperf.site import tables
 from ccperf.site.drawing import DATA_FILE
@@ -33,32 +33,41 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Headline:
-    """A column of the overviews: one number a run."""
+    """A column of the tables of runs: one number a run."""
 
-    title: str
-    unit: str
-    #: The metric that it is taken from.
+    #: As tables call it, `small.p99_fct_l4`.
     metric: str
+
+    @property
+    def definition(self) -> Metric:
+        """The metric."""
+        return metric_named(self.metric)
+
+    @property
+    def title(self) -> str:
+        """What it is called in words."""
+        return self.definition.title
+
+    @property
+    def unit(self) -> str:
+        """Its unit; empty for ratios."""
+        return "" if self.definition.unit == "1" else self.definition.unit
 
     @property
     def how(self) -> str:
         """How it is made of the metric's values, in words."""
-        metric = METRICS[self.metric]
+        metric = self.definition
+        if metric.scope == "class":
+            return "of the transfers that ended"
         if metric.scope == "network":
             return "all flows together"
-        return (
-            f"{metric.over_flows} over the {'flows' if metric.scope == 'flow' else 'bottlenecks'}"
-        )
+        over = "flows" if metric.scope == "flow" else "bottlenecks"
+        return f"{'largest' if metric.over_flows == 'max' else metric.over_flows} over the {over}"
 
 
-HEADLINES = (
-    Headline("Throughput", "Mbps", "mean_agg_throughput_l4"),
-    Headline("Utilisation", "1", "mean_agg_utilization_bw_l4"),
-    Headline("sRTT", "ms", "mean_srtt_l4"),
-    Headline("Jain", "1", "mean_jains_fairness_throughput_l4"),
-    Headline("Drops", "packets", "total_qdisc_drops_l2"),
-    Headline("Retransm.", "segments", "total_retransmissions_l4"),
-)
+def headlines(group: Group) -> list[Headline]:
+    """Return the columns of a group's runs: what it declares and there are values of."""
+    return [Headline(name) for name in group.headlines]
 
 
 #: A link with more than this share of its rate in use, in %, has a queue.
@@ -185,12 +194,12 @@ class PageView:
     @cached_property
     def headlines(self) -> list[Interval]:
         """The numbers of the overviews."""
-        return [interval(self.page, each.metric) for each in HEADLINES]
+        return [interval(self.page, name) for name in self._group.headlines]
 
 
 def interval(page: Page, name: str) -> Interval:
     """Return a metric's mean over the seeds of a page."""
-    metric = METRICS[name]
+    metric = metric_named(name)
     values = [found[name] for found in page.cell.metrics.values() if name in found]
     if not values:
         return Interval(tables.MISSING, "", "", "no samples")
@@ -255,6 +264,11 @@ class RunView:
         self._parameters = {name: str(value) for name, value in result.parameters.items()}
 
     @property
+    def headlines(self) -> list[Headline]:
+        """The columns of the table of seeds."""
+        return headlines(self._group)
+
+    @property
     def live(self) -> LiveView:
         """The scenario, to be changed in the page."""
         command = self.command or "ccperf run result.json"
@@ -289,7 +303,7 @@ class RunView:
                 seed,
                 cell.runs[seed],
                 DATA_FILE if cell.runs[seed] == self.id else f"{slug(cell.runs[seed])}.js",
-                [_headline(each.metric, cell.metrics[seed]) for each in HEADLINES],
+                [_headline(name, cell.metrics[seed]) for name in self._group.headlines],
             )
             for seed in self.page.seeds
         ]
@@ -415,5 +429,5 @@ def _reasons(result: Result) -> list[Reason]:
 def _headline(name: str, metrics: Mapping[str, float]) -> Column:
     if name not in metrics:
         return Column(tables.MISSING, "")
-    places = 0 if METRICS[name].kind == "count" else 2
+    places = 0 if metric_named(name).kind == "count" else 2
     return Column(tables.number(metrics[name], places), f"{metrics[name]:.6g}")

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from ccperf.metrics import METRICS
+from ccperf.metrics.registry import REDUCTIONS
 
 
 def encode(columns: Mapping[str, Mapping[str, float]]) -> str:
@@ -52,12 +53,10 @@ def decode(text: str) -> dict[str, dict[str, float]]:
 
 
 def reduced(columns: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, float]]:
-    """Yield each metric that some column has, with its sum over them or its mean."""
+    """Yield each metric that some column has, reduced over them as it says."""
     of_name: dict[str, list[float]] = {}
     for values in columns.values():
         for name, value in values.items():
             of_name.setdefault(name, []).append(value)
     for name, found in of_name.items():
-        total = math.fsum(found)
-        is_sum = name in METRICS and METRICS[name].over_flows == "sum"
-        yield name, total if is_sum else total / len(found)
+        yield name, REDUCTIONS[METRICS[name].over_flows if name in METRICS else "mean"](found)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native, expression, registry
+from ccperf.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHED, Answer
 from ccperf.catalogue.balancing.conditions import CONDITIONS, slow_links
 from ccperf.catalogue.datacentre.experiment import (
     TRANSPORT,
@@ -86,6 +87,7 @@ class BalancingExperiment(Experiment):
         "when flows begin, their ends and sizes, which links are slow, and all choices at random"
     )
     stop_time = "1s"
+    answer = Answer((FCT, SMALL_P99, LARGE, UNFINISHED), "load", "ratio")
 
     #: Of all points; `asked` may tell them apart.
     condition: ClassVar[str] = "symmetric"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHED, Answer
 from ccperf.catalogue.balancing.experiment import (
     ARRIVALS,
     FLOWLET,
@@ -64,6 +65,7 @@ class HermesFlowletTimeout(BalancingExperiment):
     title = "Hermes, figure 15: CONGA's flowlet timeout"
     description = "A short timeout reorders, a long one balances less; a fifth of the links slow."
     usual = ("conga",)
+    answer = Answer((FCT, SMALL_P99, LARGE), "flowlet")
     parameters = (
         WORKLOAD,
         with_grid(LOAD, 0.8),
@@ -94,6 +96,7 @@ class HermesBlackHole(_OverLoad):
         "one. Flows that stay there do not end."
     )
     condition = "black_hole"
+    answer = Answer((UNFINISHED, FCT, SMALL_P99), "load")
     printed = BLACK_HOLE
 
 
@@ -103,6 +106,7 @@ class HermesParts(BalancingExperiment):
     description = "What each part of Hermes is good for; a fifth of the links slow."
     usual = ("hermes",)
     printed = PARTS
+    answer = Answer((FCT, SMALL_P99, LARGE), "part")
     parameters = (
         Parameter(
             "part",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.catalogue.answer import FCT, FCT_P99, QUEUE, Answer
 from ccperf.catalogue.datacentre import schemes
 from ccperf.catalogue.datacentre.experiment import (
     SEGMENT,
@@ -48,6 +49,7 @@ class Dwrr(DataCentreExperiment):
         "0.2 s; short flows of 3 to 60 kB come at random. A good scheme leaves the classes their "
         "shares and keeps short flows from waiting behind long ones."
     )
+    answer = Answer((FCT, FCT_P99, QUEUE), "short", "time")
     parameters = (
         Parameter("short", "count", (100,), 100, "Number of short flows."),
         WINDOW,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf import _native
+from ccperf.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.catalogue.datacentre import schemes
 from ccperf.catalogue.datacentre.experiment import (
     LOAD,
@@ -48,6 +49,7 @@ class LeafSpine(DataCentreExperiment):
         "paper on ECN#, which has 8 leaves, 8 spines and 16 servers a leaf. The way of a flow is "
         "chosen by its hash."
     )
+    answer = Answer((FCT, SMALL_P99, LARGE), "load", "ratio")
     parameters = (
         WORKLOAD,
         LOAD,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ccperf.catalogue.answer import FCT, QCT, QCT_P99, QUEUE, Answer
 from ccperf.catalogue.datacentre import schemes
 from ccperf.catalogue.datacentre.experiment import (
     SEGMENT,
@@ -103,6 +104,7 @@ class QueryBurst(DataCentreExperiment):
         "every 10 us. A good scheme keeps the standing queue low and has room for the burst; a "
         "threshold for the tail of the RTTs stands at it, and CoDel overflows."
     )
+    answer = Answer((QCT, FCT, QUEUE), "answers", "time")
     parameters = (
         Parameter("answers", "count", (100,), 100, "Number of answers to the query."),
         SMALL_WINDOW,
@@ -122,6 +124,7 @@ class QueryCompletion(DataCentreExperiment):
         "The same port, with ten queries of ever more answers: figure 11 of the paper on ECN#. An "
         "answer that loses a packet may have to wait for a timer, and the query with it."
     )
+    answer = Answer((QCT, QCT_P99, FCT), "answers")
     parameters = (
         Parameter(
             "answers", "count", (25, 50, 75, 100, 125, 150, 175, 200), 100, "Answers to a query."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.catalogue.datacentre import many_to_one
 from ccperf.catalogue.datacentre.experiment import TRANSPORT, WORKLOAD
 from ccperf.catalogue.datacentre.testbed import FLOWS
@@ -24,6 +25,7 @@ class RttVariation(many_to_one.ManyToOneExperiment):
         "figure 8 of the paper on ECN#. Thresholds follow the RTTs' 90th percentile and average. "
         "The more round trips differ, the worse does one threshold fit all."
     )
+    answer = Answer((FCT, SMALL_P99, LARGE), "variation", "ratio")
     parameters = (
         Parameter("variation", "number", (3, 4, 5), 3, "Longest base RTT over the shortest."),
         WORKLOAD,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from ccperf.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.catalogue.datacentre import many_to_one
 from ccperf.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD
 from ccperf.catalogue.datacentre.testbed import FLOWS
@@ -23,6 +24,7 @@ class Sensitivity(many_to_one.ManyToOneExperiment):
         "The testbed with ECN# and other values of its interval and target: figure 12 of the paper "
         "on ECN#, where completion times change by a per cent at most."
     )
+    answer = Answer((FCT, SMALL_P99, LARGE), "interval")
     parameters = (
         Parameter(
             "interval",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ccperf.catalogue.answer import FCT, LARGE, QUEUE, SMALL_P99, Answer
 from ccperf.catalogue.datacentre import many_to_one
 from ccperf.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD
 from ccperf.catalogue.parameter import Parameter
@@ -26,6 +27,7 @@ class Testbed(many_to_one.ManyToOneExperiment):
         "threshold for the tail of the RTTs lets short flows wait behind a standing queue, one for "
         "the average costs large flows throughput; a good scheme has the better of both."
     )
+    answer = Answer((FCT, SMALL_P99, LARGE, QUEUE), "load", "ratio")
     parameters = (WORKLOAD, LOAD, FLOWS, TRANSPORT)
 
     def build(self, setup: Setup) -> Scenario:

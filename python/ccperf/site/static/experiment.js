@@ -30,9 +30,14 @@
     return { x, y };
   };
 
+  // Options are [value, text, group]; those of a group follow each other.
   const select = (label, options, value) => {
     const made = document.createElement("select");
-    made.append(...options.map(([key, text]) => new Option(text, key)));
+    let group = made;
+    for (const [key, text, of] of options) {
+      if (of && group.label !== of) made.append(group = Object.assign(document.createElement("optgroup"), { label: of }));
+      group.append(new Option(text, key));
+    }
     made.value = value;
     const outer = Object.assign(document.createElement("label"), { textContent: `${label} ` });
     outer.append(made);
@@ -45,12 +50,16 @@
     const wanted = new URLSearchParams(location.hash.slice(1));
     const choices = document.getElementById("choices");
     const metricNames = metrics.map(([name]) => name);
-    const [metricLabel, metric] = select("Metric", metrics.map(([name, unit]) => [name, unit === "1" ? name : `${name} [${unit}]`]),
+    const unitOf = (m) => (metrics[m][1] === "1" ? "" : metrics[m][1]);
+    const [metricLabel, metric] = select("Metric", metrics.map(([name, unit, , kind, title], m) => [name, unitOf(m) ? `${title} [${unit}]` : title, kind]),
       metricNames.includes(wanted.get("metric")) ? wanted.get("metric") : data.first);
     choices.append(metricLabel);
+    const [baseLabel, base] = select("relative to", [["", "nothing"], ...data.bases.map((name) => [name, name])],
+      data.bases.includes(wanted.get("base")) ? wanted.get("base") : wanted.has("metric") || data.shape !== "ratio" ? "" : data.bases[0] ?? "");
+    if (data.bases.length) choices.append(baseLabel);
     const named = parameters.findIndex(({ name }) => name === (wanted.get("over") ?? data.over));
     const [axisLabel, axis] = select("over", parameters.map(({ name }, i) => [String(i), name]), String(Math.max(named, 0)));
-    if (parameters.length) choices.append(axisLabel);
+    if (parameters.some(({ values }) => values.length > 1)) choices.append(axisLabel);
     const at = parameters.map(({ name, values, first }, i) => {
       const given = values.indexOf(wanted.get(name));
       const [label, made] = select(`${name} =`, values.map((value, v) => [String(v), value]), String(given >= 0 ? given : first));
@@ -95,37 +104,53 @@
     const ours = () => pages.filter((page) => page.made === made.value);
     const atPoint = () => ours().filter((page) => at.every((choice, i) => page.at[i] === Number(choice.value) || page.at[i] < 0));
 
+    // No figure without values.
+    const showIfAny = (id, figure) => {
+      const isAny = figure.panels.some((panel) => panel.series.length);
+      if (isAny) show(id, figure);
+      const box = document.getElementById(`figure-${figure.name}`);
+      if (box) box.hidden = !isAny;
+    };
+
     const sweep = () => {
       const m = metricNames.indexOf(metric.value);
-      const [name, unit] = metrics[m];
+      const [name, , , kind, words] = metrics[m];
       const over = Number(axis.value);
       const parameter = parameters[over];
+      const b = data.bases.indexOf(base.value);
+      const isRatio = b >= 0 && kind === "Headlines";
+      baseLabel.hidden = kind !== "Headlines";
+      const valueOf = (page) => (isRatio ? page.ratios[m][b] : page.metrics[m]);
       const members = ours().filter((page) => at.every((choice, i) => i === over || page.at[i] === Number(choice.value)));
       const series = [], subjects = [];
       let least = 0;
       algorithms.forEach((algorithm, a) => {
-        const points = members.filter((page) => page.algorithm === a && page.metrics[m]).sort((p, q) => p.at[over] - q.at[over]);
-        if (!points.length) return;
-        const y = points.map((page) => page.metrics[m][0]);
+        const points = members.filter((page) => page.algorithm === a && valueOf(page)).sort((p, q) => p.at[over] - q.at[over]);
+        if (!points.length || parameter.values.length < 2) return;
+        const y = points.map((page) => valueOf(page)[0]);
         least = Math.min(least, ...y);
         series.push({
-          x: points.map((page) => page.at[over]), y, half: points.map((page) => page.metrics[m][1] ?? 0),
+          x: points.map((page) => page.at[over]), y, half: points.map((page) => valueOf(page)[1] ?? 0),
           shape: "line", role: "subject", subject: subjects.length,
         });
         subjects.push({ name: algorithm, run: "" });
       });
-      show("sweeps", {
-        name: "sweep", title: `${name} over ${parameter.name}`, beside: false, subjects, roles: [],
-        caption: "One line an algorithm; bands are 95 % intervals over the seeds, where there are several and they differ.",
-        alt: `${name} over ${parameter.name}, one line for each of ${subjects.length} algorithms.`,
+      const title = `${words} over ${parameter.name}${isRatio ? `, relative to ${base.value}` : ""}`;
+      const where = at.flatMap((choice, i) => (i !== over && parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
+      showIfAny("sweeps", {
+        name: "sweep", title: [title, ...where].join(", "), beside: false, subjects, roles: [],
+        caption: `${name}. One line an algorithm; bands are 95 % intervals over the seeds, where there are several and they differ.`,
+        alt: `${title}, one line for each of ${subjects.length} algorithms.`,
         panels: [{
           x: { label: parameter.name, unit: "", lower: -0.15, upper: parameter.values.length - 0.85, labels: parameter.values },
-          y: { label: name, unit: unit === "1" ? "" : unit, lower: least < 0 ? null : 0, upper: null }, series, lines: [],
+          y: { label: isRatio ? `${words}, over ${base.value}'s` : words, unit: isRatio ? "" : unitOf(m), lower: isRatio || least < 0 ? null : 0, upper: null },
+          series, lines: isRatio ? [{ axis: "y", value: 1, role: "optimum" }] : [],
         }],
       });
     };
 
     const plane = () => {
+      if (!data.plane.length) return;
       const series = [], subjects = [];
       for (const page of atPoint()) {
         if (!page.plane.length) continue;
@@ -139,14 +164,15 @@
         }
         series.push({ x: [centre[0]], y: [centre[1]], shape: "points", ...look });
       }
-      show("sweeps", {
-        name: "plane", title: "Throughput and delay at this point", beside: false, subjects, roles: [],
-        caption: "Mean of all flows' throughput against mean sRTT: up and left is better. Small: seeds; the ellipse is one standard deviation around them, from three seeds on.",
-        alt: `Scatter plot of aggregate throughput in Mbps against mean smoothed RTT in ms for ${subjects.length} algorithms.`,
-        panels: [{
-          x: { label: "Mean sRTT", unit: "ms", lower: null, upper: null },
-          y: { label: "Throughput of all flows", unit: "Mbps", lower: null, upper: null }, series, lines: [],
-        }],
+      const [mx, my] = data.plane.map((name) => metricNames.indexOf(name));
+      const [across, up] = [mx, my].map((m) => ({ label: metrics[m][4], unit: unitOf(m), lower: null, upper: null }));
+      const where = at.flatMap((choice, i) => (parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
+      const best = `${metrics[my][2] === "higher" ? "up" : "down"} and ${metrics[mx][2] === "higher" ? "right" : "left"} is better`;
+      showIfAny("sweeps", {
+        name: "plane", title: [`${up.label} against ${across.label}`, ...where].join(", "), beside: false, subjects, roles: [],
+        caption: `${best[0].toUpperCase()}${best.slice(1)}. Small: seeds; the ellipse is one standard deviation around them, from three seeds on.`,
+        alt: `Scatter plot of ${up.label} against ${across.label} for ${subjects.length} algorithms: ${best}.`,
+        panels: [{ x: across, y: up, series, lines: [] }],
       });
     };
 
@@ -157,7 +183,7 @@
       const wide = parameters.map((p, i) => i).filter((i) => parameters[i].values.length > 1);
       if (wide.length < 2) { box.replaceChildren(); return; }
       const m = metricNames.indexOf(metric.value);
-      const [name, unit, better] = metrics[m];
+      const [, , better, , words] = metrics[m];
       const [rows, columns] = [wide.find((i) => i !== Number(axis.value)), wide.includes(Number(axis.value)) ? Number(axis.value) : wide[1]];
       const found = new Map();
       for (const page of ours()) {
@@ -169,7 +195,7 @@
       const [low, high] = [Math.min(...values), Math.max(...values)];
       const table = document.createElement("table");
       table.className = "heat";
-      table.createCaption().textContent = `${name}${unit === "1" ? "" : ` [${unit}]`}: darker is ${better ? "better" : "more"}`;
+      table.createCaption().textContent = `${words}${unitOf(m) ? ` [${unitOf(m)}]` : ""}: darker is ${better ? "better" : "more"}`;
       const head = table.createTHead().insertRow();
       const th = (text, scope) => {
         const cell = Object.assign(document.createElement("th"), { scope, textContent: text });
@@ -267,19 +293,21 @@
       status.textContent = there.length ? "" : "No run is chosen.";
       document.getElementById("overlaid").hidden = !there.length;
       if (!there.length) return;
-      for (const figure of ccperf.figuresOf(there)) if (figure.name !== "operating_point") show("overlaid", figure);
+      for (const figure of ccperf.figuresOf(there)) if (figure.name !== "operating_point") showIfAny("overlaid", figure);
     };
     details.addEventListener("toggle", overlay);
 
     const draw = () => {
       at.forEach((choice, i) => { choice.disabled = false; choice.closest("label")?.classList.toggle("over", i === Number(axis.value)); });
-      if (metrics.length && parameters.length) { sweep(); heat(); }
-      plane();
+      // A sweep beside the plane, unless the plane is what it is about.
+      const drawings = [() => { if (metrics.length && parameters.length) sweep(); }, () => { if (metrics.length) plane(); }];
+      for (const one of data.shape === "plane" ? drawings.reverse() : drawings) one();
+      if (metrics.length && parameters.length) heat();
       overlay();
     };
     // A link carries what is shown.
     const remember = () => {
-      const chosen = new URLSearchParams({ metric: metric.value });
+      const chosen = new URLSearchParams({ metric: metric.value, base: base.value });
       if (parameters.length) chosen.set("over", parameters[Number(axis.value)].name);
       at.forEach((choice, i) => { if (parameters[i].values.length > 1) chosen.set(parameters[i].name, parameters[i].values[Number(choice.value)]); });
       if (changed) chosen.set("without", [...without].join(","));
@@ -314,7 +342,9 @@
     }
     host.hidden = false;
     settle(null);
-    if (kept.size || changed) details.open = true;
+    // What it did over time comes first where that is the question.
+    if (data.shape === "time") document.getElementById("sweeps").before(details);
+    if (kept.size || changed || data.shape === "time") details.open = true;
     draw();
     ccperf.experiment = { data, plots };
   };
