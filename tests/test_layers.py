@@ -119,10 +119,10 @@ site             : _native backends catalogue citation data diagnoses errors evi
                    wording
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
-cli              : _native backends campaign catalogue citation diagnoses errors evidence exporters
-                   expression figures grid interruption metrics outputs plan programs registry
-                   reproduce roles scenario site startup store toml topologies user_code verify
-                   what_if wording
+cli              : _native backends campaign catalogue citation data diagnoses errors evidence
+                   exporters expression figures grid interruption metrics outputs plan programs
+                   registry reproduce roles scenario site startup store toml topologies user_code
+                   verify what_if wording
 __main__         : cli
 """
 

@@ -37,6 +37,8 @@ app = cyclopts.App(
 COMMANDS = {
     "bench": "Run the whole catalogue for algorithms under test, then build the site.",
     "run": "Run an experiment, a grid of its parameters, a plan or a scenario.",
+    "new": "Write the beginning of an algorithm of your own, with its test.",
+    "watch": "Run your algorithm again when its file is saved, and say what changed.",
     "exec": "Run a published ccperf command line, or one of ns-3's TCP and queue examples.",
     "list": "List experiments, algorithms, queue disciplines, metrics, figures, backends.",
     "show": "Explain an experiment, algorithm, queue discipline, metric or run.",
@@ -63,7 +65,7 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 
 
 #: What they store is there even if nobody reads what they print.
-_MAKES_RUNS = ("bench", "run", "exec")
+_MAKES_RUNS = ("bench", "run", "exec", "watch")
 #: As of a program that SIGPIPE ends.
 _BROKEN_PIPE = 128 + 13
 

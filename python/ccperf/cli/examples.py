@@ -12,6 +12,11 @@ EXAMPLES = {
         "ccperf run competition --cc ./mycca.py:MyCca --against cubic --seed 1..10",
         "ccperf run two_hops.toml --packets packets.csv",
     ),
+    "new": ("ccperf new cc MyCca", "ccperf new qdisc my_queue.c", "ccperf new balancer Mine"),
+    "watch": (
+        "ccperf watch ./mycca.py:MyCca --against cubic",
+        "ccperf watch ./my_queue.py:MyQueue --against codel",
+    ),
     "exec": (
         'ccperf exec -- "ns3-dev-ccperf-static-dumbbell-default --bw=16Mbps --qlen=20p '
         '--rtts=15ms --algs=TcpCubic"',

@@ -1,0 +1,122 @@
+"""``ccperf new``: the beginning of an algorithm of one's own, with its test."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ccperf.cli.options import Json, writable_folder
+from ccperf.cli.output import note, print_json, say
+from ccperf.errors import UsageError
+
+_SUFFIXES = {".py": "python", ".c": "c", ".rs": "rust"}
+#: What an algorithm of each kind is compared with first, and the option that names it.
+_AGAINST = {"cc": "cubic", "qdisc": "codel", "balancer": "ecmp"}
+
+
+def command(
+    kind: Annotated[Literal["cc", "qdisc", "balancer"], Parameter(help="What it is.")],
+    name: Annotated[str, Parameter(help="Its name, or its file: MyCca, my_cca.py.")],
+    /,
+    *,
+    language: Annotated[
+        Literal["python", "c", "rust"] | None, Parameter(help="Default: Python.")
+    ] = None,
+    output: Annotated[
+        Path, Parameter(name=["--output", "-o"], help="Folder to write to.")
+    ] = Path(),
+    json: Json = False,
+) -> None:
+    """Write a congestion control, queue discipline or load balancer that runs, and its test.
+
+    It is small and works; change what you like. Nothing is overwritten.
+    """
+    written = Path(name)
+    language = language or _language(written)
+    stem, cls = _names(written.stem if written.suffix in _SUFFIXES else name)
+    writable_folder(output)
+    folder = output / stem if language == "rust" else output
+    source = {"python": f"{stem}.py", "c": f"{stem}.c", "rust": "src/lib.rs"}[language]
+    own = {
+        "python": f"{stem}.py:{cls}",
+        "c": f"lib{stem}.so",
+        "rust": f"target/release/lib{stem}.so",
+    }[language]
+    texts = {
+        source: f"{kind}.{Path(source).suffix[1:]}",
+        f"test_{stem}.py": f"test_{kind}.py",
+        **({"Cargo.toml": "Cargo.toml"} if language == "rust" else {}),
+    }
+    words = {
+        "Name": cls,
+        "stem": stem,
+        "own": own,
+        "place": f"./{own}",
+        "test": f"test_{stem}.py",
+        "plugin": _plugin() if language == "rust" else "",
+    }
+    for path in (folder / file for file in texts):
+        if path.exists():
+            raise UsageError("name", f"`{path}` is there already; choose another name")
+    for file, template in texts.items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_filled(template, words))
+    files = [str(folder / file) for file in texts]
+    place = f"./{folder / own}" if not folder.is_absolute() else str(folder / own)
+    commands = [
+        *_building(language, stem, folder),
+        f"python {shlex.quote(str(folder / f'test_{stem}.py'))}",
+        f"ccperf watch {shlex.quote(place)} --against {_AGAINST[kind]}",
+    ]
+    if json:
+        print_json({"files": files, "name": place, "commands": commands})
+        return
+    say("\n".join(files))
+    note("next:\n  " + "\n  ".join(commands))
+
+
+def _language(path: Path) -> Literal["python", "c", "rust"]:
+    found = _SUFFIXES.get(path.suffix, "python")
+    return "c" if found == "c" else "rust" if found == "rust" else "python"
+
+
+def _names(name: str) -> tuple[str, str]:
+    """The file's and the class's: `my_cca` and `MyCca` of `my_cca`, `mycca` and `MyCca` of
+    `MyCca`."""
+    if not re.fullmatch("[A-Za-z][A-Za-z0-9_-]*", name, re.ASCII):
+        raise UsageError("name", f"`{name}` is no name; write letters, digits and _, as MyCca")
+    cls = "".join(word[:1].upper() + word[1:] for word in re.split("[-_]+", name))
+    return name.replace("-", "_").lower(), cls
+
+
+def _filled(template: str, words: dict[str, str]) -> str:
+    from ccperf import data
+
+    text = data.text(f"new/{template}.txt")
+    return re.sub("@([A-Za-z]+)@", lambda found: words[found[1]], text)
+
+
+def _building(language: str, stem: str, folder: Path) -> list[str]:
+    where = shlex.quote(str(folder / stem))
+    library = shlex.quote(str(folder / f"lib{stem}.so"))
+    return {
+        "python": [],
+        "c": [f'cc -shared -fPIC -O2 -I"$(python -m ccperf.include)" -o {library} {where}.c'],
+        "rust": [f"(cd {shlex.quote(str(folder))} && cargo build --release)"],
+    }[language]
+
+
+def _plugin() -> str:
+    """The folder of the crate that speaks ccperf's interface: a part of a checkout."""
+    import ccperf
+
+    folder = Path(ccperf.__file__).resolve().parents[2] / "crates" / "plugin"
+    if not folder.is_dir():
+        message = "rust needs ccperf's sources, where crates/plugin is; work in a checkout"
+        raise UsageError("--language", message)
+    return str(folder)

@@ -1,0 +1,124 @@
+"""``ccperf watch``: the points again when the file is saved, and what changed."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.cli.watch import KINDS
+from ccperf.metrics import METRICS
+from ccperf.store import Store
+from user_scenarios import environment
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def edit(old: str, new: str) -> None:
+    text = Path("mine.py").read_text()
+    assert old in text
+    Path("mine.py").write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("kind", "against"), [("cc", "cubic"), ("qdisc", "codel"), ("balancer", "ecmp")]
+)
+def test_each_kind_is_compared_with_one_of_its_kind(
+    capsys: Captured, kind: str, against: str
+) -> None:
+    assert invoke(["new", kind, "mine.py"]) == 0
+    assert invoke(["watch", "./mine.py:Mine", "--against", against, "--once"]) == 0
+    out = capsys.readouterr().out
+    of = KINDS["routing" if kind == "balancer" else kind]  # type: ignore[index]
+    for case in of.cases:
+        assert f"\n{case.name} " in out
+    assert "better in " in out
+    assert "the version before" not in out
+
+
+def test_an_edit_is_compared_with_the_version_before_also_of_yesterday(capsys: Captured) -> None:
+    assert invoke(["new", "cc", "mine.py"]) == 0
+    watch = ["watch", "./mine.py:Mine", "--once"]
+    assert invoke(watch) == 0
+    edit("beta=0.7", "beta=0.2")
+    capsys.readouterr()
+    assert invoke(watch) == 0
+    out = capsys.readouterr().out
+    verdict = out.partition("against the version before")[2]
+    # After a loss at a shallow buffer it goes back further, and sends less.
+    assert re.search(r"worse in [1-9].*throughput", verdict)
+    # Counts and means of the same runs are equal when nothing was edited.
+    assert invoke(watch) == 0
+    with Store("watch.db", "r") as store:
+        mine = [row for row in store.runs() if row.provenance.user_code]
+    assert len(mine) == 2 * len(KINDS["cc"].cases)
+
+
+def test_programs_get_json(capsys: Captured) -> None:
+    assert invoke(["new", "qdisc", "mine.py"]) == 0
+    capsys.readouterr()
+    assert invoke(["watch", "./mine.py:Mine", "--against", "codel", "--once", "--json"]) == 0
+    points = json.loads(capsys.readouterr().out)
+    assert [point["point"] for point in points] == [case.name for case in KINDS["qdisc"].cases]
+    assert points[0]["own"]["mean_srtt_l4"] > 0
+    assert points[0]["before"]["mean_srtt_l4"] is None
+
+
+def test_a_file_that_does_not_run_is_said_and_waited_for(capsys: Captured) -> None:
+    assert invoke(["new", "cc", "mine.py"]) == 0
+    edit("def ssthresh", "def ssthresh(")
+    assert invoke(["watch", "./mine.py:Mine", "--once"]) == 1
+    assert "SyntaxError" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["cubic"], "does not change"),
+        (["./gone.py:Mine"], "there is no file"),
+        (["./gone.py:Mine", "--against", "prr"], "--against"),
+    ],
+)
+def test_what_cannot_be_watched_is_said(capsys: Captured, words: list[str], says: str) -> None:
+    assert invoke(["watch", *words, "--once"]) == 2
+    assert says in capsys.readouterr().err
+    assert list(Path().iterdir()) == []
+
+
+def test_every_metric_that_is_looked_at_has_a_direction() -> None:
+    for kind in KINDS.values():
+        assert all(METRICS[name].better for name in kind.metrics)
+
+
+def test_saving_the_file_runs_the_points_again() -> None:
+    assert invoke(["new", "cc", "mine.py"]) == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ccperf", "watch", "./mine.py:Mine"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment(),
+    )
+    try:
+        assert process.stdout
+        lines = iter(process.stdout.readline, "")
+        assert any(line.startswith("waiting for mine.py") for line in lines)
+        edit("beta=0.7", "beta=0.4")
+        assert any(line.startswith("against the version before") for line in lines)
+        assert any(line.startswith("waiting for mine.py") for line in lines)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+        assert process.returncode == 130
+    finally:
+        process.kill()

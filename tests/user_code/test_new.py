@@ -1,0 +1,98 @@
+"""``ccperf new``: what it writes builds, runs, and passes its own test."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from user_scenarios import ROOT, environment
+
+KINDS = ("cc", "qdisc", "balancer")
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def own_test_passes(path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, env=environment()
+    )
+    assert done.returncode == 0, done.stderr
+    written = path.read_text().count("\ndef test_")
+    assert done.stdout.count("passed: ") == written > 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_python(kind: str) -> None:
+    assert invoke(["new", kind, "MyOwn"]) == 0
+    assert "class MyOwn(ccperf." in Path("myown.py").read_text()
+    own_test_passes(Path("test_myown.py"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_c(kind: str, compile_c: Callable[[Path], Path]) -> None:
+    assert invoke(["new", kind, "my_own.c"]) == 0
+    shutil.copy(compile_c(Path("my_own.c")), "libmy_own.so")
+    own_test_passes(Path("test_my_own.py"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rust(kind: str, rust_library: str) -> None:
+    """Compiled against the crate that the examples use: it is there already."""
+    assert invoke(["new", kind, "my_own", "--language", "rust"]) == 0
+    cargo = ["cargo", "metadata", "--offline", "--no-deps", "--format-version", "1"]
+    assert (
+        '"cdylib"'
+        in subprocess.run(cargo, cwd="my_own", check=True, capture_output=True, text=True).stdout
+    )
+    assert f'path = "{ROOT}/crates/plugin"' in Path("my_own/Cargo.toml").read_text()
+    built = sorted(
+        (Path(rust_library).parent / "deps").glob("libccperf_plugin-*.rlib"),
+        key=lambda p: p.stat().st_mtime,
+    )
+    library = Path("my_own/target/release/libmy_own.so")
+    library.parent.mkdir(parents=True)
+    subprocess.run(
+        [
+            *("rustc", "--edition", "2024", "--crate-type", "cdylib", "-D", "warnings"),
+            *("-L", f"dependency={built[-1].parent}", "--extern", f"ccperf_plugin={built[-1]}"),
+            *("-C", "panic=unwind", "-o", str(library), "my_own/src/lib.rs"),
+        ],
+        check=True,
+    )
+    own_test_passes(Path("my_own/test_my_own.py"))
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "cls"),
+    [
+        ("MyCca", "mycca.py", "MyCca"),
+        ("my-cca", "my_cca.py", "MyCca"),
+        ("fast.py", "fast.py", "Fast"),
+    ],
+)
+def test_names_of_file_and_class_follow_from_each_other(name: str, file: str, cls: str) -> None:
+    assert invoke(["new", "cc", name]) == 0
+    assert f"class {cls}(" in Path(file).read_text()
+
+
+def test_nothing_is_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("test_mine.py").write_text("keep")
+    assert invoke(["new", "cc", "Mine"]) == 2
+    assert "`test_mine.py` is there already" in capsys.readouterr().err
+    assert [path.name for path in Path().iterdir()] == ["test_mine.py"]
+    assert Path("test_mine.py").read_text() == "keep"
+
+
+@pytest.mark.parametrize("name", ["../mine", "9lives", "a b", "mine.go"])
+def test_a_name_that_is_none_is_refused(name: str) -> None:
+    assert invoke(["new", "cc", name]) == 2
+    assert list(Path().iterdir()) == []
