@@ -107,16 +107,16 @@ evidence         : chance errors expression figures grid metrics notebook regist
 exporters        : backends errors flow_monitor metrics outputs result roles store
 store            : canonical errors metrics outputs parquet recording result roles scenario
                    user_code
-what_if          : _native errors grid scenario topologies
+what_if          : _native errors expression grid scenario topologies
 campaign         : _native backends canonical chance errors interruption metrics notebook result
                    roles scenario store user_code wording
 plan             : campaign catalogue errors expression grid registry
 reproduce        : catalogue errors expression roles user_code
 verify           : _native backends campaign catalogue data diagnoses errors interruption metrics
                    outputs profiles programs published registry scenario topologies traces
-site             : _native backends catalogue citation data diagnoses errors evidence figures
-                   metrics outputs published registry reproduce result roles store verify what_if
-                   wording
+site             : _native backends catalogue citation data diagnoses errors evidence expression
+                   figures metrics outputs published registry reproduce result roles store verify
+                   what_if wording
 api              : backends campaign catalogue errors notebook outputs user_code
 include          :
 cli              : _native backends campaign catalogue citation data diagnoses errors evidence

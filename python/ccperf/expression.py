@@ -39,6 +39,12 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
     return found["name"], attributes
 
 
+def bare(text: str) -> str:
+    """The name alone, however the parameters are written."""
+    found = _BRACKETS.fullmatch(text) or _COLONS.fullmatch(text)
+    return found["name"] if found else text
+
+
 def write(name: str, attributes: Mapping[str, str]) -> str:
     """What :func:`parse` reads, with brackets."""
     inside = ",".join(f"{attribute}={value}" for attribute, value in attributes.items())

@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native
+from ccperf import _native, expression
 from ccperf.errors import Problem, ScenarioError, UsageError, unknown
 from ccperf.grid import split
 from ccperf.scenario import Scenario
@@ -51,6 +51,9 @@ def parse(text: str, field: str = "--what-if") -> dict[str, Any]:
             raise UsageError(field, unknown("setting", name, SETTINGS))
         if name in settings:
             raise UsageError(field, f"`{name}` is set twice")
+        if name in ("cc", "qdisc") and expression.bare(value) != value:
+            message = f"{name}: `{value}` has parameters, which only --cc and --qdisc take"
+            raise UsageError(field, message)
         settings[name] = value
     for name in settings.keys() & {"flows", "seed"}:
         if not re.fullmatch("[0-9]{1,10}", settings[name], re.ASCII):

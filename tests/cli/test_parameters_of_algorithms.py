@@ -180,3 +180,13 @@ def test_user_code_gets_them_as_keyword_arguments() -> None:
     name = registry.resolve("cc", "./mine.py:Mine:gain=0.3")
     assert names.label(name) == "mine.py:Mine(gain=0.3)"
     assert names.short(name) == "Mine"
+
+
+def test_a_page_of_a_built_in_algorithm_with_parameters_says_how_it_was_validated() -> None:
+    made = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "1s", "--db", "a.db"]
+    assert invoke([*made, "--cc", "cubic:Beta=0.5,cubic"]) == 0
+    assert invoke(["site", "build", "--db", "a.db", "-o", "site"]) == 0
+    (page,) = Path("site/algorithms").glob("TcpCubic_Beta*.html")
+    text = page.read_text()
+    assert "TcpCubic(Beta=0.5)" in text
+    assert "It is of one's own" not in text

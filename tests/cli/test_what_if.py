@@ -50,6 +50,8 @@ def test_a_scenario_of_json_runs_under_its_own_command(capsys: pytest.CaptureFix
     [
         (["run", "dumbbell", "--what-if", "rtt=1ms"], "--what-if rtt: 1ms is too short"),
         (["run", "dumbbell", "--what-if", "speed=1"], "--what-if: unknown setting `speed`"),
+        (["run", "dumbbell", "--what-if", "cc=cubic:Beta=0.5"], "which only --cc and --qdisc take"),
+        (["run", "dumbbell", "--what-if", "cc=bbr+cubic(0.5)"], "--what-if"),
         (["run", "dumbbell", "--speed", "1"], "unknown parameter of dumbbell `speed`"),
     ],
 )

@@ -265,7 +265,7 @@ def _elsewhere(names: str) -> str:
         "cc": "without option",
     }
     for word in expression.split(names):
-        name, _ = expression.cut(word)
+        name = expression.bare(word)
         other = "qdisc" if name in NAMED else registry.kind_of(name)
         if other in options:
             return f"; `ccperf bench` tests {name} {options[other]}"

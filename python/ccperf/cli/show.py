@@ -202,7 +202,7 @@ def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
     from ccperf.verify import fidelity
 
     try:
-        canonical = registry.resolve(kind, expression.parse(name)[0])
+        canonical = registry.resolve(kind, expression.bare(name))
     except ValueError as error:
         raise UsageError(kind, str(error)) from None
     if names.is_user_code(canonical):

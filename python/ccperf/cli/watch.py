@@ -126,7 +126,7 @@ def command(
     from ccperf.store import Store
     from ccperf.user_code import names
 
-    kind = registry.kind_of(expression.parse(against)[0])
+    kind = registry.kind_of(expression.bare(against))
     if kind is None or kind not in KINDS:
         raise UsageError("--against", f"`{against}` is no algorithm that ccperf has")
     own, other = resolve(kind, "name", name), resolve(kind, "--against", against)

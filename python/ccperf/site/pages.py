@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ccperf import __version__, registry, what_if
+from ccperf import __version__, expression, registry, what_if
 from ccperf.figures import svg, topology, web
 from ccperf.metrics import CLASSES, METRICS, SAMPLING
 from ccperf.site import drawing, engine, experiment_data, printed
@@ -117,7 +117,7 @@ def algorithm_view(name: str, inventory: Inventory, scores: Scores) -> Algorithm
 def algorithm_pages(view: AlgorithmView) -> Iterator[tuple[str, str]]:
     """Yield an algorithm's page and its data."""
     page, data = view.files
-    known = registry.algorithms("cc").get(view.name)
+    known = registry.algorithms("cc").get(expression.cut(view.name)[0])
     yield data, script(f"against {view.name}", view.differences)
     yield _page(
         "algorithm.html",
@@ -137,6 +137,7 @@ def algorithm_pages(view: AlgorithmView) -> Iterator[tuple[str, str]]:
 
 @cache
 def _validation(name: str) -> str:
+    name, _ = expression.cut(name)
     if name in registry.algorithms("cc"):
         status = fidelity_of.status("cc", name)
         return f"{status[0].upper()}{status[1:]}."
