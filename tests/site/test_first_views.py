@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,6 +11,7 @@ from site_html import Element, parse
 from tiny_catalogue import algorithms_of, run, tiny_runs
 
 from ccperf import catalogue
+from ccperf.site.printed import differing
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,3 +108,24 @@ def test_a_caption_follows_the_metric(browser: Browser, folder: Path) -> None:
     assert browser.evaluate(caption).startswith("95th percentile smoothed RTT over k")
     label = "document.querySelector('#figure-sweep .area').getAttribute('aria-label')"
     assert "95th percentile smoothed RTT" in browser.evaluate(label)
+
+
+def test_a_published_value_stands_beside_a_run_of_another_network_only_with_what_differs(
+    folder: Path,
+) -> None:
+    page = parse(folder / "experiments" / "hermes_symmetric.html")
+    rows = next(e for e in page.all() if e.attributes.get("aria-label") == "Published values")
+    ours = [row.named("td")[-1].text for row in rows.named("tr")[1:]]
+    beside = [text for text in ours if text != "–"]
+    assert beside
+    for text in beside:
+        assert "but at leaves = 2 (not 8), spines = 2 (not 8), servers = 2 (not 16)" in text
+
+
+def test_parameters_that_the_catalogue_varies_are_free() -> None:
+    hermes = catalogue.get("hermes_black_hole")
+    point = {each.name: str(each.default) for each in hermes.parameters} | {"load": "0.7"}
+    group: Any = SimpleNamespace(described=hermes)
+    page: Any = SimpleNamespace(point=point)
+    assert hermes.printed is not None
+    assert differing(group, page, hermes.printed.values[0]) == ()

@@ -64,13 +64,33 @@ def _unit(value: Printed) -> str:
 
 
 def _ours(group: Group, value: Printed) -> str:
-    found = [
-        (page, summary)
-        for page in group.pages
-        if page.algorithm == value.algorithm and _is_at(page.point, value.point)
-        for summary in [_summary(page, value.metric)]
-        if summary is not None
-    ]
+    """Return our value of the runs at its parameters; else of the nearest, and what differs."""
+    found: dict[tuple[str, ...], list[tuple[Page, Summary]]] = {}
+    for page in group.pages:
+        summary = _summary(page, value.metric)
+        if page.algorithm == value.algorithm and _is_at(page.point, value.point) and summary:
+            found.setdefault(differing(group, page, value), []).append((page, summary))
+    if not found:
+        return "–"
+    least = min(found, key=len)
+    text = _text(group, value, found[least])
+    return f"{text}, but at {', '.join(least)}" if least and text != "–" else text
+
+
+def differing(group: Group, page: Page, value: Printed) -> tuple[str, ...]:
+    """Return the parameters that have another value than the paper's: `leaves = 4 (not 8)`.
+
+    Those that the value does not name and the catalogue varies are free: it holds for all of them.
+    """
+    return tuple(
+        f"{each.name} = {page.point[each.name]} (not {each.default})"
+        for each in (group.described.parameters if group.described else ())
+        if each.name not in value.point and len(each.grid) == 1
+        if page.point.get(each.name, str(each.default)) != str(each.default)
+    )
+
+
+def _text(group: Group, value: Printed, found: list[tuple[Page, Summary]]) -> str:
     if value.base is not None:
         return _range([ratio for page, one in found for ratio in _ratios(group, page, one, value)])
     if len(found) != 1:
