@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ccperf import backends, catalogue
+from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.evidence import cells, gate
 from ccperf.evidence.cells import Cell, Point
@@ -242,3 +243,15 @@ def test_newreno_draws_nothing_here_and_bbr_does(database: Path) -> None:
     newreno, _, bbr, _ = cells.read([database])
     assert newreno.is_deterministic
     assert not bbr.is_deterministic
+
+
+def test_walks_that_a_seed_draws_are_repetitions_and_no_points(tmp_path: Path) -> None:
+    path = tmp_path / "walks.db"
+    line = ["run", "random_walk", "--cc", "newreno,cubic", "--walks", "rate", "--seed", "1..3"]
+    assert invoke([*line, "--stop-time", "2s", "--db", str(path)]) == 0
+    found = cells.read([path])
+    assert [(cell.algorithm, sorted(cell.metrics)) for cell in found] == [
+        ("TcpNewReno", [1, 2, 3]),
+        ("TcpCubic", [1, 2, 3]),
+    ]
+    assert not any(cell.is_deterministic for cell in found)

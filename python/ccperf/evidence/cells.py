@@ -120,7 +120,7 @@ def records(path: Path) -> Iterator[Record]:
         for row in store.runs():
             if row.id not in known:
                 scenario = store.scenario(row.id)
-                settings = settings_of(scenario, algorithm(row))
+                settings = settings_of(scenario, row)
                 known[row.id] = settings, str(scenario["stop_time"]), draws(scenario)
             settings, stop_time, is_drawn = known[row.id]
             yield Record(row, path, settings, stop_time, metrics.get(row.id, {}), is_drawn)
@@ -145,10 +145,10 @@ def _point(row: RunRow, settings: str) -> Point:
     return Point(row.experiment or row.label or "scenario", parameters, settings)
 
 
-def settings_of(scenario: Mapping[str, Any], algorithm: str) -> str:
+def settings_of(scenario: Mapping[str, Any], row: RunRow) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common.
 
-    If the algorithm under test is no flow's congestion control, it is a load balancer, where a seed
+    An experiment may draw from the seed what links change to (a walk), but not when. If the algorithm under test is no flow's congestion control, it is a load balancer, where a seed
     may draw which links are slow but not how many, or a queue discipline: that of some ports, whose
     neighbours have the same.
     """
@@ -157,19 +157,29 @@ def settings_of(scenario: Mapping[str, Any], algorithm: str) -> str:
         {key: value for key, value in flow.items() if key not in _NOT_OF_THE_POINT}
         for flow in scenario["flows"]
     ]
+    links = common["links"]
+    if row.experiment:
+        links = [{**link, "schedules": _times(link)} for link in links]
     ways = (*scenario["flows"], *scenario.get("stacks", ()))
     used = {way["cc"]["type"] for way in ways if way.get("cc")}
-    under_test = [expression.cut(name)[0] for name in expression.split(algorithm)]
+    under_test = [expression.cut(name)[0] for name in expression.split(algorithm(row))]
     if common.get("routing", {}).get("type") == under_test[0]:
         del common["routing"]
-        common["links"] = [
-            {name: value for name, value in link.items() if name != "rate"}
-            for link in scenario["links"]
-        ]
-        common["rates"] = sorted(link["rate"] for link in scenario["links"])
+        common["rates"] = sorted(link["rate"] for link in links)
+        links = _without(links, "rate")
     elif not used.issuperset(under_test):
-        common["links"] = [
-            {name: value for name, value in link.items() if name not in ("forward", "reverse")}
-            for link in scenario["links"]
-        ]
+        links = _without(links, "forward", "reverse")
+    common["links"] = links
     return hashlib.sha256(canonical_json(common).encode()).hexdigest()[:16]
+
+
+def _times(link: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return when each schedule of a link changes what."""
+    return [
+        {name: value if name == "times_ns" else None for name, value in schedule.items()}
+        for schedule in link.get("schedules", ())
+    ]
+
+
+def _without(links: Iterable[Mapping[str, Any]], *names: str) -> list[dict[str, Any]]:
+    return [{name: value for name, value in link.items() if name not in names} for link in links]

@@ -181,7 +181,7 @@ def _from_store(store: Store, run: str, database: Path) -> Iterator[Record]:
     scenario = store.scenario(run)
     metrics = store.reduced_metrics(run).get(run, {})
     for row in store.runs(run_id=run):
-        settings = settings_of(scenario, algorithm(row))
+        settings = settings_of(scenario, row)
         yield Record(row, database, settings, str(scenario["stop_time"]), metrics)
 
 
