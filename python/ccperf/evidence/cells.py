@@ -148,8 +148,9 @@ def _point(row: RunRow, settings: str) -> Point:
 def settings_of(scenario: Mapping[str, Any], row: RunRow) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common.
 
-    An experiment may draw from the seed what links change to (a walk), but not when. If the algorithm under test is no flow's congestion control, it is a load balancer, where a seed
-    may draw which links are slow but not how many, or a queue discipline: that of some ports, whose
+    An experiment may draw from the seed what links change to (a walk), but not when. If the
+    algorithm under test is no flow's congestion control, it is a load balancer, where a seed may
+    draw which links are slow but not how many, or a queue discipline: that of some ports, whose
     neighbours have the same.
     """
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}

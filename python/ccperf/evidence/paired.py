@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from statistics import fmean
+from statistics import NormalDist, fmean
 from typing import TYPE_CHECKING, Literal
 
 from ccperf.evidence import student
@@ -197,21 +197,33 @@ def _seeds_for(found: Difference) -> int:
 
 
 def _is_enough(found: Difference, n: int) -> bool:
-    """Whether n seeds would tell, by the usual approximation of the power of t tests.
+    """Whether n seeds would tell, if the truth is as observed.
 
-    A mean is `POWER` likely to lie within so many standard errors of the truth on the side that
-    matters; of an equality on both sides. Each probability has to be below `LEVEL` over the size of
-    the family, the hardest that Holm's correction asks for.
+    A difference has to be shown and to lie beyond the margin; for an equality, both ends of the
+    margin have to be shown to be further out. Each probability has to be below `LEVEL` over the
+    size of the family, the hardest that Holm's correction asks for.
     """
     assert found.deviation is not None
     size, error, level = abs(found.mean), found.deviation / math.sqrt(n), LEVEL / found.family
     if size > found.margin:
-        chance = student.quantile(2 * POWER - 1, n - 1)
-        critical = student.quantile(1 - level, n - 1) * error
-        return size - max(critical, found.margin) >= chance * error
-    chance = student.quantile(POWER, n - 1)
-    critical = student.quantile(1 - 2 * level, n - 1) * error
-    return found.margin - size >= critical + chance * error
+        likely = NormalDist().inv_cdf(POWER)
+        critical = student.quantile(1 - level, n - 1)
+        return (size - found.margin) / error >= likely and (
+            size / error >= _shift(critical, n - 1, likely)
+        )
+    likely = NormalDist().inv_cdf((1 + POWER) / 2)
+    critical = student.quantile(1 - 2 * level, n - 1)
+    return (found.margin - size) / error >= _shift(critical, n - 1, likely)
+
+
+def _shift(critical: float, freedom: int, likely: float) -> float:
+    """Return by how many standard errors a mean must differ for its t to exceed `critical`.
+
+    With the probability of a normal variable below `likely`; by the approximation of the noncentral
+    t distribution in Abramowitz and Stegun, 26.7.10.
+    """
+    spread = math.sqrt(1 + critical**2 / (2 * freedom))
+    return critical * (1 - 1 / (4 * freedom)) + likely * spread
 
 
 def holm(probabilities: Sequence[float]) -> list[float]:

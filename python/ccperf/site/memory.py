@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, _native, backends
 from ccperf.evidence.cells import Record, settings_of
-from ccperf.evidence.versions import algorithm
 from ccperf.metrics import METRICS, SIZE_CLASSES
 from ccperf.result import Provenance
 from ccperf.site import copies
