@@ -273,6 +273,7 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         "layer": metric.layer,
         "unit": metric.unit,
         "better": metric.better,
+        "effect": metric.effect,
         "formula": metric.formula,
         "definition": metric.definition,
     }
@@ -280,6 +281,7 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         metric.better or "", "neither direction is better"
     )
     head = f"{name} [{metric.unit}]: one value a {metric.scope}, layer {metric.layer}; {better}"
+    head += f"; compared by {metric.effect}s"
     return facts, f"{head}\n\n{metric.definition}"
 
 
