@@ -20,9 +20,10 @@ from ccperf.metrics import METRICS
 ALGORITHMS = ("TcpNewReno", "TcpCubic", "TcpBbr")
 #: Those that a comparison turned round used to judge otherwise.
 TURNED = ("scalability", "ack_compression", "policer")
-#: The headlines of all experiments: ratios, differences and counts.
+#: The headlines of all experiments, counts that are often 0, and what may be negative.
 _METRICS = sorted(
     {name for experiment in [*EXPERIMENTS, None] for name in answer(experiment).metrics}
+    | {"total_qdisc_drops_l2", "total_retransmissions_l4", "mean_est_qdelay_l4"}
 )
 _BACK = {
     "better": "worse",
