@@ -96,7 +96,7 @@ programs         : _native backends data errors expression flow_monitor lazy out
 published        : data
 roles            :
 catalogue        : _native backends errors expression lazy profiles programs published registry
-                   roles scenario topologies traces user_code wording
+                   roles scenario toml topologies traces user_code wording
 flow_monitor     : errors
 backends         : _native algorithms canonical errors parquet recording user_code
 result           : _native backends canonical diagnoses errors figures metrics notebook user_code

@@ -41,6 +41,7 @@ from ccperf.grid import seeds
 
 if TYPE_CHECKING:
     from ccperf.campaign import Point, Repeated
+    from ccperf.catalogue import Experiment
     from ccperf.catalogue.parameter import Value
     from ccperf.toml import Document
 
@@ -62,7 +63,7 @@ _KEYS = (
 class Plan:
     """Points of one experiment for several algorithms and seeds."""
 
-    experiment: str
+    experiment: str | Experiment
     cc: Sequence[str]
     #: Values of each parameter; the catalogue's grid for those not named.
     parameters: Mapping[str, Sequence[object]] = field(default_factory=dict)

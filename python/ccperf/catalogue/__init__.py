@@ -67,8 +67,13 @@ __getattr__ = lazy.names(
 )
 
 
-def get(name: str) -> Experiment:
-    """The experiment of this name. Raises :class:`~ccperf.errors.UsageError`."""
+def get(name: str | Experiment) -> Experiment:
+    """The experiment of this name; one that is given is itself.
+
+    Raises :class:`~ccperf.errors.UsageError`.
+    """
+    if isinstance(name, Experiment):
+        return name
     try:
         return NAMED[name]
     except KeyError:

@@ -67,6 +67,8 @@ class Experiment(ABC):
     """One experiment of the catalogue; subclasses are its description."""
 
     name: ClassVar[str]
+    #: What `ccperf run` is given for one that is in no catalogue.
+    file: ClassVar[str] = ""
     title: ClassVar[str]
     #: Group of the survey's taxonomy.
     group: ClassVar[str]
@@ -269,7 +271,7 @@ class Experiment(ABC):
         if backend != backends.DEFAULT:
             options["backend"] = backend
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-        return shlex.join(["ccperf", "run", self.name, *words])
+        return shlex.join(["ccperf", "run", self.file or self.name, *words])
 
 
 def resolved(kind: registry.Kind, name: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf import backends, interruption
+from ccperf import backends, expression, interruption
 from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
@@ -37,7 +37,7 @@ from ccperf.cli.output import (
 from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
 from ccperf.grid import axes, seeds
-from ccperf.user_code.names import is_declared
+from ccperf.user_code.names import checked, is_declared, is_user_code
 from ccperf.wording import counted
 
 #: So many points take a moment to check.
@@ -46,6 +46,7 @@ MANY = 100
 if TYPE_CHECKING:
     from ccperf.backends import Backend
     from ccperf.campaign import CampaignReport, Executor, JobProgress, Point, Repeated
+    from ccperf.catalogue import Experiment
     from ccperf.plan import Plan
     from ccperf.result import Result
     from ccperf.scenario import Scenario
@@ -127,7 +128,9 @@ def command(
         _check_packets(packets, jobs, db, file, running.backend)
     if is_file:
         code = (name for job in jobs for point in job.points for name in point.scenario.user_code)
-        ask(file, (name for name in code if not is_declared(name)), trust)
+        words = map(expression.bare, expression.split(",".join(given.values())))
+        typed = {checked(word) for word in words if is_user_code(word)}
+        ask(file, (name for name in code if not is_declared(name) and name not in typed), trust)
     backend = running.open_backend()
     for job in jobs:
         for point in job.points:
@@ -311,7 +314,7 @@ def run_campaign(
 
 
 def _from_catalogue(
-    name: str,
+    name: str | Experiment,
     running: Running,
     cc: str,
     seed: str,
@@ -323,13 +326,14 @@ def _from_catalogue(
     from ccperf.plan import Plan
 
     experiment = catalogue.get(name)
+    name = experiment.name
     option, given = f"--{experiment.kind}", cc
     if experiment.kind != "cc":
         if cc:
             raise UsageError("--cc", f"{name} tests what {option} names; see `ccperf show {name}`")
         given = parameters.pop(experiment.kind, "")
     plan = Plan(
-        experiment=name,
+        experiment=experiment,
         cc=under_test(experiment, given or ",".join(experiment.usual), option),
         parameters=axes(parameters),
         seeds=seeds(seed, "--seed") if seed else None,
@@ -407,14 +411,21 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
     from dataclasses import replace
 
     from ccperf import plan as plans
+    from ccperf.catalogue import own
     from ccperf.toml import Document
     from ccperf.topologies import written
 
-    _no_options(f"belongs into {path}, not here", given)
     try:
         document = Document.read(path)
     except OSError as error:
         raise UsageError(str(path), f"cannot be read: {error.strerror}") from None
+    if own.is_one(document.data):
+        options = dict(given)
+        settings = (options.pop(name) for name in ("cc", "stop-time", "jitter"))
+        cc, stop_time, jitter = settings
+        seed = seed or str(document.data.get("seed", ""))
+        return _from_catalogue(own.read(path), running, cc, seed, stop_time, jitter, options)
+    _no_options(f"belongs into {path}, not here", given)
     if plans.is_plan(document.data):
         given_here: dict[str, Any] = {"seeds": seeds(seed, "--seed")} if seed else {}
         if running.recovery:

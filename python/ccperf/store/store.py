@@ -544,7 +544,7 @@ def _run_row(row: tuple[Any, ...]) -> RunRow:
             backend_version=run["backend_version"],
             scenario_hash=run["scenario_hash"],
             seed=run["seed"],
-            user_code=json.loads(run["user_code"]),
+            user_code=_digests(run["id"], json.loads(run["user_code"])),
         ),
         wall_seconds=run["wall_seconds"],
         finished_at=run["finished_at"],
@@ -556,6 +556,12 @@ def _check_row(row: tuple[Any, ...]) -> None:
     *values, checksum = row
     if checksum is not None and checksum != checksums.of_values(values):
         raise ValueError(f"run {str(values[0])[:16]} is not what was stored")
+
+
+def _digests(run: str, found: object) -> dict[str, str]:
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise ValueError(f"run {run[:16]} has no digests of user code")
+    return found
 
 
 def _labelled(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -57,17 +57,28 @@ def read(path: str | Path) -> Scenario:
     """
     path = Path(path)
     document = Document.read(path)
-    topologies = [name for name in (*_WHOLE, *_FABRICS) if name in document.data]
-    if not topologies:
+    if not _topologies(document.data):
         return Scenario.from_toml(path)
     with document.placing_errors():
-        if len(topologies) > 1:
-            raise ScenarioError([(topologies[1], f"a file has one network, and {topologies[0]}")])
-        try:
-            return _built(topologies[0], document.data, path.absolute().parent)
-        except UsageError as error:
-            field = ".".join(filter(None, (topologies[0], error.field)))
-            raise ScenarioError([Problem(field, error.message)]) from None
+        return of(document.data, path.absolute().parent)
+
+
+def of(data: Mapping[str, Any], folder: Path) -> Scenario:
+    """The scenario of a file's data; paths in it begin at `folder`. Raises as :func:`read`."""
+    topologies = _topologies(data)
+    if not topologies:
+        return Scenario.model_validate(dict(data), context={"folder": folder})
+    if len(topologies) > 1:
+        raise ScenarioError([(topologies[1], f"a file has one network, and {topologies[0]}")])
+    try:
+        return _built(topologies[0], data, folder)
+    except UsageError as error:
+        field = ".".join(filter(None, (topologies[0], error.field)))
+        raise ScenarioError([Problem(field, error.message)]) from None
+
+
+def _topologies(data: Mapping[str, Any]) -> list[str]:
+    return [name for name in (*_WHOLE, *_FABRICS) if name in data]
 
 
 def _built(name: str, data: Mapping[str, Any], folder: Path) -> Scenario:

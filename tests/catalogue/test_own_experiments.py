@@ -1,0 +1,140 @@
+"""A scenario file that declares parameters is an experiment: grids, seeds, comparisons, pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.store import Store
+
+Captured = pytest.CaptureFixture[str]
+FILE = """
+stop_time = "1s"
+
+[parameters]
+rate = ["10Mbps", "20Mbps"]
+tos = [0, 16]
+
+[[flows]]
+source = "a"
+destination = "b"
+cc = "$cc"
+tos = "$tos"
+
+[[flows]]
+source = "a"
+destination = "b"
+cc = "bbr"
+start = "100ms"
+
+[[links]]
+name = "wire"
+ends = ["a", "b"]
+rate = "$rate"
+delay = "5ms"
+forward = { qdisc = "codel" }
+"""
+SCENARIO = FILE.replace("\n[parameters]", '\nnodes = ["a", "b"]\n[parameters]')
+SHORTHAND = """
+stop_time = "1s"
+[parameters]
+rate = ["10Mbps", "20Mbps", "40Mbps"]
+qdisc = ["codel", "fifo"]
+[dumbbell]
+rate = "$rate"
+qlen = "20p"
+qdisc = "$qdisc"
+rtts = ["15ms", "30ms"]
+cc = "$cc"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(SCENARIO)
+
+
+def planned(capsys: Captured, *words: str) -> list[dict[str, dict[str, str]]]:
+    assert invoke(["run", "mine.toml", *words, "-n", "--json"]) == 0
+    found: list[dict[str, dict[str, str]]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_whole_grid_of_the_file_or_what_the_command_line_says(capsys: Captured) -> None:
+    assert len(planned(capsys, "--cc", "cubic,newreno")) == 8
+    (run,) = planned(capsys, "--cc", "cubic:Beta=0.5", "--rate", "30Mbps", "--tos", "16")
+    assert run["parameters"] == {"aut": "TcpCubic(Beta=0.5)", "rate": "30Mbps", "tos": "16"}
+    assert len(planned(capsys, "--rate", "30Mbps", "--seed", "1..3")) == 2 * 3
+
+
+def test_the_command_of_a_run_makes_it_again(capsys: Captured) -> None:
+    assert invoke(["run", "mine.toml", "--cc", "cubic", "--json", "--db", "a.db"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert len({run["run"] for run in made}) == 4
+    import shlex
+
+    words = shlex.split(made[2]["command"])
+    assert words[:3] == ["ccperf", "run", "mine.toml"]
+    assert invoke([*words[1:], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["run"] == made[2]["run"]
+
+
+def test_its_runs_are_points_that_compare_plot_and_the_site_know(capsys: Captured) -> None:
+    Path("mine.toml").write_text(SHORTHAND)
+    assert invoke(["run", "mine.toml", "--cc", "cubic,bbr", "--db", "a.db"]) == 0
+    with Store("a.db", "r") as store:
+        assert {row.experiment for row in store.runs()} == {"mine"}
+        assert {row.parameters["qdisc"] for row in store.runs()} == {
+            "CoDelQueueDisc",
+            "FifoQueueDisc",
+        }
+    capsys.readouterr()
+    words = ["compare", "cubic", "bbr", "--experiment", "mine", "--db", "a.db", "--json"]
+    assert invoke(words) == 0
+    assert {row["points"] for row in json.loads(capsys.readouterr().out)["rows"]} == {6}
+    sweep = ["--sweep", "rate", "--metric", "mean_srtt_l4", "--at", "qdisc=codel"]
+    assert invoke(["plot", *sweep, "--db", "a.db", "--format", "svg"]) == 0
+    assert invoke(["site", "build", "--db", "a.db", "-o", "site"]) == 0
+    assert "mine" in Path("site/experiments/mine.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('"$rate"', '"$rat"', "$rat: unknown parameter `rat` (did you mean `rate`?)"),
+        ('"$rate"', '"10Mbps"', 'mine.toml:6: parameters.rate: is not used; write "$rate"'),
+        ('"$cc"', '"cubic"', "exactly one of $cc, $qdisc and $routing"),
+        ("tos = [0, 16]", 'tos = [0, "16"]', "must all be texts, or all numbers"),
+        ("tos = [0, 16]", "tos = []", "is empty"),
+        ('rate = ["10Mbps", "20Mbps"]', 'rate = ["10Mbps", "fast"]', "`fast`"),
+        ('stop_time = "1s"', "", "stop_time: is missing"),
+    ],
+)
+def test_a_mistake_is_said_before_anything_runs(
+    capsys: Captured, old: str, new: str, says: str
+) -> None:
+    assert old in SCENARIO
+    Path("mine.toml").write_text(SCENARIO.replace(old, new))
+    assert invoke(["run", "mine.toml", "--db", "a.db"]) == 2
+    assert says in capsys.readouterr().err
+    assert not Path("a.db").exists()
+
+
+def test_a_value_of_another_type_is_refused(capsys: Captured) -> None:
+    assert invoke(["run", "mine.toml", "--tos", "low"]) == 2
+    assert "--tos: `low` is not a whole number" in capsys.readouterr().err
+
+
+def test_code_that_the_command_line_names_needs_no_trust_but_the_files_does(
+    capsys: Captured,
+) -> None:
+    assert invoke(["new", "cc", "own.py"]) == 0
+    run = ["run", "mine.toml", "--rate", "10Mbps", "--tos", "0", "--db", "a.db"]
+    assert invoke([*run, "--cc", "./own.py:Own:beta=0.5"]) == 0
+    Path("mine.toml").write_text(SCENARIO.replace('cc = "bbr"', 'cc = "./own.py:Own"'))
+    assert invoke(run) == 2
+    assert "--trust" in capsys.readouterr().err
