@@ -127,6 +127,10 @@ def test_runs_are_compared_drawn_and_chosen_under_these_names(capsys: Captured) 
     assert invoke(words) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["base"], document["sides"]) == ("TcpCubic(Beta=0.9)", ["TcpCubic(Beta=0.5)"])
+    assert invoke(["compare", "cubic:Beta=0.5/0.9", "--db", "a.db", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["base"] == "TcpCubic(Beta=0.5)"
+    assert invoke(["runs", "--cc", "cubic:Beta=0.5/0.9", "--db", "a.db", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2
     assert invoke(["show", "--cc", "cubic:Beta=0.9", "--db", "a.db"]) == 0
     assert "--cc 'TcpCubic(Beta=0.9)'" in capsys.readouterr().out
     assert invoke(["compare", "cubic", "cubic:Beta=0.5", "--db", "a.db"]) == 2

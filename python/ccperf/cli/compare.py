@@ -120,6 +120,7 @@ def _algorithms(
     items: Sequence[str], databases: Sequence[Path], *, versions: bool
 ) -> list[str] | None:
     """The algorithms named, in their order; the newest of all; None if these are ids of runs."""
+    from ccperf import expression
     from ccperf.cli.options import LATEST
     from ccperf.errors import UsageError
     from ccperf.evidence.chosen import Algorithms
@@ -133,7 +134,8 @@ def _algorithms(
         return None
     there = Algorithms(rows, databases)
     if not versions:
-        return [there.one(item, "items") for item in items] or there.newest()
+        named = [there.one(one, "items") for item in items for one in expression.each(item)]
+        return named or there.newest()
     if len(items) != 1:
         raise UsageError("--versions", "compares those of one algorithm; name that one")
     names = there.versions(items[0], "items")

@@ -238,5 +238,6 @@ def _check_parameters(choice: Choice, found: Sequence[RunRow]) -> None:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a comma list, brackets kept together."""
-    return [word for word in expression.split(text) if word]
+    """Return the words of a comma list; an algorithm with several values of a parameter is several
+    words."""
+    return [one for word in expression.split(text) if word for one in expression.each(word)]
