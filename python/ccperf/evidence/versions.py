@@ -31,6 +31,8 @@ def digests(row: RunRow) -> tuple[str, tuple[str, ...]]:
     """Return the SHA-256 of the code under test, empty for what is built in, and of all other code
     of users in the run."""
     code = row.provenance.user_code
+    if not code:
+        return "", ()
     names = {expression.cut(name)[0] for name in expression.split(algorithm(row))}
     own = [digest for name, digest in code.items() if name in names]
     others = tuple(digest for name, digest in code.items() if name not in names)
