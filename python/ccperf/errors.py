@@ -63,6 +63,8 @@ class RunError(CcperfError):
     #: Tables whose rows have a time, as far as the run came, from a backend that keeps them:
     #: name, then column, then values.
     unfinished: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    #: The mistake is not the simulator's, but in what ccperf runs it with.
+    is_own: bool = False
 
 
 #: More words than that are not listed in an error, but by ``ccperf list``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from ccperf import backends
-from ccperf.backends.ns3 import Ns3, Ns3Aborted, build
+from ccperf.backends.ns3 import Ns3, Ns3Aborted, _report, build
 from ccperf.errors import RunError, UsageError
 from ccperf.scenario import Algorithm, Scenario
 from ccperf.topologies.shorthand import dumbbell
@@ -266,3 +267,36 @@ class TestCache:
             folder.chmod(0o777)
         with pytest.raises(RunError, match=r"others can write to .* XDG_CACHE_HOME names another"):
             build._cached(self.TOOLS, "x", "driver", lambda path: path.write_text("theirs"))
+
+
+@pytest.mark.parametrize(
+    ("status", "output", "says", "is_own"),
+    [
+        (
+            -signal.SIGSEGV,
+            "ended in libns3.44-internet.so: ns3::TcpSocketBase::PersistTimeout()\n",
+            "ns-3 ended by SIGSEGV in ns3::TcpSocketBase::PersistTimeout()",
+            False,
+        ),
+        (
+            -signal.SIGABRT,
+            "vector::_M_range_check\nended in libns3.44-internet-apps.so\n",
+            "ns-3 ended by SIGABRT in libns3.44-internet-apps.so: vector::_M_range_check",
+            False,
+        ),
+        (
+            -signal.SIGABRT,
+            "map::at\nended in driver: ccperf::CongaBalancer::UplinkOf(unsigned long)\n",
+            "ns-3's driver ended by SIGABRT in ccperf::CongaBalancer::UplinkOf(unsigned long): "
+            "map::at",
+            True,
+        ),
+        (2, "unknown option\n", "ns-3's driver cannot run this: unknown option", True),
+    ],
+)
+def test_an_end_is_told_apart_by_whose_function_was_running(
+    status: int, output: str, says: str, is_own: bool
+) -> None:
+    with pytest.raises(RunError) as failed:
+        _report(status, output)
+    assert (str(failed.value), failed.value.is_own) == (says, is_own)

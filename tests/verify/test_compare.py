@@ -147,6 +147,29 @@ class Aborting(Altered):
         raise RunError("assertion failed")
 
 
+def test_what_only_the_engine_records_is_no_difference(scenario: Scenario) -> None:
+    recording = scenario.recording.model_copy(update={"balancing": True, "paths": True})
+    asked = scenario.model_copy(update={"recording": recording})
+
+    def without(made: Recording) -> Recording:
+        own = ("reordering", "probing", "ways", "paths")
+        return Recording({name: made.tables[name] for name in made.tables if name not in own})
+
+    assert compare(asked, NATIVE, Altered(recording=without)).identical
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_what_a_simulator_fails_with_is_ours_only_where_we_run_it(
+    scenario: Scenario, is_own: bool
+) -> None:
+    def fail(_: Scenario) -> Scenario:
+        error = RunError("ended")
+        error.is_own = is_own
+        raise error
+
+    assert compare(scenario, NATIVE, Altered(fail)).different == is_own
+
+
 def test_what_went_before_a_failure_is_compared(scenario: Scenario) -> None:
     same = compare(scenario, NATIVE, Aborting())
     assert same.verdict == "aborting failed"

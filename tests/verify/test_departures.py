@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ccperf import backends, registry
@@ -103,6 +104,25 @@ def duplicates_when_a_reduction_ends() -> Scenario:
     return two_ways("reduction", 5, ways, tcp={"UseEcn": "On"})
 
 
+def ping_after_a_failure() -> Scenario:
+    """Requests 20 to 49 find no way; the answer to request 50 is the first after that."""
+    return Scenario.model_validate(
+        {
+            "label": "ping",
+            "stop_time": "1s",
+            "nodes": ("a", "switch", "b"),
+            "links": [
+                {"name": end, "ends": (end, "switch"), "rate": "1Gbps", "delay": "1ms"}
+                for end in ("a", "b")
+            ],
+            "routing": "static",
+            "flows": [{"source": "a", "destination": "b", "cc": "TcpNewReno", "start": "900ms"}],
+            "failures": [{"link": "a", "down": "195ms", "up": "495ms"}],
+            "pings": [{"source": "a", "destination": "b", "interval": "10ms"}],
+        }
+    )
+
+
 def wrapped_pacing() -> Scenario:
     """2^30 bytes, the bits of which are 0 in 32 bits."""
     tcp = {"EnablePacing": "true", "PaceInitialWindow": "true"}
@@ -173,6 +193,15 @@ def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
     assert first[-1] - first[0] < 1_000_000
 
 
+def test_pings_that_found_no_way_are_lost_and_those_after_them_are_not() -> None:
+    """A round trip is that of the request which was answered."""
+    rtt = NATIVE.simulate(ping_after_a_failure()).tables["pings"].array("rtt_ns")
+    assert np.isnan(rtt[20:50]).all()
+    answered = np.delete(rtt, slice(20, 50))
+    assert len(answered) == 70
+    assert answered[:-1].max() < 4_100_000
+
+
 @pytest.mark.ns3
 @pytest.mark.skipif(NS3.available() is not None, reason=str(NS3.available()))
 @pytest.mark.parametrize(
@@ -187,12 +216,13 @@ def test_pacing_rate_that_wraps_to_0(tmp_path: Path) -> None:
         wrapped_pacing(),
         overtaken_acknowledgement(),
         duplicates_when_a_reduction_ends(),
+        ping_after_a_failure(),
     ],
     ids=lambda scenario: scenario.label,
 )
 def test_ns3_ends_there(scenario: Scenario) -> None:
     NATIVE.simulate(scenario)
-    with pytest.raises(RunError, match=r"aborted|SIGSEGV|SIGFPE"):
+    with pytest.raises(RunError, match=r"ns-3 (aborted|ended by SIG(SEGV|FPE|ABRT))"):
         NS3.simulate(scenario)
 
 

@@ -180,6 +180,16 @@ impl Network {
         self.leave(origin, next, id);
     }
 
+    /// The same for who asks for a route first, and without one sends nothing that could be lost: as in ns-3 the
+    /// errors of ICMP (`Icmpv4L4Protocol`) and echo requests (`Ipv4RawSocketImpl`).
+    #[cold]
+    pub fn send_if_routed(&mut self, packet: Packet) {
+        let forwarding = &self.common.forwarding;
+        if forwarding.has_way(forwarding.origin(&packet)) {
+            self.send(packet);
+        }
+    }
+
     #[inline(never)]
     fn send_specially(&mut self, packet: &mut Packet, origin: Origin) {
         let Common { forwarding, events, .. } = &mut self.common;
@@ -434,7 +444,7 @@ impl Network {
         let now = self.now();
         let Some(fragmentation) = &mut self.fragmentation else { return };
         let (messages, next) = fragmentation.expire(destination, now);
-        messages.into_iter().for_each(|message| self.send(message));
+        messages.into_iter().for_each(|message| self.send_if_routed(message));
         if let Some(delay) = next {
             self.common.events.schedule(delay, Event::Node(NodeEvent::Reassembly, destination));
         }

@@ -72,4 +72,17 @@ def _of(scheme: str, attributes: dict[str, str]) -> Iterator[Case]:
     yield balanced("fat-tree", tree, routing=other, datagrams=10)
 
 
-GROUPS: tuple[Callable[[], Iterator[Case]], ...] = (balancing,)
+def feedback() -> Iterator[Case]:
+    """CONGA's values in turn, while uplinks that nothing has come by yet are heard of."""
+    link = FabricLink("100Mbps", "1us")
+    conga = {"type": "conga", "attributes": {"FlowletTimeout": "30us"}}
+    for leaves, spines, seed in ((2, 3, 8), (2, 4, 2), (3, 4, 7)):
+        slow = SlowLinks(0.3, "50Mbps", seed=seed)
+        fabric = leaf_spine(
+            leaves, spines, 3, slow=slow, host_link_of=link, fabric_link_of=link, port=FIFO
+        )
+        name = f"balancing/conga-feedback-{leaves}x{spines}"
+        yield case(name, fabric, flows=6, flow_seed=seed, routing=conga)
+
+
+GROUPS: tuple[Callable[[], Iterator[Case]], ...] = (balancing, feedback)

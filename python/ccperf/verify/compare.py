@@ -86,9 +86,13 @@ class Comparison:
         """Whether something differs that is not just a failure of `theirs`.
 
         ns-3 aborts on some legal paths, by assertions of its own; what went before is compared.
+        That what we run it with fails is a mistake of ours, as a failure of `ours` is.
         """
         return not self.identical and (
-            bool(self.divergence or self.tables) or self.ours in self.errors or not self.errors
+            bool(self.divergence or self.tables)
+            or self.ours in self.errors
+            or not self.errors
+            or any(error.is_own for error in self.errors.values())
         )
 
     @property
@@ -131,7 +135,9 @@ def compare(
     them.
     """
     comparison = Comparison(scenario, ours.name, theirs.name)
-    options = scenario.recording.model_copy(update={"changes": True})
+    # What load balancers do is recorded by the engine alone, of the packets compared here.
+    alike = {"changes": True, "balancing": False, "paths": False}
+    options = scenario.recording.model_copy(update=alike)
     traced = scenario.model_copy(update={"recording": options})
     recordings: dict[str, Recording] = {}
     with tempfile.TemporaryDirectory(prefix="ccperf-verify-") as folder:

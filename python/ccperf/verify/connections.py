@@ -61,6 +61,16 @@ def openings() -> Iterator[Case]:
             tcp={"ConnTimeout": "30ms", "MaxSegLifetime": lifetime},
             stop="5s",
         )
+    # The first SYN comes, with an older timestamp, when the connection of its repeat is over.
+    yield _case(
+        "opening/overtaken-syn",
+        applications=_ONE_SEGMENT,
+        rtts="2s",
+        starts="50ms",
+        changes=[{"time": "100ms", "delay": "1ms"}],
+        tcp={"ConnTimeout": "200ms", "MaxSegLifetime": "0.02"},
+        stop="8s",
+    )
 
 
 def closings() -> Iterator[Case]:

@@ -138,6 +138,14 @@ def failures() -> Iterator[Case]:
     cut_off = [host, leaf, {"node": "h_1_1", "down": "2ms"}]
     yield case("failures/cut-off", _leaf_spine(), flows=120, failures=cut_off)
     yield case("failures/datagrams", _leaf_spine(), flows=60, failures=cut_off, datagrams=20)
+    # Hosts answer by ICMP, or ask by it, while there is no way.
+    unheard = case("failures/unheard", _leaf_spine(), flows=60, failures=cut_off, datagrams=60)
+    flows = [flow.model_copy(update={"receiver_stop": "0s"}) for flow in unheard.scenario.flows]
+    yield Case(unheard.scenario.model_copy(update={"flows": tuple(flows)}))
+    asked: dict[str, Any] = {"destination": "h_2_1", "interval": "300us", "stop": "7ms"}
+    pings = [{"source": host, **asked} for host in ("h_0_0", "h_3_0", "h_1_0")]
+    late = [{"link": "h_0_0", "down": "1ms", "up": "8ms"}, {**leaf, "up": "8ms"}]
+    yield case("failures/pings", _leaf_spine(), flows=20, failures=late, pings=pings)
     flapping = [
         {"link": "leaf_1_spine_0", "down": f"{at}us", "up": f"{at + 300}us"}
         for at in range(500, 8_000, 600)

@@ -100,6 +100,12 @@ impl<'a> Host<'a> {
         self.network.send(packet);
     }
 
+    /// As [`Network::send_if_routed`].
+    pub fn send_if_routed(&mut self, mut packet: Packet) {
+        packet.flow = self.flow;
+        self.network.send_if_routed(packet);
+    }
+
     /// The same for a packet with SACK blocks.
     pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
         packet.flow = self.flow;

@@ -49,7 +49,7 @@ impl Endpoint for Ping {
         // The sequence number has 16 bits.
         let number = self.requests.len() as u16;
         self.requests.push((host.now(), None));
-        host.send(Packet {
+        host.send_if_routed(Packet {
             seq: Seq(u32::from(number)),
             ip_bytes: IP_HEADER + ICMP_HEADER + self.size,
             payload: self.size as u16,

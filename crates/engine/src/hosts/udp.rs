@@ -113,7 +113,7 @@ impl Endpoint for Datagrams {
         if self.is_heard {
             self.source.transfer.on_datagram_read(datagram.stamp(), host.now(), bytes);
         } else {
-            host.send(Packet {
+            host.send_if_routed(Packet {
                 ip_bytes: IP_HEADER + ICMP_HEADER + QUOTED,
                 payload: QUOTED as u16,
                 backward: true,

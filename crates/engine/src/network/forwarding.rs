@@ -187,7 +187,7 @@ impl Forwarding {
         ports: &dyn Ports,
     ) -> Next {
         if self.is_first_hop_special {
-            if self.is_any_down && !self.reaches(origin) {
+            if !self.has_way(origin) {
                 return Next::Nowhere;
             }
             self.steer(packet, origin, events.now().time, ports);
@@ -203,6 +203,11 @@ impl Forwarding {
             // Hosts with several links have one way each: `scenario::routing` sees to it.
             Place::Row(row) => self.table.next(row, origin.destination),
         }
+    }
+
+    /// Whether a packet would get anywhere.
+    pub fn has_way(&self, origin: Origin) -> bool {
+        !self.is_any_down || self.reaches(origin)
     }
 
     /// Links are down, or hosts choose the ways.

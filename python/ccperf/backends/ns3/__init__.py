@@ -45,6 +45,8 @@ _ABORT = re.compile(
     r"(?:\+(?P<seconds>[0-9.e-]+)s (?:-?\d+ )?)?file=(?P<file>[^,\n]+), line=(?P<line>\d+)$",
     re.MULTILINE | re.DOTALL,
 )
+#: What the driver prints last: the library, or the driver, and the function that was running.
+_CULPRIT = re.compile(r"^ended in (?P<file>[^\s:]*)(?:: (?P<function>.*))?\n?\Z", re.MULTILINE)
 
 
 class Ns3Aborted(RunError):
@@ -185,6 +187,8 @@ class Ns3:
                     _report(status, output.read().decode(errors="replace"), done)
                 except RunError as error:
                     error.unfinished = _unfinished(tables)
+                    # A user's classes are compiled into the driver.
+                    error.is_own = error.is_own and not sources
                     raise
             return read_tables(tables)
 
@@ -276,19 +280,28 @@ def _run(
 
 def _report(status: int, output: str, done: float | None = None) -> None:
     """Raise what the driver's exit status means; pass on what user code printed."""
+    found = _CULPRIT.search(output)
+    text = output[: found.start()] if found else output
     if status == 0:
         sys.stderr.write(output)
-    elif status == -signal.SIGABRT:
-        raise Ns3Aborted(output, done)
-    elif status == _STATUS_REFUSED:
-        raise RunError(f"ns-3's driver cannot run this: {output.strip()}")
-    elif status == -signal.SIGXCPU:
+        return
+    if status == -signal.SIGABRT and (not found or _ABORT.search(text)):
+        raise Ns3Aborted(text, done)
+    if status == _STATUS_REFUSED:
+        error = RunError(f"ns-3's driver cannot run this: {text.strip()}")
+        error.is_own = True
+        raise error
+    if status == -signal.SIGXCPU:
         raise RunError("ns-3 was ended: it hangs, or takes longer than it may")
-    elif status < 0:
-        name = signal.Signals(-status).name
-        raise RunError(f"ns-3's driver was ended by {name}. {output.strip()}".strip())
-    else:
-        raise RunError(f"ns-3's driver failed with status {status}: {output.strip()}")
+    if status > 0:
+        raise RunError(f"ns-3's driver failed with status {status}: {text.strip()}")
+    is_own = found is None or not found["file"].startswith("libns3")
+    what = "ns-3's driver" if is_own else "ns-3"
+    where = f" in {found['function'] or found['file']}" if found else ""
+    name = signal.Signals(-status).name
+    error = RunError(": ".join(filter(None, (f"{what} ended by {name}{where}", text.strip()))))
+    error.is_own = is_own
+    raise error
 
 
 def _unfinished(path: Path) -> Tables:

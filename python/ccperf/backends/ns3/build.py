@@ -243,7 +243,9 @@ def _link(tools: Toolchain, objects: Sequence[Path], target: Path) -> None:
     names = [f"-lns{NS3_VERSION}-{module}" for module in MODULES]
     inputs = [str(path) for path in objects]
     where = [f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
-    _run([tools.compiler, *inputs, "-o", str(target), *where, *names], target)
+    # The names of functions, for what is said of a crash.
+    named = ["-rdynamic", "-ldl"]
+    _run([tools.compiler, *inputs, "-o", str(target), *where, *names, *named], target)
 
 
 def _run(command: Sequence[str], what: Path) -> None:

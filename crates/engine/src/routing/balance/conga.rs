@@ -116,7 +116,7 @@ struct Congestion {
 struct Heard {
     /// By the sender's tag.
     levels: Vec<Said>,
-    /// The next to be sent back.
+    /// The next to be sent back; the first one, if there is none of this number yet.
     next: usize,
 }
 
@@ -168,7 +168,7 @@ impl Heard {
         let turn = || (0..count).map(|i| (self.next + i) % count);
         let changed = turn().find(|&i| self.levels[i].has_changed);
         let tag = changed.or_else(|| turn().find(|&i| self.levels[i].is_known))?;
-        self.next = (tag + 1) % count;
+        self.next = tag + 1;
         let said = &mut self.levels[tag];
         said.has_changed = false;
         Some(Label { tag: tag as u16, level: aged(said.level, said.since, now, aging) })
@@ -478,6 +478,20 @@ mod tests {
         assert_eq!(back(&mut bench), Some((1, 6)));
         assert_eq!(back(&mut bench), Some((3, 3)));
         assert_eq!(back(&mut bench), Some((0, 1)));
+    }
+
+    #[test]
+    fn an_uplink_that_is_heard_of_later_has_its_turn_after_those_below_it() {
+        let mut bench = Bench::new("conga", &[], 4);
+        let back = |bench: &mut Bench| feedback_of(away(bench, 5).1);
+        comes(&mut bench, 0, 1, None);
+        comes(&mut bench, 1, 1, None);
+        assert_eq!(back(&mut bench), Some((0, 1)));
+        assert_eq!(back(&mut bench), Some((1, 1)));
+        comes(&mut bench, 0, 2, None);
+        comes(&mut bench, 2, 2, None);
+        assert_eq!(back(&mut bench), Some((2, 2)));
+        assert_eq!(back(&mut bench), Some((0, 2)));
     }
 
     #[test]

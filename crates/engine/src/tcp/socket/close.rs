@@ -176,12 +176,15 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    /// As ns-3's listening socket, which never took part in the connection that is over.
+    /// As ns-3's listening socket, which took no part in the connection that is over, but has the timestamps
+    /// of the SYNs.
     fn listen_again(&mut self) {
         self.state = State::Listen;
         self.sending.connected = false;
         self.agreed = Agreed::new(&self.config);
-        (self.tcb.rcv_timestamp, self.tcb.rcv_timestamp_echo) = (0, 0);
+        let heard = self.receiving.heard;
+        self.agreed.timestamp_to_echo = heard.to_echo;
+        (self.tcb.rcv_timestamp, self.tcb.rcv_timestamp_echo) = (heard.largest, 0);
         self.receiving.reassembly = Reassembly::new(self.config.receive_buffer);
         self.sync_rx();
         self.tcb.next_tx_seq = Seq(0);

@@ -1,5 +1,6 @@
 //! Segments that arrive: checks, options, the state machine, data (RFC 9293 section 3.10.7).
 
+use super::parts::HeardListening;
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
 use crate::seq::Seq;
@@ -81,6 +82,10 @@ impl<P: Profile> Socket<P> {
                     self.arm(Timer::Opening, Time::ZERO, env);
                     self.receiving.reassembly.set_next_rx(packet.seq + 1);
                     self.state = State::SynRcvd;
+                    self.receiving.heard = HeardListening {
+                        largest: self.tcb.rcv_timestamp,
+                        to_echo: self.agreed.timestamp_to_echo,
+                    };
                     self.congestion.algorithm().init(&mut self.tcb);
                     self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
                 }

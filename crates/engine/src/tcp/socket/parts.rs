@@ -101,6 +101,15 @@ pub(super) struct Receiving {
     pub is_sink: bool,
     /// The port accepts connections, besides the one that there is.
     pub is_listening: bool,
+    pub heard: HeardListening,
+}
+
+/// The timestamps that the listening port has kept, which takes no part in connections: the largest, and the
+/// one that the answer to a SYN echoes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeardListening {
+    pub largest: u32,
+    pub to_echo: u32,
 }
 
 impl Receiving {
@@ -115,6 +124,7 @@ impl Receiving {
             advertised: 0,
             is_sink: false,
             is_listening: false,
+            heard: HeardListening::default(),
         }
     }
 }

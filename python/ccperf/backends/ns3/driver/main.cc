@@ -15,10 +15,12 @@
 //
 // Exit status 0: done; 2: the scenario cannot be run, one line on stderr says why. If ns-3 aborts, its
 // message is on stderr; the packet trace and the tables whose rows have a time hold what happened until
-// then. The same if it crashes or its processor time is used up (RLIMIT_CPU).
+// then. The same if it crashes or its processor time is used up (RLIMIT_CPU). The last line of stderr says then
+// where it stood: `ended in LIBRARY: FUNCTION`.
 
 #include "added-delay.h"
 #include "attributes.h"
+#include "culprit.h"
 #include "datagrams.h"
 #include "flow-socket.h"
 #include "greedy.h"
@@ -119,6 +121,8 @@ struct Unfinished
 };
 
 Unfinished g_unfinished;
+// ns-3 is at work: what ends now is ended by it, or by what it calls.
+bool g_isSimulating{false};
 
 // Once: what fails on the way here would come back.
 void
@@ -141,9 +145,33 @@ WriteUnfinished()
     }
 }
 
+void
+PrintException()
+{
+    try
+    {
+        if (const auto error = std::current_exception())
+        {
+            std::rethrow_exception(error);
+        }
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << error.what() << std::endl;
+    }
+}
+
+// No exception is caught on the way: the stack still has who has thrown it.
 [[noreturn]] void
 OnTerminate()
 {
+    const std::string culprit = Culprit();
+    PrintException();
+    if (!g_isSimulating && std::current_exception())
+    {
+        std::_Exit(2);
+    }
+    std::cerr << "ended in " << culprit << std::endl;
     WriteUnfinished();
     std::abort();
 }
@@ -156,6 +184,7 @@ OnSignal(int signal)
     constexpr unsigned SECONDS = 5;
     std::signal(signal, SIG_DFL);
     alarm(SECONDS);
+    std::cerr << "ended in " << Culprit() << std::endl;
     WriteUnfinished();
     std::raise(signal);
 }
@@ -267,6 +296,7 @@ Run(const Arguments& arguments)
     }
 
     ns3::Simulator::Stop(ns3::NanoSeconds(scenario.stop));
+    g_isSimulating = true;
     if (!isObserved)
     {
         RunUnobserved(arguments.timing);
@@ -278,6 +308,7 @@ Run(const Arguments& arguments)
         progress.Advance(time);
     };
     ns3::Simulator::Run();
+    g_isSimulating = false;
     g_unfinished = {};
     recorder.Finish(arguments.tables);
     if (trace)
@@ -300,21 +331,13 @@ main(int count, char** values)
     }
     // Nobody would read the result of an orphan.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    try
+    if (count == 3 && std::strcmp(values[1], "--classes") == 0)
     {
-        if (count == 3 && std::strcmp(values[1], "--classes") == 0)
-        {
-            ccperf::PrintClasses(values[2]);
-        }
-        else
-        {
-            ccperf::Run(ccperf::ParseArguments(count, values));
-        }
+        ccperf::PrintClasses(values[2]);
     }
-    catch (const std::exception& error)
+    else
     {
-        std::cerr << error.what() << std::endl;
-        std::_Exit(2);
+        ccperf::Run(ccperf::ParseArguments(count, values));
     }
     // ns-3's objects hold each other; taking them apart one by one would be for nothing.
     std::_Exit(0);

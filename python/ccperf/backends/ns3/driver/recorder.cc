@@ -261,13 +261,27 @@ Recorder::OnPing(std::size_t index, ns3::Ptr<ns3::Ping> ping)
     }
     ping->TraceConnectWithoutContext(
         "Tx",
-        ns3::Callback<void, std::uint16_t, ns3::Ptr<ns3::Packet>>(
-            [this, index](std::uint16_t, auto) { m_pings[index].push_back({ns3::Simulator::Now(), {}}); }));
+        ns3::Callback<void, std::uint16_t, ns3::Ptr<ns3::Packet>>([this, index](std::uint16_t, auto) {
+            NoteRequests(index, ns3::Simulator::Now().GetNanoSeconds());
+        }));
     ping->TraceConnectWithoutContext("Rtt",
                                      ns3::Callback<void, std::uint16_t, ns3::Time>(
                                          [this, index](std::uint16_t number, ns3::Time rtt) {
                                              m_pings[index].at(number).rtt = rtt;
                                          }));
+}
+
+// A request that finds no way is not sent, and nothing tells of it but the number of the next one.
+void
+Recorder::NoteRequests(std::size_t index, std::int64_t until)
+{
+    const PingFlow& ping = m_scenario.pings[index];
+    auto& echoes = m_pings[index];
+    auto due = ping.start + static_cast<std::int64_t>(echoes.size()) * ping.interval;
+    for (; due <= until; due += ping.interval)
+    {
+        echoes.push_back({ns3::NanoSeconds(due), {}});
+    }
 }
 
 void
@@ -503,6 +517,11 @@ Recorder::Finish(const std::string& path)
     const auto links = Links();
     const auto drops = Drops();
     std::vector<const Table*> tables = {&flows, &links, &drops, &m_flowSamples, &m_linkSamples};
+    for (std::size_t i = 0; i < m_pings.size(); ++i)
+    {
+        const std::int64_t stop = m_scenario.pings[i].stop;
+        NoteRequests(i, std::min(stop > 0 ? stop : m_scenario.stop, m_scenario.stop) - 1);
+    }
     const auto pings = Pings();
     if (!m_pings.empty())
     {

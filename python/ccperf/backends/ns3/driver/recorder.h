@@ -154,6 +154,7 @@ class Recorder : public FailureObserver
     TableOf<rows::Flows> Flows() const;
     TableOf<rows::Links> Links() const;
     TableOf<rows::Drops> Drops() const;
+    void NoteRequests(std::size_t index, std::int64_t until);
     TableOf<rows::Pings> Pings() const;
     TableOf<rows::Completions> Completions() const;
     TableOf<rows::Workloads> Workloads() const;
