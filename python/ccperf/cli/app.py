@@ -52,6 +52,7 @@ COMMANDS = {
     "verify": "Compare with the published tables, or with real ns-3 packet by packet.",
     "diff": "Tell where two runs differ.",
     "doctor": "Say what is installed and which backends are usable.",
+    "linux": "Build the Linux kernel whose own TCP is to be evaluated.",
     "completion": "Print what bash, zsh or fish need to complete commands.",
 }
 for _order, (_name, _help) in enumerate(COMMANDS.items()):

@@ -53,6 +53,7 @@ def command(
         for extra, modules in extras.items()
     }
     native = backends.get(backends.DEFAULT).available()
+    facts["Linux kernel"] = _kernel()
     if json:
         print_json({**facts, "backends": usable, "missing": missing, "usable": native is None})
         return 0 if native is None else 1
@@ -71,6 +72,20 @@ def command(
     if native:
         print(f"the native engine cannot run: {native}", file=sys.stderr)
     return 0 if native is None else 1
+
+
+def _kernel() -> str:
+    """The kernel that was built, or what is missing for one."""
+    from ccperf.backends.linux import build
+
+    try:
+        build.check_host()
+        if kernel := build.current():
+            return f"{kernel.version}, {kernel.program}"
+        build.check_machine()
+    except build.Unavailable as missing:
+        return str(missing)
+    return "none: `ccperf linux build`"
 
 
 def _database(path: Path, mends: bool, json: bool) -> int:

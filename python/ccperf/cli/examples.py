@@ -56,6 +56,10 @@ EXAMPLES = {
     ),
     "diff": ("ccperf diff 1f3a 8e12", "ccperf diff --cc cubic --k 1 --qdisc codel --seed 1,2"),
     "doctor": ("ccperf doctor", "ccperf doctor --db ccperf.db"),
+    "linux": (
+        "ccperf linux build",
+        "ccperf linux build --tree ~/src/linux --cc ./tcp_mine.c",
+    ),
     "completion": (
         'eval "$(ccperf completion bash)"           # in ~/.bashrc; zsh likewise',
         "ccperf completion fish | source",
