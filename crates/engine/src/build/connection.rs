@@ -8,10 +8,11 @@ use crate::application::Application;
 use crate::attributes::Attributes;
 use crate::congestion;
 use crate::error::Error;
-use crate::hosts::{Address, Connection};
-use crate::lowered::{Algorithm, Flow, Stack};
+use crate::hosts::{Address, AnyEndpoint, Connection};
+use crate::lowered::{self, Algorithm, Flow, Stack};
 use crate::recovery;
-use crate::tcp::{Config, Socket};
+use crate::tcp::profile::{self, ForProfile};
+use crate::tcp::{Config, Ns3, Profile, Socket};
 use crate::user::{Setup, UserCode, is_user_code};
 
 pub fn build(
@@ -19,11 +20,62 @@ pub fn build(
     address: Address,
     seed: u64,
     user: &dyn UserCode,
-) -> Result<Connection, Error> {
-    let [of_sender, of_receiver] = configs(&flow.socket, [flow.tos, flow.return_tos]);
-    let receiver = build_socket(flow.into(), of_receiver, seed, user)?;
-    let sender = build_socket(flow.into(), of_sender, seed, user)?;
-    Ok(Connection::new(address, sender, receiver, Application::new(&flow.application, seed)))
+) -> Result<AnyEndpoint, Error> {
+    let configs = configs(&flow.socket, [flow.tos, flow.return_tos]);
+    Ends { of: flow.into(), configs: &configs, seed, user }.connect(address, &flow.application)
+}
+
+/// What both ends of a connection are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'a> {
+    pub of: Algorithms<'a>,
+    /// Of the sender and the receiver.
+    pub configs: &'a [Arc<Config>; 2],
+    pub seed: u64,
+    pub user: &'a dyn UserCode,
+}
+
+impl Ends<'_> {
+    pub fn connect(
+        self,
+        address: Address,
+        application: &lowered::Application,
+    ) -> Result<AnyEndpoint, Error> {
+        let name = &self.configs[0].profile;
+        let unknown =
+            || Error::Scenario(format!("{}: no TCP has the profile {name}", self.of.name));
+        profile::choose(name, Connect { ends: self, address, application }).ok_or_else(unknown)?
+    }
+
+    /// Makes the sender, whose algorithms may not be there.
+    pub fn check(self) -> Result<(), Error> {
+        let [of_sender, _] = self.configs;
+        build_socket::<Ns3>(self.of, Arc::clone(of_sender), self.seed, self.user).map(drop)
+    }
+
+    /// The receiver's algorithm is made before the sender's.
+    fn sockets<P: Profile>(&self) -> Result<[Socket<P>; 2], Error> {
+        let [of_sender, of_receiver] = self.configs;
+        let make = |config| build_socket(self.of, Arc::clone(config), self.seed, self.user);
+        let receiver = make(of_receiver)?;
+        Ok([make(of_sender)?, receiver])
+    }
+}
+
+struct Connect<'a> {
+    ends: Ends<'a>,
+    address: Address,
+    application: &'a lowered::Application,
+}
+
+impl ForProfile for Connect<'_> {
+    type Made = Result<AnyEndpoint, Error>;
+
+    fn make<P: Profile>(self) -> Self::Made {
+        let [sender, receiver] = self.ends.sockets::<P>()?;
+        let application = Application::new(self.application, self.ends.seed);
+        Ok(AnyEndpoint::new(Connection::new(self.address, sender, receiver, application)))
+    }
 }
 
 /// Of a sender and a receiver with these types of service; one for both if that is the same.
@@ -59,12 +111,12 @@ impl<'a> From<&'a Stack> for Algorithms<'a> {
     }
 }
 
-pub fn build_socket(
+fn build_socket<P: Profile>(
     of: Algorithms<'_>,
     config: Arc<Config>,
     seed: u64,
     user: &dyn UserCode,
-) -> Result<Socket, Error> {
+) -> Result<Socket<P>, Error> {
     let unknown = || Error::Scenario(format!("unknown algorithm in {}", of.name));
     let algorithm = of.congestion_control.ok_or_else(unknown)?;
     let cc = if is_user_code(&algorithm.kind) {

@@ -162,13 +162,13 @@ pub fn hosts(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Hosts, Error
     for (number, flow) in (0..).zip(&scenario.flows) {
         let address = Address::new(number, number);
         endpoints.push(match flow.transport {
-            Transport::Tcp => connection::build(flow, address, scenario.seed, &*user)?.into(),
-            Transport::Udp => AnyEndpoint::other(datagrams::build(flow, address, scenario.seed)?),
+            Transport::Tcp => connection::build(flow, address, scenario.seed, &*user)?,
+            Transport::Udp => AnyEndpoint::new(datagrams::build(flow, address, scenario.seed)?),
         });
     }
     for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {
         let address = Address::new(number, endpoints.len() as u32);
-        endpoints.push(AnyEndpoint::other(Ping::new(ping, address)));
+        endpoints.push(AnyEndpoint::new(Ping::new(ping, address)));
     }
     let transfers = scenario.flows.len()..scenario.flow_count();
     Ok(Hosts::new(endpoints, transfers, transfers::build(scenario, user)?))

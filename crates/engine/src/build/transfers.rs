@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::connection;
-use crate::application::Application;
+use super::connection::{self, Ends};
 use crate::error::Error;
-use crate::hosts::{Address, AnyEndpoint, Connection, Maker, Transfers};
+use crate::hosts::{Address, AnyEndpoint, Maker, Transfers};
 use crate::lowered::{self, Lowered, Stack, Workload};
 use crate::tcp::Config;
 use crate::user::UserCode;
@@ -21,7 +20,7 @@ pub fn build(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Option<Trans
     let first = scenario.flows.len() as u32;
     let count = scenario.flow_count() - scenario.flows.len();
     let watched = scenario.recording.flows.iter().chain(&scenario.recording.changes).copied();
-    let stacks = scenario.stacks.iter().map(|stack| Ends::new(stack, scenario.seed, &*user));
+    let stacks = scenario.stacks.iter().map(|stack| OfStack::new(stack, scenario.seed, &*user));
     let maker = Workloads {
         stacks: stacks.collect::<Result<_, _>>()?,
         workloads: scenario.workloads.iter().map(Sizes::new).collect(),
@@ -33,7 +32,7 @@ pub fn build(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Option<Trans
 
 #[derive(Debug)]
 struct Workloads {
-    stacks: Vec<Ends>,
+    stacks: Vec<OfStack>,
     workloads: Vec<Sizes>,
     seed: u64,
     user: Box<dyn UserCode>,
@@ -41,18 +40,23 @@ struct Workloads {
 
 /// A stack with the settings of both ends.
 #[derive(Debug)]
-struct Ends {
+struct OfStack {
     stack: Stack,
     /// Of the sender and the receiver.
     configs: [Arc<Config>; 2],
 }
 
-impl Ends {
+impl OfStack {
     fn new(stack: &Stack, seed: u64, user: &dyn UserCode) -> Result<Self, Error> {
         let configs = connection::configs(&stack.socket, [stack.tos, stack.return_tos]);
+        let made = OfStack { stack: stack.clone(), configs };
         // What can be made once can be made again.
-        connection::build_socket(stack.into(), Arc::clone(&configs[0]), seed, user)?;
-        Ok(Ends { stack: stack.clone(), configs })
+        made.ends(seed, user).check()?;
+        Ok(made)
+    }
+
+    fn ends<'a>(&'a self, seed: u64, user: &'a dyn UserCode) -> Ends<'a> {
+        Ends { of: (&self.stack).into(), configs: &self.configs, seed, user }
     }
 }
 
@@ -82,20 +86,13 @@ impl Maker for Workloads {
             is_in
         });
         let workload = workload.expect("as many transfers as were announced");
-        let Ends { stack, configs } = &self.stacks[workload.stack];
-        let socket = |config: &Arc<Config>| {
-            let made =
-                connection::build_socket(stack.into(), Arc::clone(config), self.seed, &*self.user);
-            made.unwrap_or_else(|error| {
-                crate::user::fail(&stack.congestion_control.kind, error.to_string())
-            })
-        };
-        // As for flows: the receiver's algorithm is made first.
-        let receiver = socket(&configs[1]);
-        let sender = socket(&configs[0]);
+        let of = &self.stacks[workload.stack];
         let bytes = workload.bytes[number];
         let source =
             lowered::Application::Greedy { bytes, write_bytes: workload.write_bytes, eager: false };
-        Connection::new(address, sender, receiver, Application::new(&source, self.seed)).into()
+        let made = of.ends(self.seed, &*self.user).connect(address, &source);
+        made.unwrap_or_else(|error| {
+            crate::user::fail(&of.stack.congestion_control.kind, error.to_string())
+        })
     }
 }

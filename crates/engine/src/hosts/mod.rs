@@ -10,6 +10,7 @@ mod tcp;
 mod transfers;
 mod udp;
 
+use std::any::Any;
 use std::ops::Range;
 
 pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
@@ -36,15 +37,13 @@ pub enum AnyEndpoint {
     Nobody,
 }
 
-impl From<Connection> for AnyEndpoint {
-    fn from(connection: Connection) -> Self {
-        AnyEndpoint::Usual(connection)
-    }
-}
-
 impl AnyEndpoint {
-    pub fn other(endpoint: impl Endpoint + 'static) -> Self {
-        AnyEndpoint::Other(Box::new(endpoint))
+    pub fn new<E: Endpoint + 'static>(endpoint: E) -> Self {
+        let mut endpoint = Some(endpoint);
+        match (&mut endpoint as &mut dyn Any).downcast_mut::<Option<Connection>>() {
+            Some(usual) => AnyEndpoint::Usual(usual.take().expect("it is there")),
+            None => AnyEndpoint::Other(Box::new(endpoint.expect("nobody has taken it"))),
+        }
     }
 
     /// None where there is nobody.

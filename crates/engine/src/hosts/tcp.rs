@@ -5,7 +5,7 @@ use super::{Address, Endpoint, Host, Outcome, Sample, State};
 use crate::application::{Application, Due};
 use crate::event::{Event, EventQueue, Key, Token};
 use crate::packet::{Packet, SackBlock, SackBlocks};
-use crate::tcp::{Environment, Socket, Statistics, Tcb, Timer, Write};
+use crate::tcp::{Environment, Ns3, Profile, Socket, Statistics, Tcb, Timer, Write};
 use crate::time::{Rate, Time};
 
 /// Which end of a flow.
@@ -18,10 +18,10 @@ enum Side {
 /// The two ends of one flow and the applications on them; from the beginning of a cache line on.
 #[derive(Debug)]
 #[repr(align(64))]
-pub struct Connection {
+pub struct Connection<P: Profile = Ns3> {
     address: Address,
-    sender: Socket,
-    receiver: Socket,
+    sender: Socket<P>,
+    receiver: Socket<P>,
     application: Application,
     timers: [SocketTimers; 2],
 }
@@ -92,7 +92,12 @@ impl SocketTimers {
     /// Somebody calls after `Timer::SendPending` was set and not queued.  If it was due in the meantime,
     /// it has found nothing; if it is still to come, it may find what happens now.
     #[inline]
-    fn settle_sending(&mut self, socket: &mut Socket, event: Event, events: &mut EventQueue) {
+    fn settle_sending<P: Profile>(
+        &mut self,
+        socket: &mut Socket<P>,
+        event: Event,
+        events: &mut EventQueue,
+    ) {
         self.is_sending_unqueued = false;
         if self.of(Timer::SendPending).deadline > events.now() {
             return self.queue(Timer::SendPending, event, events);
@@ -102,12 +107,12 @@ impl SocketTimers {
     }
 }
 
-impl Connection {
+impl<P: Profile> Connection<P> {
     /// The receiver listens from now on.
     pub fn new(
         address: Address,
-        sender: Socket,
-        mut receiver: Socket,
+        sender: Socket<P>,
+        mut receiver: Socket<P>,
         application: Application,
     ) -> Self {
         receiver.listen();
@@ -138,7 +143,7 @@ impl Connection {
         &mut self,
         side: Side,
         mut host: Host<'_>,
-        call: impl FnOnce(&mut Socket, Time, &mut Around<'_>),
+        call: impl FnOnce(&mut Socket<P>, Time, &mut Around<'_>),
     ) {
         let now = host.now();
         let [of_sender, of_receiver] = &mut self.timers;
@@ -158,7 +163,7 @@ impl Connection {
     }
 }
 
-impl Endpoint for Connection {
+impl<P: Profile> Endpoint for Connection<P> {
     #[inline(always)]
     fn address(&self) -> &Address {
         &self.address

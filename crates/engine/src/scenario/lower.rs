@@ -17,7 +17,8 @@ use crate::lowered::{
 use crate::qdisc::{self, Children, FIFO};
 use crate::rng::RngStream;
 use crate::routing::{Paths, balance};
-use crate::tcp::socket_params::SOCKET;
+use crate::tcp::socket_params::{PROFILE, SOCKET};
+use crate::tcp::{Ns3, Profile};
 use crate::time::Time;
 use crate::units::{self, QueueSize};
 use crate::user::is_user_code;
@@ -205,6 +206,13 @@ fn qdisc(spec: &spec::Algorithm, device_queues: u16, path: &str) -> Algorithm {
     Algorithm { children: children.collect(), ..root }
 }
 
+/// The attributes of a socket, without the profile that every backend has.
+pub(super) fn socket(given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut socket = base_units(&SOCKET, given);
+    socket.retain(|name, value| name != PROFILE || value != Ns3::NAME);
+    socket
+}
+
 pub(super) fn base_units(
     spec: &Spec,
     given: &BTreeMap<String, String>,
@@ -286,7 +294,7 @@ fn flow(
         return_dscp: flow.return_dscp,
         added_delay_ns,
         pias: flow.pias.iter().map(|text| small_bytes(text)).collect(),
-        socket: base_units(&SOCKET, &flow.tcp),
+        socket: socket(&flow.tcp),
         name,
     }
 }

@@ -340,6 +340,17 @@ fn what_is_recorded_is_named_by_positions() {
     assert_eq!((none.flows, none.ports, none.changes), (vec![], vec![], vec![0, 1]));
 }
 
+/// ns-3's driver is that profile, and knows no attribute that names it.
+#[test]
+fn a_tcp_names_its_profile_and_the_one_that_every_backend_has_goes_without_saying() {
+    let named = |name: &str| with("/flows/0/tcp", json!({"Profile": name}));
+    let scenario = Canonical::from_json(&named("ns3-3.44").to_string()).unwrap();
+    assert!(scenario.lower().flows[0].socket.is_empty());
+    let [(path, message)] = &problems(&named("windows"))[..] else { panic!("one problem") };
+    assert_eq!(path, "flows[0].tcp.Profile");
+    assert!(message.contains("ns3-3.44"), "{message}");
+}
+
 #[test]
 fn a_scenario_that_says_nothing_of_recording_keeps_its_canonical_form() {
     let canonical = Canonical::from_json(&small().to_string()).unwrap().to_json();

@@ -19,6 +19,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::config::Config;
+use super::profile::{Ns3, Profile};
 use super::socket::{Environment, Socket, Timer, Write};
 use crate::attributes::Attributes;
 use crate::congestion;
@@ -55,12 +56,19 @@ pub fn play(settings: &[(&str, &str)], timeline: &str) {
 /// # Panics
 /// If something else happens, with all that does.
 pub fn play_with(cc: &str, settings: &[(&str, &str)], timeline: &str) {
+    play_as::<Ns3>(cc, settings, timeline);
+}
+
+/// The same to a socket of another profile.
+pub fn play_as<P: Profile>(cc: &str, settings: &[(&str, &str)], timeline: &str) {
     let lines = timeline.lines().map(str::trim).filter(|line| !line.is_empty());
     let written: Vec<Line<'_>> = lines.map(Line::new).collect();
     let expected: Vec<String> = written.iter().map(Line::text).collect();
     for is_plain in [true, false] {
-        let mut bench =
-            Bench { socket: socket(cc, settings), world: World { is_plain, ..World::default() } };
+        let mut bench = Bench::<P> {
+            socket: socket(cc, settings),
+            world: World { is_plain, ..World::default() },
+        };
         for line in &written {
             bench.take(line);
         }
@@ -78,7 +86,7 @@ pub fn play_with(cc: &str, settings: &[(&str, &str)], timeline: &str) {
 }
 
 /// A closed socket with this congestion control.
-pub fn socket(cc: &str, settings: &[(&str, &str)]) -> Socket {
+pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
     let given = SETTINGS.iter().chain(settings);
     let given = given.map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
     let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == cc).expect("registered");
@@ -110,8 +118,8 @@ fn transcribe(at: Time, what: &str) -> String {
     format!("{} {what}", at.0 as f64 / 1e6)
 }
 
-struct Bench {
-    socket: Socket,
+struct Bench<P: Profile> {
+    socket: Socket<P>,
     world: World,
 }
 
@@ -161,7 +169,7 @@ impl Environment for World {
     }
 }
 
-impl Bench {
+impl<P: Profile> Bench<P> {
     fn take(&mut self, line: &Line<'_>) {
         self.run_until(line.at);
         let now = line.at;

@@ -1,11 +1,7 @@
-//! A socket's settings, from the attributes of ns-3's `TcpSocket`, `TcpSocketBase` and
-//! `TcpSocketState`.
+//! A socket's settings; `socket_params.rs` reads them from attributes.
 
-use super::socket_params::{REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, SOCKET};
 use super::tcb::UseEcn;
-use crate::attributes::Attributes;
 use crate::time::{Rate, Time};
-use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -64,52 +60,13 @@ pub struct Config {
     pub pacing_ca_ratio: u16,
     /// False: pacing begins when the initial window has been sent.
     pub pace_initial_window: bool,
+    /// The name of its [`Profile`](super::Profile).
+    pub profile: String,
     /// The IP header's type of service, without the two ECN bits (ns-3's `Socket::SetIpTos`).
     pub tos: u8,
 }
 
 impl Config {
-    /// The given attributes over ns-3's defaults.
-    pub fn new(given: &BTreeMap<String, String>, tos: u8) -> Self {
-        let a = Attributes::new(&SOCKET, given);
-        Config {
-            send_buffer: a.u32("SndBufSize"),
-            receive_buffer: a.u32("RcvBufSize"),
-            segment_size: a.u32("SegmentSize"),
-            initial_ssthresh: a.u32("InitialSlowStartThreshold"),
-            initial_cwnd: a.u32("InitialCwnd"),
-            connect_timeout: a.time("ConnTimeout"),
-            connect_count: a.u32("ConnCount"),
-            data_retries: a.u32("DataRetries"),
-            delayed_ack_timeout: a.time("DelAckTimeout"),
-            delayed_ack_count: a.u32("DelAckCount"),
-            no_delay: a.bool("TcpNoDelay"),
-            persist_timeout: a.time("PersistTimeout"),
-            max_segment_lifetime: a.f64("MaxSegLifetime"),
-            max_window: a.u32("MaxWindowSize"),
-            window_scaling: a.bool("WindowScaling"),
-            sack: a.bool("Sack"),
-            timestamps: a.bool("Timestamp"),
-            min_rto: a.time("MinRto"),
-            clock_granularity: a.time("ClockGranularity"),
-            dup_ack_threshold: a.u32("ReTxThreshold"),
-            reordering_tolerance: a.bool(REORDERING_TOLERANCE),
-            resequencing_timeout: a.time(RESEQUENCING_TIMEOUT),
-            limited_transmit: a.bool("LimitedTransmit"),
-            use_ecn: match a.text("UseEcn") {
-                "On" => UseEcn::On,
-                "AcceptOnly" => UseEcn::AcceptOnly,
-                _ => UseEcn::Off,
-            },
-            pacing: a.bool("EnablePacing"),
-            max_pacing_rate: a.rate("MaxPacingRate"),
-            pacing_ss_ratio: a.u32("PacingSsRatio") as u16,
-            pacing_ca_ratio: a.u32("PacingCaRatio") as u16,
-            pace_initial_window: a.bool("PaceInitialWindow"),
-            tos,
-        }
-    }
-
     /// RFC 7323 section 2.3: the smallest shift that lets the window field cover the buffer.
     pub fn window_shift(&self) -> u8 {
         let mut shift = 0;

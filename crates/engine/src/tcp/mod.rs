@@ -5,12 +5,14 @@
 //! The behaviour is that of ns-3 3.44's `TcpSocketBase` and its helpers ([`Profile`] [`Ns3`]); where it
 //! departs from an RFC, the profile or the code says so.
 
+mod acks;
 #[cfg(test)]
 mod bench;
 mod config;
 pub mod control;
 mod loss;
-mod profile;
+mod pacing;
+pub mod profile;
 pub mod rate;
 mod reassembly;
 pub mod recovery;

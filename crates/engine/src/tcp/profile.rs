@@ -1,5 +1,6 @@
-//! Stack profiles: what a TCP does where standards leave it a choice, or where it does not do what
-//! they say.  A socket is generic over its profile, so that what a profile says costs nothing.
+//! Profiles: the parts that a TCP is made of, and what it does where standards leave it a choice, or where it
+//! does not do what they say.  A scenario names one (`tcp.Profile`); a socket is generic over it, so that what a
+//! profile says costs nothing.  One profile is one file, and one line in the registry below.
 //!
 //! Habits of ns-3 that are structure rather than rules are named where they happen: duplicate ACKs in
 //! CWR start no fast retransmit (`socket/ack.rs`), rate samples keep fields of the one before (`rate.rs`),
@@ -7,12 +8,23 @@
 
 use std::fmt;
 
-use super::loss::{LossDetection, Rfc6675};
+use super::acks::AckPolicy;
+use super::loss::LossDetection;
+use super::pacing::Pacing;
+use super::rtt::RttEstimation;
 use crate::packet::Ecn;
 use crate::time::Time;
 
-pub trait Profile: fmt::Debug {
+pub trait Profile: fmt::Debug + Send + 'static {
+    /// As scenarios name it.
+    const NAME: &str;
+
+    /// Which segments count as lost, and when.
     type Loss: LossDetection;
+    type Rtt: RttEstimation;
+    /// When a receiver acknowledges.
+    type Acks: AckPolicy;
+    type Pacing: Pacing;
 
     /// The RTT estimate before the first sample.
     const INITIAL_RTT: Time;
@@ -39,32 +51,32 @@ pub trait Profile: fmt::Debug {
     fn ecn(ect: Ecn, tos: u8) -> Ecn;
 }
 
-/// ns-3 3.44's `TcpSocketBase` and its helpers.
-#[derive(Debug)]
-pub struct Ns3;
+/// Makes something for a profile that is known by name only.
+pub trait ForProfile {
+    type Made;
 
-impl Profile for Ns3 {
-    type Loss = Rfc6675;
+    fn make<P: Profile>(self) -> Self::Made;
+}
 
-    const INITIAL_RTT: Time = Time::from_secs(1);
-    /// At least 60 s, says the RFC.
-    const LONGEST_TIMEOUT: Time = Time::from_secs(60);
-    /// Writes of the same instant go out together.
-    const WRITE_DELAY: Time = Time(1);
-    /// It looks whether the segment was retransmitted when the timeout has cleared that mark.
-    const EVERY_TIMEOUT_SETS_SSTHRESH: bool = true;
-    const PARTIAL_ACK_SENDS: bool = true;
+/// Declares the modules of all profiles, and what chooses among them.
+macro_rules! registry {
+    ($($module:ident::$profile:ident,)*) => {
+        $(mod $module;
+        pub use $module::$profile;)*
 
-    /// In whole milliseconds, the unit of its timestamps; at least 1 us.
-    #[inline]
-    fn rtt_of_echo(now: Time, echo: u32) -> Time {
-        let elapsed = (now.ms() as u32).saturating_sub(echo);
-        Time::from_ms(u64::from(elapsed)).max(Time(1_000))
-    }
+        /// Every profile, the default first.
+        pub const NAMES: &[&str] = &[$($profile::NAME),*];
 
-    /// It takes the ECN bits of a type of service, 0, as a wish not to (against RFC 3168 section 5).
-    #[inline]
-    fn ecn(ect: Ecn, tos: u8) -> Ecn {
-        if tos == 0 { ect } else { Ecn::NotEct }
-    }
+        /// For the profile of this name.
+        pub fn choose<F: ForProfile>(name: &str, what: F) -> Option<F::Made> {
+            $(if name == $profile::NAME {
+                return Some(what.make::<$profile>());
+            })*
+            None
+        }
+    };
+}
+
+registry! {
+    ns3_3_44::Ns3,
 }

@@ -46,6 +46,18 @@ impl Segment {
     }
 }
 
+/// Who is told of segments that are acknowledged or SACKed, the first time.
+pub trait Deliveries {
+    fn on_delivered(&mut self, now: Time, segment: &mut Segment);
+}
+
+impl Deliveries for RateEstimator {
+    #[inline(always)]
+    fn on_delivered(&mut self, now: Time, segment: &mut Segment) {
+        self.on_delivered(now, segment.len, segment.last_sent, &mut segment.rate);
+    }
+}
+
 /// Rule (3) of RFC 6675's NextSeg: in recovery, what is not known to be lost may be sent again when
 /// nothing else is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +171,11 @@ impl Scoreboard {
         self.sent_size
     }
 
+    /// Where the last segment begins that was sent.
+    pub fn last_sent(&self) -> Option<Seq> {
+        self.sent.back().map(|segment| segment.start)
+    }
+
     /// Bytes that were never sent.
     #[inline]
     pub fn unsent(&self) -> u32 {
@@ -238,18 +255,18 @@ impl Scoreboard {
         }
     }
 
-    /// Removes what `ack` acknowledges and reports each whole segment to the rate estimator.
+    /// Removes what `ack` acknowledges and tells whom it may concern of each whole segment.
     #[inline(always)] // on every acknowledgement
-    pub fn discard_up_to(&mut self, ack: Seq, now: Time, rate: &mut RateEstimator) {
+    pub fn discard_up_to(&mut self, ack: Seq, now: Time, whom: &mut impl Deliveries) {
         if self.head >= ack {
             return;
         }
         let is_unmarked = self.is_unmarked();
         if is_unmarked {
-            self.discard_unmarked(ack, now, rate);
+            self.discard_unmarked(ack, now, whom);
         }
         if self.head < ack {
-            self.discard_one_by_one(ack, now, rate);
+            self.discard_one_by_one(ack, now, whom);
         }
         self.lost_below = self.lost_below.max(self.head);
         if !is_unmarked
@@ -266,12 +283,12 @@ impl Scoreboard {
 
     /// The whole segments of it, none of which counts as anything but sent.
     #[inline(always)]
-    fn discard_unmarked(&mut self, ack: Seq, now: Time, rate: &mut RateEstimator) {
+    fn discard_unmarked(&mut self, ack: Seq, now: Time, whom: &mut impl Deliveries) {
         let (mut bytes, mut segments) = (0, 0);
         while let Some(front) = self.sent.front_mut()
             && front.end() <= ack
         {
-            rate.on_delivered(now, front.len, front.last_sent, &mut front.rate);
+            whom.on_delivered(now, front);
             bytes += front.len;
             segments += 1;
             self.sent.pop_front();
@@ -283,7 +300,7 @@ impl Scoreboard {
     }
 
     #[inline(never)]
-    fn discard_one_by_one(&mut self, ack: Seq, now: Time, rate: &mut RateEstimator) {
+    fn discard_one_by_one(&mut self, ack: Seq, now: Time, whom: &mut impl Deliveries) {
         let mut left = (ack - self.head) as u32;
         while self.size > 0 && left > 0 {
             let Some(front) = self.sent.front_mut() else {
@@ -294,7 +311,7 @@ impl Scoreboard {
             let gone = left.min(front.len);
             let (sacked, retransmitted, lost) = (front.sacked, front.retransmitted, front.lost);
             if gone == front.len {
-                rate.on_delivered(now, front.len, front.last_sent, &mut front.rate);
+                whom.on_delivered(now, front);
                 self.sent.pop_front();
                 self.cursor = self.cursor.saturating_sub(1);
             } else {
@@ -334,13 +351,13 @@ impl Scoreboard {
 
     /// Marks what the SACK blocks cover; returns the bytes that are newly SACKed.  Only segments that
     /// lie wholly in a block count (RFC 6675 section 4, Update).
-    pub fn update(&mut self, blocks: &[SackBlock], now: Time, rate: &mut RateEstimator) -> u32 {
+    pub fn update(&mut self, blocks: &[SackBlock], now: Time, whom: &mut impl Deliveries) -> u32 {
         let mut sacked = 0;
         for &(left, right) in blocks {
             if self.head + self.sent_size < left {
                 return sacked;
             }
-            sacked += self.mark_block(left, right, now, rate);
+            sacked += self.mark_block(left, right, now, whom);
         }
         sacked
     }
@@ -461,7 +478,7 @@ impl Scoreboard {
         below.then_some((segment.start, segment.lost))
     }
 
-    fn mark_block(&mut self, left: Seq, right: Seq, now: Time, rate: &mut RateEstimator) -> u32 {
+    fn mark_block(&mut self, left: Seq, right: Seq, now: Time, whom: &mut impl Deliveries) -> u32 {
         if self.seen.as_ref().is_some_and(|seen| seen.blocks.contains(&(left, right))) {
             return 0; // as most are, which is what they are repeated for
         }
@@ -486,7 +503,7 @@ impl Scoreboard {
                     self.sack_seen = true;
                     self.highest_sack = Some(segment.start);
                 }
-                rate.on_delivered(now, segment.len, segment.last_sent, &mut segment.rate);
+                whom.on_delivered(now, segment);
             }
             i += 1;
         }

@@ -2,8 +2,13 @@
 //! `TcpSocketState`, in one table.  Defaults are those of ns-3 3.44; Linux names are sysctls below
 //! `net.ipv4`, socket options or the attributes of `ip route` and `tc`.
 
+use std::collections::BTreeMap;
+
 use crate::attributes::{Attributes, Kind, Param, Spec, U16, U32};
 use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
+use crate::tcp::config::Config;
+use crate::tcp::profile::{self, Ns3, Profile};
+use crate::tcp::tcb::UseEcn;
 
 const fn param(
     ns3: &'static str,
@@ -21,7 +26,9 @@ const BUFFER: Kind = Kind::Uint { min: 1, max: 1 << 30 };
 const AT_LEAST_ONE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 
 /// What ns-3 does not have, so that its driver refuses them.
-pub const OWN: [&str; 2] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT];
+pub const OWN: [&str; 3] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE];
+/// The parts that TCP is made of: see [`profile`].
+pub const PROFILE: &str = "Profile";
 pub const REORDERING_TOLERANCE: &str = "ReorderingTolerance";
 pub const RESEQUENCING_TIMEOUT: &str = "ResequencingTimeout";
 
@@ -175,5 +182,56 @@ pub const SOCKET: Spec = Spec {
             "How long a receiver holds data back that comes out of order, to hand it on in order; \
              0s: not at all.",
         ),
+        param(
+            PROFILE,
+            "",
+            Kind::Enum(profile::NAMES),
+            Ns3::NAME,
+            "Whose TCP it is: the parts that it is made of, from loss detection to pacing.",
+        ),
     ],
 };
+
+impl Config {
+    /// The given attributes over ns-3's defaults.
+    pub fn new(given: &BTreeMap<String, String>, tos: u8) -> Self {
+        let a = Attributes::new(&SOCKET, given);
+        Config {
+            send_buffer: a.u32("SndBufSize"),
+            receive_buffer: a.u32("RcvBufSize"),
+            segment_size: a.u32("SegmentSize"),
+            initial_ssthresh: a.u32("InitialSlowStartThreshold"),
+            initial_cwnd: a.u32("InitialCwnd"),
+            connect_timeout: a.time("ConnTimeout"),
+            connect_count: a.u32("ConnCount"),
+            data_retries: a.u32("DataRetries"),
+            delayed_ack_timeout: a.time("DelAckTimeout"),
+            delayed_ack_count: a.u32("DelAckCount"),
+            no_delay: a.bool("TcpNoDelay"),
+            persist_timeout: a.time("PersistTimeout"),
+            max_segment_lifetime: a.f64("MaxSegLifetime"),
+            max_window: a.u32("MaxWindowSize"),
+            window_scaling: a.bool("WindowScaling"),
+            sack: a.bool("Sack"),
+            timestamps: a.bool("Timestamp"),
+            min_rto: a.time("MinRto"),
+            clock_granularity: a.time("ClockGranularity"),
+            dup_ack_threshold: a.u32("ReTxThreshold"),
+            reordering_tolerance: a.bool(REORDERING_TOLERANCE),
+            resequencing_timeout: a.time(RESEQUENCING_TIMEOUT),
+            limited_transmit: a.bool("LimitedTransmit"),
+            use_ecn: match a.text("UseEcn") {
+                "On" => UseEcn::On,
+                "AcceptOnly" => UseEcn::AcceptOnly,
+                _ => UseEcn::Off,
+            },
+            pacing: a.bool("EnablePacing"),
+            max_pacing_rate: a.rate("MaxPacingRate"),
+            pacing_ss_ratio: a.u32("PacingSsRatio") as u16,
+            pacing_ca_ratio: a.u32("PacingCaRatio") as u16,
+            pace_initial_window: a.bool("PaceInitialWindow"),
+            profile: a.text(PROFILE).to_owned(),
+            tos,
+        }
+    }
+}

@@ -75,7 +75,7 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
         dscp: stack.dscp,
         return_dscp: stack.return_dscp,
         pias: stack.pias.iter().map(|text| lower::small_bytes(text)).collect(),
-        socket: lower::base_units(&SOCKET, &stack.tcp),
+        socket: lower::socket(&stack.tcp),
     });
     lowered.recording = lower::recorded(s, &workloads);
     (lowered.stacks, lowered.pairs, lowered.workloads) = (stacks.collect(), pairs.all, workloads);

@@ -1,7 +1,7 @@
 //! RFC 6675 as ns-3's `TcpTxBuffer` and `TcpSocketBase` have it; without SACK, RFC 6582 with the guess
 //! that each duplicate ACK stands for the next segment beyond the head (as Linux's Reno).
 
-use super::{Disorder, Feedback, LossDetection};
+use super::{Disorder, Feedback, Flight, LossDetection};
 use crate::tcp::config::Config;
 use crate::tcp::scoreboard::{SackMarks, Scoreboard};
 
@@ -32,18 +32,17 @@ impl LossDetection for Rfc6675 {
 
     /// IsLost of section 4.
     #[inline]
-    fn on_sacked(&self, scoreboard: &mut Scoreboard) {
+    fn on_sacked(&mut self, Flight { scoreboard, .. }: Flight<'_>) {
         scoreboard.mark_lost_below_sacked(self.threshold(scoreboard));
     }
 
-    fn on_duplicate(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
-        if feedback == Feedback::DuplicateAcks {
-            scoreboard.add_reno_sack();
-        }
+    fn on_duplicate(&mut self, Flight { scoreboard, feedback, .. }: Flight<'_>) {
+        guess(scoreboard, feedback);
     }
 
     /// Section 5, steps (1) and (2).
-    fn begins_recovery(&self, scoreboard: &Scoreboard, disorder: Disorder) -> bool {
+    fn begins_recovery(&mut self, flight: Flight<'_>, disorder: Disorder) -> bool {
+        let Flight { scoreboard, .. } = flight;
         let threshold = self.threshold(scoreboard);
         let is_there = disorder.duplicates == threshold;
         let is_beyond = self.is_tolerant && disorder.duplicates > threshold;
@@ -52,25 +51,32 @@ impl LossDetection for Rfc6675 {
     }
 
     /// Section 5, step (4): the first segment counts as lost, whatever IsLost says of it.
-    fn on_recovery(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
-        self.on_duplicate(scoreboard, feedback);
+    fn on_recovery(&mut self, Flight { scoreboard, feedback, .. }: Flight<'_>) {
+        guess(scoreboard, feedback);
         if feedback == Feedback::DuplicateAcks || !scoreboard.is_lost(scoreboard.head()) {
             scoreboard.mark_head_lost();
         }
     }
 
-    fn on_partial_ack(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
+    fn on_partial_ack(&mut self, Flight { scoreboard, feedback, .. }: Flight<'_>) {
         if feedback == Feedback::DuplicateAcks {
             scoreboard.mark_head_lost();
         }
     }
 
     /// Section 5.1; SACK marks are kept (errata 1610), the head counts as lost.
-    fn on_timeout(&self, scoreboard: &mut Scoreboard, feedback: Feedback) {
+    fn on_timeout(&mut self, Flight { scoreboard, feedback, .. }: Flight<'_>) {
         let marks = match feedback {
             Feedback::Sack => SackMarks::Kept,
             Feedback::DuplicateAcks => SackMarks::Guessed,
         };
         scoreboard.mark_all_lost(marks);
+    }
+}
+
+/// Which segment a duplicate ACK stands for.
+fn guess(scoreboard: &mut Scoreboard, feedback: Feedback) {
+    if feedback == Feedback::DuplicateAcks {
+        scoreboard.add_reno_sack();
     }
 }

@@ -8,7 +8,7 @@ use super::{Environment, Socket, State, Timer};
 use crate::packet::{Flags, Packet};
 use crate::seq::Seq;
 use crate::tcp::control::CaEvent;
-use crate::tcp::loss::{Disorder, LossDetection};
+use crate::tcp::loss::{Disorder, Finding, LossDetection};
 use crate::tcp::profile::Profile;
 use crate::tcp::recovery::AckKind;
 use crate::tcp::scoreboard::Rule3;
@@ -66,11 +66,10 @@ impl<P: Profile> Socket<P> {
 
         let mut newly_sacked = 0;
         if packet.sacks > 0 {
-            let sending = &mut self.sending;
             let blocks = &env.sacks()[..usize::from(packet.sacks)];
-            newly_sacked = sending.scoreboard.update(blocks, now, &mut sending.rate);
+            newly_sacked = self.sending.update(blocks, now);
             if newly_sacked > 0 {
-                sending.loss.on_sacked(&mut sending.scoreboard);
+                self.detect(|loss, flight| loss.on_sacked(flight));
             }
         }
         if ack < old_head {
@@ -83,7 +82,7 @@ impl<P: Profile> Socket<P> {
             if ack < self.sending.recover && self.tcb.cong_state == CongState::Recovery {
                 self.note_acked_retransmissions(ack, old_head);
             }
-            self.sending.scoreboard.discard_up_to(ack, now, &mut self.sending.rate);
+            self.sending.discard_up_to(ack, now);
         }
         let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
         self.tcb.last_acked_sacked = delivered;
@@ -91,6 +90,8 @@ impl<P: Profile> Socket<P> {
         self.leave_cwr(ack);
         self.on_ecn_echo(packet, old_head, delivered);
         self.bytes_in_flight();
+        let finding = self.detect(|loss, flight| loss.on_ack(flight));
+        self.heed(finding, delivered, env);
 
         let is_duplicate = if self.agreed.sack {
             newly_sacked > 0
@@ -212,7 +213,7 @@ impl<P: Profile> Socket<P> {
             }
             self.on_advance(info, segments, dup_acks_before, env);
         }
-        self.congestion.update_pacing_rate(&mut self.tcb);
+        self.update_pacing_rate();
     }
 
     /// RFC 6675 section 5, third paragraph and steps (1) to (3).
@@ -229,32 +230,63 @@ impl<P: Profile> Socket<P> {
         }
         match self.tcb.cong_state {
             CongState::Recovery => {
-                let feedback = self.agreed.feedback();
-                self.sending.loss.on_duplicate(&mut self.sending.scoreboard, feedback);
+                self.detect(|loss, flight| loss.on_duplicate(flight));
                 self.congestion.on_ack(&mut self.tcb, delivered, AckKind::Duplicate);
             }
             CongState::Disorder => {
-                let sending = &mut self.sending;
+                let sending = &self.sending;
                 let disorder = Disorder {
                     duplicates: sending.dup_acks,
                     highest_ack: sending.highest_ack,
                     is_past_recovery: sending.highest_ack >= sending.recover
                         || !sending.is_recover_active,
                 };
-                if sending.loss.begins_recovery(&sending.scoreboard, disorder) {
+                if self.detect(|loss, flight| loss.begins_recovery(flight, disorder)) {
                     self.enter_recovery(delivered, env);
                 } else if self.config.limited_transmit {
                     // RFC 3042
-                    sending.loss.on_duplicate(&mut sending.scoreboard, self.agreed.feedback());
+                    self.detect(|loss, flight| loss.on_duplicate(flight));
                 }
             }
             _ => {}
         }
     }
 
+    /// Does what loss detection asks for; `delivered` bytes are newly acknowledged or SACKed.
+    #[inline(always)]
+    pub(super) fn heed<E: Environment>(&mut self, finding: Finding, delivered: u32, env: &mut E) {
+        match finding {
+            Finding::Nothing => {}
+            Finding::Lost => self.on_loss_found(delivered, env),
+            Finding::Probe => self.probe_for_losses(env),
+        }
+    }
+
+    fn on_loss_found<E: Environment>(&mut self, delivered: u32, env: &mut E) {
+        if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
+            self.bytes_in_flight();
+            self.send_pending(env);
+        } else {
+            self.enter_recovery(delivered, env);
+        }
+    }
+
+    /// RFC 8985 section 7.3: new data if the peer's window has room for it, or else the last segment again.
+    fn probe_for_losses<E: Environment>(&mut self, env: &mut E) {
+        let scoreboard = &self.sending.scoreboard;
+        let size = self.tcb.segment_size;
+        if scoreboard.unsent() > 0 && scoreboard.sent_size() + size <= self.sending.window {
+            self.tcb.next_tx_seq = self.tcb.high_tx_mark;
+            let sent = self.send_data(self.tcb.high_tx_mark, size, Flags::ACK, env);
+            self.tcb.next_tx_seq += sent;
+        } else if let Some(last) = scoreboard.last_sent() {
+            self.send_data(last, size, Flags::ACK, env);
+        }
+    }
+
     /// RFC 6675 section 5, step (4): fast retransmit.
     fn enter_recovery<E: Environment>(&mut self, delivered: u32, env: &mut E) {
-        self.sending.loss.on_recovery(&mut self.sending.scoreboard, self.agreed.feedback());
+        self.detect(|loss, flight| loss.on_recovery(flight));
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
         self.congestion.algorithm().set_state(&mut self.tcb, CongState::Recovery);
@@ -353,7 +385,7 @@ impl<P: Profile> Socket<P> {
 
     /// An ACK below the recovery point (RFC 6582 section 3.2 step 3, RFC 6675 section 5 step B).
     fn on_partial_ack<E: Environment>(&mut self, info: AckInfo, segments: u32, env: &mut E) {
-        self.sending.loss.on_partial_ack(&mut self.sending.scoreboard, self.agreed.feedback());
+        self.detect(|loss, flight| loss.on_partial_ack(flight));
         if segments >= 1 {
             self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
         }

@@ -1,11 +1,9 @@
 //! Who moves the congestion window: the algorithm together with loss recovery, or the algorithm alone.
 
-use crate::cpp;
 use crate::tcp::control::{CaEvent, CongestionControl, Control, RateControl};
 use crate::tcp::rate::RateEstimator;
 use crate::tcp::recovery::{AckKind, Recovery};
 use crate::tcp::tcb::Tcb;
-use crate::time::Rate;
 
 /// Under rate control all of this leaves the window alone, but for [`Self::rate_control`].
 #[derive(Debug)]
@@ -77,20 +75,9 @@ impl Congestion {
         }
     }
 
-    /// As Linux does: a multiple of cwnd / sRTT, larger in early slow start.
+    /// Whether the algorithm sets the pacing rate itself.
     #[inline]
-    pub(super) fn update_pacing_rate(&self, tcb: &mut Tcb) {
-        if !tcb.pacing || matches!(self.control, Control::Rate(_)) {
-            return;
-        }
-        let percent =
-            if tcb.cwnd < tcb.ssthresh / 2 { tcb.pacing_ss_ratio } else { tcb.pacing_ca_ratio };
-        let factor = f64::from(percent) / 100.0;
-        let bits = f64::from(tcb.cwnd.max(tcb.bytes_in_flight).wrapping_mul(8));
-        let rate = Rate(cpp::to_u64(bits * factor / tcb.srtt.secs_f64()));
-        // The product has 32 bits, as in ns-3; where it wraps to 0, ns-3 divides by zero next.
-        if rate > Rate(0) {
-            tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
-        }
+    pub(super) fn is_rate_control(&self) -> bool {
+        matches!(self.control, Control::Rate(_))
     }
 }

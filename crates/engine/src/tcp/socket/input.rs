@@ -4,6 +4,7 @@ use super::parts::HeardListening;
 use super::{Environment, Socket, State, Timer};
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
 use crate::seq::Seq;
+use crate::tcp::acks::AckPolicy;
 use crate::tcp::control::{CaEvent, EarlyAck};
 use crate::tcp::profile::Profile;
 use crate::tcp::tcb::{CongState, EcnState, UseEcn};
@@ -22,6 +23,7 @@ impl<P: Profile> Socket<P> {
         } else if !self.take_steadily(packet, env) {
             self.take_segment(packet, env);
         }
+        self.settle_loss_timer(env);
     }
 
     /// A segment comes where data is held back that is out of order.
@@ -296,7 +298,7 @@ impl<P: Profile> Socket<P> {
         self.establish(env);
         self.receiving.reassembly.set_next_rx(packet.seq + 1);
         self.sync_rx();
-        self.congestion.update_pacing_rate(&mut self.tcb);
+        self.update_pacing_rate();
         self.send_control(Flags::ACK, env);
         let agreed = flags.0 & ECN_SETUP.0 == Flags::ECE.0;
         self.tcb.ecn_state = if self.tcb.use_ecn != UseEcn::Off && agreed {
@@ -306,7 +308,7 @@ impl<P: Profile> Socket<P> {
         };
         self.send_pending(env);
         self.arm(Timer::Opening, Time::ZERO, env);
-        self.receiving.delayed_acks = self.config.delayed_ack_count;
+        self.receiving.acks.on_established();
     }
 
     /// The SYN is answered in an event of its own, as by a forked socket.
@@ -329,9 +331,9 @@ impl<P: Profile> Socket<P> {
         let completes = flags == Flags::ACK && packet.ack == self.tcb.next_tx_seq + 1;
         if completes || flags == Flags::default() {
             self.establish(env);
-            self.receiving.delayed_acks = self.config.delayed_ack_count;
+            self.receiving.acks.on_established();
             self.on_ack(packet, env);
-            self.congestion.update_pacing_rate(&mut self.tcb);
+            self.update_pacing_rate();
             self.offer_space(env);
         } else if flags == Flags::SYN {
             // The SYN-ACK was lost.
@@ -387,22 +389,24 @@ impl<P: Profile> Socket<P> {
             self.send_ack(env);
             return;
         }
-        self.acknowledge_in_order(env);
+        self.acknowledge_in_order(u32::from(packet.payload), env);
     }
 
     /// Of data that came in order: at once, or a little later (RFC 1122 section 4.2.3.2).
     #[inline(always)]
-    pub(super) fn acknowledge_in_order<E: Environment>(&mut self, env: &mut E) {
-        self.receiving.delayed_acks += 1;
-        if self.receiving.delayed_acks >= self.config.delayed_ack_count {
-            self.disarm(Timer::DelayedAck, env);
-            self.receiving.delayed_acks = 0;
-            self.cwnd_event(CaEvent::NonDelayedAck, env);
-            self.send_ack(env);
-        } else {
-            self.cwnd_event(CaEvent::DelayedAck, env);
-            if !self.is_pending(Timer::DelayedAck) {
-                self.arm(Timer::DelayedAck, self.config.delayed_ack_timeout, env);
+    pub(super) fn acknowledge_in_order<E: Environment>(&mut self, bytes: u32, env: &mut E) {
+        match self.receiving.acks.on_data(&self.tcb, bytes) {
+            None => {
+                self.disarm(Timer::DelayedAck, env);
+                self.receiving.acks.on_ack_sent();
+                self.cwnd_event(CaEvent::NonDelayedAck, env);
+                self.send_ack(env);
+            }
+            Some(delay) => {
+                self.cwnd_event(CaEvent::DelayedAck, env);
+                if !self.is_pending(Timer::DelayedAck) {
+                    self.arm(Timer::DelayedAck, delay, env);
+                }
             }
         }
     }

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::config::Config;
 use super::control::Control;
+use super::loss::Flight;
 use super::profile::{Ns3, Profile};
 use super::recovery::Recovery;
 use super::tcb::{CongState, EcnState, Tcb};
@@ -47,10 +48,12 @@ pub enum Timer {
     TimeWait,
     /// Data that came out of order has been held back long enough.
     Resequencing,
+    /// Loss detection wants to be called.
+    Loss,
 }
 
 impl Timer {
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
     /// So many of them are those that most connections set.
     pub const USUAL: usize = Timer::Persist as usize;
     pub const ALL: [Timer; Timer::COUNT] = [
@@ -63,6 +66,7 @@ impl Timer {
         Timer::LastAck,
         Timer::TimeWait,
         Timer::Resequencing,
+        Timer::Loss,
     ];
 }
 
@@ -146,9 +150,9 @@ pub struct Socket<P: Profile = Ns3> {
     found_nothing: bool,
     retransmit_action: RetransmitAction,
 
-    sending: Sending<P::Loss>,
-    round_trips: RoundTrips,
-    receiving: Receiving,
+    sending: Sending<P>,
+    round_trips: RoundTrips<P::Rtt>,
+    receiving: Receiving<P::Acks>,
     agreed: Agreed,
     ecn: EcnMarks,
 }
@@ -260,6 +264,14 @@ impl<P: Profile> Socket<P> {
     fn set_cong_state(&mut self, state: CongState) {
         self.statistics.count_state(&self.tcb, state);
         self.tcb.cong_state = state;
+    }
+
+    /// Asks loss detection.
+    #[inline(always)]
+    fn detect<R>(&mut self, call: impl FnOnce(&mut P::Loss, Flight<'_>) -> R) -> R {
+        let Sending { loss, scoreboard, .. } = &mut self.sending;
+        let (feedback, rto) = (self.agreed.feedback(), self.round_trips.rto);
+        call(loss, Flight { tcb: &self.tcb, scoreboard, feedback, rto })
     }
 
     /// Evaluates the pipe and publishes it.

@@ -1,10 +1,12 @@
 //! Sending: data while the window allows, control segments, and what the application writes.
 
-use super::parts::Gap;
 use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER};
 use crate::seq::Seq;
+use crate::tcp::acks::AckPolicy;
 use crate::tcp::control::CaEvent;
+use crate::tcp::loss::LossDetection;
+use crate::tcp::pacing::Pacing;
 use crate::tcp::profile::Profile;
 use crate::tcp::rate::Pipe;
 use crate::tcp::scoreboard::Rule3;
@@ -46,6 +48,7 @@ impl<P: Profile> Socket<P> {
             return false;
         }
         self.write(Write { bytes, size: bytes, close: false }, env);
+        self.settle_loss_timer(env);
         true
     }
 
@@ -168,7 +171,7 @@ impl<P: Profile> Socket<P> {
         let mut flags = flags;
         if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
-            self.receiving.delayed_acks = 0;
+            self.receiving.acks.on_ack_sent();
         }
         // RFC 3168 section 6.1.2: CWR on the first new segment after the window was reduced.
         if self.tcb.ecn_state == EcnState::EceRcvd
@@ -210,6 +213,7 @@ impl<P: Profile> Socket<P> {
             self.congestion.on_sent(len);
         }
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + len);
+        self.detect(|loss, flight| loss.on_sent(flight, seq, len));
         len
     }
 
@@ -289,7 +293,7 @@ impl<P: Profile> Socket<P> {
         packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
         if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
-            self.receiving.delayed_acks = 0;
+            self.receiving.acks.on_ack_sent();
             self.receiving.highest_ack_sent = self.receiving.highest_ack_sent.max(packet.ack);
         }
         match self.sacks_to_send(flags) {
@@ -393,18 +397,20 @@ impl<P: Profile> Socket<P> {
         TCP_HEADER + options.next_multiple_of(4)
     }
 
-    /// The time until the next segment after one of `bytes`; the last one asked for is remembered.
+    /// The time until the next segment after one of `bytes`.
     pub(super) fn pacing_gap(&mut self, bytes: u32) -> Time {
-        let (rate, gap) = (self.tcb.pacing_rate, &mut self.sending.gap);
-        if (gap.rate, gap.bytes) != (rate, bytes) {
-            *gap = Gap { rate, bytes, time: rate.tx_time(bytes) };
-        }
-        gap.time
+        self.sending.pacing.gap(&self.tcb, bytes)
     }
 
     #[inline(always)]
     pub(super) fn is_pacing(&self) -> bool {
-        let initial = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
-        self.tcb.pacing && (self.tcb.pace_initial_window || self.tcb.high_tx_mark.0 > initial)
+        self.sending.pacing.is_active(&self.tcb)
+    }
+
+    #[inline]
+    pub(super) fn update_pacing_rate(&mut self) {
+        if self.tcb.pacing && !self.congestion.is_rate_control() {
+            self.sending.pacing.update_rate(&mut self.tcb);
+        }
     }
 }

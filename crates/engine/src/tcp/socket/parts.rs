@@ -1,19 +1,24 @@
 //! What a socket is made of.
 
+use crate::packet::SackBlock;
 use crate::seq::Seq;
+use crate::tcp::acks::AckPolicy;
 use crate::tcp::config::Config;
 use crate::tcp::loss::{Feedback, LossDetection};
+use crate::tcp::profile::Profile;
 use crate::tcp::rate::RateEstimator;
 use crate::tcp::reassembly::Reassembly;
 use crate::tcp::resequencing::Resequencer;
-use crate::tcp::scoreboard::Scoreboard;
-use crate::time::{Rate, Time};
+use crate::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
+use crate::time::Time;
 
 /// The half that sends data.
 #[derive(Debug)]
-pub(super) struct Sending<L> {
+pub(super) struct Sending<P: Profile> {
     pub scoreboard: Scoreboard,
-    pub loss: L,
+    pub loss: P::Loss,
+    /// When loss detection is to be called.
+    pub loss_due: Option<Time>,
     pub rate: RateEstimator,
     /// Attempts left to connect, and timeouts in a row left before the connection is given up.
     pub syns_left: u32,
@@ -34,22 +39,29 @@ pub(super) struct Sending<L> {
     pub persist_timeout: Time,
     pub close_on_empty: bool,
     pub connected: bool,
-    pub gap: Gap,
+    pub pacing: P::Pacing,
 }
 
-/// Between a segment of `bytes` and the next at a pacing rate.
-#[derive(Debug, Default)]
-pub(super) struct Gap {
-    pub rate: Rate,
-    pub bytes: u32,
-    pub time: Time,
+/// The two that follow what is delivered.
+struct Followers<'a, L> {
+    rate: &'a mut RateEstimator,
+    loss: &'a mut L,
 }
 
-impl<L: LossDetection> Sending<L> {
+impl<L: LossDetection> Deliveries for Followers<'_, L> {
+    #[inline(always)]
+    fn on_delivered(&mut self, now: Time, segment: &mut Segment) {
+        self.loss.on_delivered(now, segment);
+        self.rate.on_delivered(now, segment.len, segment.last_sent, &mut segment.rate);
+    }
+}
+
+impl<P: Profile> Sending<P> {
     pub(super) fn new(config: &Config, rate: RateEstimator) -> Self {
         Sending {
             scoreboard: Scoreboard::new(config.send_buffer, config.segment_size),
-            loss: L::new(config),
+            loss: P::Loss::new(config),
+            loss_due: None,
             rate,
             syns_left: config.connect_count,
             retries_left: config.data_retries,
@@ -64,8 +76,21 @@ impl<L: LossDetection> Sending<L> {
             persist_timeout: config.persist_timeout,
             close_on_empty: false,
             connected: false,
-            gap: Gap::default(),
+            pacing: P::Pacing::default(),
         }
+    }
+
+    /// See [`Scoreboard::discard_up_to`].
+    #[inline(always)]
+    pub(super) fn discard_up_to(&mut self, ack: Seq, now: Time) {
+        let Sending { scoreboard, rate, loss, .. } = self;
+        scoreboard.discard_up_to(ack, now, &mut Followers { rate, loss });
+    }
+
+    /// See [`Scoreboard::update`].
+    pub(super) fn update(&mut self, blocks: &[SackBlock], now: Time) -> u32 {
+        let Sending { scoreboard, rate, loss, .. } = self;
+        scoreboard.update(blocks, now, &mut Followers { rate, loss })
     }
 
     /// Whole segments in `bytes` of `size` each; the rest is carried over.
@@ -88,12 +113,11 @@ impl<L: LossDetection> Sending<L> {
 
 /// The half that receives data.
 #[derive(Debug)]
-pub(super) struct Receiving {
+pub(super) struct Receiving<A> {
     pub reassembly: Reassembly,
     /// If data is held back that comes out of order.
     pub resequencer: Option<Box<Resequencer>>,
-    /// Segments that wait for an ACK.
-    pub delayed_acks: u32,
+    pub acks: A,
     pub highest_ack_sent: Seq,
     /// The window offered last, in bytes.
     pub advertised: u32,
@@ -112,14 +136,14 @@ pub(super) struct HeardListening {
     pub to_echo: u32,
 }
 
-impl Receiving {
-    pub(super) fn new(config: &Config) -> Receiving {
+impl<A: AckPolicy> Receiving<A> {
+    pub(super) fn new(config: &Config) -> Self {
         let timeout = config.resequencing_timeout;
         let resequences = timeout > Time::ZERO;
         Receiving {
             reassembly: Reassembly::new(config.receive_buffer),
             resequencer: resequences.then(|| Box::new(Resequencer::new(timeout))),
-            delayed_acks: 0,
+            acks: A::new(config),
             highest_ack_sent: Seq(0),
             advertised: 0,
             is_sink: false,

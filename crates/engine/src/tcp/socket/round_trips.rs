@@ -3,7 +3,7 @@
 use crate::ring::Ring;
 use crate::seq::Seq;
 use crate::tcp::config::Config;
-use crate::tcp::rtt::RttEstimator;
+use crate::tcp::rtt::RttEstimation;
 use crate::tcp::tcb::Tcb;
 use crate::time::Time;
 
@@ -31,8 +31,8 @@ impl Sent {
 }
 
 #[derive(Debug)]
-pub(super) struct RoundTrips {
-    estimator: RttEstimator,
+pub(super) struct RoundTrips<R> {
+    estimator: R,
     history: Ring<Sent>,
     /// No entry of it is longer.
     longest: u32,
@@ -43,10 +43,10 @@ pub(super) struct RoundTrips {
     min_rto: Time,
 }
 
-impl RoundTrips {
+impl<R: RttEstimation> RoundTrips<R> {
     /// `initial_rtt`: the estimate before the first sample.
-    pub(super) fn new(config: &Config, initial_rtt: Time) -> RoundTrips {
-        let estimator = RttEstimator::new(initial_rtt);
+    pub(super) fn new(config: &Config, initial_rtt: Time) -> Self {
+        let estimator = R::new(initial_rtt);
         RoundTrips {
             settled_rto: estimator.rto(config.clock_granularity, config.min_rto),
             estimator,

@@ -9,6 +9,8 @@
 use super::ack::Rto;
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::packet::{Ecn, Flags, Packet};
+use crate::tcp::acks::AckPolicy;
+use crate::tcp::loss::LossDetection;
 use crate::tcp::profile::Profile;
 use crate::tcp::tcb::{CongState, EcnMode, EcnState};
 
@@ -21,7 +23,9 @@ impl<P: Profile> Socket<P> {
             && packet.window > 0
             && self.open
             && packet.options.has_timestamps() == self.agreed.timestamps;
-        if !is_usual || !self.is_undisturbed() || self.sending.window == 0 || env.is_plain() {
+        // A detection with a timer may find losses where nothing looks like one.
+        let may_be_steady = !P::Loss::HAS_TIMER && is_usual && !env.is_plain();
+        if !may_be_steady || !self.is_undisturbed() || self.sending.window == 0 {
             return false;
         }
         if packet.payload > 0 {
@@ -88,7 +92,7 @@ impl<P: Profile> Socket<P> {
         self.receiving.reassembly.advance(bytes);
         self.sync_rx();
         env.readable(bytes);
-        self.acknowledge_in_order(env);
+        self.acknowledge_in_order(bytes, env);
     }
 
     fn take_new_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
@@ -97,7 +101,7 @@ impl<P: Profile> Socket<P> {
         self.estimate_rtt(packet);
         let prior_in_flight = self.tcb.bytes_in_flight;
         let delivered_before = self.sending.rate.delivered();
-        self.sending.scoreboard.discard_up_to(ack, now, &mut self.sending.rate);
+        self.sending.discard_up_to(ack, now);
         let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
         self.tcb.last_acked_sacked = delivered;
         self.publish_pipe();
@@ -109,7 +113,7 @@ impl<P: Profile> Socket<P> {
         self.sending.is_recover_active &= ack < self.sending.recover;
         self.congestion.grow(&mut self.tcb, segments);
         self.restart_here(ack, Rto::Anew, env);
-        self.congestion.update_pacing_rate(&mut self.tcb);
+        self.update_pacing_rate();
         self.sample_rate(delivered, 0, prior_in_flight);
         self.send_pending(env);
     }
@@ -163,7 +167,7 @@ impl<P: Profile> Socket<P> {
             self.arm(Timer::Pacing, gap, env);
         }
         self.disarm(Timer::DelayedAck, env);
-        self.receiving.delayed_acks = 0;
+        self.receiving.acks.on_ack_sent();
         let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, Flags::ACK, window, size);
         let has_ecn = self.tcb.ecn_state != EcnState::Disabled;
@@ -179,6 +183,7 @@ impl<P: Profile> Socket<P> {
         self.round_trips.on_sent(seq, size, now);
         self.tcb.next_tx_seq = seq + size;
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + size);
+        self.detect(|loss, flight| loss.on_sent(flight, seq, size));
     }
 }
 
@@ -189,6 +194,7 @@ mod tests {
     use super::*;
     use crate::packet::{SackBlock, SackBlocks};
     use crate::tcp::bench;
+    use crate::tcp::profile::Ns3;
     use crate::tcp::socket::Write;
     use crate::time::Time;
 
@@ -234,7 +240,7 @@ mod tests {
     #[test]
     fn nearly_every_segment_of_an_undisturbed_transfer_is_taken_steadily() {
         for settings in [&[("Timestamp", "true"), ("Sack", "true")][..], &[("DelAckCount", "2")]] {
-            let mut sockets = [(); 2].map(|()| bench::socket("TcpNewReno", settings));
+            let mut sockets = [(); 2].map(|()| bench::socket::<Ns3>("TcpNewReno", settings));
             let mut ends = [true, false].map(|writes| End { writes, ..End::default() });
             sockets[1].listen();
             sockets[0].connect(Time::ZERO, &mut ends[0]);

@@ -2,6 +2,7 @@
 
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::packet::Flags;
+use crate::tcp::acks::AckPolicy;
 use crate::tcp::control::CaEvent;
 use crate::tcp::loss::LossDetection;
 use crate::tcp::profile::Profile;
@@ -19,7 +20,7 @@ impl<P: Profile> Socket<P> {
                 RetransmitAction::Control(flags) => self.send_control(flags, env),
             },
             Timer::DelayedAck => {
-                self.receiving.delayed_acks = 0;
+                self.receiving.acks.on_ack_sent();
                 self.cwnd_event(CaEvent::DelayedAck, env);
                 self.send_ack(env);
             }
@@ -33,7 +34,13 @@ impl<P: Profile> Socket<P> {
                 self.offer_space(env);
             }
             Timer::Resequencing => self.hand_on(env),
+            Timer::Loss => {
+                self.sending.loss_due = None;
+                let finding = self.detect(|loss, flight| loss.on_timer(flight));
+                self.heed(finding, 0, env);
+            }
         }
+        self.settle_loss_timer(env);
     }
 
     fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
@@ -53,7 +60,7 @@ impl<P: Profile> Socket<P> {
         self.sending.dup_acks = 0;
         let is_repeated = self.tcb.cong_state == CongState::Loss
             && self.sending.scoreboard.is_head_retransmitted();
-        self.sending.loss.on_timeout(&mut self.sending.scoreboard, self.agreed.feedback());
+        self.detect(|loss, flight| loss.on_timeout(flight));
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
         self.round_trips.rto = doubled::<P>(self.round_trips.rto); // RFC 6298 section 5.5
@@ -69,6 +76,23 @@ impl<P: Profile> Socket<P> {
         self.bytes_in_flight();
         self.send_pending(env);
         self.bytes_in_flight();
+    }
+
+    /// The timer of loss detection is set for when it wants to be called.
+    #[inline(always)]
+    pub(super) fn settle_loss_timer<E: Environment>(&mut self, env: &mut E) {
+        if !P::Loss::HAS_TIMER {
+            return;
+        }
+        let due = self.sending.loss.deadline().filter(|_| self.open);
+        if due == self.sending.loss_due {
+            return;
+        }
+        self.disarm(Timer::Loss, env);
+        self.sending.loss_due = due;
+        if let Some(due) = due {
+            self.arm(Timer::Loss, due.max(self.tcb.now) - self.tcb.now, env);
+        }
     }
 
     /// RFC 9293 section 3.8.6.1: one byte beyond a closed window, at growing intervals.

@@ -7,6 +7,7 @@ mod handshake;
 mod loss;
 mod ns3_calls;
 mod ns3_suites;
+mod profiles;
 mod reordering;
 mod sending;
 mod windows;
