@@ -11,10 +11,12 @@ from site_browser import Browser
 from site_html import parse
 
 from ccperf import backends, catalogue, site
+from ccperf.cli.app import invoke
 from ccperf.evidence import cells, compare
 from ccperf.evidence.verdict import effect_text
 from ccperf.result import Result
 from ccperf.site.inventory import inventory
+from ccperf.site.memory import Memory
 from ccperf.site.scores import CRITERIA, Scores
 from ccperf.store import Store
 
@@ -119,10 +121,25 @@ def test_a_sentence_counts_every_experiment_and_criterion_once(scores: Scores) -
         assert said.startswith("against TcpNewReno: ")
         counts = [int(count) for count in re.findall(r" in (\d+) of \d+", said)]
         assert sum(counts) == sum(each.direction in ("more", "less") for each in own)
-        rest = re.search(r"of the other (\d+) comparison", said)
+        rest = re.search(r"the other (\d+) comparison", said)
         if "equal within 1 % in the rest" not in said:
             assert sum(counts) + int(rest[1] if rest else 0) == len(own)
     assert scores.sentence("TcpNewReno", "TcpNewReno", 9) is None
+
+
+def test_a_run_that_draws_nothing_stands_for_every_seed_on_the_site_too(tmp_path: Path) -> None:
+    """A campaign makes one run of NewReno and three of BBR; pages compare all three pairs."""
+    path = tmp_path / "runs.db"
+    line = ["run", "aqm", "--cc", "newreno,bbr", "--k", "1,2", "--qdisc", "codel"]
+    assert invoke([*line, "--seed", "1..3", "--stop-time", "2s", "--db", str(path)]) == 0
+    with Memory(tmp_path) as memory:
+        remembered = list(memory.records(path))
+    assert remembered == list(cells.records(path))
+    found = cells.gather(remembered)
+    assert sorted(len(cell.metrics) for cell in found) == [1, 1, 3, 3]
+    made = Scores(inventory(found, [path.name]))
+    assert {row.seeds for row in made.against("TcpNewReno")} == {3}
+    assert {row.seeds for row in made.against("TcpBbr")} == {3}
 
 
 def test_the_baseline_s_sentence_is_the_other_s_turned_round(scores: Scores) -> None:

@@ -50,7 +50,7 @@ class Record:
     #: One value a metric.
     metrics: Mapping[str, float]
     #: Whether the run draws random numbers.
-    draws: bool = True
+    draws: bool
 
 
 @dataclass

@@ -168,11 +168,16 @@ def effect_text(effect: Effect, value: float | None) -> str:
     if value is None:
         return ""
     if effect == "difference":
-        return f"{value:+.3g}".replace("-", "−")
+        sign = {True: "+", False: "−"}[value > 0] if value else ""
+        return f"{sign}{_digits(abs(value))}"
     if value in (0, math.inf):
         return "from 0" if value else "to 0"
     # Near 1, what matters comes behind the zeros.
-    return f"x{value:.3f}" if 0.9 < value < 1.1 else f"x{value:.3g}"
+    return f"x{value:.3f}" if 0.9 < value < 1.1 else f"x{_digits(value)}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _direction(

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, _native, backends
+from ccperf.chance import draws
 from ccperf.evidence.cells import Record, settings_of
 from ccperf.metrics import METRICS, SIZE_CLASSES
 from ccperf.result import Provenance
@@ -181,12 +182,16 @@ def _from_store(store: Store, run: str, database: Path) -> Iterator[Record]:
     metrics = store.reduced_metrics(run).get(run, {})
     for row in store.runs(run_id=run):
         settings = settings_of(scenario, row)
-        yield Record(row, database, settings, str(scenario["stop_time"]), metrics)
+        stop_time = str(scenario["stop_time"])
+        yield Record(row, database, settings, stop_time, metrics, draws(scenario))
 
 
 def _written(records: list[Record]) -> list[Any]:
     return [
-        [record.settings, record.stop_time, {**asdict(record.row), "cc": list(record.row.cc)}]
+        [
+            *(record.settings, record.stop_time, record.draws),
+            {**asdict(record.row), "cc": list(record.row.cc)},
+        ]
         for record in records
     ]
 
@@ -200,10 +205,10 @@ def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
     values = array("d", bytes(plain))
     # NaN is no value.
     metrics = {name: v for name, v in zip(_NAMES, values, strict=True) if v == v}
-    for settings, stop_time, row in written:
+    for settings, stop_time, is_drawn, row in written:
         row["provenance"] = Provenance(**row["provenance"])
         row["cc"] = tuple(row["cc"])
-        yield Record(RunRow(**row), database, settings, stop_time, metrics)
+        yield Record(RunRow(**row), database, settings, stop_time, metrics, is_drawn)
 
 
 #: What is in most rows, so that it takes no room in each.

@@ -206,7 +206,7 @@ class Scores:
             said += "but " if bad and finding is bad[0] and good else ""
             said += finding.text("" if said else " experiments")
         named = {id(row) for finding in (*good, *bad) for row in finding.rows}
-        rest = _rest([row for row in rows if id(row) not in named])
+        rest = _rest([row for row in rows if id(row) not in named], is_all=not said)
         return f"against {base}: {'; '.join(filter(None, (said, rest)))}."
 
 
@@ -222,13 +222,15 @@ def _findings(rows: Sequence[Row]) -> list[Finding]:
     return sorted(found, key=lambda finding: -len(finding.rows))
 
 
-def _rest(rows: Sequence[Row]) -> str:
+def _rest(rows: Sequence[Row], *, is_all: bool) -> str:
     """Say what else there is, in one clause."""
     words = Counter(row.verdict.word for row in rows)
+    if not rows:
+        return ""
     if len(words) == 1 and words["equal"]:
-        return f"equal within {percent(LEAST)} in the rest"
-    said = [f"{count} {word}" for word, count in words.most_common()]
-    return f"of the other {counted(len(rows), 'comparison')} {_listed(said)}" if said else ""
+        return f"equal within {percent(LEAST)} in {'everything' if is_all else 'the rest'}"
+    said = _listed([f"{count} {word}" for word, count in words.most_common()])
+    return f"{'' if is_all else 'the other '}{counted(len(rows), 'comparison')}: {said}"
 
 
 def _against(group: Group, base: str) -> list[list[Any]]:
@@ -309,13 +311,20 @@ def _seeds(cell: Cell, metric: str) -> set[int]:
 
 
 def _over(cells: Sequence[Cell], metric: str) -> Summary:
-    """Return the mean over cells, with its interval from the seeds that all of them have."""
-    seeds = set.intersection(*(_seeds(cell, metric) for cell in cells))
+    """Return the mean over cells, with its interval from the seeds that all of them have.
+
+    A cell in which nothing is drawn has any seed.
+    """
+    varying = [cell for cell in cells if not cell.is_constant] or cells[:1]
+    seeds = set.intersection(*(_seeds(cell, metric) for cell in varying))
     if not seeds:
         each = [summarise([m[metric] for m in c.metrics.values() if metric in m]) for c in cells]
         return summarise([sum(one.mean for one in each) / len(each)])
     return summarise(
-        [sum(cell.metrics[seed][metric] for cell in cells) / len(cells) for seed in sorted(seeds)]
+        [
+            sum((cell.at(seed) or {})[metric] for cell in cells) / len(cells)
+            for seed in sorted(seeds)
+        ]
     )
 
 
