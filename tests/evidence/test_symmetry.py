@@ -153,27 +153,48 @@ def test_whatever_the_values_are_the_order_of_names_changes_nothing(
     (row,) = compare({"a": a, "b": b}, [metric], least=least).rows
     said = row.verdict
     assert said.more + said.less + said.equal + said.unknown == said.points == len(a)
-    # What is called more or less is shown.
+    # What is called more or less is shown, and the mean says no other.
+    none = 1 if row.size.effect == "ratio" else 0
+    if row.size.mean is not None and said.direction in ("more", "less"):
+        slack = (1 + 1e-9 + least) if row.size.zeros else 1
+        if row.size.effect == "ratio":
+            assert row.size.mean ** (1 if said.direction == "more" else -1) * slack >= none
+        else:
+            assert row.size.mean * (1 if said.direction == "more" else -1) >= none
     assert said.more + said.less <= said.shown
 
 
-def test_a_point_where_one_side_is_zero_counts_and_has_no_factor() -> None:
-    def drops(name: str, values: list[float]) -> list[Cell]:
-        return [
+def drops(*values: tuple[float, float]) -> Row:
+    """A row over points with so many drops of both sides, whatever the seed."""
+    a, b = (
+        [
             Cell(
                 Point("aqm", (("k", str(k)),), "same"),
-                name,
+                "ab"[side],
                 "native",
                 "engine",
-                {seed: {"total_qdisc_drops_l2": value} for seed in (1, 2)},
+                {seed: {"total_qdisc_drops_l2": pair[side]} for seed in (1, 2)},
             )
-            for k, value in enumerate(values)
+            for k, pair in enumerate(values)
         ]
-
-    a, b = drops("a", [0, 0, 4, 6]), drops("b", [0, 5, 8, 12])
+        for side in (0, 1)
+    )
     (row,) = compare({"a": a, "b": b}, ["total_qdisc_drops_l2"]).rows
+    return row
+
+
+def test_a_point_where_one_side_is_zero_counts_and_has_no_factor() -> None:
+    row = drops((0, 0), (0, 5), (4, 8), (6, 12))
     assert row.size.mean == pytest.approx(4 ** (1 / 3))  # of 1, 2 and 2
     assert (row.size.zeros, row.size.largest.value) == (1, math.inf)
     assert row.size.largest.point == (("k", "1"),)
     assert str(row.verdict) == "worse at 3, equal within 1 % at 1"
     assert row.verdict.shown == 3
+
+
+def test_what_a_row_is_called_agrees_with_the_mean_that_stands_beside_it() -> None:
+    """Drops that go to 0 at one point, and are alike or more in the mean of the others."""
+    assert drops((5, 0), (0, 0), (400, 400)).verdict.word == "better"
+    assert drops((5, 0), (0, 0), (400, 480)).verdict.word == "mixed"
+    assert drops((5, 0)).verdict.word == "better"
+    assert drops((0, 5)).verdict.word == "worse"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +65,7 @@ def _table(comparison: Comparison, over_grids: bool) -> tuple[list[str], list[li
     for row in comparison.rows:
         lines.setdefault((row.experiment, row.point, row.metric), []).append(row)
     is_pooled = any(row.points > 1 for row in comparison.rows)
+    over_grids = over_grids and is_pooled
     one, *others = comparison.sides
     columns = ["where", "metric", "unit", comparison.base]
     columns += ["side", "its value"] if others else [one]
@@ -84,7 +84,7 @@ def _table(comparison: Comparison, over_grids: bool) -> tuple[list[str], list[li
                 base,
                 *([row.side] if others else []),
                 value,
-                difference_text(row),
+                row.text,
                 *(extremes if is_pooled else []),
                 *([_over_grids(row)] if over_grids else []),
                 _shown(row),
@@ -107,27 +107,6 @@ def _values(row: Row) -> tuple[str, str]:
         return digits(base), digits(side)
     (found,) = row.differences
     return _value(found.base), _value(found.other)
-
-
-def difference_text(row: Row) -> str:
-    """`x1.45 (1.41 to 1.49)`, `+3.2 (3.1 to 3.3)`: with the interval over seeds at a point."""
-    from ccperf.evidence.verdict import effect_text
-
-    size = row.size
-    if size.mean is None:
-        return effect_text(size.effect, size.largest.value or size.least.value)
-    text = effect_text(size.effect, size.mean)
-    interval = row.differences[0].interval if row.points == 1 else None
-    if interval:
-        text += f" ({_interval(size.effect, interval)})"
-    if size.zeros:
-        text += f" at {row.points - size.zeros}"
-    return text
-
-
-def _interval(effect: str, interval: tuple[float, float]) -> str:
-    low, high = map(math.exp, interval) if effect == "ratio" else interval
-    return f"{digits(low, 3)} to {digits(high, 3)}"
 
 
 def _extreme(row: Row, extreme: Extreme) -> str:
@@ -167,7 +146,7 @@ def _print_gates(
                 gate.text,
                 _where(row),
                 *_values(row),
-                difference_text(row),
+                row.text,
             ]
             for gate, row in broken
         ]

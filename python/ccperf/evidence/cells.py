@@ -116,14 +116,16 @@ def records(path: Path) -> Iterator[Record]:
     """Yield what is known of each run of a database, at each point that it serves."""
     with Store(path, "r") as store:
         metrics = store.reduced_metrics()
-        known: dict[str, tuple[str, str, bool]] = {}
         for row in store.runs():
-            if row.id not in known:
-                scenario = store.scenario(row.id)
-                settings = settings_of(scenario, row)
-                known[row.id] = settings, str(scenario["stop_time"]), draws(scenario)
-            settings, stop_time, is_drawn = known[row.id]
-            yield Record(row, path, settings, stop_time, metrics.get(row.id, {}), is_drawn)
+            yield record(row, path, store.scenario(row.id), metrics.get(row.id, {}))
+
+
+def record(
+    row: RunRow, database: Path, scenario: Mapping[str, Any], metrics: Mapping[str, float]
+) -> Record:
+    """Return what a cell takes of a run."""
+    stop_time = str(scenario["stop_time"])
+    return Record(row, database, _settings(scenario, row), stop_time, metrics, draws(scenario))
 
 
 def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, list[Cell]]:
@@ -145,7 +147,7 @@ def _point(row: RunRow, settings: str) -> Point:
     return Point(row.experiment or row.label or "scenario", parameters, settings)
 
 
-def settings_of(scenario: Mapping[str, Any], row: RunRow) -> str:
+def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     """Return a hash of what all algorithms and seeds of a point have in common.
 
     An experiment may draw from the seed what links change to (a walk), but not when. If the

@@ -70,6 +70,20 @@ class Row:
         return verdict.size(self.differences)
 
     @property
+    def text(self) -> str:
+        """How large the difference is: `x1.45 (1.41 to 1.49)`, with the interval of a point."""
+        size = self.size
+        if size.mean is None:
+            return verdict.effect_text(size.effect, size.largest.value or size.least.value)
+        text = verdict.effect_text(size.effect, size.mean)
+        interval = self.differences[0].interval if self.points == 1 else None
+        if interval:
+            ends = map(math.exp, interval) if size.effect == "ratio" else interval
+            low, high = (verdict.effect_text(size.effect, end).lstrip("x") for end in ends)
+            text += f" ({low} to {high})"
+        return f"{text} at {self.points - size.zeros}" if size.zeros else text
+
+    @property
     def over_grids(self) -> tuple[float, float] | None:
         """The interval of the mean difference over points, as if they were drawn at random."""
         return verdict.size(self.differences, over_grids=True).over_grids

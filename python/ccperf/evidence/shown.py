@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf.errors import UsageError
-from ccperf.evidence.verdict import effect_text
 from ccperf.figures import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.metrics import named
 from ccperf.notebook import table
@@ -74,7 +73,7 @@ def html(comparison: Comparison) -> str:
     head = ("experiment", "point", "metric", "side", comparison.base, "side's", "difference")
     lines = []
     for row in comparison.rows:
-        said, size, (base, side) = row.verdict, row.size, row.means
+        said, (base, side) = row.verdict, row.means
         mark = {True: "▲ ", False: "▼ ", None: ""}[said.is_better]
         point = " ".join(f"{name}={value}" for name, value in row.point)
         lines.append(
@@ -85,7 +84,7 @@ def html(comparison: Comparison) -> str:
                 row.side,
                 f"{base:.4g}",
                 f"{side:.4g}",
-                effect_text(size.effect, size.mean),
+                row.text,
                 f"{said.shown} of {said.points}",
                 f"{mark}{said}",
             )

@@ -186,15 +186,19 @@ def _direction(
     more, less = directions["more"], directions["less"]
     if more and less:
         return "mixed"
-    if more or less:
-        # A point where only one side is 0 outweighs all others.
-        mean = sum(each.size for each in differences) / len(differences)
-        if differences[0].effect == "ratio":
-            margin = math.log1p(least)
-        else:
-            margin = fmean(each.margin for each in differences)
-        return ("more" if more else "less") if mean * (1 if more else -1) > margin else "mixed"
-    return "equal" if directions["equal"] == len(differences) else "unknown"
+    if not more and not less:
+        return "equal" if directions["equal"] == len(differences) else "unknown"
+    sign = 1 if more else -1
+    sizes = [each.size * sign for each in differences]
+    finite = [size for size in sizes if math.isfinite(size)]
+    if differences[0].effect == "ratio":
+        margin = math.log1p(least)
+    else:
+        margin = fmean(each.margin for each in differences)
+    # A point where one side is 0 has no place in the mean; it is enough if that says no other.
+    if finite and fmean(finite) <= (-margin if math.inf in sizes else margin):
+        return "mixed"
+    return "more" if more else "less"
 
 
 def _word(direction: Direction, better: Better) -> Word:

@@ -64,7 +64,7 @@ def _cell(row: Row | None) -> DifferenceCell:
     said, size, (base, side) = row.verdict, row.size, row.means
     unit = METRICS[row.metric].unit
     unit = "" if unit == "1" else f" {unit}"
-    value = effect_text(size.effect, size.largest.value if size.mean is None else size.mean)
+    value = row.text
     mark = MARKS[said.word]
     # Six digits are enough to look at, and the same on every machine.
     title = (

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, _native, backends
-from ccperf.chance import draws
-from ccperf.evidence.cells import Record, settings_of
+from ccperf.evidence.cells import Record, record
 from ccperf.metrics import METRICS, SIZE_CLASSES
 from ccperf.result import Provenance
 from ccperf.site import copies
@@ -181,18 +180,16 @@ def _from_store(store: Store, run: str, database: Path) -> Iterator[Record]:
     scenario = store.scenario(run)
     metrics = store.reduced_metrics(run).get(run, {})
     for row in store.runs(run_id=run):
-        settings = settings_of(scenario, row)
-        stop_time = str(scenario["stop_time"])
-        yield Record(row, database, settings, stop_time, metrics, draws(scenario))
+        yield record(row, database, scenario, metrics)
 
 
 def _written(records: list[Record]) -> list[Any]:
     return [
         [
-            *(record.settings, record.stop_time, record.draws),
-            {**asdict(record.row), "cc": list(record.row.cc)},
+            *(each.settings, each.stop_time, each.draws),
+            {**asdict(each.row), "cc": list(each.row.cc)},
         ]
-        for record in records
+        for each in records
     ]
 
 

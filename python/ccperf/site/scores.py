@@ -133,10 +133,13 @@ class Finding:
         """Return `higher utilisation in 14 of 26 experiments (x1.02 to x1.9)`."""
         what = self.criterion.more if self.is_more else self.criterion.less
         text = f"{what} in {len(self.rows)} of {self.of}{noun}"
-        sizes = sorted(row.size.mean for row in self.rows if row.size.mean is not None)
+        effect, unit = METRICS[self.criterion.metric].effect, self.criterion.unit
+        none = 1 if effect == "ratio" else 0
+        known = [row.size.mean for row in self.rows if row.size.mean is not None]
+        # Where one side is 0 at some point, the others may be alike in the mean.
+        sizes = sorted(size for size in known if size != none and (size > none) == self.is_more)
         if not sizes:
             return text
-        effect, unit = METRICS[self.criterion.metric].effect, self.criterion.unit
         ends = dict.fromkeys(effect_text(effect, size) for size in (sizes[0], sizes[-1]))
         said = " to ".join(ends) + (f" {unit}" if unit and effect == "difference" else "")
         return f"{text} ({said})"
