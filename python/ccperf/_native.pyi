@@ -129,6 +129,9 @@ def write_parquet(columns: Sequence[tuple[str, Column]], compressed: bool) -> by
 
 # Algorithms of the user's own.
 
+def user_calls() -> list[str]:
+    """The functions of user code by their numbers in the monitor's file, from 1 on."""
+
 def is_user_code(name: str) -> bool:
     """Whether an algorithm's name stands for a shared library or a Python class."""
 

@@ -56,7 +56,11 @@ class CongestionControl:
             tcb.cwnd += max(tcb.segment_size * tcb.segment_size // tcb.cwnd, 1)
 
     def pkts_acked(self, tcb: Tcb, segments_acked: int, rtt_ns: int) -> None:
-        """Called when an ACK has acknowledged `segments_acked` full segments."""
+        """Called when an ACK has acknowledged `segments_acked` full segments.
+
+        `rtt_ns` is the smoothed RTT, as ns-3 hands it over (Linux: the sample of this ACK);
+        ``tcb.last_rtt_ns`` is the last sample.
+        """
 
     def set_state(self, tcb: Tcb, state: str) -> None:
         """Called before the state machine enters `state`; ``tcb.cong_state`` is still the old one.

@@ -37,44 +37,45 @@ impl Monitor {
     }
 }
 
-/// The functions of an algorithm, by their numbers in the monitor's file.
-#[derive(Clone, Copy, Debug)]
-#[repr(u8)]
-pub enum Call {
-    Create = 1,
-    Init,
-    Ssthresh,
-    CongAvoid,
-    PktsAcked,
-    SetState,
-    CwndEvent,
-    CongControl,
-    Enqueue,
-    Dequeue,
-    Timer,
-    Pick,
-    Tick,
+/// Declares the functions of algorithms, with their names in `ccperf.h` and in Python.
+macro_rules! calls {
+    ($($call:ident = $name:literal,)*) => {
+        /// The functions of an algorithm; their numbers in the monitor's file count from 1.
+        #[derive(Clone, Copy, Debug)]
+        #[repr(u8)]
+        pub enum Call {
+            $($call,)*
+        }
+
+        impl Call {
+            /// All names, in the order of their numbers.
+            pub const NAMES: &[&str] = &[$($name),*];
+
+            pub fn name(self) -> &'static str {
+                Call::NAMES[self as usize]
+            }
+
+            fn number(self) -> u64 {
+                self as u64 + 1
+            }
+        }
+    };
 }
 
-impl Call {
-    /// Its name in `ccperf.h` and in Python.
-    pub fn name(self) -> &'static str {
-        match self {
-            Call::Create => "create",
-            Call::Init => "init",
-            Call::Ssthresh => "ssthresh",
-            Call::CongAvoid => "cong_avoid",
-            Call::PktsAcked => "pkts_acked",
-            Call::SetState => "set_state",
-            Call::CwndEvent => "cwnd_event",
-            Call::CongControl => "cong_control",
-            Call::Enqueue => "enqueue",
-            Call::Dequeue => "dequeue",
-            Call::Timer => "timer",
-            Call::Pick => "pick",
-            Call::Tick => "tick",
-        }
-    }
+calls! {
+    Create = "create",
+    Init = "init",
+    Ssthresh = "ssthresh",
+    CongAvoid = "cong_avoid",
+    PktsAcked = "pkts_acked",
+    SetState = "set_state",
+    CwndEvent = "cwnd_event",
+    CongControl = "cong_control",
+    Enqueue = "enqueue",
+    Dequeue = "dequeue",
+    Timer = "timer",
+    Pick = "pick",
+    Tick = "tick",
 }
 
 /// Reports the calls of one algorithm.
@@ -96,7 +97,7 @@ impl Probe {
         let Some(monitor) = &self.monitor else { return call() };
         monitor.word(0).store(now.0, Ordering::Relaxed);
         monitor.word(1).fetch_add(1, Ordering::Relaxed);
-        monitor.word(2).store((self.algorithm + 1) << 8 | what as u64, Ordering::Relaxed);
+        monitor.word(2).store((self.algorithm + 1) << 8 | what.number(), Ordering::Relaxed);
         let result = call();
         monitor.word(2).store(0, Ordering::Relaxed);
         result

@@ -37,6 +37,7 @@ mod _native {
         congestion::{RateSample, Tcb},
         is_user_code,
         queue::{Packet, Queue},
+        user_calls,
     };
 
     #[pymodule_export]

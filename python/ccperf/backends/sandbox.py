@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from ccperf import recording
+from ccperf import _native, recording
 from ccperf.backends import keeper
 from ccperf.errors import RunError
 from ccperf.parquet import decode_table
@@ -41,24 +41,9 @@ RUN_LIMIT = ("CCPERF_RUN_LIMIT", 3600.0)
 #: How many runs may be made at a time; what memory may be used they have in equal parts.
 _runs_at_a_time = 1
 
-#: Functions of an algorithm by their numbers in the monitor's file.
-CALLS = (
-    "",
-    "create",
-    "init",
-    "ssthresh",
-    "cong_avoid",
-    "pkts_acked",
-    "set_state",
-    "cwnd_event",
-    "cong_control",
-    "enqueue",
-    "dequeue",
-    "timer",
-    "pick",
-    "tick",
-)
-_CREATE = 1
+#: Functions of an algorithm by their numbers in the monitor's file; 0 is between calls.
+CALLS = ("", *_native.user_calls())
+_CREATE = CALLS.index("create")
 #: The folder of the worker's tables, in the job's.
 TABLES = "tables"
 #: Characters of an error of user code that are passed on.

@@ -184,6 +184,8 @@ typedef struct ccperf_cca {
     int64_t (*ssthresh)(void *self, ccperf_tcb *tcb, int64_t bytes_in_flight);
     /* Grow the window: for each ACK of new data in Open and Loss. */
     void (*cong_avoid)(void *self, ccperf_tcb *tcb, int64_t segments_acked);
+    /* An ACK has acknowledged full segments. `rtt_ns` is the smoothed RTT, as in ns-3 (Linux: this ACK's
+     * sample); the last sample is tcb->last_rtt_ns. */
     void (*pkts_acked)(void *self, ccperf_tcb *tcb, int64_t segments_acked, int64_t rtt_ns);
     /* The state is about to become `state`; tcb->cong_state is still the old one. */
     void (*set_state)(void *self, ccperf_tcb *tcb, int32_t state);

@@ -52,7 +52,8 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// `IncreaseWindow`), and not at all under rate control.
     fn cong_avoid(&mut self, _tcb: &mut Tcb, _segments_acked: u32) {}
 
-    /// An ACK has acknowledged `segments_acked` full segments.
+    /// An ACK has acknowledged `segments_acked` full segments.  `rtt` is the smoothed RTT, as ns-3 hands it over
+    /// (Linux: the sample of this ACK); `tcb.last_rtt` is the last sample.
     fn pkts_acked(&mut self, _tcb: &mut Tcb, _segments_acked: u32, _rtt: Time) {}
 
     /// The state machine is about to enter `state`; `tcb.cong_state` is still the old one.

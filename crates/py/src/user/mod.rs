@@ -24,6 +24,12 @@ use balancer::PythonBalancer;
 use congestion::PythonCca;
 use queue::PythonQdisc;
 
+/// The functions of user code by their numbers in the monitor's file, from 1 on.
+#[pyfunction]
+pub fn user_calls() -> Vec<&'static str> {
+    Call::NAMES.to_vec()
+}
+
 #[pyfunction]
 pub fn is_user_code(name: &str) -> bool {
     user::is_user_code(name)
