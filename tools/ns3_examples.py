@@ -20,7 +20,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ccperf.backends.ns3.build import MODULES, NS3_VERSION, toolchain
+from ccperf.backends.ns3.build import toolchain
+from ccperf.backends.ns3.release import MODULES
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "tests" / "exec" / "ns3_examples.json"
@@ -74,17 +75,17 @@ def compile_example(source: Path, scratch: Path) -> None:
     )
     unit = scratch / source.name
     unit.write_text(text)
-    libraries = tools.ns3 / "lib64"
+    libraries = tools.ns3.libraries
     modules = ("flow-monitor", "point-to-point-layout", "config-store", *MODULES)
     subprocess.run(
         [
             *(tools.compiler, "-std=c++20", "-O1", str(unit), "-o", str(scratch / source.stem)),
-            *(f"-I{ROOT / 'tools'}", "-isystem", str(tools.ns3 / "include")),
+            *(f"-I{ROOT / 'tools'}", "-isystem", str(tools.ns3.include)),
             *("-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE"),
             *(f"-L{libraries}", f"-Wl,-rpath,{libraries}"),
             # The wheel's config-store has a window of GTK, which nobody opens.
             "-Wl,--allow-shlib-undefined",
-            *(f"-lns{NS3_VERSION}-{module}" for module in modules),
+            *(f"-l{tools.ns3.library(module)}" for module in modules),
         ],
         check=True,
     )

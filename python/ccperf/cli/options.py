@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -63,6 +64,30 @@ class Running:
             help="C++ files of your ns-3 classes, e.g. my-cca.cc,my-cca.h, compiled into ns-3."
         ),
     ] = ""
+    ns3: Annotated[
+        str,
+        Parameter(
+            help="Your ns-3 in place of the wheel: a built tree or an installed prefix, 3.44 or "
+            "newer; CCPERF_NS3 says the same (docs/ns3.md)."
+        ),
+    ] = ""
+
+    def declare_ns3(self, *, is_used: object) -> None:
+        """Take the ns-3 that is named; processes that are started inherit it.
+
+        Raises :class:`~ccperf.errors.UsageError`.
+        """
+        if not self.ns3:
+            return
+        if not is_used:
+            raise UsageError("--ns3", f"needs --backend ns3, not `{self.backend}`")
+        from ccperf.backends.ns3 import release
+
+        os.environ[release.VARIABLE] = str(Path(self.ns3).expanduser().absolute())
+        try:
+            release.find()
+        except release.Unavailable as error:
+            raise UsageError("--ns3", str(error)) from None
 
     def declare_sources(self) -> None:
         """Let the classes of `--ns3-source` be named; to be called before names are looked up.
@@ -71,8 +96,10 @@ class Running:
         """
         from ccperf.user_code import names
 
-        can_run = backends.get(self.backend).abilities.user_code if self.ns3_source else ()
-        if self.ns3_source and names.NS3 not in can_run:
+        is_asked = self.ns3_source or self.ns3
+        is_ns3 = is_asked and names.NS3 in backends.get(self.backend).abilities.user_code
+        self.declare_ns3(is_used=is_ns3)
+        if self.ns3_source and not is_ns3:
             raise UsageError("--ns3-source", f"needs --backend ns3, not `{self.backend}`")
         try:
             names.declare_ns3(self.ns3_source)
@@ -101,6 +128,7 @@ class Running:
     def again(self) -> list[str]:
         """What of this a command needs that makes one of the runs again."""
         words = ["--ns3-source", self.ns3_source] if self.ns3_source else []
+        words += ["--ns3", self.ns3] if self.ns3 else []
         return words + (["--on", self.on] if self.on != "here" else [])
 
     def job_count(self) -> int | None:

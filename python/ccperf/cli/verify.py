@@ -90,7 +90,9 @@ def command(
     if running.ns3_source:
         raise UsageError("--ns3-source", "classes of your own run on ns-3 only: nothing to compare")
     if what == "seeds":
+        running.declare_sources()
         return seeds(running, json)
+    running.declare_ns3(is_used=True)
     return ns3(selection or Selection(), running, json)
 
 

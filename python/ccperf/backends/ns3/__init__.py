@@ -1,4 +1,4 @@
-"""Real ns-3 3.44: a C++ driver of ours, linked with the wheel `ns3`, in a process of its own."""
+"""Real ns-3: a C++ driver of ours, linked with the wheel `ns3` or another tree, in a process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf import backends
-from ccperf.backends.ns3 import build
+from ccperf.backends.ns3 import build, release
 from ccperf.errors import RunError, UsageError
 from ccperf.user_code import names
 from ccperf.user_code.content import check
@@ -98,14 +98,21 @@ class Ns3:
 
     @property
     def version(self) -> str:
-        """Part of a run's provenance and id: ns-3's release and a hash of the driver's sources."""
-        return f"{build.NS3_VERSION}+{build.driver_digest()[:12]}"
+        """Part of a run's provenance and id: ns-3's release and a hash of the driver's sources.
+
+        Of a tree that is not the wheel's, also a hash of its libraries.
+        """
+        driver = build.driver_digest()[:12]
+        if release.is_wheel():
+            return f"{release.VERSION}+{driver}"
+        found = release.find()
+        return f"{found.version}-{found.digest[:12]}+{driver}"
 
     def available(self) -> str | None:
         """None if it can be used here, or one sentence on what is missing."""
         try:
             build.toolchain()
-        except build.Unavailable as missing:
+        except release.Unavailable as missing:
             return str(missing)
         return None
 

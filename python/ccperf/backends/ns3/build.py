@@ -1,10 +1,9 @@
-"""Compiles the C++ driver against the wheel of ns-3, once, into the user's cache."""
+"""Compiles the C++ driver against an ns-3, once, into the user's cache."""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import importlib.util
 import os
 import platform
 import shutil
@@ -18,31 +17,17 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from ccperf.backends.ns3 import rows
+from ccperf.backends.ns3 import release, rows
+from ccperf.backends.ns3.release import MODULES, Release, Unavailable
 from ccperf.errors import RunError
 from ccperf.user_code.content import digest_of_files, folders_of, with_includes
 from ccperf.user_code.names import is_cpp_source
 
-#: The release of ns-3 that the driver is written for, and the wheel that has it.
-NS3_VERSION = "3.44"
-NS3_WHEEL = "ns3==3.44.post0"
-
 _DRIVER = Path(__file__).parent / "driver"
-#: ns-3's libraries that programs of ours are linked with.
-MODULES = (
-    "applications",
-    "internet-apps",
-    "flow-monitor",
-    "point-to-point",
-    "internet",
-    "bridge",
-    "traffic-control",
-    "network",
-    "stats",
-    "core",
-)
 _FLAGS = ("-std=c++20", "-O2")
-#: A user's code is compiled as the wheel is: with assertions and logging.
+#: The releases that the driver has been compiled against.
+KNOWN = ("3.44", "3.48", "3-dev of July 2026")
+#: A user's code is compiled as ns-3 is, where that has assertions and logging.
 _USER_FLAGS = ("-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE")
 #: Lines of a compiler's output that an error message repeats.
 _SHOWN_LINES = 20
@@ -52,51 +37,32 @@ _SHOWN_LINES = 20
 class Toolchain:
     """What a driver is built with."""
 
-    ns3: Path
-    """Root of the wheel: has `include` and `lib64`."""
+    ns3: Release
     compiler: str
     compiler_version: str
 
 
-class Unavailable(RunError):
-    """The driver cannot be built here; the message is one sentence that says what is missing."""
-
-
 def toolchain() -> Toolchain:
-    """Find the wheel and a compiler.
+    """Find ns-3 and a compiler.
 
     Raises:
         Unavailable: if something is missing.
     """
     machine = platform.machine()
-    if sys.platform != "linux" or machine not in ("x86_64", "AMD64"):
+    has_wheel = sys.platform == "linux" and machine in ("x86_64", "AMD64")
+    if release.is_wheel() and not has_wheel:
         raise Unavailable(
             f"the backend ns3 needs Linux on x86-64, because the wheel of ns-3 exists for nothing "
-            f"else (this is {sys.platform} on {machine})"
+            f"else (this is {sys.platform} on {machine}); {release.VARIABLE} names your own tree"
         )
-    root = _wheel_root()
+    found = release.find()
     for name in filter(None, (os.environ.get("CXX"), "g++", "c++", "clang++")):
         if compiler := shutil.which(name):
             shown = subprocess.run([compiler, "--version"], capture_output=True, text=True)
-            return Toolchain(root, compiler, shown.stdout.partition("\n")[0])
+            return Toolchain(found, compiler, shown.stdout.partition("\n")[0])
     raise Unavailable(
         "the backend ns3 needs a C++ compiler (g++ or clang++): apt-get install g++, or set CXX"
     )
-
-
-def _wheel_root() -> Path:
-    spec = importlib.util.find_spec("ns3")
-    found = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
-    for root in found:
-        if (root / "lib64" / f"libns{NS3_VERSION}-core.so").exists():
-            return root
-    for root in found:
-        if other := sorted((root / "lib64").glob("libns3*-core.so")):
-            raise Unavailable(
-                f"the backend ns3 needs ns-3 {NS3_VERSION}, and {other[0]} is another release: "
-                f"pip install {NS3_WHEEL}"
-            )
-    raise Unavailable(f"the backend ns3 needs the wheel of ns-3: pip install {NS3_WHEEL}")
 
 
 def driver_digest() -> str:
@@ -114,7 +80,7 @@ def driver(sources: Sequence[Path] = ()) -> Path:
     with `NS_OBJECT_ENSURE_REGISTERED`.
 
     Raises:
-        Unavailable: if the wheel or a compiler is missing.
+        Unavailable: if ns-3 or a compiler is missing.
         RunError: if something does not compile.
     """
     tools = toolchain()
@@ -135,7 +101,7 @@ def classes(sources: Sequence[Path], parent: str) -> list[str]:
     """The classes derived from ns-3's `parent` that a user's files register.
 
     Raises:
-        Unavailable: if the wheel or a compiler is missing.
+        Unavailable: if ns-3 or a compiler is missing.
         RunError: if something does not compile.
     """
     before = set(_classes(driver(), parent))
@@ -158,8 +124,9 @@ def cache_directory() -> Path:
 
 
 def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], None]) -> Path:
-    # The path of the wheel is in the executable, so it is part of the key.
-    parts = (content, str(tools.ns3), tools.compiler, tools.compiler_version, *_FLAGS, *_USER_FLAGS)
+    # Where ns-3 is stands in the executable, so it is part of the key.
+    compiler = (tools.compiler, tools.compiler_version, *_FLAGS, *_USER_FLAGS)
+    parts = (content, str(tools.ns3.root), *_content(tools.ns3), *compiler)
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
     directory = cache_directory() / key
     target = directory / name
@@ -181,6 +148,11 @@ def _cached(tools: Toolchain, content: str, name: str, build: Callable[[Path], N
                 build(made)
                 made.replace(target)
     return target
+
+
+def _content(ns3: Release) -> tuple[str, ...]:
+    """What a tree may change without changing its place; a wheel does not."""
+    return () if ns3.profile == "wheel" else (ns3.digest,)
 
 
 def _not_of_others(*paths: Path) -> None:
@@ -217,7 +189,8 @@ def _build_user(
     objects = [base]
     for number, source in enumerate(file for file in sources if is_cpp_source(file.name)):
         objects.append(target.parent / f"{number}.o")
-        _compile(tools, source, objects[-1], folders_of(sources), _USER_FLAGS)
+        flags = _USER_FLAGS if tools.ns3.has_assertions else ()
+        _compile(tools, source, objects[-1], folders_of(sources), flags)
     _link(tools, objects, target)
     if digest_of_files(with_includes(sources)) != content:
         raise RunError(
@@ -233,25 +206,26 @@ def _compile(
     flags: Sequence[str] = (),
 ) -> None:
     own = [f"-I{path}" for path in include]
-    wheel = ["-isystem", str(tools.ns3 / "include")]
+    wheel = ["-isystem", str(tools.ns3.include)]
     files = ["-c", str(source), "-o", str(target)]
-    _run([tools.compiler, *_FLAGS, *flags, *own, *wheel, *files], source)
+    _run([tools.compiler, *_FLAGS, *flags, *own, *wheel, *files], source, tools.ns3)
 
 
 def _link(tools: Toolchain, objects: Sequence[Path], target: Path) -> None:
-    libraries = tools.ns3 / "lib64"
-    names = [f"-lns{NS3_VERSION}-{module}" for module in MODULES]
+    libraries = tools.ns3.libraries
+    names = [f"-l{tools.ns3.library(module)}" for module in MODULES]
     inputs = [str(path) for path in objects]
     where = [f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
     # The names of functions, for what is said of a crash.
     named = ["-rdynamic", "-ldl"]
-    _run([tools.compiler, *inputs, "-o", str(target), *where, *names, *named], target)
+    _run([tools.compiler, *inputs, "-o", str(target), *where, *names, *named], target, tools.ns3)
 
 
-def _run(command: Sequence[str], what: Path) -> None:
+def _run(command: Sequence[str], what: Path, ns3: Release) -> None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace")
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         first = next((i for i, line in enumerate(lines) if "error" in line), 0)
         shown = "\n".join(lines[first : first + _SHOWN_LINES])
-        raise RunError(f"{what.name} does not compile against ns-3 {NS3_VERSION}:\n{shown}")
+        known = "" if release.is_wheel() else f" (known to work: {', '.join(KNOWN)})"
+        raise RunError(f"{what.name} does not compile against ns-3 {ns3.version}{known}:\n{shown}")

@@ -28,10 +28,9 @@ PrrRfc6937::GetName() const
 }
 
 void
-PrrRfc6937::EnterRecovery(ns3::Ptr<ns3::TcpSocketState> tcb,
-                          std::uint32_t,
-                          std::uint32_t unAckDataCount,
-                          std::uint32_t deliveredBytes)
+PrrRfc6937::Enter(ns3::Ptr<ns3::TcpSocketState> tcb,
+                  std::uint32_t unAckDataCount,
+                  std::uint32_t deliveredBytes)
 {
     m_out = 0;
     m_delivered = 0;

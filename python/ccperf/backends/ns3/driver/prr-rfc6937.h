@@ -3,7 +3,7 @@
 #ifndef CCPERF_PRR_RFC6937_H
 #define CCPERF_PRR_RFC6937_H
 
-#include "ns3/tcp-recovery-ops.h"
+#include "enter-recovery.h"
 
 #include <cstdint>
 
@@ -17,22 +17,23 @@ namespace ccperf
 //  - below ssthresh an ACK may release what it delivered, and an allowance for what was delivered
 //    before only if it acknowledges retransmitted data.
 // Quantities are 32 bits wide and wrap, which large windows do see.
-class PrrRfc6937 : public ns3::TcpClassicRecovery
+class PrrRfc6937 : public EnterRecoveryOf<ns3::TcpClassicRecovery>
 {
   public:
     static ns3::TypeId GetTypeId();
 
     std::string GetName() const override;
-    void EnterRecovery(ns3::Ptr<ns3::TcpSocketState> tcb,
-                       std::uint32_t dupAckCount,
-                       std::uint32_t unAckDataCount,
-                       std::uint32_t deliveredBytes) override;
     void DoRecovery(ns3::Ptr<ns3::TcpSocketState> tcb,
                     std::uint32_t deliveredBytes,
                     bool isDupAck) override;
     void ExitRecovery(ns3::Ptr<ns3::TcpSocketState> tcb) override;
     void UpdateBytesSent(std::uint32_t bytesSent) override;
     ns3::Ptr<ns3::TcpRecoveryOps> Fork() override;
+
+  protected:
+    void Enter(ns3::Ptr<ns3::TcpSocketState> tcb,
+               std::uint32_t unAckDataCount,
+               std::uint32_t deliveredBytes) override;
 
   private:
     std::uint32_t m_delivered{0};  // prr_delivered
