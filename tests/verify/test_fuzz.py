@@ -169,7 +169,13 @@ def test_networks_are_diverse() -> None:
     assert "SharedBufferQueueDisc" in types
     for name in ("failures", "faults"):
         assert any(name in one.settings for one in drawn)
-    assert {one.settings["routing"] for one in drawn} == {"static", "ecmp", "random"}
+    routings = [one.settings["routing"] for one in drawn]
+    assert {r["type"] if isinstance(r, dict) else r for r in routings} == {
+        *("static", "ecmp", "random"),
+        *("drb", "letflow", "conga", "drill", "adaptive"),
+    }
+    balanced = (one for one in drawn if isinstance(one.settings["routing"], dict))
+    assert any("failures" in one.settings for one in balanced)
     workloads = [workload for one in drawn for workload in one.workloads]
     assert {w.get("pairs") for w in workloads} == {None, "Incast", "Permutation", "AllToAll"}
     assert any("added_delay" in workload for workload in workloads)

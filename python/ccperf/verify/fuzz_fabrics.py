@@ -140,6 +140,16 @@ def _fabric(
     )
 
 
+#: Load balancers, with values of attributes that make much of a run this short.
+_SCHEMES: dict[str, dict[str, list[str]]] = {
+    "drb": {},
+    "letflow": {"FlowletTimeout": ["5us", "30us", "200us"]},
+    "conga": {"FlowletTimeout": ["5us", "30us", "200us"], "AgingTime": ["1ms", "10ms"]},
+    "drill": {"Samples": ["1", "2"], "Memory": ["1", "3"]},
+    "adaptive": {},
+}
+
+
 def draw(rng: random.Random) -> FabricDraw:
     """Draw one network with its traffic and what befalls it."""
     network = dict(_network(rng))
@@ -284,7 +294,7 @@ def _sizes(rng: random.Random) -> Any:
 
 def _befalls(rng: random.Random, fabric: Fabric, stop_us: int) -> Iterator[tuple[str, Any]]:
     """Ways of packets, and what goes wrong on them."""
-    yield "routing", rng.choice(["ecmp", "ecmp", "static", "random"])
+    yield "routing", _routing(rng)
     if now_and_then(rng, 0.4):
         yield "failures", [_failure(rng, fabric, stop_us) for _ in range(rng.randint(1, 3))]
     if now_and_then(rng):
@@ -296,6 +306,14 @@ def _befalls(rng: random.Random, fabric: Fabric, stop_us: int) -> Iterator[tuple
             fault["start"] = f"{rng.randrange(stop_us // 2)}us"
             fault["stop"] = f"{rng.randrange(stop_us // 2, stop_us)}us"
         yield "faults", [fault]
+
+
+def _routing(rng: random.Random) -> Any:
+    """What ns-3 has, or, as often, a load balancer that the driver has a second time."""
+    if now_and_then(rng, 0.5):
+        return rng.choice(["ecmp", "ecmp", "static", "random"])
+    name = rng.choice(list(_SCHEMES))
+    return {"type": name, "attributes": {key: rng.choice(v) for key, v in _SCHEMES[name].items()}}
 
 
 def _failure(rng: random.Random, fabric: Fabric, stop_us: int) -> dict[str, Any]:
