@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,6 +62,16 @@ def note(message: str) -> None:
 def print_json(value: Any) -> None:
     """Print to stdout; a NaN would not be JSON, so it is an error here."""
     print(json.dumps(value, indent=1, allow_nan=False))
+
+
+def print_json_items(values: Iterable[Any]) -> None:
+    """Print what `print_json` prints of a list, one value at a time."""
+    before = "["
+    for value in values:
+        print(before)
+        print(indent(json.dumps(value, indent=1, allow_nan=False), " "), end="")
+        before = ","
+    print("[]" if before == "[" else "\n]")
 
 
 @contextmanager

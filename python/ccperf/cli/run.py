@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +31,7 @@ from ccperf.cli.output import (
     note_findings,
     overview,
     print_json,
+    print_json_items,
     progress_bar,
     say,
     summary,
@@ -42,6 +45,8 @@ from ccperf.wording import counted
 
 #: So many points take a moment to check.
 MANY = 100
+#: So many runs are listed at the end; of more it is said how many.
+_LISTED = 200
 
 if TYPE_CHECKING:
     from ccperf.backends import Backend
@@ -135,13 +140,13 @@ def command(
     for job in jobs:
         for point in job.points:
             backend.prepare(point.scenario)
-    results: list[tuple[Result, str]] = []
+    made: list[Made] = []
     status = 0
     options = _common_options(running, db, trust)
     with running.executor(backend) as executor:
         for job in jobs:
             outcome = job.run(backend, running, db, packets, executor)
-            results += [(result, again + options) for result, again in outcome.results]
+            made += outcome.made
             status = max(status, outcome.status)
             if outcome.ends_all:
                 break
@@ -149,17 +154,20 @@ def command(
         # Of many runs a table takes longer than anybody waits who wants an end.
         return status
     if json:
-        print_json([{**result.json(), "command": again} for result, again in results])
-    elif len(results) == 1:
-        result, again = results[0]
+        found = ({**run.json(), "command": one.again + options} for one, run in _loaded(made))
+        print_json_items(found)
+    elif len(made) == 1:
+        [(_, result)] = _loaded(made)
         say(f"{metric_tables(result) if full else summary(result)}\n\nrun {result.id}")
         note_findings(result)
-        note(f"again: {again}")
-    elif results:
+        note(f"again: {made[0].again}{options}")
+    elif made:
         from ccperf.cli.alike import of_results
 
-        listed = [result for result, _ in results]
+        listed = [run for _, run in _loaded(made[:_LISTED])]
         say(overview(listed, of_results(listed)))
+        if more := len(made) - len(listed):
+            note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
         note("each run again: `ccperf show RUN --db FILE` prints its command")
     return status
 
@@ -173,11 +181,31 @@ def _common_options(running: Running, db: Path | None, trust: bool) -> str:
 
 
 @dataclass(frozen=True)
+class Made:
+    """A run of a command that is stored. The run itself stays where it is: there may be many."""
+
+    path: Path
+    id: str
+    experiment: str | None
+    #: The command that makes it again.
+    again: str
+
+
+def _loaded(made: Sequence[Made]) -> Iterator[tuple[Made, Result]]:
+    """Each with its run, one at a time."""
+    from ccperf.store import Store
+
+    for path, those in groupby(made, key=attrgetter("path")):
+        with Store(path, "r") as store:
+            for one in those:
+                yield one, store.load(one.id, one.experiment)
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What became of the points of one job."""
 
-    #: Each with the command that makes it again.
-    results: list[tuple[Result, str]]
+    made: list[Made]
     status: int = 0
     #: Whether nothing else of the command is to be done.
     ends_all: bool = False
@@ -213,7 +241,7 @@ class Job:
         packets: Path | None,
         executor: Callable[[JobProgress], Executor] | None = None,
     ) -> Outcome:
-        """The results in the order of the points."""
+        """What was made, in the order of the points."""
         from ccperf.store import Store
 
         target = db or self.default_db
@@ -222,16 +250,17 @@ class Job:
             if packets:
                 result = simulate_one(self.points[0], backend, packets)
                 store.add(result)
-                return Outcome([(result, self.again[0])])
+                return Outcome([Made(target, result.id, result.experiment, self.again[0])])
             report = run_campaign(self.points, store, backend, running, executor=executor)
             if report.interrupted:
                 return Outcome([], status(report), ends_all=True)
             found = zip(report.of_points, self.points, self.again, strict=True)
+            stored = set(store.ids())
             return Outcome(
                 [
-                    (store.load(run_id, point.experiment), again)
+                    Made(target, run_id, point.experiment, again)
                     for run_id, point, again in found
-                    if store.has(run_id)
+                    if run_id in stored
                 ],
                 status(report),
                 bool(report.changed),
@@ -370,6 +399,9 @@ def note_left_out(asked: int, made: int) -> None:
 def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
     """What each algorithm is to run, built and with that checked, with a bar where it is much."""
     total = sum(1 for several in plans.values() for plan in several for _ in plan.grid())
+    asked = sum(plan.asked for several in plans.values() for plan in several)
+    if asked > MANY:
+        note(f"planning {counted(asked, 'run')}")
     found: dict[str, list[Repeated]] = {}
     with progress_bar("checking") if total > MANY else nullcontext() as progress:
         done = 0

@@ -1,0 +1,70 @@
+"""A command of many runs: what it prints at the end comes from the database, not from memory."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ccperf.cli.app import invoke
+from ccperf.store import Store
+
+COMMAND = ["run", "aqm", "--cc", "cubic", "--k", "1", "--qdisc", "codel", "--jitter", "10ms"]
+COMMAND += ["--stop-time", "100ms"]
+
+
+def run(*words: str) -> int:
+    return invoke([*COMMAND, *words])
+
+
+@pytest.fixture(name="database")
+def _database(tmp_path: Path) -> str:
+    return str(tmp_path / "runs.db")
+
+
+def test_a_long_table_is_cut_and_says_how_many_more_there_are(
+    database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ccperf.cli.run._LISTED", 3)
+    assert run("--seed", "1..5", "--db", database) == 0
+    out, err = capsys.readouterr()
+    assert len(out.splitlines()) == 4
+    assert "and 2 runs more: `ccperf runs --db FILE` lists all" in err
+
+
+def test_json_of_many_runs_holds_one_of_them_at_a_time(
+    database: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is printed before the next one is read."""
+    assert run("--seed", "1..4", "--db", database) == 0
+    capsys.readouterr()
+    load, printed = Store.load, []
+
+    def counting(store: Store, *words: object, **more: object) -> object:
+        printed.append(capsys.readouterr().out)
+        return load(store, *words, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Store, "load", counting)
+    assert run("--seed", "1..4", "--db", database, "--json") == 0
+    printed.append(capsys.readouterr().out)
+    assert printed[0] == ""
+    assert all('"flow_metrics"' in text for text in printed[1:])
+    whole = "".join(printed)
+    runs = json.loads(whole)
+    assert [one["provenance"]["seed"] for one in runs] == [1, 2, 3, 4]
+    assert whole == json.dumps(runs, indent=1) + "\n"
+
+
+def test_nothing_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
+    from ccperf.cli.output import print_json_items
+
+    print_json_items([])
+    assert capsys.readouterr().out == "[]\n"
+
+
+def test_before_many_runs_are_planned_their_number_is_said(
+    database: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--seed", "1..300", "--db", database, "-n") == 0
+    assert capsys.readouterr().err.startswith("planning 300 runs\n")
