@@ -24,6 +24,7 @@ use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use crate::path_monitor::PathMonitor;
 use crate::qdisc::FlowKeys;
 use crate::rng::RngStream;
+use crate::routing::balance::failures::FailedPath;
 use crate::routing::{Next, NextHop, Origin, Place};
 use crate::time::Time;
 use crate::trace::{PacketEvent, PacketTrace};
@@ -297,6 +298,11 @@ impl Network {
     /// Packets and bytes of probes; none if nobody probes.
     pub fn probing(&self) -> Option<[u64; 2]> {
         self.common.forwarding.probing()
+    }
+
+    /// The paths that hosts found to have failed.
+    pub fn failed_paths(&self) -> &[FailedPath] {
+        self.common.forwarding.failed_paths()
     }
 
     /// Bytes that hosts have sent on their links.

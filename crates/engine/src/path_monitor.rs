@@ -8,8 +8,9 @@
 //! Order is that of RFC 4737.  A packet is reordered if one with a larger number has come before it (section
 //! 3.3), and its extent is how many packets before it the first of those came (section 4.2).
 //!
-//! A flow switches if a packet takes another way than the one sent before it, of those that arrive.  It is known
-//! when both have arrived, or are lost.
+//! A flow switches if a packet with payload takes another way than the one with payload sent before it, of those that
+//! arrive: what opens and closes a connection, or only acknowledges, may go elsewhere.  It is known when both have
+//! arrived, or are lost.
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ pub struct Order {
     pub switches: u64,
 }
 
-/// A packet takes another way than the one before it, or is the first.
+/// A packet with payload takes another way than the one before it, or is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
     /// When it was sent.
@@ -41,7 +42,8 @@ pub struct Switch {
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     UnderWay,
-    Lost,
+    /// Lost, or without payload.
+    OfNoMatter,
     /// By this way.
     Came(u32),
 }
@@ -78,7 +80,7 @@ impl Flow {
         while let Some(&(sent, fate)) = self.sent.front() {
             match fate {
                 Fate::UnderWay => break,
-                Fate::Lost => {}
+                Fate::OfNoMatter => {}
                 Fate::Came(way) if self.last_way == Some(way) => {}
                 Fate::Came(way) => {
                     self.order.switches += u64::from(self.last_way.is_some());
@@ -100,6 +102,7 @@ impl Flow {
 struct Tracked {
     flow: u32,
     number: u32,
+    has_payload: bool,
     /// Whether it has come to a switch.
     is_inside: bool,
     /// The way so far.
@@ -164,7 +167,7 @@ impl PathMonitor {
     }
 
     /// The source of a flow has sent a packet.
-    pub fn sent(&mut self, id: usize, flow: u32, now: Time) {
+    pub fn sent(&mut self, id: usize, flow: u32, has_payload: bool, now: Time) {
         let Some(known) = self.flows.get_mut(flow as usize) else { return };
         let known = known.get_or_insert_default();
         let number = known.first + known.sent.len() as u32;
@@ -172,7 +175,8 @@ impl PathMonitor {
         if self.tracked.len() <= id {
             self.tracked.resize(id + 1, None);
         }
-        self.tracked[id] = Some(Tracked { flow, number, is_inside: false, way: Ways::NONE });
+        let (is_inside, way) = (false, Ways::NONE);
+        self.tracked[id] = Some(Tracked { flow, number, has_payload, is_inside, way });
     }
 
     /// A switch sends a packet on that came over `port`.
@@ -190,14 +194,15 @@ impl PathMonitor {
             if let Some(flow) = &mut self.flows[tracked.flow as usize] {
                 flow.receive(tracked.number);
             }
-            self.know(tracked, Fate::Came(tracked.way));
+            let way = Fate::Came(tracked.way);
+            self.know(tracked, if tracked.has_payload { way } else { Fate::OfNoMatter });
         }
     }
 
     /// A packet is gone; unless it was received, it is lost.
     pub fn gone(&mut self, id: usize) {
         if let Some(tracked) = self.tracked.get_mut(id).and_then(Option::take) {
-            self.know(tracked, Fate::Lost);
+            self.know(tracked, Fate::OfNoMatter);
         }
     }
 
@@ -242,7 +247,7 @@ mod tests {
     /// among them is lost.
     fn arrive(order: &[usize], count: usize) -> Order {
         let mut monitor = PathMonitor::new(1, &[]);
-        (0..count).for_each(|id| monitor.sent(id, 0, Time(id as u64)));
+        (0..count).for_each(|id| monitor.sent(id, 0, true, Time(id as u64)));
         order.iter().for_each(|&id| monitor.received(id));
         (0..count).for_each(|id| monitor.gone(id));
         monitor.orders().next().expect("it has sent").1
@@ -289,9 +294,9 @@ mod tests {
         }
     }
 
-    /// A packet of flow 0 over these links between switches; it does not arrive yet.
+    /// A packet of flow 0 over these links between switches, without payload if its id is 100 or more; it does not arrive yet.
     fn take(monitor: &mut PathMonitor, id: usize, now: u64, way: &[u32]) {
-        monitor.sent(id, 0, Time(now));
+        monitor.sent(id, 0, id < 100, Time(now));
         monitor.forwarded(id, 77);
         way.iter().for_each(|&port| monitor.forwarded(id, port));
     }
@@ -318,6 +323,17 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_payload_may_go_elsewhere() {
+        let mut monitor = PathMonitor::new(1, &[0]);
+        for (id, way) in [(100, [4, 10]), (0, [2, 8]), (101, [4, 10]), (1, [2, 8])] {
+            take(&mut monitor, id, id as u64, &way);
+            monitor.received(id);
+        }
+        let order = monitor.orders().next().expect("it has sent").1;
+        assert_eq!((order.packets, order.switches, monitor.switches().len()), (4, 0, 1));
+    }
+
+    #[test]
     fn hosts_links_belong_to_no_way() {
         let mut monitor = PathMonitor::new(1, &[0]);
         take(&mut monitor, 0, 5, &[]);
@@ -331,7 +347,7 @@ mod tests {
     fn only_followed_flows_are_told_of() {
         let mut monitor = PathMonitor::new(2, &[1]);
         for (id, flow) in [(0, 0), (1, 1), (2, 7)] {
-            monitor.sent(id, flow, Time(0));
+            monitor.sent(id, flow, true, Time(0));
             monitor.received(id);
         }
         let flows: Vec<_> = monitor.switches().iter().map(|switch| switch.flow).collect();

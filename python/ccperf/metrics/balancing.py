@@ -68,10 +68,10 @@ def max_reordering_extent_l3(transfers: Transfers) -> float:
     formula="sum of switches / count of transfers",
 )
 def mean_path_switches_l3(transfers: Transfers) -> float:
-    """Mean number of times that a transfer's packets go over to another way.
+    """Mean number of times that a transfer's data goes over to another path.
 
-    A way is the links between switches that a packet takes. A packet switches if it takes another
-    one than the packet of its transfer sent before it, of those that arrive.
+    A path is the links between switches that a packet takes. A packet with payload switches if it
+    takes another one than the one with payload sent before it, of those that arrive.
     """
     return transfers.order.path_switches / transfers.count
 

@@ -3,6 +3,7 @@
 use super::steering::{Leaving, Steering};
 use crate::event::EventQueue;
 use crate::packet::Packet;
+use crate::routing::balance::failures::FailedPath;
 use crate::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports, Ways, position};
 use crate::routing::{Graph, Next, NextHop, Origin, Place, Table, Width};
 use crate::time::Time;
@@ -87,6 +88,11 @@ impl Forwarding {
     pub fn probing(&self) -> Option<[u64; 2]> {
         let steering = self.steering.as_ref().filter(|steering| steering.period() > Time::ZERO);
         steering.map(|steering| steering.probing())
+    }
+
+    /// The paths that hosts found to have failed.
+    pub fn failed_paths(&self) -> &[FailedPath] {
+        self.steering.as_ref().map_or(&[], |steering| steering.failed())
     }
 
     /// The ports of all hosts.

@@ -6,6 +6,7 @@
 use crate::packet::{Ecn, Flags, PPP_HEADER, Packet};
 use crate::pair_table::PairTable;
 use crate::routing::Origin;
+use crate::routing::balance::failures::FailedPath;
 use crate::routing::balance::{Agents, Coming, Leaves, Probe, Sender, Sending, Ways};
 use crate::time::Time;
 
@@ -61,6 +62,11 @@ impl Steering {
     /// Packets of probes so far, there and back, and their bytes on the hosts' links.
     pub fn probing(&self) -> [u64; 2] {
         [self.probes_sent, self.probes_sent * u64::from(PROBE_BYTES + PPP_HEADER)]
+    }
+
+    /// The paths that were found to have failed.
+    pub fn failed(&self) -> &[FailedPath] {
+        self.sender.failed()
     }
 
     /// A packet is sent; `find` knows the ways from a switch to a destination.

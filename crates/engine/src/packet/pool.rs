@@ -137,9 +137,9 @@ impl PacketPool {
             monitor.sent(id.0 as usize, [flow, u32::from(backward)], ip_bytes, now);
         }
         if let Some(paths) = &mut self.paths {
-            let Packet { flow, backward, .. } = self.slots[id.0 as usize];
+            let Packet { flow, backward, payload, .. } = self.slots[id.0 as usize];
             if !backward {
-                paths.sent(id.0 as usize, flow, now);
+                paths.sent(id.0 as usize, flow, payload > 0, now);
             }
         }
     }

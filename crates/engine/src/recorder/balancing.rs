@@ -1,10 +1,11 @@
-//! What balancers did to flows: the tables of the path monitor, and what probing took.
+//! What balancers did to flows: the tables of the path monitor, what probing took, and which paths hosts found to have failed.
 
 use crate::lowered::Lowered;
 use crate::network::Network;
 use crate::path_monitor::PathMonitor;
 use crate::recording::Table;
-use crate::recording::tables::{Paths, Probing, Reordering, Ways};
+use crate::recording::tables::{FailedPaths, Paths, Probing, Reordering, Ways};
+use crate::routing::balance::failures::Between;
 
 pub fn tables(scenario: &Lowered, network: &Network) -> Vec<Table> {
     let Some(monitor) = network.paths() else { return Vec::new() };
@@ -17,6 +18,9 @@ pub fn tables(scenario: &Lowered, network: &Network) -> Vec<Table> {
             t.bytes.push(bytes as i64);
             t.host_bytes.push(network.host_bytes() as i64);
             tables.push(t.into_table());
+        }
+        if !network.failed_paths().is_empty() {
+            tables.push(failed_paths(scenario, network));
         }
     }
     if !scenario.recording.paths.is_empty() {
@@ -34,6 +38,24 @@ fn reordering(monitor: &PathMonitor) -> Table {
         t.extent_sum.push(order.extent_sum as i64);
         t.max_extent.push(order.max_extent as i64);
         t.path_switches.push(order.switches as i64);
+    }
+    t.into_table()
+}
+
+fn failed_paths(scenario: &Lowered, network: &Network) -> Table {
+    let mut t = FailedPaths::default();
+    for failed in network.failed_paths() {
+        let (reason, ends) = match failed.between {
+            Between::Leaves(leaves) => ("random_drops", leaves),
+            Between::Hosts(hosts) => ("black_hole", hosts),
+        };
+        let [source, destination] = ends.map(|node| scenario.nodes[node as usize].clone());
+        t.time_ns.push(failed.at.ns());
+        t.until_ns.push(failed.until.ns());
+        t.source.push(source);
+        t.destination.push(destination);
+        t.path.push(i64::from(failed.path));
+        t.reason.push(reason.to_owned());
     }
     t.into_table()
 }

@@ -313,7 +313,8 @@ tables! {
         extent_sum: I64 "packets",
         /// the largest extent; 0 without any
         max_extent: I64 "packets",
-        /// how often a packet took another way than the one sent before it, of those that arrived
+        /// how often a packet with payload took another way than the one with payload sent before it, of those that
+        /// arrived
         path_switches: I64,
     }
 
@@ -327,6 +328,22 @@ tables! {
         host_bytes: I64 "B",
     }
 
+    /// with `recording.balancing`, if hosts found some (Hermes): a row for each path found to have failed, by time
+    FailedPaths = "failed_paths" optional {
+        /// when
+        time_ns: I64 "ns",
+        /// until then nobody takes it who can choose
+        until_ns: I64 "ns",
+        /// from where: a leaf, for all hosts behind it, or a host
+        source: Str,
+        /// where to, likewise
+        destination: Str,
+        /// its number; in a leaf-spine that of the leaf's uplink, from 0
+        path: I64,
+        /// `random_drops` (of two leaves) or `black_hole` (of two hosts)
+        reason: Str,
+    }
+
     /// with `recording.paths`: a row for each way that a flow took which is followed, in the order in which they
     /// were taken first
     Ways = "ways" optional {
@@ -334,8 +351,8 @@ tables! {
         links: Str,
     }
 
-    /// with `recording.paths`: a row for the first packet from the source of a flow that arrived, and for each that took
-    /// another way than the one sent before it, of those that arrived; by time and then by flow
+    /// with `recording.paths`: a row for the first packet with payload from the source of a flow that arrived, and for each
+    /// that took another way than the one with payload sent before it, of those that arrived; by time and then by flow
     Paths = "paths" optional {
         /// when the packet was sent
         time_ns: I64 "ns",

@@ -58,6 +58,13 @@ def _black_hole(fabric: Fabric, _until: int) -> dict[str, Any]:
     return {"faults": [hole]}
 
 
+def _black_hole_rack(fabric: Fabric, _until: int) -> dict[str, Any]:
+    """A spine loses all from the first rack's hosts, as the authors' program does if only told to."""
+    others = [host for rack in fabric.racks[1:] for host in rack]
+    hole = {"node": fabric.node("spine_0"), "sources": fabric.racks[0], "destinations": others}
+    return {"faults": [hole]}
+
+
 CONDITIONS: Mapping[str, Condition] = {
     "symmetric": _nothing,
     # These two are made with the network itself.
@@ -68,6 +75,7 @@ CONDITIONS: Mapping[str, Condition] = {
     "flapping": _flapping,
     "random_drops": _random_drops,
     "black_hole": _black_hole,
+    "black_hole_rack": _black_hole_rack,
 }
 
 

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Setup
 
 SIZE = (with_grid(LEAVES, 8), with_grid(SPINES, 8), with_grid(SERVERS, 16))
-REST = (ARRIVALS, FLOWLET, LOSS, ORDER, TRANSPORT)
+#: "DCTCP on top of ns-3's TCP New Reno" (section 5.1): a loss halves the window (RFC 8257, section 3.5).
+DCTCP = with_grid(TRANSPORT, "TcpDctcpReno")
+REST = (ARRIVALS, FLOWLET, LOSS, ORDER, DCTCP)
 PUBLISHED_LOADS = (0.3, 0.5, 0.7, 0.9)
 
 
@@ -73,8 +75,9 @@ class HermesFlowletTimeout(BalancingExperiment):
         ARRIVALS,
         with_grid(FLOWLET, "50us", "150us", "500us", default="150us"),
         LOSS,
-        ORDER,
-        TRANSPORT,
+        # The figure's caption: a buffer masks reordering, which leaves what CONGA itself does badly.
+        with_grid(ORDER, "resequenced"),
+        DCTCP,
     )
     condition = "slow_links"
     printed = FLOWLET_TIMEOUT
@@ -90,12 +93,13 @@ class HermesRandomDrops(_OverLoad):
 
 class HermesBlackHole(_OverLoad):
     name = "hermes_black_hole"
-    title = "Hermes, figure 17: a black hole for half of the pairs of two racks"
+    title = "Hermes, figure 17: a black hole for all that a rack sends"
     description = (
-        "One spine loses all packets from half of the hosts of the first rack to those of the last "
-        "one. Flows that stay there do not end."
+        "One spine loses all packets from the first rack. Flows that stay there do not end. (The "
+        "paper's text says half of the pairs of two racks, of which its numbers cannot come: that "
+        "is load_balancing --condition black_hole.)"
     )
-    condition = "black_hole"
+    condition = "black_hole_rack"
     answer = Answer((UNFINISHED, FCT, SMALL_P99), "load")
     printed = BLACK_HOLE
 

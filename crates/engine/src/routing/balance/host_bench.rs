@@ -34,7 +34,11 @@ impl HostBench {
             name: name.to_owned(),
             given: given.collect(),
             ways: Ways { rates: vec![10_000_000_000; ways] },
-            leaves: Leaves { destinations: vec![1; 64], nodes: vec![0; 64], ..Leaves::default() },
+            leaves: Leaves {
+                destinations: vec![1; 64],
+                hosts: (0..64).collect(),
+                nodes: vec![0; 64],
+            },
             now: Time(1_000),
             sent: vec![0; 64],
             acked: vec![0; 64],

@@ -8,6 +8,7 @@
 //! Random numbers come from one stream a node, `stream` + node, drawn in the order in which packets come
 //! to the node.
 
+pub mod failures;
 mod flowlets;
 mod labelled;
 mod loads;

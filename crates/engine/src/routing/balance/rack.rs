@@ -1,6 +1,7 @@
 //! What the senders of a rack share of the ways to another one, as Hermes has it (H. Zhang et al., ACM SIGCOMM
-//! 2017, section 3.1): marks, round trips, how much goes by them and how much of that is sent again.
+//! 2017, section 3.1): marks, round trips, how much goes by them and what speaks against them.
 
+use super::failures::{Evidence, Failure};
 use crate::time::Time;
 
 /// Rates: so much is forgotten so often.
@@ -12,6 +13,8 @@ pub struct Rack {
     /// The least round trip, in ns.
     pub least: Option<f64>,
     pub ways: Vec<Way>,
+    /// When it was judged last which of them have failed.
+    pub judged: Time,
 }
 
 /// A way from one rack to another.
@@ -20,11 +23,8 @@ pub struct Way {
     pub ecn: f64,
     pub rtt: Option<f64>,
     pub rate: Rate,
-    /// In the present period of judgement, and when that began.
-    pub sent: u32,
-    pub again: u32,
-    pub since: Time,
-    pub failed_until: Time,
+    pub evidence: Evidence,
+    pub failure: Failure,
 }
 
 impl Rack {

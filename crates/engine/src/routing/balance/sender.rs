@@ -7,6 +7,7 @@
 //! sends knows which way was acknowledged, or marked.
 
 use super::Leaves;
+use super::failures::FailedPath;
 use crate::packet::{Flags, Packet};
 use crate::routing::Origin;
 use crate::seq::Seq;
@@ -90,6 +91,11 @@ pub trait Sender: std::fmt::Debug + Send {
 
     /// Links have failed or come back: ways have other numbers.
     fn reroute(&mut self) {}
+
+    /// The paths that were found to have failed, in order.
+    fn failed(&self) -> &[FailedPath] {
+        &[]
+    }
 }
 
 /// What can be seen from outside of the data that one end of a flow sends.
