@@ -47,8 +47,8 @@ network          : event fetch flow_monitor lowered packet pair_table path_monit
 application      : event lowered math ring rng tcp time
 hosts            : application departures event lowered network packet seq tcp time
 recording        :
-recorder         : error flow_monitor hosts lowered network path_monitor recording tcp time
-                   verdict
+recorder         : error flow_monitor hosts lowered network path_monitor recording routing tcp
+                   time verdict
 build            : application attributes capture congestion error event hosts lowered network
                    packet qdisc recovery rng routing tcp time trace user
 schedule         : event lowered time

@@ -59,7 +59,7 @@ def _black_hole(fabric: Fabric, _until: int) -> dict[str, Any]:
 
 
 def _black_hole_rack(fabric: Fabric, _until: int) -> dict[str, Any]:
-    """A spine loses all from the first rack's hosts, as the authors' program does if only told to."""
+    """A spine loses all that the first rack sends: the authors' ``--blackHoleMode=1``."""
     others = [host for rack in fabric.racks[1:] for host in rack]
     hole = {"node": fabric.node("spine_0"), "sources": fabric.racks[0], "destinations": others}
     return {"faults": [hole]}

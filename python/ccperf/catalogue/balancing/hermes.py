@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ccperf.catalogue.experiment import Setup
 
 SIZE = (with_grid(LEAVES, 8), with_grid(SPINES, 8), with_grid(SERVERS, 16))
-#: "DCTCP on top of ns-3's TCP New Reno" (section 5.1): a loss halves the window (RFC 8257, section 3.5).
+#: The paper has DCTCP on top of NewReno: a loss halves the window (RFC 8257, section 3.5).
 DCTCP = with_grid(TRANSPORT, "TcpDctcpReno")
 REST = (ARRIVALS, FLOWLET, LOSS, ORDER, DCTCP)
 PUBLISHED_LOADS = (0.3, 0.5, 0.7, 0.9)
@@ -75,7 +75,7 @@ class HermesFlowletTimeout(BalancingExperiment):
         ARRIVALS,
         with_grid(FLOWLET, "50us", "150us", "500us", default="150us"),
         LOSS,
-        # The figure's caption: a buffer masks reordering, which leaves what CONGA itself does badly.
+        # The figure's caption: a buffer masks reordering, to leave what CONGA itself does badly.
         with_grid(ORDER, "resequenced"),
         DCTCP,
     )

@@ -82,9 +82,9 @@ FLOWLET_TIMEOUT = PrintedValues(
 )
 BLACK_HOLE = PrintedValues(
     f"{_PAPER} 17, ranges over its loads, up to 0.7. Its text has a hole for half of the pairs of "
-    "two racks: 1/8 x 1/7 x 1/2 = 0.89 % of all flows, of which ECMP can strand an eighth; a hole for "
-    "all that a rack sends strands 1/64 = 1.6 %, as printed. Unfinished flows seem to be in its means, "
-    "with the time until the end of the run; in ours they are not",
+    "two racks: 1/8 x 1/7 x 1/2 = 0.89 % of all flows, of which ECMP can strand an eighth; a hole "
+    "for all that a rack sends strands 1/64 = 1.6 %, as printed. Unfinished flows seem to be in "
+    "its means, with the time until the end of the run; in ours they are not",
     (
         Printed("ecmp", _UNFINISHED, 1.5),
         Printed("conga", _UNFINISHED, 5.9, 9.7),
