@@ -326,6 +326,11 @@ class Recording:
         return self.tables.get("paths")
 
     @property
+    def failed_paths(self) -> Table | None:
+        """The paths that a balancer found to have failed, if they were recorded."""
+        return self.tables.get("failed_paths")
+
+    @property
     def completions(self) -> Table | None:
         """The end of each transfer, if it was recorded."""
         return self.tables.get("completions")

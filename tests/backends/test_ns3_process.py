@@ -12,6 +12,7 @@ import pytest
 
 from ccperf import backends
 from ccperf.backends.ns3 import Ns3, Ns3Aborted, _report, build
+from ccperf.backends.ns3.release import Release
 from ccperf.errors import RunError, UsageError
 from ccperf.scenario import Algorithm, Scenario
 from ccperf.topologies.shorthand import dumbbell
@@ -251,7 +252,8 @@ class TestWhatIsMissing:
 class TestCache:
     """Compiled programs that are run again."""
 
-    TOOLS = build.Toolchain(Path("/ns3"), "c++", "1")
+    NS3 = Release(Path("/ns3"), Path("/ns3/include"), Path("/ns3/lib64"), "3.44", "wheel")
+    TOOLS = build.Toolchain(NS3, "c++", "1")
 
     @pytest.mark.parametrize("when", ["before", "after"])
     def test_what_others_can_write_to_is_not_run(

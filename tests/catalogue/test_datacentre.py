@@ -137,7 +137,11 @@ def test_bench_compares_the_schemes_with_the_first(
     assert invoke([*shlex.split(line), "--stop-time", "30ms"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     (head,) = [row for row in rows if row[:1] == ["where"]]
-    assert head[3:] == ["ECNSharpQueueDisc", "TcnQueueDisc", "myqdisc.py:MyQueue"]
+    # A row for each scheme beside the first.
+    assert head[3:5] == ["ECNSharpQueueDisc", "side"]
+    sides = {"TcnQueueDisc", "myqdisc.py:MyQueue"}
+    assert all(len(sides.intersection(row)) == 1 for row in rows if "mean_fct_l4" in row)
+    assert sides <= {word for row in rows for word in row}
     assert {"mean_fct_l4", "small.p99_fct_l4"} <= {word for row in rows for word in row}
     assert (tmp_path / "datacentre.db").exists()
 

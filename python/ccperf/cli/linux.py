@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from ccperf.cli.output import note, progress_bar, say
+from ccperf.cli.options import Json
+from ccperf.cli.output import note, print_json, progress_bar, say
 
 
 def command(
@@ -22,6 +23,7 @@ def command(
         list[Path] | None,
         Parameter(help="Your congestion control, tcp_mine.c, linked in.", consume_multiple=True),
     ] = None,
+    json: Json = False,
 ) -> None:
     """Build a Linux kernel that runs as a process, in virtual time, and keep it.
 
@@ -33,5 +35,9 @@ def command(
 
     with progress_bar("Linux") as progress:
         kernel = build.build(tree, tuple(cc or ()), progress)
-    note(f"Linux {kernel.version}, {kernel.program.stat().st_size / 1e6:.1f} MB")
+    size = kernel.program.stat().st_size
+    if json:
+        print_json({"version": kernel.version, "program": str(kernel.program), "bytes": size})
+        return
+    note(f"Linux {kernel.version}, {size / 1e6:.1f} MB")
     say(str(kernel.program))
