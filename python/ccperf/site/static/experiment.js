@@ -94,8 +94,9 @@
 
     // A choice may have no runs beside the others: then those give way, as few of them as there can.
     const settle = (kept) => {
-      const fits = (page, i) => i === Number(axis.value) || page.at[i] < 0 || page.at[i] === Number(at[i].value);
-      const agreement = (page) => at.filter((_, i) => fits(page, i)).length;
+      const fits = (page, i) => page.at[i] < 0 || page.at[i] === Number(at[i].value);
+      // The parameter on the axis counts least: the figure shows all of its values, but the plane and the runs one.
+      const agreement = (page) => at.reduce((sum, _, i) => sum + (fits(page, i) ? (i === Number(axis.value) ? 1 : 2) : 0), 0);
       const there = ours().filter((page) => !kept || page.at[at.indexOf(kept)] === Number(kept.value));
       const nearest = there.reduce((best, page) => (best && agreement(best) >= agreement(page) ? best : page), null);
       if (nearest) at.forEach((choice, i) => { if (!fits(nearest, i)) choice.value = String(nearest.at[i]); });
