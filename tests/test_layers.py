@@ -41,7 +41,7 @@ congestion       : attributes cpp math packet rng seq tcp time
 recovery         : attributes cpp tcp
 error            : time
 user             : error lowered qdisc routing tcp
-routing          : attributes mix packet pair_table rng seq time
+routing          : attributes math mix packet pair_table rng seq time
 network          : event fetch flow_monitor lowered packet pair_table path_monitor qdisc ring rng
                    routing time trace verdict
 application      : event lowered math ring rng tcp time

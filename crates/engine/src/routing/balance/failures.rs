@@ -31,6 +31,7 @@
 //! *Forgiveness.*  A failure lasts `FailedTime`, and twice as long as the last time if the path fails again before it was in use
 //! for as long as it had been failed.
 
+use crate::math;
 use crate::time::Time;
 
 /// The loss rate of a healthy path, where the others are no worse.
@@ -66,8 +67,8 @@ impl Evidence {
             [sent, lost, others[0], others[1]].map(f64::from);
         let healthy = HEALTHY.max(other_lost / other_sent.max(1.0)).min(1.0 / (TIMES + 1.0));
         let lossy = TIMES * healthy;
-        let against = lost * (lossy / healthy).ln();
-        let for_it = (sent - lost) * ((1.0 - healthy) / (1.0 - lossy)).ln();
+        let against = lost * math::ln(lossy / healthy);
+        let for_it = (sent - lost) * math::ln((1.0 - healthy) / (1.0 - lossy));
         self.score = (self.score + against - for_it).max(0.0);
         if self.score <= CERTAIN {
             return false;
