@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native, registry
@@ -133,6 +133,7 @@ class Run:
         return samples.array(column)[is_its]
 
 
+@cache
 def _defaults() -> dict[str, str]:
     return {param["ns3"]: param["default"] for param in registry.tables()["socket"]["params"]}
 
