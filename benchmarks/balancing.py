@@ -13,7 +13,9 @@ import argparse
 import statistics
 import time
 
-from ccperf import _native, catalogue, registry
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.experiments import catalogue
 from ccperf.scenario import Scenario
 
 REPEATS = 5

@@ -16,10 +16,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ccperf import backends, catalogue, figures
+from ccperf.campaign.plan import Plan
 from ccperf.campaign.points import Point
-from ccperf.plan import Plan
-from ccperf.recording import Recording
+from ccperf.experiments import catalogue
+from ccperf.present import figures
+from ccperf.runs import backends
+from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
 
 FIRST = ("ecn", "aqm", "scalability", "ack_compression")

@@ -24,7 +24,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ccperf import _native, backends, catalogue, registry
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
 
 SEED = 1

@@ -18,11 +18,12 @@ from statistics import median
 
 import psutil
 
-from ccperf import backends, campaign
+from ccperf import campaign
 from ccperf.campaign import Point
 from ccperf.campaign.on_dask import Cluster
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
 from ccperf.store import Store
-from ccperf.topologies.shorthand import dumbbell
 
 NATIVE = backends.get("native")
 

@@ -18,8 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from ccperf import backends, campaign, catalogue
+from ccperf import campaign
 from ccperf.campaign import Point
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
 from ccperf.store import Store
 
 NATIVE = backends.get("native")

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from ccperf.experiments.topologies import Access, Bottleneck, DumbbellFlow, dumbbell, leaf_spine
+from ccperf.experiments.topologies.fabric import Fabric, SwitchPort
 from ccperf.scenario import Scenario
-from ccperf.topologies import Access, Bottleneck, DumbbellFlow, dumbbell, leaf_spine
-from ccperf.topologies.fabric import Fabric, SwitchPort
 
 _LINK_BPS = 10_000_000_000
 _TCP = {
@@ -186,7 +186,7 @@ def main() -> int:
     for size in GROWTH if options.growth else (PAPER,):
         print(_line(size.name, measured(size.scenario()), clock, reference), flush=True)
     if options.ns3:
-        from ccperf.backends.ns3 import event_loop_seconds
+        from ccperf.runs.backends.ns3 import event_loop_seconds
 
         stretch = Size(8, 8, 16, 0.005).scenario(stop=0.005)
         ours = measured(stretch)

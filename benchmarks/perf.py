@@ -71,7 +71,7 @@ def _time_here(scenario_file: Path) -> Timing:
 
 def ns3_hops_per_s(case: Case, folder: Path) -> float:
     """ns-3 without tracing, on the stretch that the case names; the packets are the engine's."""
-    from ccperf.backends.ns3 import event_loop_seconds
+    from ccperf.runs.backends.ns3 import event_loop_seconds
 
     flows = tuple(flow.model_copy(update={"stop": None}) for flow in case.scenario.flows)
     stretch = case.scenario.model_copy(update={"stop_time": case.ns3_stop, "flows": flows})
@@ -180,7 +180,7 @@ def main() -> int:
         return 0
     with_ns3 = not options.no_ns3
     if with_ns3:
-        from ccperf import backends
+        from ccperf.runs import backends
 
         if missing := backends.get("ns3").available():
             print(f"no ratio: {missing}", file=sys.stderr)

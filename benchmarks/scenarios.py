@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ccperf import catalogue
-from ccperf.scenario import Scenario
-from ccperf.topologies import (
+from ccperf.experiments import catalogue
+from ccperf.experiments.topologies import (
     Access,
     Bottleneck,
     DumbbellFlow,
@@ -15,6 +14,7 @@ from ccperf.topologies import (
     dumbbell,
     fat_tree,
 )
+from ccperf.scenario import Scenario
 
 
 @dataclass(frozen=True)

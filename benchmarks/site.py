@@ -16,8 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ccperf import backends, catalogue, registry, site
-from ccperf.result import Result
+from ccperf import site
+from ccperf.algorithms import registry
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.store import Store, metric_text
 from ccperf.store.packing import PackedRun, pack
 

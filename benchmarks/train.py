@@ -7,7 +7,8 @@ stretch, so that no algorithm's branches are laid out for another's.
 from __future__ import annotations
 
 from benchmarks.scenarios import cases
-from ccperf import _native, registry
+from ccperf import _native
+from ccperf.algorithms import registry
 
 
 def main() -> None:

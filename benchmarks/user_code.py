@@ -16,9 +16,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from ccperf import _native, catalogue
-from ccperf.backends import get
+from ccperf import _native
+from ccperf.experiments import catalogue
 from ccperf.include import get_include
+from ccperf.runs.backends import get
 from ccperf.scenario import Scenario
 
 ROOT = Path(__file__).parent.parent

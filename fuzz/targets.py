@@ -18,13 +18,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ccperf import _native, flow_monitor, parquet, programs, simulate, traces
+from ccperf import _native, simulate
 from ccperf.errors import RunError, ScenarioError, UsageError
-from ccperf.published import published
-from ccperf.recording import Recording
+from ccperf.experiments import programs, traces
+from ccperf.experiments.published import published
+from ccperf.experiments.topologies import written
+from ccperf.runs import flow_monitor, parquet
+from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
 from ccperf.store import Store, StoreError
-from ccperf.topologies import written
 
 ROOT = Path(__file__).parents[1]
 #: An edge of something, as text.

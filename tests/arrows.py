@@ -1,14 +1,13 @@
 """Which module uses which: read from the sources, for `test_layers.py`.
 
-A module is named by its dotted path below the package or crate (`tcp.socket.ack`); its unit is the
-first part of that: a file or folder at the top.
+A module is named by its dotted path below the package or crate (`host.tcp.socket.ack`).
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -19,16 +18,20 @@ ENGINE = ROOT / "crates" / "engine" / "src"
 Arrows = Mapping[str, set[str]]
 
 
-def unit(module: str) -> str:
-    return module.partition(".")[0]
+def unit(module: str, units: Container[str]) -> str:
+    """The unit that a module is in: itself, or the nearest above it; else the empty name."""
+    while module and module not in units:
+        module = module.rpartition(".")[0]
+    return module
 
 
-def between_units(arrows: Arrows) -> Iterator[tuple[str, str, str]]:
+def between_units(arrows: Arrows, units: Container[str]) -> Iterator[tuple[str, str, str]]:
     """Each arrow that leaves a unit: its two units and the module that it starts from."""
     for module, used in sorted(arrows.items()):
         for other in sorted(used):
-            if unit(module) != unit(other):
-                yield unit(module), unit(other), module
+            here, there = unit(module, units), unit(other, units)
+            if here != there:
+                yield here, there, module
 
 
 def circles(arrows: Mapping[str, Iterable[str]]) -> list[list[str]]:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ccperf import programs
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-from ccperf.programs import ProgramRun
+from ccperf.experiments import programs
+from ccperf.experiments.programs import ProgramRun
 
 
 def run_of(line: str) -> ProgramRun:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ccperf.recording import TABLES, Recording
+from ccperf.runs.recording import TABLES, Recording
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,7 +9,7 @@ import pytest
 
 import ccperf
 from ccperf.errors import ScenarioError, UsageError
-from ccperf.published import published
+from ccperf.experiments.published import published
 
 AQM = next(page for page in published() if page.experiment == "aqm")
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends, registry
-from ccperf.chance import DRAWING, draws
+from ccperf.algorithms import registry
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.scenario.chance import DRAWING, draws
 
 NATIVE = backends.get("native")
 TAIL = [name for name in registry.algorithms("qdisc") if name != "MqQueueDisc"]

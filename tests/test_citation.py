@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import __version__, backends, catalogue, registry
-from ccperf.citation import bibliography, cite, entries, of_experiment
+from ccperf import __version__
+from ccperf.algorithms import registry
 from ccperf.cli.app import invoke
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.present.citation import bibliography, cite, entries, of_experiment
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.store import Store
 
 ROOT = Path(__file__).parent.parent

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ccperf import registry
+from ccperf.algorithms import registry
 
 ROOT = Path(__file__).parent.parent
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import registry
-from ccperf.catalogue import REGISTRY
+from ccperf.algorithms import registry
 from ccperf.cli.app import invoke
-from ccperf.metrics import METRICS
+from ccperf.experiments.catalogue import REGISTRY
+from ccperf.runs.metrics import METRICS
 from ccperf.verify import fidelity, page, record
 
 if sys.version_info >= (3, 11):
@@ -86,7 +86,7 @@ def test_the_page_about_evidence(
 
 def test_the_load_balancer_that_is_shown_is_one_file_and_one_line() -> None:
     page = (ROOT / "docs" / "adding-an-algorithm.md").read_text(encoding="utf-8")
-    balance = ROOT / "crates" / "engine" / "src" / "routing" / "balance"
+    balance = ROOT / "crates" / "engine" / "src" / "net" / "routing" / "balance"
     file, line = re.findall(r"^```rust\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert file == (balance / "random.rs").read_text(encoding="utf-8")
     assert line in (balance / "mod.rs").read_text(encoding="utf-8")

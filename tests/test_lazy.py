@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ccperf import catalogue, lazy, programs
+from ccperf.base import lazy
+from ccperf.experiments import catalogue, programs
 
 
 def test_experiments_are_found_by_their_own_names() -> None:
@@ -25,4 +26,4 @@ def test_two_shelves_together_hold_the_same_things() -> None:
 def test_a_module_offers_the_names_of_others_and_no_more() -> None:
     assert {name for name in programs.__all__ if getattr(programs, name)} == {*programs.__all__}
     with pytest.raises(AttributeError, match="no attribute 'absent'"):
-        lazy.names("ccperf.programs", {})("absent")
+        lazy.names("ccperf.experiments.programs", {})("absent")

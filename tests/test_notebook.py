@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 import ccperf
-from ccperf import backends, campaign, catalogue, notebook
+from ccperf import campaign
 from ccperf.errors import UsageError
 from ccperf.evidence import cells
 from ccperf.evidence.compare import compare
+from ccperf.experiments import catalogue
+from ccperf.present import notebook
+from ccperf.runs import backends
 from ccperf.store import Store
 
 ROOT = Path(__file__).parents[1]
@@ -57,7 +60,7 @@ def test_a_figure_can_be_shown_and_saved(result: ccperf.Result, name: str, tmp_p
 
 
 def test_names_cannot_leave_a_frame() -> None:
-    from ccperf.figures import Axis, Figure, Panel, Subject
+    from ccperf.present.figures import Axis, Figure, Panel, Subject
 
     hostile = '</script><img src=x onerror=alert(1)>"'
     figure = Figure("x", hostile, hostile, (Panel(Axis(hostile), Axis("y"), ()),), (Subject("a"),))

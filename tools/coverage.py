@@ -32,7 +32,7 @@ else:
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ROOT / "crates/engine/src"
-FOLDERS = ("tcp", "qdisc", "recovery", "congestion")
+FOLDERS = ("host/tcp", "net/qdisc", "host/recovery", "host/congestion")
 TARGET = ROOT / "target/coverage"
 #: The bar for each folder, in percent of what ns-3 has, too.
 REQUIRED = dict.fromkeys(FOLDERS, 95.0)

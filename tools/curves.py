@@ -19,7 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ccperf import _native, backends, catalogue, metrics, registry
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.experiments import catalogue
+from ccperf.runs import backends, metrics
 from ccperf.scenario import Scenario
 from ccperf.verify.case import case
 

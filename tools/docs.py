@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ccperf import recording, registry
-from ccperf.catalogue import EXPERIMENTS
-from ccperf.catalogue.sets import SETS, NamedSet
+from ccperf.algorithms import registry
 from ccperf.cli.show import default_text, values_text
+from ccperf.experiments.catalogue import EXPERIMENTS
+from ccperf.experiments.catalogue.sets import SETS, NamedSet
+from ccperf.runs import recording
 from ccperf.verify import counting, fidelity, habits, page, record
 
 ROOT = Path(__file__).parent.parent

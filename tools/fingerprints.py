@@ -27,11 +27,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ccperf import backends
+from ccperf.runs import backends
 from ccperf.verify import matrix, packets
 
 if TYPE_CHECKING:
-    from ccperf.recording import Recording
+    from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 RECORD = Path(__file__).parents[1] / "tests" / "verify" / "fingerprints.json"

@@ -20,8 +20,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ccperf.backends.ns3.build import toolchain
-from ccperf.backends.ns3.release import MODULES
+from ccperf.runs.backends.ns3.build import toolchain
+from ccperf.runs.backends.ns3.release import MODULES
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "tests" / "exec" / "ns3_examples.json"

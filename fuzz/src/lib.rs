@@ -9,10 +9,10 @@ mod json;
 mod script;
 mod user_code;
 
+use ccperf_engine::base::units;
+use ccperf_engine::run::simulate::Simulation;
 use ccperf_engine::scenario::Canonical;
 use ccperf_engine::scenario::what_if::Settings;
-use ccperf_engine::simulate::Simulation;
-use ccperf_engine::units;
 
 pub use json::{Draw, mutated};
 pub use user_code::user_code;

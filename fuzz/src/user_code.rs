@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use ccperf_engine::qdisc::Qdisc;
-use ccperf_engine::routing::balance::{Balancer, SwitchContext};
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::tcp::control::{
+    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
+};
+use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::{CongState, Tcb};
+use ccperf_engine::host::user::{Setup, UserCode, fail};
+use ccperf_engine::net::qdisc::Qdisc;
+use ccperf_engine::net::routing::balance::{Balancer, SwitchContext};
+use ccperf_engine::run::simulate::Simulation;
 use ccperf_engine::scenario::Canonical;
-use ccperf_engine::simulate::Simulation;
-use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
-use ccperf_engine::tcp::rate::{RateConnection, RateSample};
-use ccperf_engine::tcp::{CongState, Tcb};
-use ccperf_engine::time::Time;
-use ccperf_engine::user::{Setup, UserCode, fail};
 use ccperf_plugin::abi::{Packet, Queue, TcbView};
 use ccperf_plugin::{Adapter, QueueDisc, window};
 

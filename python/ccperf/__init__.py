@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
     from ccperf.api import run, simulate
-    from ccperf.recording import Recording
-    from ccperf.result import Result
+    from ccperf.runs.recording import Recording
+    from ccperf.runs.result import Result
     from ccperf.scenario import Scenario
     from ccperf.store import Store
 
@@ -36,8 +36,8 @@ _HOME = {
     "CongestionControl": "ccperf.algorithms",
     "LoadBalancer": "ccperf.algorithms",
     "QueueDisc": "ccperf.algorithms",
-    "Recording": "ccperf.recording",
-    "Result": "ccperf.result",
+    "Recording": "ccperf.runs.recording",
+    "Result": "ccperf.runs.result",
     "Scenario": "ccperf.scenario",
     "Store": "ccperf.store",
     "run": "ccperf.api",

@@ -12,11 +12,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import backends, campaign, catalogue, notebook, outputs
-from ccperf.user_code import names
+from ccperf import campaign
+from ccperf.algorithms.user_code import names
+from ccperf.base import outputs
+from ccperf.experiments import catalogue
+from ccperf.present import notebook
+from ccperf.runs import backends
 
 if TYPE_CHECKING:
-    from ccperf.result import Result
+    from ccperf.runs.result import Result
     from ccperf.scenario import Scenario
 
 Progress = Callable[[float], None]

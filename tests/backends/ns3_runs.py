@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ccperf.backends.ns3 import Ns3
-from ccperf.recording import Recording
+from ccperf.runs.backends.ns3 import Ns3
+from ccperf.runs.recording import Recording
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario

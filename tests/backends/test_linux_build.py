@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ccperf.backends.linux import build, source, steps
 from ccperf.errors import RunError, UsageError
+from ccperf.runs.backends.linux import build, source, steps
 
 MAKEFILE = "# SPDX\nVERSION = 7\nPATCHLEVEL = 3\nSUBLEVEL = 4\nEXTRAVERSION =\nNAME = x\n"
 #: Text of our own with the few lines that the steps are about, in the shape that a kernel has them.

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ccperf.backends.ns3 import Ns3
-from ccperf.published import Published, published
+from ccperf.experiments.published import Published, published
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs.backends.ns3 import Ns3
 from ccperf.scenario import Scenario
-from ccperf.topologies.shorthand import dumbbell
 from ccperf.verify import seeds
 from lowered_files import written_out
 

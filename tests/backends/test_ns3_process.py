@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccperf import backends
-from ccperf.backends.ns3 import Ns3, Ns3Aborted, _report, build
-from ccperf.backends.ns3.release import Release
+from ccperf.algorithms.user_code.content import Contents
 from ccperf.errors import RunError, UsageError
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
+from ccperf.runs.backends.ns3 import Ns3, Ns3Aborted, _report, build
+from ccperf.runs.backends.ns3.release import Release
 from ccperf.scenario import Algorithm, Scenario
-from ccperf.topologies.shorthand import dumbbell
-from ccperf.user_code.content import Contents
 
 from .ns3_runs import edited, read_packets, run
 

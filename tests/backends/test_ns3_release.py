@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ccperf.backends.ns3 import Ns3, release
 from ccperf.cli.app import invoke
+from ccperf.runs.backends.ns3 import Ns3, release
 
 
 @pytest.fixture(autouse=True)

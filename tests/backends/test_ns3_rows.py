@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ccperf.backends.ns3 import rows
-from ccperf.recording import TABLES
+from ccperf.runs.backends.ns3 import rows
+from ccperf.runs.recording import TABLES
 
 
 def test_every_column_is_a_member_of_its_row_in_order_and_of_its_type() -> None:

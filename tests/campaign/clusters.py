@@ -16,8 +16,8 @@ from pathlib import Path
 from distributed import Security
 
 from ccperf.campaign import Point
+from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.store import Store
-from ccperf.topologies.shorthand import dumbbell
 from user_scenarios import environment
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from ccperf import campaign
 from ccperf.campaign import Point
-from ccperf.recording import Recording
+from ccperf.runs.recording import Recording
 from ccperf.store import Store
 from recordings import ScriptedBackend, small_scenario
 

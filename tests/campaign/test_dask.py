@@ -19,10 +19,11 @@ import distributed
 from distributed.comm import CommClosedError
 
 from campaign.clusters import Processes, in_the_middle, point, points, processes
-from ccperf import _native, backends, campaign
+from ccperf import _native, campaign
 from ccperf.campaign.job import Job
 from ccperf.campaign.on_dask import Cluster, DaskExecutor
 from ccperf.errors import RunError, UsageError
+from ccperf.runs import backends
 from ccperf.store import Store
 from user_scenarios import EXAMPLES, environment
 

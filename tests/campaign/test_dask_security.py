@@ -16,9 +16,10 @@ import dask
 import psutil
 
 from campaign.clusters import Processes, credentials, points, processes
-from ccperf import backends, campaign
+from ccperf import campaign
 from ccperf.campaign.on_dask import Cluster
 from ccperf.errors import UsageError
+from ccperf.runs import backends
 from ccperf.store import Store
 
 NATIVE = backends.get("native")

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import backends, campaign, catalogue
+from ccperf import campaign
 from ccperf.campaign import Point
 from ccperf.campaign.estimate import Estimate, estimate, hops
+from ccperf.experiments import catalogue
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
 from ccperf.store import Store
-from ccperf.topologies.shorthand import dumbbell
 
 NATIVE = backends.get("native")
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import backends, campaign
+from ccperf import campaign
 from ccperf.campaign import Job, JobProgress, Point, perform
-from ccperf.result import identify
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
+from ccperf.runs.result import identify
 from ccperf.store import PackedRun, Store
-from ccperf.topologies.shorthand import dumbbell
 from user_scenarios import EXAMPLES, scenario
 
 

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from ccperf import campaign
-from ccperf.catalogue import REGISTRY, get
-from ccperf.plan import Plan
+from ccperf.campaign.plan import Plan
+from ccperf.experiments.catalogue import REGISTRY, get
 
 
 def test_a_plan_hands_its_jitter_to_the_scenarios() -> None:

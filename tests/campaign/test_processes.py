@@ -12,14 +12,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ccperf import backends, campaign
+from ccperf import campaign
 from ccperf.campaign import Point
 from ccperf.campaign.local import MANY, LocalExecutor
 from ccperf.campaign.process import Died, Process
 from ccperf.errors import RunError
-from ccperf.result import identify
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
+from ccperf.runs.result import identify
 from ccperf.store import Store
-from ccperf.topologies.shorthand import dumbbell
 
 NATIVE = backends.get("native")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ccperf import backends, campaign
-from ccperf.catalogue import REGISTRY
-from ccperf.result import Result
+from ccperf import campaign
+from ccperf.experiments.catalogue import REGISTRY
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 
 NATIVE = backends.get("native")
 SEGMENT_BITS = 8 * 1448

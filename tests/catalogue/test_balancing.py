@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends, catalogue
-from ccperf.catalogue.balancing.conditions import CONDITIONS
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells
-from ccperf.metrics import METRICS
-from ccperf.recording import Recording
+from ccperf.experiments import catalogue
+from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS
+from ccperf.runs import backends
+from ccperf.runs.metrics import METRICS
+from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
 from ccperf.site import printed
 from ccperf.site.inventory import inventory

@@ -10,10 +10,16 @@ from typing import Any
 
 import pytest
 
-from ccperf import _native, catalogue, programs
-from ccperf.catalogue import REGISTRY, Experiment, PublishedExperiment, published_scenarios
+from ccperf import _native
 from ccperf.errors import UsageError
-from ccperf.published import published
+from ccperf.experiments import catalogue, programs
+from ccperf.experiments.catalogue import (
+    REGISTRY,
+    Experiment,
+    PublishedExperiment,
+    published_scenarios,
+)
+from ccperf.experiments.published import published
 
 EXPERIMENTS = list(REGISTRY.values())
 LINES = json.loads(Path(__file__).with_name("command_lines.json").read_text())

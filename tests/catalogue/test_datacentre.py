@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf import backends, catalogue
-from ccperf.catalogue.datacentre import many_to_one, schemes
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-from ccperf.metrics import compute
-from ccperf.recording import Recording
+from ccperf.experiments import catalogue
+from ccperf.experiments.catalogue.datacentre import many_to_one, schemes
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
+from ccperf.runs.recording import Recording
 
 #: A discipline of one's own, which marks above a threshold.
 MINE = Path(__file__).parents[2] / "examples" / "python" / "myqdisc.py"

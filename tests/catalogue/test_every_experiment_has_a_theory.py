@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from ccperf.catalogue import REGISTRY
+from ccperf.experiments.catalogue import REGISTRY
 
 
 def checked(text: str) -> set[str]:

@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from ccperf.catalogue import BALANCING, DATACENTRE, Experiment
 from ccperf.cli.app import invoke
+from ccperf.experiments.catalogue import BALANCING, DATACENTRE, Experiment
 
 OPTIONS = {
     **dict.fromkeys(DATACENTRE, "--qdisc"),

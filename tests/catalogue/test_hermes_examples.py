@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ccperf import backends, profiles
-from ccperf.topologies import Fabric, SwitchPort, leaf_spine
+from ccperf.experiments.topologies import Fabric, SwitchPort, leaf_spine
+from ccperf.runs import backends
+from ccperf.scenario import profiles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from ccperf.recording import Recording
+    from ccperf.runs.recording import Recording
 
 #: DCTCP's at 10 Gbps.
 RED = {"type": "StepRedQueueDisc", "attributes": {"MarkingThreshold": "65p", "MaxSize": "600p"}}

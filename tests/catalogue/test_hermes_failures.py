@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends, catalogue
-from ccperf.recording import Recording
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.recording import Recording
 
 SMALL = {"leaves": 4, "spines": 4, "servers": 4, "workload": "web_search"}
 

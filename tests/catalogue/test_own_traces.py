@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import catalogue, traces
 from ccperf.cli.app import invoke
+from ccperf.experiments import catalogue, traces
 from ccperf.store import Store
 
 Captured = pytest.CaptureFixture[str]

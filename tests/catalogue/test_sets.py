@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import backends
 from ccperf.campaign import simulate
-from ccperf.catalogue import sets
-from ccperf.catalogue.sets import SETS, NamedSet
+from ccperf.campaign.plan import Plan
 from ccperf.errors import UsageError
-from ccperf.plan import Plan
+from ccperf.experiments.catalogue import sets
+from ccperf.experiments.catalogue.sets import SETS, NamedSet
+from ccperf.runs import backends
 
 every_set = pytest.mark.parametrize("chosen", SETS.values(), ids=SETS)
 

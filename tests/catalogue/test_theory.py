@@ -11,8 +11,8 @@ import pytest
 
 from catalogue.runs import FRAME_BITS, NATIVE, SEGMENT_BITS, goodput, run
 from ccperf import _native, campaign
-from ccperf.catalogue import REGISTRY
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.experiments.catalogue import REGISTRY
+from ccperf.experiments.topologies.shorthand import dumbbell
 
 
 @pytest.mark.parametrize("p", [0.005, 0.01, 0.02, 0.05])

@@ -10,7 +10,7 @@ import pytest
 
 from catalogue.runs import NATIVE, SEGMENT_BITS
 from ccperf import campaign
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.experiments.topologies.shorthand import dumbbell
 
 C, BETA = 0.4, 0.7
 #: In s, and the probability that a packet is lost.

@@ -9,7 +9,7 @@ import pytest
 
 from catalogue.runs import FRAME_BITS, run
 from ccperf import _native
-from ccperf.catalogue import REGISTRY
+from ccperf.experiments.catalogue import REGISTRY
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ccperf.cli.app import invoke
+from ccperf.experiments.topologies import written
 from ccperf.scenario import Scenario, ScenarioWarning
-from ccperf.topologies import written
 
 FABRIC = """
 stop_time = "5ms"

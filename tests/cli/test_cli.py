@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from ccperf.catalogue import REGISTRY
 from ccperf.cli import things
 from ccperf.cli.app import COMMANDS, invoke
-from ccperf.published import published
+from ccperf.experiments.catalogue import REGISTRY
+from ccperf.experiments.published import published
 from ccperf.site import Built
 
 ECN = next(page for page in published() if page.experiment == "ecn")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-import ccperf.recording
-from ccperf.backends.ns3 import Ns3Aborted
+import ccperf.runs.recording
 from ccperf.cli.app import COMMANDS, app, invoke
 from ccperf.cli.examples import EXAMPLES
 from ccperf.cli.things import KINDS
+from ccperf.runs.backends.ns3 import Ns3Aborted
 from ccperf.store import Store
 from user_scenarios import ROOT
 
@@ -254,7 +254,7 @@ def test_seeds_that_change_nothing_are_said_to(capsys: pytest.CaptureFixture[str
 def test_tables_become_data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     made: dict[str, Any] = {}
     module = types.SimpleNamespace(DataFrame=lambda table: made.setdefault("table", table))
-    monkeypatch.setattr(ccperf.recording, "import_module", lambda _: module)
+    monkeypatch.setattr(ccperf.runs.recording, "import_module", lambda _: module)
     table = ccperf.run("aqm", cc="cubic", k=1, stop_time="60ms").recording.flows
     # The one takes a `dict` for columns, the other what has Arrow's interface.
     assert table.to_pandas() is table

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from ccperf.base.outputs import FIGURES, whole
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-from ccperf.outputs import FIGURES, whole
 
 AQM = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "60ms"]
 LINE = (
@@ -190,7 +190,7 @@ def test_a_full_disk_leaves_no_half_figure(
     run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A draft on a device without room stands for it."""
-    mpl: Any = pytest.importorskip("ccperf.figures.mpl")
+    mpl: Any = pytest.importorskip("ccperf.present.figures.mpl")
     from contextlib import contextmanager
 
     @contextmanager

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 import ccperf
-from ccperf import catalogue, expression, registry
+from ccperf.algorithms import registry
+from ccperf.algorithms.user_code import names
+from ccperf.base import expression
 from ccperf.cli.app import invoke
 from ccperf.errors import ScenarioError
-from ccperf.topologies import written
-from ccperf.user_code import names
+from ccperf.experiments import catalogue
+from ccperf.experiments.topologies import written
 
 Captured = pytest.CaptureFixture[str]
 

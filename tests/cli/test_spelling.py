@@ -11,7 +11,7 @@ import pytest
 
 from ccperf.cli.app import invoke
 from ccperf.cli.things import KINDS
-from ccperf.programs import EXAMPLES, PROGRAMS
+from ccperf.experiments.programs import EXAMPLES, PROGRAMS
 from user_scenarios import environment
 
 Captured = pytest.CaptureFixture[str]
@@ -111,7 +111,7 @@ def test_the_line_that_everybody_tries_first(capsys: Captured) -> None:
     [("1bdp", "167p"), ("0.5BDP", "83p"), ("20p", "20p"), ("30kB", "30000B")],
 )
 def test_a_buffer_is_a_size_or_bandwidth_delay_products(buffer: str, limit: str) -> None:
-    from ccperf import catalogue
+    from ccperf.experiments import catalogue
 
     scenario = catalogue.get("dumbbell").scenario(
         "cubic", rate="100Mbps", rtt="20ms", buffer=buffer

@@ -13,7 +13,7 @@ import pytest
 
 from ccperf.cli.app import invoke
 from ccperf.cli.watch import KINDS
-from ccperf.metrics import METRICS
+from ccperf.runs.metrics import METRICS
 from ccperf.store import Store
 from user_scenarios import environment
 

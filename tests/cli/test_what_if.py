@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import what_if
 from ccperf.cli.app import invoke
+from ccperf.experiments import what_if
 from ccperf.scenario import Scenario
 from ccperf.store import Store
 

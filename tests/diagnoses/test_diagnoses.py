@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import ccperf
-from ccperf import catalogue
 from ccperf.cli.app import invoke
-from ccperf.diagnoses import RULES, Note, grouped
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.runs.diagnoses import RULES, Note, grouped
+from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
 
 #: Buffers and segments that hold nothing back, and the recovery of the catalogue.

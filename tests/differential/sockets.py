@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ccperf import backends
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
 
 NATIVE = backends.get("native")

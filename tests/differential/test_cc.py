@@ -344,7 +344,7 @@ def test_every_call_leaves_what_ns3_leaves(
 
 
 def test_every_registered_algorithm_is_compared() -> None:
-    source = (ROOT / "crates/engine/src/congestion/mod.rs").read_text()
+    source = (ROOT / "crates/engine/src/host/congestion/mod.rs").read_text()
     modules = re.search(r"^registry! \{(.*?)^\}", source, re.MULTILINE | re.DOTALL)
     assert modules is not None
     # The driver's own class is compared packet by packet, in the matrix.

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import backends, catalogue
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from ccperf.evidence import cells, gate
 from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Comparison, compare
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.store import Store
 
 METRIC = "mean_srtt_l4"

@@ -17,7 +17,7 @@ from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Row, compare, corrected
 from ccperf.evidence.paired import LEVEL, difference, holm
 from ccperf.evidence.summary import CONFIDENCE, summarise
-from ccperf.metrics import Effect
+from ccperf.runs.metrics import Effect
 
 TRIALS = 4000
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccperf.catalogue import EXPERIMENTS, answer
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells
 from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Comparison, Row, compare
-from ccperf.metrics import METRICS
+from ccperf.experiments.catalogue import EXPERIMENTS, answer
+from ccperf.runs.metrics import METRICS
 
 ALGORITHMS = ("TcpNewReno", "TcpCubic", "TcpBbr")
 #: Those that a comparison turned round used to judge otherwise.

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ccperf
-from ccperf import catalogue
 from ccperf.cli.app import invoke
+from ccperf.experiments import catalogue
 from ccperf.scenario import Scenario
 
 TSHARK = shutil.which("tshark")

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from ccperf import programs
-from ccperf.catalogue import REGISTRY
 from ccperf.errors import UsageError
-from ccperf.programs.attributes import ns3_classes
-from ccperf.published import Published, published
+from ccperf.experiments import programs
+from ccperf.experiments.catalogue import REGISTRY
+from ccperf.experiments.programs.attributes import ns3_classes
+from ccperf.experiments.published import Published, published
 
 PAGES = published()
 

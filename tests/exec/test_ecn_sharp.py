@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ccperf import backends, programs
 from ccperf.cli.app import invoke
-from ccperf.metrics import compute
-from ccperf.programs import PROGRAMS
+from ccperf.experiments import programs
+from ccperf.experiments.programs import PROGRAMS
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
 from program_lines import canonical, execute, refusal, run_of, warnings
 
 SHORT_FABRIC = (

@@ -17,9 +17,10 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends, programs
-from ccperf.programs import EXAMPLES, ProgramRun
-from ccperf.programs.program import float32, ns_of
+from ccperf.experiments import programs
+from ccperf.experiments.programs import EXAMPLES, ProgramRun
+from ccperf.experiments.programs.program import float32, ns_of
+from ccperf.runs import backends
 from program_lines import canonical, refusal, run_of
 
 GOLDEN = json.loads(Path(__file__).with_name("ns3_examples.json").read_text())

@@ -7,10 +7,10 @@ import shlex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ccperf import programs
 from ccperf.errors import UsageError
-from ccperf.programs.published.options import ACK_COMPRESSION, PROGRAMS, split_list
-from ccperf.published import published
+from ccperf.experiments import programs
+from ccperf.experiments.programs.published.options import ACK_COMPRESSION, PROGRAMS, split_list
+from ccperf.experiments.published import published
 
 LINES = [shlex.split(page.command) for page in published()]
 SNIPPETS = [

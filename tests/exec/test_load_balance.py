@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ccperf.cli.app import invoke
-from ccperf.programs import PROGRAMS
-from ccperf.programs.load_balance.run_modes import RUN_MODES
+from ccperf.experiments.programs import PROGRAMS
+from ccperf.experiments.programs.load_balance.run_modes import RUN_MODES
 from program_lines import canonical, execute, refusal, run_of, warnings
 
 LARGE = "conga-simulation-large --cdfFileName=DCTCP_CDF.txt --load=0.5 --randomSeed=3"

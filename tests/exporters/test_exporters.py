@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf import backends, catalogue
+from ccperf.base.outputs import stem
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-from ccperf.exporters import EXPORTERS, export, tidy
-from ccperf.outputs import stem
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.present.exporters import EXPORTERS, export, tidy
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.store import Store
 
 

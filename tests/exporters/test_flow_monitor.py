@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import backends, flow_monitor
 from ccperf.errors import RunError, UsageError
-from ccperf.recording import Recording
+from ccperf.experiments.topologies import star
+from ccperf.experiments.topologies.fabric import FabricLink, SwitchPort
+from ccperf.runs import backends, flow_monitor
+from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
-from ccperf.topologies import star
-from ccperf.topologies.fabric import FabricLink, SwitchPort
 
 FILES = Path(__file__).parent / "files"
 #: `src/flow-monitor/examples/flowmon-parse-results.py` of ns-3's sources, under the GPL and so not

@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from ccperf import backends, catalogue
 from ccperf.errors import UsageError
-from ccperf.figures import FIGURES, Figure, Series, describe
-from ccperf.figures.distribution import ecdf
-from ccperf.metrics import compute
+from ccperf.experiments import catalogue
+from ccperf.present.figures import FIGURES, Figure, Series, describe
+from ccperf.present.figures.distribution import ecdf
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
 from recordings import Dumbbell
 from sawtooth import Sawtooth
 
@@ -214,8 +215,9 @@ def test_a_run_that_ends_before_its_first_sample_has_no_figures() -> None:
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_where_the_bottleneck_is_not_sampled_there_is_no_optimum(name: str) -> None:
-    from ccperf import backends, catalogue
-    from ccperf.figures import svg
+    from ccperf.experiments import catalogue
+    from ccperf.present.figures import svg
+    from ccperf.runs import backends
 
     scenario = catalogue.get("aqm").scenario("TcpCubic", stop_time="1s", k="3")
     chosen = scenario.recording.model_copy(update={"flows": ("flow_2",), "links": ()})

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ccperf.figures import palette
-from ccperf.figures.geometry import decimate, ticks
+from ccperf.present.figures import palette
+from ccperf.present.figures.geometry import decimate, ticks
 
 
 @given(

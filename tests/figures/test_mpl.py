@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from ccperf.errors import UsageError
-from ccperf.figures import FIGURES, Figure, describe, save
-from ccperf.figures.figure import MANY_FLOWS
+from ccperf.present.figures import FIGURES, Figure, describe, save
+from ccperf.present.figures.figure import MANY_FLOWS
 from recordings import Dumbbell
 from sawtooth import Sawtooth
 
@@ -22,7 +22,7 @@ pytest.importorskip("matplotlib", reason="figures need matplotlib: pip install '
 
 from matplotlib.transforms import Bbox
 
-from ccperf.figures import mpl
+from ccperf.present.figures import mpl
 
 RUNS = {
     1: Sawtooth(points=120),
@@ -32,7 +32,7 @@ RUNS = {
 
 _DRAW = """
 import sys
-from ccperf.figures import describe, save
+from ccperf.present.figures import describe, save
 from recordings import Dumbbell
 from sawtooth import Sawtooth
 run = Sawtooth(flows=5, rate_bps=80_000_000, queue_packets=100, points=120).dumbbell()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ccperf.errors import UsageError
-from ccperf.figures import FIGURES, Figure, describe, overlay
+from ccperf.present.figures import FIGURES, Figure, describe, overlay
 from sawtooth import Sawtooth
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from ccperf.figures import FIGURES, Axis, Figure, Panel, Series, Subject, describe, svg
+from ccperf.present.figures import FIGURES, Axis, Figure, Panel, Series, Subject, describe, svg
 from recordings import Dumbbell
 from sawtooth import Sawtooth
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ccperf.errors import UsageError
-from ccperf.figures import Axis, Figure, save, svg, sweep
-from ccperf.figures.geometry import data_limits, marked
-from ccperf.metrics import METRICS
+from ccperf.present.figures import Axis, Figure, save, svg, sweep
+from ccperf.present.figures.geometry import data_limits, marked
+from ccperf.runs.metrics import METRICS
 
 
 @pytest.fixture

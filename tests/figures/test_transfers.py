@@ -7,16 +7,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from ccperf import backends, catalogue, figures
 from ccperf.errors import UsageError
-from ccperf.figures import svg, topology
-from ccperf.figures.transfers import (
+from ccperf.experiments import catalogue
+from ccperf.present import figures
+from ccperf.present.figures import svg, topology
+from ccperf.present.figures.transfers import (
     OF_RECORDINGS,
     class_throughput,
     completion_times,
     queue_samples,
 )
-from ccperf.recording import Recording
+from ccperf.runs import backends
+from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
 
 

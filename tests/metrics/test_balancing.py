@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf import backends, figures, metrics
 from ccperf.errors import UsageError
-from ccperf.metrics.parallel import parallel, with_parallel
-from ccperf.recording import Recording
+from ccperf.present import figures
+from ccperf.runs import backends, metrics
+from ccperf.runs.metrics.parallel import parallel, with_parallel
+from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
 
 #: Two hosts below each of two leaves, two spines between; names as in figures of leaf-spines.

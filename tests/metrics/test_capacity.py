@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends, catalogue
-from ccperf.metrics import compute
-from ccperf.metrics.capacity import capacities
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
+from ccperf.runs.metrics.capacity import capacities
 
 
 def link(**own: Any) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ccperf.metrics import METRICS, classes, compute
-from ccperf.metrics.statistics import percentile
-from ccperf.recording import TABLES, Recording
+from ccperf.runs.metrics import METRICS, classes, compute
+from ccperf.runs.metrics.statistics import percentile
+from ccperf.runs.recording import TABLES, Recording
 from recordings import Dumbbell
 
 MS = 1_000_000

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ccperf import backends, catalogue
-from ccperf.metrics import METRICS, compute
-from ccperf.metrics.series import LinkSeries
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.metrics import METRICS, compute
+from ccperf.runs.metrics.series import LinkSeries
 from recordings import INTERVAL_NS, Dumbbell
 
 

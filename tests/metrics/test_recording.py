@@ -10,7 +10,7 @@ import pickle
 import numpy as np
 import pytest
 
-from ccperf.recording import OPTIONAL_TABLES, TABLES, Recording, RecordingError, Table
+from ccperf.runs.recording import OPTIONAL_TABLES, TABLES, Recording, RecordingError, Table
 from recordings import Dumbbell
 
 pa = pytest.importorskip("pyarrow")

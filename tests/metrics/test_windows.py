@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ccperf.errors import ScenarioError
-from ccperf.metrics import METRICS, STEADY, STEADY_PREFIX, compute
-from ccperf.metrics.windows import phases
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs.metrics import METRICS, STEADY, STEADY_PREFIX, compute
+from ccperf.runs.metrics.windows import phases
 from recordings import Dumbbell
 
 #: A grid of tenths of a second, 30 s long.

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ccperf
-from ccperf.backends import get
 from ccperf.errors import ScenarioError
+from ccperf.runs.backends import get
 from ccperf.scenario import Scenario
 
 

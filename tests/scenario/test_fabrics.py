@@ -7,9 +7,9 @@ from itertools import permutations
 
 import pytest
 
-from ccperf import backends
 from ccperf.errors import ScenarioError
-from ccperf.topologies import Fabric, FabricLink, fat_tree, leaf_spine, star
+from ccperf.experiments.topologies import Fabric, FabricLink, fat_tree, leaf_spine, star
+from ccperf.runs import backends
 
 
 def hops(fabric: Fabric, source: str, destination: str) -> int:

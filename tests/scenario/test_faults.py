@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends
 from ccperf.errors import ScenarioError
+from ccperf.experiments.topologies import SlowLinks, fat_tree, leaf_spine
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
-from ccperf.topologies import SlowLinks, fat_tree, leaf_spine
 
 
 def run(faults: list[dict[str, Any]], **settings: Any) -> Any:

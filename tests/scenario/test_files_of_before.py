@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from ccperf import Scenario, backends
+from ccperf import Scenario
+from ccperf.runs import backends
 
 HERE = Path(__file__).parent
 RECORD = json.loads((HERE.parent / "verify" / "fingerprints.json").read_text())["packets"]

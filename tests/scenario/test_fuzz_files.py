@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ccperf.errors import ScenarioError, UsageError
+from ccperf.experiments.topologies import written
 from ccperf.scenario import Scenario
-from ccperf.topologies import written
 from user_scenarios import ROOT, drawn_seed
 
 CORPUS = sorted((ROOT / "fuzz" / "corpus" / "scenario").glob("*.json"))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import backends, verify
+from ccperf import verify
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
 
 from . import graphs

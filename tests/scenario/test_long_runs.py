@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ccperf import backends
 from ccperf._native import LongTable
 from ccperf.errors import RunError
-from ccperf.recording import Recording, Table
+from ccperf.runs import backends
+from ccperf.runs.recording import Recording, Table
 from ccperf.scenario import Scenario
 
 #: More points than are kept in memory.

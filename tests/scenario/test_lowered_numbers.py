@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ccperf import _native
+from ccperf.experiments.topologies import written
 from ccperf.scenario import Scenario
-from ccperf.topologies import written
 from lowered_files import written_out
 from user_scenarios import ROOT
 

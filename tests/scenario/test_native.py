@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ccperf import _native, backends
+from ccperf import _native
 from ccperf.errors import RunError, ScenarioError, UsageError
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ccperf.errors import ScenarioError
-from ccperf.profiles import PROFILES
-from ccperf.topologies import star
+from ccperf.experiments.topologies import star
+from ccperf.scenario.profiles import PROFILES
 
 
 def of(stack: dict[str, Any]) -> dict[str, Any]:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf import backends
-from ccperf.backends.ns3 import Ns3
 from ccperf.errors import ScenarioError, UsageError
-from ccperf.figures import describe
-from ccperf.metrics import compute
-from ccperf.recording import Recording
+from ccperf.present.figures import describe
+from ccperf.runs import backends
+from ccperf.runs.backends.ns3 import Ns3
+from ccperf.runs.metrics import compute
+from ccperf.runs.recording import Recording
 from ccperf.scenario import Scenario
 
 without_ns3 = pytest.mark.skipif(Ns3().available() is not None, reason=str(Ns3().available()))

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends
 from ccperf.errors import ScenarioError
+from ccperf.experiments.topologies import leaf_spine
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
-from ccperf.topologies import leaf_spine
 
 NATIVE = backends.get("native")
 FABRIC = leaf_spine(2, 4, 4)

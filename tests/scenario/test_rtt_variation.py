@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf import backends
 from ccperf.errors import ScenarioError
-from ccperf.metrics import compute
+from ccperf.experiments.topologies import star
+from ccperf.experiments.topologies.fabric import FabricLink
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
 from ccperf.scenario import Scenario
-from ccperf.topologies import star
-from ccperf.topologies.fabric import FabricLink
 
 CLASSES = ["1us", "20us", "50us", "80us", "160us"]
 

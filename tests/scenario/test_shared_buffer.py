@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends
 from ccperf.errors import ScenarioError
+from ccperf.experiments.topologies import star
+from ccperf.experiments.topologies.fabric import FabricLink, SwitchPort
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
-from ccperf.topologies import star
-from ccperf.topologies.fabric import FabricLink, SwitchPort
 
 
 def scenario(alpha: str, senders: dict[str, str], **attributes: str) -> Scenario:

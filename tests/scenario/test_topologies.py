@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from ccperf import _native
 from ccperf.errors import ScenarioError
+from ccperf.experiments.topologies import parking_lot
+from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.scenario import Algorithm
-from ccperf.topologies import parking_lot
-from ccperf.topologies.shorthand import dumbbell
 from lowered_files import written_out
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from ccperf import backends, traces
 from ccperf.errors import ScenarioError, UsageError
+from ccperf.experiments import traces
+from ccperf.experiments.traces import FRAME_BITS, Trace, Walk, parse_mahimahi, parse_rates
+from ccperf.runs import backends
 from ccperf.scenario import Scenario
-from ccperf.traces import FRAME_BITS, Trace, Walk, parse_mahimahi, parse_rates
 
 SECOND = 10**9
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from ccperf import catalogue, what_if
 from ccperf.errors import ScenarioError, UsageError
+from ccperf.experiments import catalogue, what_if
+from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.scenario import Scenario
-from ccperf.topologies.shorthand import dumbbell
 
 
 def unlabelled(scenario: Scenario) -> dict[str, object]:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf import backends
-from ccperf.backends.ns3 import Ns3
 from ccperf.errors import ScenarioError
-from ccperf.metrics import compute
+from ccperf.runs import backends
+from ccperf.runs.backends.ns3 import Ns3
+from ccperf.runs.metrics import compute
 from ccperf.scenario import Scenario
 
 without_ns3 = pytest.mark.skipif(Ns3().available() is not None, reason=str(Ns3().available()))

@@ -10,9 +10,9 @@ import pytest
 
 from ccperf.cli.app import invoke
 from ccperf.errors import ScenarioError
+from ccperf.experiments.topologies import parking_lot, star, written
+from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.scenario import Scenario, ScenarioWarning
-from ccperf.topologies import parking_lot, star, written
-from ccperf.topologies.shorthand import dumbbell
 
 DUMBBELL = """
 stop_time = "300ms"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ccperf import site
-from ccperf.result import Result
+from ccperf.runs.result import Result
 from ccperf.store import Store
 
 

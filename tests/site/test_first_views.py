@@ -10,7 +10,7 @@ from site_built import built
 from site_html import Element, parse
 from tiny_catalogue import algorithms_of, run, tiny_runs
 
-from ccperf import catalogue
+from ccperf.experiments import catalogue
 from ccperf.site.printed import differing
 
 if TYPE_CHECKING:

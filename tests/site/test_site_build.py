@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ccperf import backends, catalogue, site
+from ccperf import site
 from ccperf.errors import UsageError
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.site import inventory
 from ccperf.store import Store
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ccperf.figures import Figure
+    from ccperf.present.figures import Figure
 
 
 def run(seed: int, experiment: str | None = "aqm") -> Result:
@@ -145,7 +147,7 @@ def test_damaged_files_are_made_again(small: Path, tmp_path: Path) -> None:
 def test_an_interrupted_build_is_finished_by_the_next(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ccperf.figures import svg
+    from ccperf.present.figures import svg
 
     folder = tmp_path / "site"
     with Store(small) as store:
@@ -186,7 +188,7 @@ def test_the_site_is_built_without_matplotlib(small: Path, tmp_path: Path) -> No
 def test_what_is_there_is_not_made_again(
     small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ccperf.figures import svg
+    from ccperf.present.figures import svg
     from ccperf.site import pages
 
     folder = tmp_path / "site"

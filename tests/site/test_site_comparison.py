@@ -10,11 +10,13 @@ import pytest
 from site_browser import Browser
 from site_html import parse
 
-from ccperf import backends, catalogue, site
+from ccperf import site
 from ccperf.cli.app import invoke
 from ccperf.evidence import cells, compare
 from ccperf.evidence.verdict import effect_text
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.site.inventory import inventory
 from ccperf.site.memory import Memory
 from ccperf.site.scores import CRITERIA, Scores

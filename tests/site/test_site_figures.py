@@ -10,10 +10,11 @@ import pytest
 from site_browser import Browser
 from site_built import built
 
-from ccperf import backends, catalogue
-from ccperf.figures import packed, quantities
-from ccperf.metrics import FlowSeries
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.present.figures import packed, quantities
+from ccperf.runs import backends
+from ccperf.runs.metrics import FlowSeries
+from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
 
 if TYPE_CHECKING:

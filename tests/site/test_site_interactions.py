@@ -9,9 +9,10 @@ import pytest
 from site_browser import Browser
 from site_built import built
 
-from ccperf import backends, catalogue
-from ccperf.metrics import FlowSeries
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.metrics import FlowSeries
+from ccperf.runs.result import Result
 from ccperf.site import engine
 
 if TYPE_CHECKING:

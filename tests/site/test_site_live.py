@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from site_browser import Browser
 
-from ccperf import site, what_if
+from ccperf import site
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
+from ccperf.experiments import what_if
 from ccperf.site import engine
 
 needs_engine = pytest.mark.skipif(not engine.module(), reason="needs the engine: make wasm")

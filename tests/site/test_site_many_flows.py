@@ -10,9 +10,10 @@ import pytest
 from site_built import built
 from site_html import parse
 
-from ccperf import backends, catalogue
-from ccperf.figures import packed
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.present.figures import packed
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.site import drawing
 from ccperf.site.views import MOST_FLOWS
 

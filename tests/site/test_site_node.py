@@ -16,7 +16,7 @@ import pytest
 from packed import pack
 
 from ccperf import _native
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.verify import matrix
 from ccperf.verify.fuzz import draws
 

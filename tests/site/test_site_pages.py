@@ -12,10 +12,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from site_html import Element, parse
 
-from ccperf import backends, catalogue, site
-from ccperf.metrics import METRICS
-from ccperf.published import published as published_pages
-from ccperf.result import Result
+from ccperf import site
+from ccperf.experiments import catalogue
+from ccperf.experiments.published import published as published_pages
+from ccperf.runs import backends
+from ccperf.runs.metrics import METRICS
+from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
 from ccperf.store import Store
 from ccperf.verify import page as fidelity

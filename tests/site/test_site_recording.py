@@ -11,14 +11,16 @@ import pytest
 from site_browser import Browser
 from site_built import built
 
-from ccperf import backends, catalogue, site
-from ccperf.result import Result
+from ccperf import site
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 from ccperf.site import engine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ccperf.recording import Table
+    from ccperf.runs.recording import Table
 
 pytestmark = pytest.mark.browser
 

@@ -13,7 +13,8 @@ import pytest
 from packed import pack
 from site_browser import Browser
 
-from ccperf import _native, catalogue
+from ccperf import _native
+from ccperf.experiments import catalogue
 from ccperf.verify import matrix
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ccperf import backends, catalogue
-from ccperf.result import Result
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+from ccperf.runs.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ccperf.catalogue import Experiment, Parameter
+    from ccperf.experiments.catalogue import Experiment, Parameter
 
 #: In place of the catalogue's values, where an experiment has such a parameter.
 SMALL: dict[str, tuple[str, ...]] = {

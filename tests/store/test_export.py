@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ccperf.errors import UsageError
-from ccperf.parquet import encode_table
-from ccperf.recording import Table
-from ccperf.result import Result
+from ccperf.runs.parquet import encode_table
+from ccperf.runs.recording import Table
+from ccperf.runs.result import Result
 from ccperf.store import Store
 from ccperf.store.export import export
 from recordings import ScriptedBackend, small_scenario

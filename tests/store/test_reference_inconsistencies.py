@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import _native, backends, campaign
-from ccperf.metrics import compute
+from ccperf import _native, campaign
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
 from ccperf.store import Store, StoreError
-from ccperf.topologies.shorthand import dumbbell
 
 ROOT = Path(__file__).parent.parent.parent
 NATIVE = backends.get("native")
@@ -60,8 +61,8 @@ def test_a_network_table_of_another_run_is_noticed(tmp_path: Path) -> None:
 def test_an_id_depends_on_no_build_and_no_process(tmp_path: Path) -> None:
     """Not on the order of hashes, the folder, the time zone or the language."""
     program = (
-        "from ccperf import backends; from ccperf.catalogue import get;"
-        "from ccperf.result import run_id;"
+        "from ccperf import backends; from ccperf.experiments.catalogue import get;"
+        "from ccperf.runs.result import run_id;"
         "print(run_id(get('aqm').scenario('cubic', k=2), backends.get('native')))"
     )
     ids = {

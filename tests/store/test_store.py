@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ccperf import backends, campaign
-from ccperf.parquet import NOT_DRAWN, decode, encode
-from ccperf.result import Result, run_id
+from ccperf import campaign
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
+from ccperf.runs.parquet import NOT_DRAWN, decode, encode
+from ccperf.runs.result import Result, run_id
 from ccperf.store import Store, StoreError, checksums, metric_text, schema
-from ccperf.topologies.shorthand import dumbbell
 from recordings import ScriptedBackend, small_scenario
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from arro3.io import write_parquet
 
-from ccperf import parquet
 from ccperf.cli.app import invoke
-from ccperf.recording import TABLES, Table
-from ccperf.result import Result
+from ccperf.runs import parquet
+from ccperf.runs.recording import TABLES, Table
+from ccperf.runs.result import Result
 from ccperf.store import Store, StoreError, StoreWriteError, schema
 from ccperf.store.check import check
 from recordings import ScriptedBackend, small_scenario

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ccperf.backends import get
+from ccperf.runs.backends import get
 from user_code.test_misbehaviour import AT, fails, python_class
 from user_scenarios import scenario
 

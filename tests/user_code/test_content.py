@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from ccperf import campaign
-from ccperf.backends import get
-from ccperf.backends.native import Native
+from ccperf.algorithms.user_code import names
+from ccperf.algorithms.user_code.content import ChangedError, Contents
 from ccperf.campaign import Point
 from ccperf.cli.app import invoke
-from ccperf.result import Result, identify, run_id
+from ccperf.runs.backends import get
+from ccperf.runs.backends.native import Native
+from ccperf.runs.result import Result, identify, run_id
 from ccperf.store import Store
-from ccperf.user_code import names
-from ccperf.user_code.content import ChangedError, Contents
 from user_scenarios import EXAMPLES, scenario, with_qdisc
 
 AIMD = (

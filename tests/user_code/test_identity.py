@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ccperf.backends import get
+from ccperf.runs.backends import get
 from user_scenarios import EXAMPLES, balanced, scenario, with_qdisc
 
 if TYPE_CHECKING:
-    from ccperf.recording import Recording
+    from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from ccperf import campaign
-from ccperf.backends import get
 from ccperf.errors import RunError
+from ccperf.runs.backends import get
 from ccperf.store import Store
 from user_scenarios import ROOT, balanced, scenario, with_qdisc
 
@@ -379,7 +379,7 @@ def test_runs_side_by_side_share_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Eight at a time have a sixteenth each: half of the machine's memory together."""
-    import ccperf.backends.sandbox as module
+    import ccperf.runs.backends.sandbox as module
     from ccperf.campaign.local import LocalExecutor
 
     monkeypatch.setattr(module, "_memory", lambda: 16 * 2**30)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import ccperf
-from ccperf import registry
-from ccperf.backends import get
+from ccperf.algorithms import registry
+from ccperf.algorithms.user_code import names
 from ccperf.errors import ScenarioError, UsageError
-from ccperf.result import run_id
+from ccperf.runs.backends import get
+from ccperf.runs.result import run_id
 from ccperf.scenario import Scenario
-from ccperf.user_code import names
 from user_scenarios import EXAMPLES, environment, scenario
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ccperf.backends.ns3 import Ns3
+from ccperf.algorithms.user_code import names
 from ccperf.cli.app import invoke
-from ccperf.result import run_id
+from ccperf.runs.backends.ns3 import Ns3
+from ccperf.runs.result import run_id
 from ccperf.scenario import Scenario
-from ccperf.user_code import names
 from user_scenarios import EXAMPLES, scenario
 
 needs_ns3 = [

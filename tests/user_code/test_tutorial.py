@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ccperf.backends import get
+from ccperf.runs.backends import get
 from ccperf.store import Store
 from user_scenarios import EXAMPLES, ROOT, balanced, environment
 

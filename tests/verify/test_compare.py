@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from ccperf import backends
 from ccperf.errors import RunError, ScenarioError
-from ccperf.recording import Recording
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs import backends
+from ccperf.runs.recording import Recording
 from ccperf.verify import Comparison, compare
 from ccperf.verify.compare import table_differences
 

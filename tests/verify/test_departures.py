@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ccperf import backends, registry
-from ccperf.backends.ns3 import Ns3
+from ccperf.algorithms import registry
 from ccperf.errors import RunError, ScenarioError
+from ccperf.runs import backends
+from ccperf.runs.backends.ns3 import Ns3
 from ccperf.scenario import Scenario
 from ccperf.verify.case import case
 

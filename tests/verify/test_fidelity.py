@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ccperf import registry
+from ccperf.algorithms import registry
 from ccperf.verify import counting, departures, fidelity, matrix, page, record
 
 ROOT = Path(__file__).parents[2]

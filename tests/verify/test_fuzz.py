@@ -9,9 +9,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, backends
+from ccperf import _native
 from ccperf.errors import RunError
-from ccperf.profiles import PROFILES
+from ccperf.runs import backends
+from ccperf.scenario.profiles import PROFILES
 from ccperf.verify.counting import parts
 from ccperf.verify.fuzz import Draw, draws, dumbbells, examine, fabrics, shrink
 from ccperf.verify.fuzz_fabrics import FabricDraw
@@ -19,7 +20,7 @@ from ccperf.verify.many import compare_all, fuzz_all
 from ccperf.verify.matrix import MAX_HOPS, cases
 
 if TYPE_CHECKING:
-    from ccperf.recording import Recording
+    from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 NATIVE = backends.get("native")

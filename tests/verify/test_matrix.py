@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ccperf import backends, registry
+from ccperf.algorithms import registry
+from ccperf.runs import backends
 from ccperf.verify import counting, matrix
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ccperf import backends
+from ccperf.runs import backends
 from ccperf.verify import matrix, ns3
 
 pytestmark = [

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ccperf import backends
-from ccperf.published import Published, published
+from ccperf.experiments.published import Published, published
+from ccperf.runs import backends
 from ccperf.verify.seeds import Row, compare, printed
 
 NATIVE = backends.get("native")

@@ -25,13 +25,18 @@ WRITTEN = ROOT / "tools" / "mutants.toml"
 
 #: What is judged, by the beginnings of files.
 AREAS: Mapping[str, tuple[str, ...]] = {
-    "tcp": ("tcp/",),
-    "recovery": ("recovery/",),
-    "congestion": ("congestion/",),
-    "qdisc": ("qdisc/",),
-    "event order": ("event.rs", "time.rs", "seq.rs", "ring.rs"),
-    "links": ("network/port/", "network/lanes.rs", "network/common.rs", "schedule.rs"),
-    "random streams": ("rng.rs",),
+    "tcp": ("host/tcp/",),
+    "recovery": ("host/recovery/",),
+    "congestion": ("host/congestion/",),
+    "qdisc": ("net/qdisc/",),
+    "event order": ("base/event.rs", "base/time.rs", "base/seq.rs", "base/ring.rs"),
+    "links": (
+        "net/network/port/",
+        "net/network/lanes.rs",
+        "net/network/common.rs",
+        "run/schedule.rs",
+    ),
+    "random streams": ("base/rng.rs",),
 }
 #: Tests, what only tests and the registry use, and what ns-3 does not have.
 LEFT_OUT = (
@@ -41,16 +46,16 @@ LEFT_OUT = (
     "ns3_suites.rs",
     "driver.rs",
     "properties.rs",
-    "qdisc/mod.rs",
-    "tcp/resequencing.rs",
+    "net/qdisc/mod.rs",
+    "host/tcp/resequencing.rs",
 )
 #: What answers whether a scenario makes sense, before it runs.
 CHECKS = ("check",)
 #: Functions that do nothing in what ns-3 has: of data that is held back until it is in order, and
 #: of losses that wait for late segments.  Tests of their own judge them.
 OFF_IN_NS3 = {
-    "tcp/socket/input.rs": ("resequence", "hand_on", "await_order"),
-    "tcp/loss/rfc6675.rs": ("threshold",),
+    "host/tcp/socket/input.rs": ("resequence", "hand_on", "await_order"),
+    "host/tcp/loss/rfc6675.rs": ("threshold",),
 }
 #: Of so many places one is planted: enough to find what nobody looks at, few enough to try all.
 PLACES_PER_MISTAKE = 6

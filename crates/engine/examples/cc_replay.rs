@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufWriter, Write, stdin, stdout};
 
-use ccperf_engine::attributes::Attributes;
-use ccperf_engine::congestion::{self, BuildContext};
+use ccperf_engine::base::attributes::Attributes;
+use ccperf_engine::base::seq::Seq;
+use ccperf_engine::base::time::{Rate, Time};
+use ccperf_engine::host::congestion::{self, BuildContext};
+use ccperf_engine::host::tcp::control::{CaEvent, Control};
+use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::{CongState, EcnState, Tcb};
 use ccperf_engine::packet::Ecn;
-use ccperf_engine::seq::Seq;
-use ccperf_engine::tcp::control::{CaEvent, Control};
-use ccperf_engine::tcp::rate::{RateConnection, RateSample};
-use ccperf_engine::tcp::{CongState, EcnState, Tcb};
-use ccperf_engine::time::{Rate, Time};
 
 struct Replay {
     control: Control,

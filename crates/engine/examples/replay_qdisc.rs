@@ -15,15 +15,15 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
-use ccperf_engine::attributes::Attributes;
-use ccperf_engine::packet::{Ecn, Options, Packet, PacketId, PacketPool};
-use ccperf_engine::qdisc::{
+use ccperf_engine::base::attributes::Attributes;
+use ccperf_engine::base::seq::Seq;
+use ccperf_engine::base::time::{Rate, Time};
+use ccperf_engine::net::qdisc::{
     self, AnyQdisc, BuildContext, FlowKey, FlowKeys, Nesting, Qdisc, QdiscContext, QdiscState,
 };
-use ccperf_engine::seq::Seq;
-use ccperf_engine::time::{Rate, Time};
-use ccperf_engine::trace::PacketTrace;
-use ccperf_engine::verdict::Verdict;
+use ccperf_engine::packet::trace::PacketTrace;
+use ccperf_engine::packet::verdict::Verdict;
+use ccperf_engine::packet::{Ecn, Options, Packet, PacketId, PacketPool};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {

@@ -6,9 +6,9 @@
 use std::path::Path;
 use std::time::Instant;
 
-use ccperf_engine::recording::Column;
+use ccperf_engine::run::recording::Column;
+use ccperf_engine::run::simulate::Simulation;
 use ccperf_engine::scenario::Canonical;
-use ccperf_engine::simulate::Simulation;
 
 // As in the engine for Python.
 #[cfg(target_os = "linux")]

@@ -9,8 +9,8 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::rng::Distribution;
-use crate::time::{Rate, Time};
+use crate::base::rng::Distribution;
+use crate::base::time::{Rate, Time};
 
 pub use link::{
     DeviceQueue, DeviceSelect, Direction, GilbertElliott, Jitter, Link, Reordering, Schedule,

@@ -1,9 +1,14 @@
 //! Packets: headers without what they carry.
 
+pub mod capture;
+pub mod flow_monitor;
+pub mod path_monitor;
 mod pool;
+pub mod trace;
+pub mod verdict;
 
-use crate::seq::Seq;
-use crate::time::Time;
+use crate::base::seq::Seq;
+use crate::base::time::Time;
 
 pub use pool::{Headers, PacketList, PacketPool};
 

@@ -9,10 +9,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Write;
 
-use ccperf_engine::recording::{Column, Recording};
+use ccperf_engine::base::time::Time;
+use ccperf_engine::run::recording::{Column, Recording};
+use ccperf_engine::run::simulate::Simulation;
 use ccperf_engine::scenario::Canonical;
-use ccperf_engine::simulate::Simulation;
-use ccperf_engine::time::Time;
 use serde_json::{Value, json};
 
 thread_local! {

@@ -5,9 +5,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use ccperf_engine::base::time::Time;
+use ccperf_engine::run::simulate::Simulation;
 use ccperf_engine::scenario::Canonical;
-use ccperf_engine::simulate::Simulation;
-use ccperf_engine::time::Time;
 use serde_json::{Value, json};
 
 thread_local! {

@@ -6,9 +6,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr;
 
-use ccperf_engine::routing::balance::{Balancer, Choice, Ports, SwitchContext};
-use ccperf_engine::time::Time;
-use ccperf_engine::user;
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::user;
+use ccperf_engine::net::routing::balance::{Balancer, Choice, Ports, SwitchContext};
 
 use crate::abi::{Hop, Switch};
 use crate::tcb::Code;

@@ -4,9 +4,9 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use ccperf_engine::tcp::control::Control;
-use ccperf_engine::tcp::{CongState, Tcb};
-use ccperf_engine::time::Time;
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::tcp::control::Control;
+use ccperf_engine::host::tcp::{CongState, Tcb};
 
 use crate::abi::{
     BalancerTable, CcaTable, ConfigView, EarlyAckView, ErrorText, Header, Hop, Packet, QdiscTable,

@@ -41,12 +41,14 @@ mod tcb;
 
 pub use abi::{Hop, Packet, Queue, Switch};
 pub use balancer::{BalancerAdapter, LoadBalancer};
+pub use ccperf_engine::base::seq::Seq;
+pub use ccperf_engine::base::time::{Rate, Time};
+pub use ccperf_engine::host::tcp::control::{
+    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
+};
+pub use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+pub use ccperf_engine::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 pub use ccperf_engine::packet::Ecn;
-pub use ccperf_engine::seq::Seq;
-pub use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
-pub use ccperf_engine::tcp::rate::{RateConnection, RateSample};
-pub use ccperf_engine::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
-pub use ccperf_engine::time::{Rate, Time};
 pub use config::Config;
 pub use queue::{Adapter, QueueDisc};
 pub use tcb::{Code, window};

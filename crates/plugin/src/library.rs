@@ -4,14 +4,16 @@ use std::ffi::{CString, c_void};
 use std::path::Path;
 use std::{fmt, ptr};
 
-use ccperf_engine::qdisc::Qdisc;
-use ccperf_engine::routing::balance::{Balancer, SwitchContext};
-use ccperf_engine::seq::Seq;
-use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
-use ccperf_engine::tcp::rate::{RateConnection, RateSample};
-use ccperf_engine::tcp::{CongState, Tcb};
-use ccperf_engine::time::Time;
-use ccperf_engine::user::{Setup, fail};
+use ccperf_engine::base::seq::Seq;
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::tcp::control::{
+    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
+};
+use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::{CongState, Tcb};
+use ccperf_engine::host::user::{Setup, fail};
+use ccperf_engine::net::qdisc::Qdisc;
+use ccperf_engine::net::routing::balance::{Balancer, SwitchContext};
 use libloading::Library;
 
 use crate::abi::{

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ccperf_engine::time::Time;
+use ccperf_engine::base::time::Time;
 use memmap2::MmapMut;
 
 /// A file of 64-bit words, shared with the watcher through memory: simulated time in ns of the last
@@ -86,7 +86,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// `algorithm`: its position in [`ccperf_engine::user::names`].
+    /// `algorithm`: its position in [`ccperf_engine::host::user::names`].
     pub fn new(monitor: Option<Arc<Monitor>>, algorithm: usize) -> Probe {
         Probe { monitor, algorithm: algorithm as u64 }
     }

@@ -8,10 +8,10 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::user;
+use ccperf_engine::net::qdisc::{Qdisc, QdiscContext};
 use ccperf_engine::packet::PacketId;
-use ccperf_engine::qdisc::{Qdisc, QdiscContext};
-use ccperf_engine::time::Time;
-use ccperf_engine::user;
 
 use crate::abi::{Packet, Queue};
 use crate::tcb::Code;

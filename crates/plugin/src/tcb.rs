@@ -2,12 +2,12 @@
 
 use std::ffi::CStr;
 
+use ccperf_engine::base::seq::Seq;
+use ccperf_engine::base::time::{Rate, Time};
+use ccperf_engine::host::tcp::control::CaEvent;
+use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 use ccperf_engine::packet::Ecn;
-use ccperf_engine::seq::Seq;
-use ccperf_engine::tcp::control::CaEvent;
-use ccperf_engine::tcp::rate::{RateConnection, RateSample};
-use ccperf_engine::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
-use ccperf_engine::time::{Rate, Time};
 
 use crate::abi::{ErrorText, RateSampleView};
 

@@ -6,12 +6,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ccperf_engine::qdisc::Qdisc;
-use ccperf_engine::recording::Column;
-use ccperf_engine::routing::balance::{Balancer, SwitchContext};
+use ccperf_engine::host::user::{Setup, UserCode};
+use ccperf_engine::net::qdisc::Qdisc;
+use ccperf_engine::net::routing::balance::{Balancer, SwitchContext};
+use ccperf_engine::run::recording::Column;
+use ccperf_engine::run::simulate::Simulation;
 use ccperf_engine::scenario::Canonical;
-use ccperf_engine::simulate::Simulation;
-use ccperf_engine::user::{Setup, UserCode};
 use ccperf_plugin::library::{control_of, load_balancer_of, queue_disc_of};
 use ccperf_plugin::monitor::Probe;
 use ccperf_plugin::{

@@ -1,7 +1,7 @@
 //! Numbers with units.
 
-use ccperf_engine::time::{Rate, Time};
-use ccperf_engine::units::{self, QueueSize};
+use ccperf_engine::base::time::{Rate, Time};
+use ccperf_engine::base::units::{self, QueueSize};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

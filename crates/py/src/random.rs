@@ -1,6 +1,6 @@
 //! Random numbers as ns-3 draws them.
 
-use ccperf_engine::rng::RngStream;
+use ccperf_engine::base::rng::RngStream;
 use ccperf_engine::scenario::streams;
 use pyo3::prelude::*;
 

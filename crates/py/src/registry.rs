@@ -1,8 +1,8 @@
 //! The tables of algorithms and their parameters.
 
-use ccperf_engine::attributes::{Kind, Param, Spec};
+use ccperf_engine::base::attributes::{Kind, Param, Spec};
+use ccperf_engine::host::tcp::socket_params::{OWN, SOCKET};
 use ccperf_engine::scenario::names::Registry;
-use ccperf_engine::tcp::socket_params::{OWN, SOCKET};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};

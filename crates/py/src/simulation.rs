@@ -4,11 +4,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use ccperf_engine::error::Error;
+use ccperf_engine::base::error::Error;
+use ccperf_engine::base::time::Time;
 use ccperf_engine::lowered::Lowered;
-use ccperf_engine::recording::{self, Column, Kept, Kind, Recording, TABLES, Table, TableSpec};
-use ccperf_engine::simulate;
-use ccperf_engine::time::Time;
+use ccperf_engine::run::recording::{
+    self, Column, Kept, Kind, Recording, TABLES, Table, TableSpec,
+};
+use ccperf_engine::run::simulate;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

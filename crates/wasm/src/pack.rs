@@ -5,7 +5,7 @@
 //! little-endian and have 64 bits.  A word is its length in bytes and its UTF-8, filled up with zeros to
 //! a multiple of eight, so that all values are aligned.
 
-use ccperf_engine::recording::{Column, Table};
+use ccperf_engine::run::recording::{Column, Table};
 
 pub fn pack(tables: &[Table]) -> Vec<u8> {
     let mut block = Vec::new();

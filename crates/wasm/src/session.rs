@@ -1,10 +1,10 @@
 //! One simulation, from its scenario to its recording.
 
-use ccperf_engine::error::Error;
-use ccperf_engine::recording::Recording;
+use ccperf_engine::base::error::Error;
+use ccperf_engine::run::recording::Recording;
+use ccperf_engine::run::simulate::Simulation;
 use ccperf_engine::scenario::what_if::Settings;
 use ccperf_engine::scenario::{Canonical, ScenarioError};
-use ccperf_engine::simulate::Simulation;
 use serde_json::json;
 
 use crate::pack::pack;

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ccperf import _native, backends
-from ccperf.wording import counted
+from ccperf import _native
+from ccperf.base.wording import counted
+from ccperf.runs import backends
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ccperf import backends
-from ccperf.canonical import Canonical, Runnable
-from ccperf.metrics import compute
-from ccperf.result import Identity, provenance
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
+from ccperf.runs.result import Identity, provenance
+from ccperf.scenario.canonical import Canonical, Runnable
 from ccperf.store.packing import PackedRun, packed
 
 if TYPE_CHECKING:
-    from ccperf.backends import Backend
     from ccperf.campaign.points import Point
+    from ccperf.runs.backends import Backend
     from ccperf.scenario import Scenario
 
 
@@ -29,7 +29,7 @@ class Job:
     scenario: str = field(repr=False)
     #: The backend's name.
     backend: str
-    #: SHA-256 of each user's algorithm; see :class:`~ccperf.user_code.content.Contents`.
+    #: SHA-256 of each user's algorithm; see :class:`~ccperf.algorithms.user_code.content.Contents`.
     user_code: Mapping[str, str] = field(default_factory=dict)
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)

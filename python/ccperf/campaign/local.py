@@ -8,16 +8,16 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ccperf.backends import sandbox
+from ccperf.base.interruption import PATIENCE_S
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
 from ccperf.campaign.process import Died, Process
-from ccperf.interruption import PATIENCE_S
+from ccperf.runs.backends import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ccperf.backends import Backend
+    from ccperf.runs.backends import Backend
     from ccperf.store.packing import PackedRun
 
 #: So many runs are worth processes of their own: each takes some 0.3 s to start.

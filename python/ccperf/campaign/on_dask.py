@@ -21,11 +21,12 @@ from ipaddress import IPv6Address
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import __version__, _native, backends
+from ccperf import __version__, _native
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.local import cores
 from ccperf.campaign.outcome import Failed, attempt
 from ccperf.errors import RunError, UsageError
+from ccperf.runs import backends
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from distributed import Future as Task
     from typing_extensions import Self
 
-    from ccperf.backends import Backend
     from ccperf.campaign.job import Job
+    from ccperf.runs.backends import Backend
     from ccperf.store.packing import PackedRun
 
 #: A task is to take about so long: what a task costs beside its runs, some milliseconds, is then

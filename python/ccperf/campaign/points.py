@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ccperf.chance import draws
-from ccperf.result import title
-from ccperf.user_code.names import label
+from ccperf.algorithms.user_code.names import label
+from ccperf.runs.result import title
+from ccperf.scenario.chance import draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ccperf.catalogue import Experiment
+    from ccperf.experiments.catalogue import Experiment
     from ccperf.scenario import Scenario
 
 

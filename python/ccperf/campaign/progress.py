@@ -97,7 +97,7 @@ def in_notebook() -> Progress | None:
     """An :class:`InNotebook` in one; None elsewhere, where nobody waits for its library."""
     if "IPython" not in sys.modules:
         return None
-    from ccperf import notebook
+    from ccperf.present import notebook
 
     show = notebook.progress()
     return InNotebook(show) if show else None

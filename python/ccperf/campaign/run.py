@@ -11,24 +11,24 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from ccperf import backends
+from ccperf.algorithms.user_code.content import ChangedError, Contents
+from ccperf.base.interruption import notice
 from ccperf.campaign.executor import Stopped
 from ccperf.campaign.job import Job
 from ccperf.campaign.local import MANY, LocalExecutor
 from ccperf.campaign.progress import Silent, in_notebook
-from ccperf.interruption import notice
-from ccperf.result import Identity, Result, identify
-from ccperf.user_code.content import ChangedError, Contents
+from ccperf.runs import backends
+from ccperf.runs.result import Identity, Result, identify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
-    from ccperf.backends import Backend
     from ccperf.campaign.executor import Executor, JobProgress
     from ccperf.campaign.points import Point
     from ccperf.campaign.progress import Progress
+    from ccperf.runs.backends import Backend
     from ccperf.store import PackedRun, Store
 
 #: How long the coordinator sleeps at most between two looks for signals.

@@ -10,7 +10,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from ccperf import interruption, startup
+from ccperf.base import interruption, startup
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.cli.diff import scenario_differences
 
 if TYPE_CHECKING:
-    from ccperf.result import Provenance, Result
+    from ccperf.runs.result import Provenance, Result
     from ccperf.store import RunRow
 
 #: More fields than that are not listed.

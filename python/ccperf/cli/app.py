@@ -13,7 +13,8 @@ from typing import Any, cast
 
 import cyclopts
 
-from ccperf import __version__, interruption
+from ccperf import __version__
+from ccperf.base import interruption
 from ccperf.cli import spelling
 from ccperf.cli.examples import epilogue
 from ccperf.errors import CcperfError
@@ -145,8 +146,8 @@ def _invoke(arguments: list[str]) -> int:
 
 def _help_on_experiments(words: Sequence[str]) -> None:
     """The parameters of an experiment are options, too, which no signature has."""
-    from ccperf.catalogue import NAMED
     from ccperf.cli.show import parameters_of
+    from ccperf.experiments.catalogue import NAMED
 
     for word in words:
         if word in NAMED:

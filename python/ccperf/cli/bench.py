@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ccperf import interruption
+from ccperf.algorithms.roles import AGAINST, LABELS
+from ccperf.base import interruption
 from ccperf.cli.options import Running, StopTime, under_test, writable_file, writable_folder
 from ccperf.cli.output import command_line, note, print_json, say
 from ccperf.cli.run import note_estimate, note_left_out, planned, run_campaign, status
 from ccperf.errors import UsageError
-from ccperf.grid import expand, seeds
-from ccperf.roles import AGAINST, LABELS
+from ccperf.experiments.grid import expand, seeds
 
 if TYPE_CHECKING:
-    from ccperf.catalogue import Experiment
+    from ccperf.experiments.catalogue import Experiment
 
 #: What `--datacentre` and `--loadbalance` compare the schemes in.
 COMPARED = (
@@ -105,10 +105,10 @@ def command(
     `ccperf bench --datacentre RED-tail,./myqueue.py:Mine --experiments testbed`,
     `ccperf bench --loadbalance ecmp,Conga,LetFlow,Hermes --experiments load_balancing`.
     """
-    from ccperf import catalogue
-    from ccperf.catalogue import sets
-    from ccperf.plan import Plan
-    from ccperf.user_code.names import label, short
+    from ccperf.algorithms.user_code.names import label, short
+    from ccperf.campaign.plan import Plan
+    from ccperf.experiments import catalogue
+    from ccperf.experiments.catalogue import sets
 
     running = running or Running()
     running.declare_sources()
@@ -230,19 +230,19 @@ class _Kind:
 
 
 def _congestion_controls() -> _Kind:
-    from ccperf.catalogue import REGISTRY
+    from ccperf.experiments.catalogue import REGISTRY
 
     return _Kind("cc", "congestion control", REGISTRY, "")
 
 
 def _disciplines() -> _Kind:
-    from ccperf.catalogue import DATACENTRE
+    from ccperf.experiments.catalogue import DATACENTRE
 
     return _Kind("qdisc", "queue disciplines: --datacentre", DATACENTRE, "datacentre.db", COMPARED)
 
 
 def _balancers() -> _Kind:
-    from ccperf.catalogue import BALANCING
+    from ccperf.experiments.catalogue import BALANCING
 
     return _Kind("routing", "load balancers: --loadbalance", BALANCING, "loadbalance.db", BALANCED)
 
@@ -256,8 +256,9 @@ _KINDS: Mapping[str, Callable[[], _Kind]] = {
 
 def _elsewhere(names: str) -> str:
     """Which option tests algorithms of another kind, if one of these is."""
-    from ccperf import expression, registry
-    from ccperf.catalogue.datacentre.schemes import NAMED
+    from ccperf.algorithms import registry
+    from ccperf.base import expression
+    from ccperf.experiments.catalogue.datacentre.schemes import NAMED
 
     options = {
         "qdisc": "with --datacentre",

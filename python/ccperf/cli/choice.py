@@ -13,7 +13,7 @@ from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
-    from ccperf.result import Result
+    from ccperf.runs.result import Result
     from ccperf.store import RunRow
 
 #: What is left of a command line's options are parameters of experiments.
@@ -37,7 +37,7 @@ class Choice:
     def cells(self, databases: Sequence[Path], parameters: Mapping[str, str]) -> list[Cell]:
         """The points that fit. Raises :class:`~ccperf.errors.UsageError`."""
         from ccperf.evidence import chosen
-        from ccperf.grid import axes
+        from ccperf.experiments.grid import axes
 
         return chosen.choose(
             databases,
@@ -52,7 +52,7 @@ class Choice:
     ) -> list[tuple[Path, RunRow]]:
         """The runs that fit, each with its database; see :func:`ccperf.evidence.chosen.rows`."""
         from ccperf.evidence import chosen
-        from ccperf.grid import axes, seeds
+        from ccperf.experiments.grid import axes, seeds
 
         wanted = seeds(self.seed, "--seed") if self.seed else None
         choice = chosen.asked(self.experiment, self.at, axes(dict(parameters)))
@@ -107,8 +107,8 @@ def exactly(
     databases: Sequence[Path],
 ) -> list[Result]:
     """So many runs. Raises :class:`~ccperf.errors.UsageError`."""
+    from ccperf.base.wording import counted
     from ccperf.cli.options import load_runs
-    from ccperf.wording import counted
 
     ids = named(runs, choice, parameters, databases)
     if len(ids) != count:

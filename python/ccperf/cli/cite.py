@@ -28,8 +28,8 @@ def command(
     """
     from dataclasses import asdict
 
-    from ccperf.citation import cite
     from ccperf.evidence import cells
+    from ccperf.present.citation import cite
 
     db = databases(db)
     result = the_one(run, choice, parameters, db)

@@ -53,7 +53,6 @@ def command(
     it is exact, or more than chance; and what that is worth: better, worse, equal within 1 %, or
     not known yet. docs/evidence.md explains it.
     """
-    from ccperf.catalogue import answer
     from ccperf.cli.compare_runs import compare_runs
     from ccperf.cli.comparison import print_comparison
     from ccperf.cli.options import databases
@@ -61,6 +60,7 @@ def command(
     from ccperf.evidence import cells, gate
     from ccperf.evidence.chosen import choose
     from ccperf.evidence.compare import compare
+    from ccperf.experiments.catalogue import answer
 
     format = "json" if json else format
     gates = [gate.parse(text) for text in fail_on or []]
@@ -111,7 +111,7 @@ def _threshold(text: str) -> float:
 
 def _is_database(item: str) -> bool:
     """A library of user code is a file, too."""
-    from ccperf.user_code.names import is_user_code
+    from ccperf.algorithms.user_code.names import is_user_code
 
     return Path(item).is_file() and not is_user_code(item)
 
@@ -120,7 +120,7 @@ def _algorithms(
     items: Sequence[str], databases: Sequence[Path], *, versions: bool
 ) -> list[str] | None:
     """The algorithms named, in their order; the newest of all; None if these are ids of runs."""
-    from ccperf import expression
+    from ccperf.base import expression
     from ccperf.cli.options import LATEST
     from ccperf.errors import UsageError
     from ccperf.evidence.chosen import Algorithms
@@ -148,7 +148,7 @@ def metrics_named(text: str) -> list[str]:
     """The metrics of `--metric`; none if it is not given."""
     from ccperf.errors import UsageError, unknown
     from ccperf.evidence.chosen import words
-    from ccperf.metrics import METRICS, named
+    from ccperf.runs.metrics import METRICS, named
 
     if text == "all":
         return list(METRICS)

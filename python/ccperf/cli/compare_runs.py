@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccperf import roles
+from ccperf.algorithms import roles
 from ccperf.cli.alike import of_results
 from ccperf.cli.comparison import digits
 from ccperf.cli.options import load_runs
 from ccperf.cli.output import note, note_findings, print_json, say
 
 if TYPE_CHECKING:
-    from ccperf.metrics import Metric
-    from ccperf.result import Result
+    from ccperf.runs.metrics import Metric
+    from ccperf.runs.result import Result
 
 
 def compare_runs(
@@ -23,7 +23,7 @@ def compare_runs(
     """Single runs side by side: by default all metrics, without a word on chance."""
     from ccperf.cli.formats import render
     from ccperf.errors import UsageError
-    from ccperf.metrics import METRICS, named
+    from ccperf.runs.metrics import METRICS, named
 
     if len(items) < 2:
         raise UsageError("runs", "name at least two; `ccperf runs --db FILE` lists them")

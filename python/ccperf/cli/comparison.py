@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ccperf.base.wording import counted
 from ccperf.cli.output import note, print_json, say
-from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.evidence.compare import Comparison, Row
@@ -59,7 +59,7 @@ def print_comparison(
 
 def _table(comparison: Comparison, over_grids: bool) -> tuple[list[str], list[list[str]]]:
     """One line for each row of a comparison, the sides of a metric below each other."""
-    from ccperf.metrics import named
+    from ccperf.runs.metrics import named
 
     lines: dict[tuple[Any, ...], list[Row]] = {}
     for row in comparison.rows:

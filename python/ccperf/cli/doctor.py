@@ -11,10 +11,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ccperf.base.wording import counted
 from ccperf.cli.options import Json
 from ccperf.cli.output import note, print_json, progress_bar, say, table
 from ccperf.errors import UsageError
-from ccperf.wording import counted
 
 
 def command(
@@ -36,8 +36,9 @@ def command(
         return _database(db, mend, json)
     if mend:
         raise UsageError("--mend", "is of a database; name it by --db")
-    from ccperf import __version__, _native, backends
+    from ccperf import __version__, _native
     from ccperf.cli.things import backends as list_backends
+    from ccperf.runs import backends
 
     extras = {"figures": ("matplotlib", "jinja2"), "ns3": ("ns3",)}
     facts = {
@@ -76,7 +77,7 @@ def command(
 
 def _kernel() -> str:
     """The kernel that was built, or what is missing for one."""
-    from ccperf.backends.linux import build
+    from ccperf.runs.backends.linux import build
 
     try:
         build.check_host()

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ccperf import outputs
+from ccperf.base import outputs
 from ccperf.cli.options import DEFAULT_DB, Json, Running, packets_file, writable_file
 from ccperf.cli.output import metric_tables, note, note_findings, print_json, say, summary, warn
 from ccperf.errors import UsageError
 
 if TYPE_CHECKING:
-    from ccperf.programs import DumbbellRun, ProgramRun
-    from ccperf.programs.program import File
+    from ccperf.experiments.programs import DumbbellRun, ProgramRun
+    from ccperf.experiments.programs.program import File
 
 
 def command(
@@ -43,8 +43,8 @@ def command(
     ns3-load-balance conga-simulation-large and fattree-simulation, which print and write what the
     originals do.
     """
-    from ccperf import programs
-    from ccperf.programs.ecn_sharp import fct_parser
+    from ccperf.experiments import programs
+    from ccperf.experiments.programs.ecn_sharp import fct_parser
     from ccperf.store import experiment_name
 
     patterns = fct_parser.asked_for(words)
@@ -115,8 +115,8 @@ def own_files(line: DumbbellRun | ProgramRun) -> dict[Path, File]:
 
 def labels(line: DumbbellRun | ProgramRun) -> tuple[str | None, dict[str, str]]:
     """Experiment and parameters as the catalogue spells them, if it is a point of the catalogue."""
-    from ccperf import roles
-    from ccperf.catalogue import EXPERIMENTS
+    from ccperf.algorithms import roles
+    from ccperf.experiments.catalogue import EXPERIMENTS
 
     parameters = dict(line.parameters)
     experiment = EXPERIMENTS.get(line.experiment)

@@ -56,13 +56,13 @@ def command(
                 ids = {result.id for result in load_runs(chosen, files)}
                 rows = [row for row in rows if row.id in ids]
             if format == "tidy":
-                from ccperf.exporters import tidy
+                from ccperf.present.exporters import tidy
 
                 paths = [tidy(store, rows, output / "tidy.csv")]
             else:
                 paths = tables.export(store, output, format, runs=rows, series=series)
         else:
-            from ccperf.exporters import export
+            from ccperf.present.exporters import export
 
             if series:
                 raise UsageError("--series", f"is of the tables; `{format}` has its own series")

@@ -31,7 +31,7 @@ def command(
     no root is needed. Some six minutes of one core, and 4 GB of room while it is built.
     """
     assert what == "build"
-    from ccperf.backends.linux import build
+    from ccperf.runs.backends.linux import build
 
     with progress_bar("Linux") as progress:
         kernel = build.build(tree, tuple(cc or ()), progress)

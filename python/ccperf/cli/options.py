@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ccperf import backends
 from ccperf.errors import UsageError
-from ccperf.grid import expand
+from ccperf.experiments.grid import expand
+from ccperf.runs import backends
 
 if TYPE_CHECKING:
-    from ccperf import registry
-    from ccperf.backends import Backend
+    from ccperf.algorithms import registry
     from ccperf.campaign import Executor, JobProgress
-    from ccperf.catalogue import Experiment
-    from ccperf.result import Result
+    from ccperf.experiments.catalogue import Experiment
+    from ccperf.runs.backends import Backend
+    from ccperf.runs.result import Result
 
 #: Stands for the id of the run that finished last.
 LATEST = "latest"
@@ -81,7 +81,7 @@ class Running:
             return
         if not is_used:
             raise UsageError("--ns3", f"needs --backend ns3, not `{self.backend}`")
-        from ccperf.backends.ns3 import release
+        from ccperf.runs.backends.ns3 import release
 
         os.environ[release.VARIABLE] = str(Path(self.ns3).expanduser().absolute())
         try:
@@ -94,7 +94,7 @@ class Running:
 
         Raises :class:`~ccperf.errors.UsageError`.
         """
-        from ccperf.user_code import names
+        from ccperf.algorithms.user_code import names
 
         is_asked = self.ns3_source or self.ns3
         is_ns3 = is_asked and names.NS3 in backends.get(self.backend).abilities.user_code
@@ -166,7 +166,7 @@ def open_backend(name: str) -> Backend:
 
 def resolve(kind: registry.Kind, option: str, name: str) -> str:
     """An algorithm's ns-3 name. Raises :class:`~ccperf.errors.UsageError` naming the option."""
-    from ccperf import registry
+    from ccperf.algorithms import registry
 
     try:
         return registry.resolve(kind, name)
@@ -217,7 +217,7 @@ def packets_file(path: Path, backend: str, others: Iterable[Path]) -> None:
 
     Raises :class:`~ccperf.errors.UsageError`.
     """
-    from ccperf import outputs
+    from ccperf.base import outputs
 
     able = backends.get(backend).abilities.packets
     if path.suffix == ".pcapng" and path.suffix not in able:

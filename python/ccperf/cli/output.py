@@ -13,7 +13,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ccperf.result import Result
+    from ccperf.runs.result import Result
 
 
 #: The words of the command that runs.
@@ -112,7 +112,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def metric_tables(result: Result) -> str:
     """The metric tables of a run, one column a flow, link or class."""
-    from ccperf.metrics import METRICS
+    from ccperf.runs.metrics import METRICS
 
     parts = []
     for columns in result.metrics.by_scope.values():
@@ -190,7 +190,7 @@ def summary(result: Result) -> str:
 
 def note_findings(*results: Result) -> None:
     """Say what holds runs back or looks wrong in them: each rule's first finding, and how many."""
-    from ccperf.diagnoses import grouped
+    from ccperf.runs.diagnoses import grouped
 
     for first, others in grouped(each for result in results for each in result.notes):
         more = f" (and {others} more)" if others else ""
@@ -199,7 +199,7 @@ def note_findings(*results: Result) -> None:
 
 def number(metric: str, value: float) -> str:
     """A metric's value for people: counts as such, the rest with four decimals."""
-    from ccperf.metrics import metric_named
+    from ccperf.runs.metrics import metric_named
 
     return f"{value:.0f}" if metric_named(metric).kind == "count" else f"{value:.4f}"
 
@@ -224,7 +224,7 @@ def overview(results: Sequence[Result], differ: Sequence[str]) -> str:
 
     `differ`: in what each differs from those that look like it, if some do.
     """
-    from ccperf.metrics import metric_named
+    from ccperf.runs.metrics import metric_named
 
     metrics = [metric_named(name) for name in headlines(result.experiment for result in results)]
     rows = [
@@ -246,7 +246,7 @@ def overview(results: Sequence[Result], differ: Sequence[str]) -> str:
 
 def headlines(experiments: Iterable[str | None]) -> list[str]:
     """The headline metrics of experiments, each once; None is a scenario of one's own."""
-    from ccperf.catalogue import answer
+    from ccperf.experiments.catalogue import answer
 
     answers = [answer(name) for name in dict.fromkeys(experiments)]
     return list(dict.fromkeys(name for answer in answers for name in answer.metrics))

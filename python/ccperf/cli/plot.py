@@ -15,8 +15,8 @@ from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from ccperf.evidence.cells import Cell
-    from ccperf.figures import Axis, Figure
-    from ccperf.result import Result
+    from ccperf.present.figures import Axis, Figure
+    from ccperf.runs.result import Result
 
 
 def command(
@@ -50,8 +50,8 @@ def command(
     algorithm with the 95 % confidence interval of its means. Where runs are chosen and nothing else
     is said, it is the figure of their experiment: its first headline over its x axis.
     """
-    from ccperf import figures
-    from ccperf.catalogue import answer
+    from ccperf.experiments.catalogue import answer
+    from ccperf.present import figures
 
     names = _known("--figure", "figure", figure, [*figures.FIGURES, *figures.OF_RECORDINGS])
     formats = _known("--format", "format", format, figures.FORMATS)
@@ -78,7 +78,7 @@ def command(
         common = [name for name in alike[0] if all(name in other for other in alike)]
         drawn = _overlays(results, names or common)
     else:
-        from ccperf.outputs import stem
+        from ccperf.base.outputs import stem
 
         drawn = {
             f"{stem(result)}_{name}": figures.describe(name, result.scenario, result.recording)
@@ -98,9 +98,9 @@ def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[st
 
 def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figure]:
     """Each figure with all the runs in it, called by what tells them apart."""
-    from ccperf import figures
-    from ccperf.outputs import file_name
-    from ccperf.roles import parameters, under_test
+    from ccperf.algorithms.roles import parameters, under_test
+    from ccperf.base.outputs import file_name
+    from ccperf.present import figures
 
     def words(result: Result) -> dict[str, str]:
         flows = dict.fromkeys(flow.cc.type for flow in result.scenario.flows if flow.cc)
@@ -139,12 +139,12 @@ def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str, base: str) -> d
     """One figure for each metric and each combination of the other parameters."""
     from dataclasses import replace
 
-    from ccperf import figures
-    from ccperf.catalogue import answer
+    from ccperf.base.outputs import file_name
     from ccperf.cli.compare import metrics_named
     from ccperf.evidence.chosen import Algorithms
-    from ccperf.metrics import named
-    from ccperf.outputs import file_name
+    from ccperf.experiments.catalogue import answer
+    from ccperf.present import figures
+    from ccperf.runs.metrics import named
 
     metrics = metrics_named(metric)
     if base:
@@ -191,7 +191,7 @@ def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str, base: str) -> d
 
 def _following(chosen: Sequence[Cell]) -> dict[str, set[str]]:
     """The parameters of each experiment that follow from its others."""
-    from ccperf.catalogue import EXPERIMENTS
+    from ccperf.experiments.catalogue import EXPERIMENTS
 
     points: dict[str, list[dict[str, str]]] = {}
     for cell in chosen:
@@ -204,7 +204,7 @@ def _following(chosen: Sequence[Cell]) -> dict[str, set[str]]:
 
 def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, float]]:
     """The x axis, and where each value is: quantities at their size, words in their order."""
-    from ccperf.figures import Axis
+    from ccperf.present.figures import Axis
 
     values = list(dict.fromkeys(dict(cell.point.parameters)[parameter] for cell in members))
     try:
@@ -266,8 +266,8 @@ def _number(parameter: str, text: str) -> tuple[float, str]:
 def _save(
     drawn: dict[str, Figure], formats: Sequence[str], output: Path, width: str, json: bool
 ) -> None:
-    from ccperf import figures
-    from ccperf.outputs import FIGURES, may_write
+    from ccperf.base.outputs import FIGURES, may_write
+    from ccperf.present import figures
 
     targets = {name: [output / f"{name}.{suffix}" for suffix in formats] for name in drawn}
     for path in (path for paths in targets.values() for path in paths):

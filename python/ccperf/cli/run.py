@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf import backends, expression, interruption
+from ccperf.algorithms.user_code.names import checked, is_declared, is_user_code
+from ccperf.base import expression, interruption
+from ccperf.base.wording import counted
 from ccperf.cli.options import (
     DEFAULT_DB,
     Json,
@@ -39,9 +41,8 @@ from ccperf.cli.output import (
 )
 from ccperf.cli.trust import ask
 from ccperf.errors import RunError, UsageError
-from ccperf.grid import axes, seeds
-from ccperf.user_code.names import checked, is_declared, is_user_code
-from ccperf.wording import counted
+from ccperf.experiments.grid import axes, seeds
+from ccperf.runs import backends
 
 #: So many points take a moment to check.
 MANY = 100
@@ -49,11 +50,11 @@ MANY = 100
 _LISTED = 200
 
 if TYPE_CHECKING:
-    from ccperf.backends import Backend
     from ccperf.campaign import CampaignReport, Executor, JobProgress, Point, Repeated
-    from ccperf.catalogue import Experiment
-    from ccperf.plan import Plan
-    from ccperf.result import Result
+    from ccperf.campaign.plan import Plan
+    from ccperf.experiments.catalogue import Experiment
+    from ccperf.runs.backends import Backend
+    from ccperf.runs.result import Result
     from ccperf.scenario import Scenario
     from ccperf.store import Store
 
@@ -223,7 +224,7 @@ class Job:
     def what_if(self, written: str) -> Job:
         """The same with other settings: no points of an experiment any more."""
         from ccperf.campaign import Point
-        from ccperf.what_if import parse, text, what_if
+        from ccperf.experiments.what_if import parse, text, what_if
 
         settings = parse(written)
         option = f" --what-if {shlex.quote(text(settings))}"
@@ -307,7 +308,7 @@ def run_campaign(
 ) -> CampaignReport:
     """Run what the store lacks, with a progress bar, and say what became of it."""
     from ccperf import campaign
-    from ccperf.reproduce import reproduce_point
+    from ccperf.present.reproduce import reproduce_point
 
     report = campaign.run(
         points,
@@ -351,8 +352,8 @@ def _from_catalogue(
     jitter: str,
     parameters: dict[str, str],
 ) -> list[Job]:
-    from ccperf import catalogue
-    from ccperf.plan import Plan
+    from ccperf.campaign.plan import Plan
+    from ccperf.experiments import catalogue
 
     experiment = catalogue.get(name)
     name = experiment.name
@@ -419,7 +420,7 @@ def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
     """One job an algorithm, since each has a database of its own."""
     from dataclasses import replace
 
-    from ccperf.user_code.names import short
+    from ccperf.algorithms.user_code.names import short
 
     algorithms = dict.fromkeys(cc for plan in plans for cc in plan.cc)
     found = planned(
@@ -442,10 +443,10 @@ def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
 def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]) -> list[Job]:
     from dataclasses import replace
 
-    from ccperf import plan as plans
-    from ccperf.catalogue import own
-    from ccperf.toml import Document
-    from ccperf.topologies import written
+    from ccperf.campaign import plan as plans
+    from ccperf.experiments.catalogue import own
+    from ccperf.experiments.topologies import written
+    from ccperf.scenario.toml import Document
 
     try:
         document = Document.read(path)

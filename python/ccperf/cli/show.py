@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf import expression, registry
+from ccperf.algorithms import registry
+from ccperf.base import expression
 from ccperf.cli.choice import Choice, Parameters, the_one
 from ccperf.cli.options import LATEST, Json, databases
 from ccperf.cli.output import metric_tables, note_findings, parameters_text, print_json, say, table
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from ccperf.catalogue import Experiment
-    from ccperf.catalogue.printed import Printed, PrintedValues
-    from ccperf.result import Result
+    from ccperf.experiments.catalogue import Experiment
+    from ccperf.experiments.catalogue.printed import Printed, PrintedValues
+    from ccperf.runs.result import Result
 
 #: What is explained by what `list` says of it, and the kind that `list` calls it.
 LISTED = {
@@ -78,7 +79,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
     if len(words) != 1:
         raise UsageError("name", "give one name; `ccperf list` and `ccperf list KIND` have them")
     (name,) = words
-    from ccperf.catalogue import NAMED
+    from ccperf.experiments.catalogue import NAMED
 
     if db is not None or name == LATEST:
         return "run", name
@@ -91,7 +92,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
         except ValueError:
             continue
         return kind, name
-    from ccperf.metrics import METRICS
+    from ccperf.runs.metrics import METRICS
 
     if name in METRICS:
         return "metric", name
@@ -105,8 +106,8 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
 
 
 def _experiment(_kind: str, name: str) -> tuple[dict[str, Any], str]:
-    from ccperf import catalogue
-    from ccperf.citation import bibliography, of_experiment
+    from ccperf.experiments import catalogue
+    from ccperf.present.citation import bibliography, of_experiment
 
     experiment = catalogue.get(name)
     facts = {
@@ -180,7 +181,7 @@ def _printed(printed: PrintedValues) -> str:
 
 
 def _unit(value: Printed) -> str:
-    from ccperf.metrics import METRICS
+    from ccperf.runs.metrics import METRICS
 
     if value.base is not None:
         return " ".join(("over", *(f"{name}={at}" for name, at in value.base.items())))
@@ -197,8 +198,8 @@ def parameters_of(experiment: Experiment) -> str:
 
 
 def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
-    from ccperf.citation import bibliography, entries
-    from ccperf.user_code import names
+    from ccperf.algorithms.user_code import names
+    from ccperf.present.citation import bibliography, entries
     from ccperf.verify import fidelity
 
     try:
@@ -262,7 +263,7 @@ def values_text(param: Mapping[str, Any]) -> str:
 
 
 def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
-    from ccperf.metrics import METRICS
+    from ccperf.runs.metrics import METRICS
 
     if name not in METRICS:
         raise UsageError("metric", unknown("metric", name, METRICS))
@@ -299,7 +300,7 @@ def _listed(kind: str, name: str) -> tuple[dict[str, Any], str]:
 
 
 def _run(result: Result) -> tuple[dict[str, Any], str]:
-    from ccperf.reproduce import reproduce
+    from ccperf.present.reproduce import reproduce
 
     again = reproduce(result)
     made = result.provenance

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ccperf import registry
+    from ccperf.algorithms import registry
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Thing:
 
 
 def experiments() -> list[Thing]:
-    from ccperf.catalogue import NAMED
+    from ccperf.experiments.catalogue import NAMED
 
     return [
         Thing(
@@ -41,7 +41,7 @@ def experiments() -> list[Thing]:
 
 def algorithms(kind: registry.Kind) -> Callable[[], list[Thing]]:
     def entries() -> list[Thing]:
-        from ccperf import registry
+        from ccperf.algorithms import registry
 
         return [
             Thing(name, spec["doc"], {"linux": spec["linux"]})
@@ -54,7 +54,7 @@ def algorithms(kind: registry.Kind) -> Callable[[], list[Thing]]:
 def topologies() -> list[Thing]:
     import inspect
 
-    from ccperf.topologies import TOPOLOGIES
+    from ccperf.experiments.topologies import TOPOLOGIES
 
     return [
         Thing(name, (inspect.getdoc(build) or "").split("\n\n")[0].replace("\n", " "))
@@ -76,7 +76,7 @@ def workloads() -> list[Thing]:
 
 
 def metrics() -> list[Thing]:
-    from ccperf.metrics import METRICS
+    from ccperf.runs.metrics import METRICS
 
     return [
         Thing(
@@ -89,7 +89,7 @@ def metrics() -> list[Thing]:
 
 
 def figures() -> list[Thing]:
-    from ccperf.figures import FIGURES, OF_RECORDINGS
+    from ccperf.present.figures import FIGURES, OF_RECORDINGS
 
     titles = {name: kind.title for name, kind in FIGURES.items()}
     titles |= {name: kind.title for name, kind in OF_RECORDINGS.items()}
@@ -97,7 +97,7 @@ def figures() -> list[Thing]:
 
 
 def backends() -> list[Thing]:
-    from ccperf import backends as module
+    from ccperf.runs import backends as module
 
     entries = []
     for name in module.known():

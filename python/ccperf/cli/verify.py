@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ccperf.base.wording import counted
 from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
 from ccperf.cli.output import note, print_json, progress_bar, say, table
 from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
-from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -143,8 +143,8 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     """Compare with real ns-3, packet by packet."""
     from dataclasses import asdict
 
-    from ccperf import outputs
-    from ccperf.backends.ns3 import Ns3
+    from ccperf.base import outputs
+    from ccperf.runs.backends.ns3 import Ns3
     from ccperf.verify import many, record
 
     # What is asked for is checked before what is installed.
@@ -228,8 +228,8 @@ def _read(path: Path, recovery: str | None) -> Scenario:
     """The scenario in a file: TOML, or JSON as ``exec --dry-run`` prints it."""
     import json
 
+    from ccperf.experiments.topologies import written
     from ccperf.scenario import Scenario
-    from ccperf.topologies import written
 
     try:
         if path.suffix == ".json":

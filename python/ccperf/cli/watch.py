@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ccperf import interruption
+from ccperf.base import interruption
 from ccperf.cli.options import Running, resolve, writable_file
 from ccperf.cli.output import note, say, table
 from ccperf.errors import CcperfError, UsageError
 
 if TYPE_CHECKING:
-    from ccperf import registry
-    from ccperf.backends import Backend
+    from ccperf.algorithms import registry
     from ccperf.campaign import Point
+    from ccperf.runs.backends import Backend
     from ccperf.store import Store
 
 #: What differs by less is equal.
@@ -122,9 +122,10 @@ def command(
     Prints what is better and worse than the other algorithm, and than the version before.
     A few points of one seed are a hint for whoever edits; `ccperf bench` has the answer.
     """
-    from ccperf import expression, registry
+    from ccperf.algorithms import registry
+    from ccperf.algorithms.user_code import names
+    from ccperf.base import expression
     from ccperf.store import Store
-    from ccperf.user_code import names
 
     kind = registry.kind_of(expression.bare(against))
     if kind is None or kind not in KINDS:
@@ -169,8 +170,8 @@ def _stamps(files: Sequence[Path]) -> list[tuple[int, int]]:
 
 
 def _points(kind: registry.Kind, algorithm: str) -> list[Point]:
-    from ccperf import catalogue
     from ccperf.campaign import expand
+    from ccperf.experiments import catalogue
 
     of = KINDS[kind]
     points: list[Point] = []
@@ -206,7 +207,7 @@ def _values(
 
 def _former(store: Store, own: str, kind: registry.Kind) -> list[Values] | None:
     """The metrics of the version that was run last, unless it is this one."""
-    from ccperf.user_code.content import digest
+    from ccperf.algorithms.user_code.content import digest
 
     now = digest(own)
     found: list[Values] = []
@@ -251,8 +252,8 @@ def _print(
     theirs: Sequence[Values],
     before: Sequence[Values] | None,
 ) -> None:
-    from ccperf.user_code.content import digest
-    from ccperf.user_code.names import label
+    from ccperf.algorithms.user_code.content import digest
+    from ccperf.algorithms.user_code.names import label
 
     rows = [
         [case.name, *(_cell(metric, own.get(metric), its.get(metric)) for metric in kind.metrics)]
@@ -277,7 +278,7 @@ class Change:
 
 
 def _change(metric: str, mine: float | None, other: float | None) -> Change | None:
-    from ccperf.metrics import METRICS
+    from ccperf.runs.metrics import METRICS
 
     if mine is None or other is None or abs(mine - other) <= _LEAST * abs(other):
         return None

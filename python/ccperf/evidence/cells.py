@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import expression, roles
-from ccperf.chance import draws
+from ccperf.algorithms import roles
+from ccperf.base import expression
 from ccperf.evidence.versions import algorithm, digests, versioned
-from ccperf.result import canonical_json
+from ccperf.runs.result import canonical_json
+from ccperf.scenario.chance import draws
 from ccperf.store import Store
 
 if TYPE_CHECKING:

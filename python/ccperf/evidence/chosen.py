@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ccperf import expression, grid, registry
+from ccperf.algorithms import registry
+from ccperf.algorithms.user_code import content
+from ccperf.algorithms.user_code.names import as_stored, is_user_code, label, short
+from ccperf.base import expression
 from ccperf.errors import UsageError, suggestion, unknown
 from ccperf.evidence import cells, versions
+from ccperf.experiments import grid
 from ccperf.store import Store
-from ccperf.user_code import content
-from ccperf.user_code.names import as_stored, is_user_code, label, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf.evidence import verdict
 from ccperf.evidence.paired import LEAST, Difference, difference, holm
-from ccperf.metrics import named
+from ccperf.runs.metrics import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from ccperf.evidence.cells import Cell
     from ccperf.evidence.verdict import Size, Verdict
-    from ccperf.metrics import Better
-    from ccperf.notebook import Plot
+    from ccperf.present.notebook import Plot
+    from ccperf.runs.metrics import Better
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Comparison:
         By default the first metric; raises `UsageError` for one that was not compared.
         """
         from ccperf.evidence import shown
-        from ccperf.notebook import Plot
+        from ccperf.present.notebook import Plot
 
         return Plot(shown.figure(self, metric))
 
@@ -140,7 +140,7 @@ class Comparison:
 
     def _frame(self, library: str) -> Any:
         from ccperf.evidence import shown
-        from ccperf.notebook import frame
+        from ccperf.present.notebook import frame
 
         return frame(shown.columns([document(row) for row in self.rows]), library)
 

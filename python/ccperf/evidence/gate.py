@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError, unknown
-from ccperf.metrics import METRICS, named
+from ccperf.runs.metrics import METRICS, named
 
 if TYPE_CHECKING:
     from ccperf.evidence.compare import Row

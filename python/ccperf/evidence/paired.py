@@ -18,7 +18,7 @@ from ccperf.evidence.summary import CONFIDENCE, Summary, deviation, summarise
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ccperf.metrics import Effect
+    from ccperf.runs.metrics import Effect
 
 #: The chance of even one wrong "shown", and of even one wrong "equal", in a family of points.
 LEVEL = 0.05

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ccperf.base.wording import counted
 from ccperf.errors import UsageError
-from ccperf.figures import Axis, Figure, Line, Panel, Series, Subject
-from ccperf.metrics import named
-from ccperf.notebook import table
-from ccperf.wording import counted
+from ccperf.present.figures import Axis, Figure, Line, Panel, Series, Subject
+from ccperf.present.notebook import table
+from ccperf.runs.metrics import named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from ccperf.base.wording import counted
 from ccperf.evidence import student
 from ccperf.evidence.paired import LEAST, MOST_SEEDS
 from ccperf.evidence.summary import CONFIDENCE, deviation
-from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ccperf.evidence.paired import Difference
-    from ccperf.metrics import Better, Effect
+    from ccperf.runs.metrics import Better, Effect
 
 #: `mixed`: some points say more and some say less, or too few say either to matter on the whole.
 Direction: TypeAlias = Literal["more", "less", "equal", "mixed", "unknown"]

@@ -10,7 +10,8 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ccperf import expression, roles
+from ccperf.algorithms import roles
+from ccperf.base import expression
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ the engine when a scenario is made, so that one that is there can be simulated.
 
 from __future__ import annotations
 
-from ccperf.fields import Algorithm
+from ccperf.scenario.fields import Algorithm
 from ccperf.scenario.flows import (
     APPLICATIONS,
     CBR,

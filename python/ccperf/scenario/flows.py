@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, ValidationInfo
 
-from ccperf.added_delay import AddedDelay
-from ccperf.fields import (
+from ccperf.scenario.added_delay import AddedDelay
+from ccperf.scenario.fields import (
     Algorithm,
     Attributes,
     CodePoint,

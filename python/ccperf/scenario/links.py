@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ccperf.fields import (
+from ccperf.scenario.fields import (
     Algorithm,
     Count,
     Model,
@@ -93,8 +93,8 @@ class Direction(Model):
 class Schedule(Model):
     """A link's new values from given times on: columns, for changes by the thousand.
 
-    Plain numbers, since the columns' names have the units; :mod:`ccperf.traces` makes columns of
-    recorded and of random ones.
+    Plain numbers, since the columns' names have the units; :mod:`ccperf.experiments.traces` makes
+    columns of recorded and of random ones.
     """
 
     #: Which direction the rates and losses are of; a delay is the link's.

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
-from ccperf.added_delay import ADDED_DELAYS
 from ccperf.errors import Problem, suggestion, unknown
-from ccperf.fields import Model
+from ccperf.scenario.added_delay import ADDED_DELAYS
+from ccperf.scenario.fields import Model
 from ccperf.scenario.flows import APPLICATIONS
-from ccperf.workload import ARRIVALS, PAIRS, SIZES
+from ccperf.scenario.workload import ARRIVALS, PAIRS, SIZES
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from ccperf.fields import Model, Time, is_none
+from ccperf.scenario.fields import Model, Time, is_none
 from ccperf.scenario.problems import shown
 
 
@@ -52,7 +52,7 @@ class RecordingOptions(Model):
     #: and workloads.
     flows: Selection = Field(default="all", exclude_if=_is_all)
     links: Selection = Field(default="all", exclude_if=_is_all)
-    #: When the steady state begins, for the metrics of it. None: as `ccperf.metrics.windows` says.
+    #: When the steady state begins, for its metrics. None: as `ccperf.runs.metrics.windows` says.
     warm_up: Time | None = Field(default=None, exclude_if=is_none)
     #: Queues to be watched more closely.
     queues: QueueSampling | None = Field(default=None, exclude_if=is_none)
@@ -62,7 +62,7 @@ class RecordingOptions(Model):
     #: None: if the scenario has workloads.
     completions: bool | None = Field(default=None, exclude_if=is_none)
     #: Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does:
-    #: the tables `flow_monitor` and `flow_histograms`, which `ccperf.flow_monitor` writes as XML.
+    #: the tables `flow_monitor` and `flow_histograms`. `ccperf.runs.flow_monitor` writes the XML.
     flow_monitor: bool = Field(default=False, exclude_if=operator.not_)
     #: Whether what load balancers do to flows is recorded: the tables `reordering` and, where hosts
     #: probe, `probing`, and the metrics of them.

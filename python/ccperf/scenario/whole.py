@@ -18,23 +18,24 @@ from pydantic import (
     model_validator,
 )
 
-from ccperf import _native, profiles
-from ccperf.canonical import hash_of, unlabelled
+from ccperf import _native
+from ccperf.algorithms.user_code import names
+from ccperf.base.wording import counted
 from ccperf.errors import Problem, ScenarioError, unknown
-from ccperf.fields import Algorithm, Count, Model, Time, algorithm_by_name, is_empty
+from ccperf.scenario import profiles
+from ccperf.scenario.canonical import hash_of, unlabelled
+from ccperf.scenario.fields import Algorithm, Count, Model, Time, algorithm_by_name, is_empty
 from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.links import Change, Failure, Fault, Link
 from ccperf.scenario.outages import for_good
 from ccperf.scenario.problems import problem, without_unknown
 from ccperf.scenario.recording import RecordingOptions
-from ccperf.user_code import names
-from ccperf.wording import counted
-from ccperf.workload import Stack, Workload
+from ccperf.scenario.workload import Stack, Workload
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from ccperf.notebook import Drawing
+    from ccperf.present.notebook import Drawing
 
 #: The routing of who does not ask for another.
 STATIC = Algorithm(type="static")
@@ -76,8 +77,8 @@ class Scenario(Model):
     #: What switches lose; the first one that takes a packet has it.
     faults: tuple[Fault, ...] = Field(default=(), exclude_if=is_empty)
     flows: tuple[Flow, ...] = ()
-    #: Named once, perhaps of a `profile` (`ccperf.profiles`); a flow names one as `stack` in place
-    #: of its `cc`, `recovery`, types of service and `tcp`, which then are the stack's.
+    #: Named once, perhaps of a `profile` (`ccperf.scenario.profiles`); a flow names one as `stack`
+    #: in place of its `cc`, `recovery`, types of service and `tcp`, which then are the stack's.
     stacks: tuple[Stack, ...] = ()
     workloads: tuple[Workload, ...] = ()
     pings: tuple[Ping, ...] = ()
@@ -113,19 +114,19 @@ class Scenario(Model):
 
     def plot(self) -> Drawing:
         """Return a drawing of the network, which a notebook shows."""
-        from ccperf.notebook import Drawing
+        from ccperf.present.notebook import Drawing
 
         return Drawing(self.canonical())
 
     def to_pandas(self) -> Any:
         """Return the flows as a data frame of pandas; raises `UsageError` without it."""
-        from ccperf.notebook import frame
+        from ccperf.present.notebook import frame
 
         return frame(self._flow_columns(), "pandas")
 
     def to_polars(self) -> Any:
         """Return the flows as a data frame of polars; raises `UsageError` without it."""
-        from ccperf.notebook import frame
+        from ccperf.present.notebook import frame
 
         return frame(self._flow_columns(), "polars")
 
@@ -141,7 +142,7 @@ class Scenario(Model):
 
     def _repr_html_(self) -> str:
         """Show the network and the flows."""
-        from ccperf.notebook import table
+        from ccperf.present.notebook import table
 
         columns = self._flow_columns()
         rows = list(zip(*columns.values(), strict=True))
@@ -160,7 +161,7 @@ class Scenario(Model):
             ScenarioError: each problem with the file and, where it can be told, the line.
             OSError: if the file cannot be read.
         """
-        from ccperf.toml import Document
+        from ccperf.scenario.toml import Document
 
         document = Document.read(Path(path))
         with document.placing_errors():

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ccperf.base.wording import counted
 from ccperf.evidence.verdict import effect_text
-from ccperf.metrics import METRICS
+from ccperf.runs.metrics import METRICS
 from ccperf.site.scores import CRITERIA
 from ccperf.site.tables import MISSING
-from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

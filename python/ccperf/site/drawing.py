@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ccperf import roles
-from ccperf.figures import FIGURES, OF_RECORDINGS, packed, svg
-from ccperf.figures.timelines import TIMELINES, describe
-from ccperf.metrics import FlowSeries
+from ccperf.algorithms import roles
+from ccperf.present.figures import FIGURES, OF_RECORDINGS, packed, svg
+from ccperf.present.figures.timelines import TIMELINES, describe
+from ccperf.runs.metrics import FlowSeries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from ccperf.figures import Figure, Series
-    from ccperf.figures.packed import Room
-    from ccperf.result import Result
+    from ccperf.present.figures import Figure, Series
+    from ccperf.present.figures.packed import Room
+    from ccperf.runs.result import Result
 
 #: The figure that a page has as a picture, for those without scripts.
 PICTURE = "time_series"

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ccperf.errors import UsageError
 from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
-from ccperf.figures import sweep
-from ccperf.figures.figure import Axis
-from ccperf.metrics import metric_named
+from ccperf.present.figures import sweep
+from ccperf.present.figures.figure import Axis
+from ccperf.runs.metrics import metric_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ccperf.evidence.summary import Summary
-    from ccperf.figures import Figure
-    from ccperf.metrics import Metric
+    from ccperf.present.figures import Figure
+    from ccperf.runs.metrics import Metric
     from ccperf.site.inventory import Group, Page
 
 #: So many algorithms can each be the base of ratios.

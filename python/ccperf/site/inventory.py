@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ccperf import roles
-from ccperf.catalogue import EXPERIMENTS, answer
-from ccperf.citation import bibliography, of_experiment
-from ccperf.metrics import METRICS
+from ccperf.algorithms import roles
+from ccperf.experiments.catalogue import EXPERIMENTS, answer
+from ccperf.present.citation import bibliography, of_experiment
+from ccperf.runs.metrics import METRICS
 from ccperf.site.naming import slug
 from ccperf.site.ordering import order_key, sort_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ccperf.catalogue import Answer, Experiment
     from ccperf.evidence.cells import Cell, Record
+    from ccperf.experiments.catalogue import Answer, Experiment
 
 
 #: From so many seeds on a page stays small, and in a site of more than so many pages each does.

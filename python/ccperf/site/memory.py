@@ -20,10 +20,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf import __version__, _native, backends
+from ccperf import __version__, _native
 from ccperf.evidence.cells import Record, record
-from ccperf.metrics import METRICS, SIZE_CLASSES
-from ccperf.result import Provenance
+from ccperf.runs import backends
+from ccperf.runs.metrics import METRICS, SIZE_CLASSES
+from ccperf.runs.result import Provenance
 from ccperf.site import copies
 from ccperf.site.output import MEMORY
 from ccperf.store import RunRow, Store

@@ -9,7 +9,7 @@ from ccperf import _native
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ccperf.catalogue import Experiment
+    from ccperf.experiments.catalogue import Experiment
 
 
 def sort_text(text: str) -> tuple[str, str]:

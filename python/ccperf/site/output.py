@@ -6,8 +6,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ccperf.base.outputs import whole
 from ccperf.errors import RunError, UsageError
-from ccperf.outputs import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

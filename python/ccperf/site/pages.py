@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ccperf import __version__, expression, registry, what_if
-from ccperf.figures import svg, topology, web
-from ccperf.metrics import CLASSES, METRICS, SAMPLING
+from ccperf import __version__
+from ccperf.algorithms import registry
+from ccperf.base import expression
+from ccperf.experiments import what_if
+from ccperf.present.figures import svg, topology, web
+from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING
 from ccperf.site import drawing, engine, experiment_data, printed
 from ccperf.site.algorithms import AlgorithmView
 from ccperf.site.differences import differences

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ccperf.base.wording import counted
 from ccperf.evidence.summary import Summary, summarise
-from ccperf.metrics import METRICS
-from ccperf.wording import counted
+from ccperf.runs.metrics import METRICS
 
 if TYPE_CHECKING:
-    from ccperf.catalogue.parameter import Value
-    from ccperf.catalogue.printed import Printed
+    from ccperf.experiments.catalogue.parameter import Value
+    from ccperf.experiments.catalogue.printed import Printed
     from ccperf.site.inventory import Group, Page
 
 

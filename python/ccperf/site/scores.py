@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from ccperf.base.wording import counted
 from ccperf.evidence.compare import compare, corrected
 from ccperf.evidence.paired import LEAST
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.evidence.verdict import effect_text, percent
-from ccperf.metrics import METRICS
+from ccperf.runs.metrics import METRICS
 from ccperf.site.kept import row_of, row_values, summary_values
-from ccperf.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

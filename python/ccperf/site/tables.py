@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ccperf.metrics import METRICS
+from ccperf.runs.metrics import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ccperf.metrics import Metric
+    from ccperf.runs.metrics import Metric
 
 MISSING = "–"
 

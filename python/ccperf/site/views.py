@@ -8,12 +8,12 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ccperf import roles
-from ccperf.catalogue import published_scenarios
-from ccperf.diagnoses import RULES, grouped
+from ccperf.algorithms import roles
 from ccperf.evidence.summary import summarise
-from ccperf.metrics import CLASSES, METRICS, SAMPLING, MetricTables, metric_named
-from ccperf.reproduce import commands
+from ccperf.experiments.catalogue import published_scenarios
+from ccperf.present.reproduce import commands
+from ccperf.runs.diagnoses import RULES, grouped
+from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, MetricTables, metric_named
 from ccperf.site import tables
 from ccperf.site.drawing import DATA_FILE
 from ccperf.site.engine import LiveView
@@ -23,10 +23,10 @@ from ccperf.site.ordering import quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ccperf.catalogue import Parameter
-    from ccperf.metrics import Metric
-    from ccperf.published import Published
-    from ccperf.result import Result
+    from ccperf.experiments.catalogue import Parameter
+    from ccperf.experiments.published import Published
+    from ccperf.runs.metrics import Metric
+    from ccperf.runs.result import Result
     from ccperf.site.drawing import Picture
     from ccperf.site.inventory import Group, Page
 

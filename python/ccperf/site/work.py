@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ccperf.figures import packed, svg
+from ccperf.present.figures import packed, svg
 from ccperf.site import copies, drawing
 from ccperf.site.naming import slug
 from ccperf.site.pages import prepare, run_page
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from ccperf.result import Result
+    from ccperf.runs.result import Result
     from ccperf.site.inventory import Group, Page
 
 #: Fewer pages than this are made here: processes take longer to start.

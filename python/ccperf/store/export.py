@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import arro3.core as arrow
 from arro3.io import write_csv, write_parquet
 
-from ccperf import roles
+from ccperf.algorithms import roles
+from ccperf.base.outputs import may_write, table, whole
 from ccperf.errors import RunError, UsageError, unknown
-from ccperf.metrics import METRICS
-from ccperf.outputs import may_write, table, whole
-from ccperf.recording import TABLES
+from ccperf.runs.metrics import METRICS
+from ccperf.runs.recording import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

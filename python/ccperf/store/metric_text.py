@@ -11,8 +11,8 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 
-from ccperf.metrics import METRICS
-from ccperf.metrics.registry import REDUCTIONS
+from ccperf.runs.metrics import METRICS
+from ccperf.runs.metrics.registry import REDUCTIONS
 
 
 def encode(columns: Mapping[str, Mapping[str, float]]) -> str:

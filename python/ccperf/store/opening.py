@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from ccperf.errors import RunError, UsageError
-from ccperf.recording import TABLES
+from ccperf.runs.recording import TABLES
 from ccperf.store.schema import APPLICATION_ID, MIGRATIONS, VERSION
 
 #: For another process that is writing; who opens a file is told at once.

@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ccperf import parquet
-from ccperf.result import canonical_json
+from ccperf.algorithms.user_code.names import without_paths
+from ccperf.runs import parquet
+from ccperf.runs.result import canonical_json
 from ccperf.store import checksums, metric_text
-from ccperf.user_code.names import without_paths
 
 if TYPE_CHECKING:
-    from ccperf.canonical import Runnable
-    from ccperf.metrics import MetricTables
-    from ccperf.recording import Recording
-    from ccperf.result import Provenance, Result
+    from ccperf.runs.metrics import MetricTables
+    from ccperf.runs.recording import Recording
+    from ccperf.runs.result import Provenance, Result
+    from ccperf.scenario.canonical import Runnable
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ ALTER TABLE point ADD COLUMN checksum TEXT;
 ALTER TABLE series ADD COLUMN checksum TEXT;
 """
 
-# Who takes part, as the labels of the point say (`ccperf.roles`); NULL if there is nobody.
+# Who takes part, as the point's labels say (`ccperf.algorithms.roles`); NULL if there is nobody.
 _ROLES = """
 ALTER TABLE point ADD COLUMN under_test TEXT;
 ALTER TABLE point ADD COLUMN against TEXT;

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ccperf.metrics import MetricTables
-    from ccperf.recording import Recording
+    from ccperf.runs.metrics import MetricTables
+    from ccperf.runs.recording import Recording
     from ccperf.store.store import RunRow, Store
 
 

@@ -12,22 +12,23 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ccperf import parquet, roles
+from ccperf.algorithms import roles
+from ccperf.algorithms.user_code.names import as_stored, label, without_paths
 from ccperf.errors import CcperfError
-from ccperf.metrics import MetricTables
-from ccperf.recording import OPTIONAL_TABLES
-from ccperf.result import Provenance, Result, canonical_json, title
+from ccperf.runs import parquet
+from ccperf.runs.metrics import MetricTables
+from ccperf.runs.recording import OPTIONAL_TABLES
+from ccperf.runs.result import Provenance, Result, canonical_json, title
 from ccperf.store import checksums, metric_text
 from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
 from ccperf.store.packing import PackedRun, pack
-from ccperf.user_code.names import as_stored, label, without_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from types import TracebackType
 
-    from ccperf.recording import Recording
-    from ccperf.roles import Role
+    from ccperf.algorithms.roles import Role
+    from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 #: A file of so many bytes is read as a whole before anything is added, which takes a moment.

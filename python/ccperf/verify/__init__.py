@@ -18,6 +18,6 @@ __all__ = ["Comparison", "MetricDifference", "TableDifference", "compare", "ns3"
 
 def ns3(scenario: Scenario) -> Comparison:
     """Compare the engine with real ns-3 on `scenario`."""
-    from ccperf import backends
+    from ccperf.runs import backends
 
     return compare(scenario, backends.get("native"), backends.get("ns3"))

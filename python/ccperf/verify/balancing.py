@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf.topologies import FabricLink, SlowLinks, SwitchPort, fat_tree, leaf_spine
+from ccperf.experiments.topologies import FabricLink, SlowLinks, SwitchPort, fat_tree, leaf_spine
 from ccperf.verify.switches import FIFO, RED, case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ccperf.topologies import Fabric
+    from ccperf.experiments.topologies import Fabric
     from ccperf.verify.case import Case
 
 _HOST = FabricLink("1Gbps", "2us")

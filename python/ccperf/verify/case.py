@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
-from ccperf.topologies.shorthand import dumbbell
+from ccperf.experiments.topologies.shorthand import dumbbell
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario

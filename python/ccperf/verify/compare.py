@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ccperf import metrics
 from ccperf.errors import RunError
+from ccperf.runs import metrics
 from ccperf.verify import packets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ccperf.backends import Backend, Progress
-    from ccperf.metrics import MetricTables
-    from ccperf.recording import Recording, Table
+    from ccperf.runs.backends import Backend, Progress
+    from ccperf.runs.metrics import MetricTables
+    from ccperf.runs.recording import Recording, Table
     from ccperf.scenario import Scenario
 
 # Rows of `changes` shown on each side of a divergence.

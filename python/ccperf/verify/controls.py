@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, registry
+from ccperf import _native
+from ccperf.algorithms import registry
 from ccperf.verify.case import Case
 from ccperf.verify.case import case as _case
 

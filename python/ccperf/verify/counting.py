@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, registry
-from ccperf.topologies.dumbbell import BOTTLENECK
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.experiments.topologies.dumbbell import BOTTLENECK
 from ccperf.verify import matrix
 from ccperf.verify.fidelity import Count, Counted, Group
 

@@ -51,7 +51,7 @@ KNOWN = (
         "TbfQueueDisc, a wait that rounds to 0 ns",
         "becomes 1 ns; ns-3 never returns",
         "a_wait_that_rounds_to_nothing_takes_a_nanosecond",
-        "crates/engine/src/qdisc/tbf.rs",
+        "crates/engine/src/net/qdisc/tbf.rs",
     ),
     Departure(
         "CoDelQueueDisc with `MinBytes` 0 and a queue emptied by drops",
@@ -73,7 +73,7 @@ KNOWN = (
         "takes its bandwidth sample when it is read, not by an event: differs only if an ACK "
         "falls on the very nanosecond of the sample",
         "an_ack_on_the_nanosecond_of_a_sample_counts_for_the_next",
-        "crates/engine/src/congestion/westwood.rs",
+        "crates/engine/src/host/congestion/westwood.rs",
     ),
     Departure(
         "a window whose bits are a multiple of 2^32, with pacing",

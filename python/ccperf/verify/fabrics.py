@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf.profiles import PROFILES
-from ccperf.topologies import FabricLink, SwitchPort, fat_tree, leaf_spine, star
+from ccperf.experiments.topologies import FabricLink, SwitchPort, fat_tree, leaf_spine, star
+from ccperf.scenario.profiles import PROFILES
 from ccperf.verify.case import Case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ccperf.topologies import Fabric
+    from ccperf.experiments.topologies import Fabric
 
 _LINK = FabricLink("1Gbps", "10us")
 _TCP = {"SegmentSize": 1448, "MinRto": "5ms", "ConnTimeout": "5ms", "UseEcn": "On"}

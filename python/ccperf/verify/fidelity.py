@@ -12,12 +12,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ccperf import data
-from ccperf.programs import attributes
+from ccperf.experiments.programs import attributes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ccperf import registry
+    from ccperf.algorithms import registry
 
 NS3_RELEASE = "3.44"
 FILE = "matrix.json"

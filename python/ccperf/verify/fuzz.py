@@ -8,8 +8,9 @@ from itertools import count, repeat
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, registry
-from ccperf.topologies.shorthand import dumbbell
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.verify import fuzz_fabrics
 from ccperf.verify.compare import Comparison, compare
 from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
@@ -20,7 +21,7 @@ from ccperf.verify.parking_lots import as_lot
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ccperf.backends import Backend, Progress
+    from ccperf.runs.backends import Backend, Progress
     from ccperf.scenario import Scenario
 
 _HEADER_BYTES = 54

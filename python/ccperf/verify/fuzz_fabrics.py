@@ -6,16 +6,24 @@ import random
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, registry
-from ccperf.profiles import PROFILES
-from ccperf.topologies import FabricLink, SwitchPort, fair_host_port, fat_tree, leaf_spine, star
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.experiments.topologies import (
+    FabricLink,
+    SwitchPort,
+    fair_host_port,
+    fat_tree,
+    leaf_spine,
+    star,
+)
+from ccperf.scenario.profiles import PROFILES
 from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ccperf.experiments.topologies import Fabric
     from ccperf.scenario import Scenario
-    from ccperf.topologies import Fabric
 
 #: What the hosts' links carry together at most, which is some ten packet-hops each.
 _PACKETS = 9_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ccperf.diagnoses import RULES
+from ccperf.runs.diagnoses import RULES
 
 TITLE = "What ns-3 does here"
 LEAD = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf import registry
+from ccperf.algorithms import registry
 from ccperf.scenario import Scenario
 from ccperf.verify.case import Case
 from ccperf.verify.case import case as _case

@@ -11,7 +11,7 @@ from ccperf.verify.side_by_side import side_by_side
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ccperf.backends import Backend, Progress
+    from ccperf.runs.backends import Backend, Progress
     from ccperf.verify.case import Case
     from ccperf.verify.compare import Comparison
     from ccperf.verify.fuzz import Drawn, Finding

@@ -13,8 +13,10 @@ import json
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ccperf import _native, catalogue, data, registry, traces
-from ccperf.catalogue.parameter import written
+from ccperf import _native, data
+from ccperf.algorithms import registry
+from ccperf.experiments import catalogue, traces
+from ccperf.experiments.catalogue.parameter import written
 from ccperf.verify import (
     balancing,
     boundaries,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-#: First line of a packet trace with headers; its columns: `crates/engine/src/trace.rs`.
+#: First line of a packet trace with headers; its columns: `crates/engine/src/packet/trace.rs`.
 HEADER = (
     "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason,"
     "protocol,source,destination,service,window,window_shift,sack_permitted,ts_val,ts_ecr,sacks"

@@ -14,7 +14,7 @@ from ccperf.verify import departures, expectations, fidelity, record
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ccperf import registry
+    from ccperf.algorithms import registry
 
 TITLE = "Fidelity"
 LEAD = (
@@ -146,7 +146,7 @@ _BELOW = (
     "recorded from the real programs, not from ccperf's driver. Below the level of whole runs, "
     "`tests/differential` replays random calls on each congestion control and each queue "
     "discipline and on ns-3's class, and compares bit by bit. The engine queues far fewer events "
-    "than ns-3; a plain mode queues all of them, and `crates/engine/src/simulate/tests.rs` "
+    "than ns-3; a plain mode queues all of them, and `crates/engine/src/run/simulate/tests.rs` "
     "compares the two on random scenarios."
 )
 
@@ -188,8 +188,9 @@ _EXPECTED = (
 )
 
 _PINNED = (
-    "The tests are in `tests/verify/test_departures.py`, in `crates/engine/src/qdisc/tbf.rs` and "
-    "in `crates/engine/src/congestion/westwood.rs`."
+    "The tests are in `tests/verify/test_departures.py`, "
+    "in `crates/engine/src/net/qdisc/tbf.rs` "
+    "and in `crates/engine/src/host/congestion/westwood.rs`."
 )
 
 _FOLLOWED = (

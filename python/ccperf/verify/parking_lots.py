@@ -7,8 +7,8 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
+from ccperf.experiments.topologies.dumbbell import BOTTLENECK
 from ccperf.scenario import Scenario
-from ccperf.topologies.dumbbell import BOTTLENECK
 from ccperf.verify.case import Case
 from ccperf.verify.case import case as _case
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import data
-from ccperf.outputs import Kind, whole
+from ccperf.base.outputs import Kind, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf.topologies import star
-from ccperf.topologies.fabric import Fabric, FabricLink, SwitchPort
-from ccperf.topologies.leaf_spine import leaf_spine
+from ccperf.experiments.topologies import star
+from ccperf.experiments.topologies.fabric import Fabric, FabricLink, SwitchPort
+from ccperf.experiments.topologies.leaf_spine import leaf_spine
 from ccperf.verify.case import Case
 
 if TYPE_CHECKING:

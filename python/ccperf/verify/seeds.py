@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ccperf import campaign, programs
-from ccperf.metrics import METRICS
-from ccperf.published import Published, published
+from ccperf import campaign
+from ccperf.experiments import programs
+from ccperf.experiments.published import Published, published
+from ccperf.runs.metrics import METRICS
 from ccperf.verify.side_by_side import side_by_side
 
 if TYPE_CHECKING:
-    from ccperf.backends import Backend, Progress
-    from ccperf.result import Result
+    from ccperf.runs.backends import Backend, Progress
+    from ccperf.runs.result import Result
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
-from ccperf.interruption import PATIENCE_S
+from ccperf.base.interruption import PATIENCE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from ccperf.backends import Progress
+    from ccperf.runs.backends import Progress
 
 Work = TypeVar("Work")
 Outcome = TypeVar("Outcome")

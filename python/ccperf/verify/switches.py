@@ -6,14 +6,14 @@ import warnings
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from ccperf.experiments.topologies import FabricLink, SwitchPort, fat_tree, leaf_spine
 from ccperf.scenario import ScenarioWarning
-from ccperf.topologies import FabricLink, SwitchPort, fat_tree, leaf_spine
 from ccperf.verify.case import Case
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ccperf.topologies import Fabric
+    from ccperf.experiments.topologies import Fabric
 
 _LINK = FabricLink("1Gbps", "5us")
 FIFO = SwitchPort({"type": "FifoQueueDisc", "attributes": {"MaxSize": "30p"}})

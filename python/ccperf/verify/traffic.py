@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf import programs
+from ccperf.experiments import programs
 from ccperf.scenario import Scenario
 from ccperf.verify.case import Case
 from ccperf.verify.case import case as _case

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 
 use super::Algorithm;
-use crate::rng::Distribution;
+use crate::base::rng::Distribution;
 
 /// A full-duplex point-to-point link.
 #[derive(Clone, Debug, Serialize, Deserialize)]

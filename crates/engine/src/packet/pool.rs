@@ -2,10 +2,10 @@
 //! largest number of packets alive at the same time.
 
 use super::{Packet, PacketId, SackBlock, SackBlocks};
-use crate::fetch::fetch;
-use crate::flow_monitor::{FlowMonitor, LostIn};
-use crate::path_monitor::PathMonitor;
-use crate::time::Time;
+use crate::base::fetch::fetch;
+use crate::base::time::Time;
+use crate::packet::flow_monitor::{FlowMonitor, LostIn};
+use crate::packet::path_monitor::PathMonitor;
 
 /// A packet with the SACK blocks that are kept beside it.
 #[derive(Clone, Copy, Debug)]

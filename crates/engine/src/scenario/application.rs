@@ -3,10 +3,10 @@
 use super::check::Report;
 use super::distribution::Times;
 use super::spec::{Application, Flow};
-use crate::attributes::Attributes;
+use crate::base::attributes::Attributes;
+use crate::base::time::Time;
+use crate::host::tcp::socket_params::SOCKET;
 use crate::lowered::{LARGEST_WRITE, Transport};
-use crate::tcp::socket_params::SOCKET;
-use crate::time::Time;
 
 impl Report {
     /// The application of the flow at `path`, whose socket attributes have been checked.

@@ -1,9 +1,9 @@
 //! Values of attributes: checked against the tables, and in two spellings: the shortest for people,
 //! base units for the backends.
 
-use crate::attributes::Kind;
-use crate::time::{Rate, Time};
-use crate::units::{self, QueueSize};
+use crate::base::attributes::Kind;
+use crate::base::time::{Rate, Time};
+use crate::base::units::{self, QueueSize};
 
 /// The value in its canonical spelling.
 ///

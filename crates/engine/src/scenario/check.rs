@@ -7,15 +7,15 @@ use super::names::{self, Registry};
 use super::room::{self, Room};
 use super::spec::{Algorithm, Flow, Ping, Scenario};
 use super::{Problem, ScenarioError, attributes};
-use crate::attributes::{Attributes, Spec};
+use crate::base::attributes::{Attributes, Spec};
+use crate::base::time::{Rate, Time};
+use crate::base::units;
+use crate::host::tcp::socket_params::SOCKET;
+use crate::host::user::is_user_code;
 use crate::lowered::{FASTEST, LONGEST, LONGEST_DELAY, MAX_ENDPOINTS, MAX_LINKS, Transport};
-use crate::qdisc;
-use crate::routing::Paths;
-use crate::routing::balance::STATIC;
-use crate::tcp::socket_params::SOCKET;
-use crate::time::{Rate, Time};
-use crate::units;
-use crate::user::is_user_code;
+use crate::net::qdisc;
+use crate::net::routing::Paths;
+use crate::net::routing::balance::STATIC;
 
 /// The first ports that are given out (RFC 6335's dynamic range; iperf's server).
 pub(super) const FIRST_SOURCE_PORT: u16 = 49152;

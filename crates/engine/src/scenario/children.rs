@@ -3,10 +3,10 @@
 use super::check::Report;
 use super::names::Registry;
 use super::spec::Algorithm;
-use crate::attributes::Attributes;
-use crate::qdisc::{self, Children};
-use crate::units;
-use crate::user::is_user_code;
+use crate::base::attributes::Attributes;
+use crate::base::units;
+use crate::host::user::is_user_code;
+use crate::net::qdisc::{self, Children};
 
 impl Report {
     /// Checks the children of `parent`, which has been checked itself, over a device with `queues`

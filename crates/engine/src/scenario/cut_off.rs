@@ -7,7 +7,7 @@ use super::check::Report;
 use super::failures;
 use super::spec::{Failure, Scenario};
 use super::workload;
-use crate::units;
+use crate::base::units;
 
 /// From when on which nodes reach each other.
 struct Phase {
@@ -68,7 +68,7 @@ impl Report {
             (_, node) => ("node", node.as_deref().unwrap_or_default()),
         };
         let [from, to] = ends.map(|node| s.nodes[node].as_str());
-        let [start, stop] = life.map(|ns| units::format_time(crate::time::Time(ns)));
+        let [start, stop] = life.map(|ns| units::format_time(crate::base::time::Time(ns)));
         let down = &failure.down;
         let message = format!(
             "{what} `{name}` down from {down} cuts `{from}` off from `{to}`: nothing of `{who}` \

@@ -2,9 +2,9 @@
 //! `Uniform(min=0s,max=2s)`.  ns-3's form is taken as well, with its plain seconds:
 //! `ns3::ExponentialRandomVariable[Mean=1|Bound=5]`.
 
-use crate::rng::Distribution;
-use crate::time::Time;
-use crate::units;
+use crate::base::rng::Distribution;
+use crate::base::time::Time;
+use crate::base::units;
 
 const FORMS: &str = "write a time like 1s, Exponential(mean=1s) or Uniform(min=0s,max=2s)";
 /// A bound far below the mean would have nearly all numbers drawn again.

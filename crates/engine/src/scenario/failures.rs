@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use super::check::Report;
 use super::names;
 use super::spec::{Failure, Link, Scenario};
+use crate::base::time::Time;
+use crate::base::units;
 use crate::lowered;
-use crate::qdisc;
-use crate::time::Time;
-use crate::units;
+use crate::net::qdisc;
 
 impl Report {
     pub(super) fn failures(&mut self, s: &mut Scenario, end: Option<Time>) {

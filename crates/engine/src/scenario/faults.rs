@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::check::{Report, Shortest};
 use super::spec::{Fault, Scenario};
 use super::streams;
+use crate::base::time::Time;
+use crate::base::units;
 use crate::lowered;
-use crate::time::Time;
-use crate::units;
 
 impl Report {
     pub(super) fn faults(

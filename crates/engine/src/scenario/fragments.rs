@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::check::Report;
 use super::room::Room;
 use super::spec::{Application, Flow};
-use crate::attributes::Attributes;
+use crate::base::attributes::Attributes;
+use crate::base::units;
+use crate::host::tcp::socket_params::{SOCKET, headers_of_data};
 use crate::packet::{IP_HEADER, UDP_HEADER};
-use crate::tcp::socket_params::{SOCKET, headers_of_data};
-use crate::units;
 
 impl Report {
     /// `path`: of the socket's attributes.

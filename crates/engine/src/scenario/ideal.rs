@@ -1,6 +1,6 @@
 //! How long a transfer takes that has the network to itself.
 
-use crate::attributes::Attributes;
+use crate::base::attributes::Attributes;
 use crate::lowered::Link;
 use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 

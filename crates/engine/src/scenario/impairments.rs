@@ -4,7 +4,7 @@
 use super::check::Report;
 use super::distribution::Times;
 use super::spec::Direction;
-use crate::time::Time;
+use crate::base::time::Time;
 
 /// The largest mean or bound of a delay: a number drawn from an unbounded distribution stays far
 /// below what a time can hold.

@@ -6,10 +6,10 @@ use std::net::Ipv4Addr;
 use super::check::{CheckedLink, Report};
 use super::names::{self, Registry};
 use super::spec::{Change, Direction, DirectionName, Link};
+use crate::base::time::Time;
+use crate::base::units::{self, QueueSize};
 use crate::lowered::DeviceSelect;
 use crate::packet::PPP_HEADER;
-use crate::time::Time;
-use crate::units::{self, QueueSize};
 
 /// Stream numbers are exact in a double.
 const MAX_STREAM: u64 = 1 << 52;

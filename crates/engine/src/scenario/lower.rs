@@ -9,19 +9,19 @@ use super::distribution::Times;
 use super::names::{self, Registry};
 use super::spec::{self, Scenario};
 use super::{attributes, failures, faults, ideal, recording, streams};
-use crate::attributes::{Attributes, Spec};
+use crate::base::attributes::{Attributes, Spec};
+use crate::base::rng::RngStream;
+use crate::base::time::Time;
+use crate::base::units::{self, QueueSize};
+use crate::host::tcp::socket_params::{PROFILE, SOCKET};
+use crate::host::tcp::{Ns3, Profile};
+use crate::host::user::is_user_code;
 use crate::lowered::{
     self, Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
     Poisson, Recording, SCHEMA, Schedule, Workload,
 };
-use crate::qdisc::{self, Children, FIFO};
-use crate::rng::RngStream;
-use crate::routing::{Paths, balance};
-use crate::tcp::socket_params::{PROFILE, SOCKET};
-use crate::tcp::{Ns3, Profile};
-use crate::time::Time;
-use crate::units::{self, QueueSize};
-use crate::user::is_user_code;
+use crate::net::qdisc::{self, Children, FIFO};
+use crate::net::routing::{Paths, balance};
 
 pub(super) const CHECKED: &str = "the scenario has been checked";
 /// Longer than any run may take.

@@ -6,10 +6,10 @@ use super::check::{Report, Ways};
 use super::recording;
 use super::spec::{Ping, Scenario};
 use super::traffic::{Traffic, traffic};
+use crate::base::time::Time;
+use crate::base::units;
 use crate::lowered::Transport;
-use crate::recording::TABLES;
-use crate::time::Time;
-use crate::units;
+use crate::run::recording::TABLES;
 
 /// All together, in bytes.  While it runs most samples of a long run lie in a file, but who asks for a table has
 /// it in memory.

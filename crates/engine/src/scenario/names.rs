@@ -1,8 +1,8 @@
 //! Finding things by the names people use, and suggesting the nearest when there is no such name.
 
-use crate::attributes::{Param, Spec};
-use crate::routing::balance;
-use crate::{congestion, qdisc, recovery};
+use crate::base::attributes::{Param, Spec};
+use crate::net::routing::balance;
+use crate::{host::congestion, host::recovery, net::qdisc};
 
 /// The tables of algorithms that a name can be looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 
 use super::check::{MAX_DSCP, Report};
 use super::spec::{Application, Flow};
+use crate::base::units;
 use crate::lowered::Transport;
-use crate::units;
 
 impl Report {
     pub(super) fn pias(&mut self, path: &str, thresholds: &mut [String], [dscp, tos]: [u8; 2]) {

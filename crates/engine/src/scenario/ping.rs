@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::check::{Report, Shortest, Ways};
 use super::spec::Ping;
+use crate::base::time::Time;
 use crate::packet::{ICMP_HEADER, IP_HEADER};
-use crate::time::Time;
 
 /// ns-3's `Ping` writes a signature into its packets.
 const LEAST: u64 = 16;

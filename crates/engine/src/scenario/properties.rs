@@ -138,16 +138,16 @@ proptest! {
             "SegmentSize": "1448", "SndBufSize": "65536", "MinRto": "1s", "Sack": "true"
         }));
         // Any algorithm, with every attribute spelt out.
-        let spelt_out = |spec: &&crate::attributes::Spec| {
+        let spelt_out = |spec: &&crate::base::attributes::Spec| {
             let attributes: serde_json::Map<_, _> =
                 spec.params.iter().map(|p| (p.ns3.to_owned(), json!(p.default))).collect();
             json!({"type": spec.ns3, "attributes": attributes})
         };
         set(&mut scenario, "/links/1/forward", json!({
-            "qdisc": spelt_out(qdisc.get(crate::qdisc::SPECS)),
-            "device_queues": 1 + 2 * u8::from(qdisc.get(crate::qdisc::SPECS).ns3 == crate::qdisc::MQ)
+            "qdisc": spelt_out(qdisc.get(crate::net::qdisc::SPECS)),
+            "device_queues": 1 + 2 * u8::from(qdisc.get(crate::net::qdisc::SPECS).ns3 == crate::net::qdisc::MQ)
         }));
-        set(&mut scenario, "/flows/0/cc", spelt_out(cc.get(crate::congestion::SPECS)));
+        set(&mut scenario, "/flows/0/cc", spelt_out(cc.get(crate::host::congestion::SPECS)));
         let mut full: Value = serde_json::from_str(&canonical(&scenario).to_json()).unwrap();
         let values = odd_values();
         for (place, value, wild) in edits {
@@ -181,13 +181,15 @@ proptest! {
 fn no_attribute_gets_past_the_checks_and_fails() {
     let mut base = fast();
     set(&mut base, "/links/1/forward", json!({}));
-    let algorithms = |place: &'static str, specs: &'static [&'static crate::attributes::Spec]| {
-        let attributes = specs.iter().flat_map(|spec| spec.params.iter().map(move |p| (spec, p)));
-        attributes.map(move |(spec, p)| (place, spec.ns3, p))
-    };
-    let socket = crate::tcp::socket_params::SOCKET.params;
-    let cases = algorithms("/links/1/forward/qdisc", crate::qdisc::SPECS)
-        .chain(algorithms("/flows/0/cc", crate::congestion::SPECS))
+    let algorithms =
+        |place: &'static str, specs: &'static [&'static crate::base::attributes::Spec]| {
+            let attributes =
+                specs.iter().flat_map(|spec| spec.params.iter().map(move |p| (spec, p)));
+            attributes.map(move |(spec, p)| (place, spec.ns3, p))
+        };
+    let socket = crate::host::tcp::socket_params::SOCKET.params;
+    let cases = algorithms("/links/1/forward/qdisc", crate::net::qdisc::SPECS)
+        .chain(algorithms("/flows/0/cc", crate::host::congestion::SPECS))
         .chain(socket.iter().map(|p| ("/flows/0/tcp", "", p)));
     let mut failures = Vec::new();
     for (place, kind, param) in cases {
@@ -220,6 +222,6 @@ fn fast() -> Value {
 }
 
 fn run_briefly(canonical: &Canonical) {
-    let mut run = crate::simulate::Simulation::new(canonical.lower(), None).unwrap();
-    run.run_until(crate::time::Time::from_ms(5)).unwrap();
+    let mut run = crate::run::simulate::Simulation::new(canonical.lower(), None).unwrap();
+    run.run_until(crate::base::time::Time::from_ms(5)).unwrap();
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::check::Report;
 use super::names;
 use super::spec::{ChangesOf, Flow, Link, Scenario, Selection, Word};
-use crate::units;
+use crate::base::units;
 
 impl Report {
     /// Checks intervals and names; selected names are put into the scenario's order.

@@ -1,7 +1,7 @@
 //! How large packets may be.
 
 use super::spec::{ChangesOf, Scenario};
-use crate::routing::balance::STATIC;
+use crate::net::routing::balance::STATIC;
 
 /// What IP's header can say.
 const LARGEST_PACKET: u32 = u16::MAX as u32;

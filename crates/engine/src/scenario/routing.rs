@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::check::Report;
 use super::names::Registry;
 use super::spec::Scenario;
-use crate::routing::balance::STATIC;
+use crate::net::routing::balance::STATIC;
 
 impl Report {
     pub(super) fn routing(&mut self, s: &mut Scenario) {

@@ -2,9 +2,9 @@
 
 use super::check::Report;
 use super::spec::{DirectionName, Link, Schedule};
+use crate::base::time::{Rate, Time};
+use crate::base::units;
 use crate::lowered::{FASTEST, LONGEST_DELAY};
-use crate::time::{Rate, Time};
-use crate::units;
 
 impl Report {
     pub(super) fn schedules(&mut self, path: &str, link: &mut Link, stop: Option<Time>) {

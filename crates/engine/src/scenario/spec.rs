@@ -11,7 +11,7 @@ use super::texts::{attributes, default_recovery, default_write, zero_time};
 pub use super::workload::spec::{Stack, Workload};
 use super::{Problem, ScenarioError};
 use crate::lowered::{DeviceSelect, Transport};
-use crate::routing::balance;
+use crate::net::routing::balance;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

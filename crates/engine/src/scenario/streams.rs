@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn given_numbers_are_explicit_or_automatic() {
-        use crate::rng::RngStream;
+        use crate::base::rng::RngStream;
         assert_eq!(given(50), 50);
         let mut named = RngStream::fixed(7, given(-73));
         assert_eq!(named.unit(), RngStream::new(1, 72, 7).unit());

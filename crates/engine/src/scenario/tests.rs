@@ -484,7 +484,7 @@ fn another_flow_shifts_no_stream() {
 fn every_default_in_the_tables_is_a_value_of_its_kind() {
     use names::Registry::{CongestionControl, Qdisc, Recovery, Routing};
     let tables = [CongestionControl, Qdisc, Recovery, Routing].into_iter().flat_map(|r| r.specs());
-    for spec in tables.copied().chain([&crate::tcp::socket_params::SOCKET]) {
+    for spec in tables.copied().chain([&crate::host::tcp::socket_params::SOCKET]) {
         for param in spec.params {
             let value = attributes::normalise(param.kind, param.default);
             assert!(value.is_ok(), "{}::{}: {value:?}", spec.ns3, param.ns3);

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use super::check::Ways;
 use super::names::Registry;
 use super::spec::{Algorithm, Change, DirectionName, Flow, Link, Scenario};
-use crate::attributes::Attributes;
+use crate::base::attributes::Attributes;
+use crate::base::time::Time;
+use crate::base::units::{self, QueueSize};
+use crate::host::tcp::socket_params::SOCKET;
+use crate::host::user::is_user_code;
 use crate::lowered::Transport;
-use crate::tcp::socket_params::SOCKET;
-use crate::time::Time;
-use crate::units::{self, QueueSize};
-use crate::user::is_user_code;
 
 /// Headers of a segment on the wire, at the least: PPP, IP, TCP.
 const HEADERS: u64 = 42;

@@ -1,7 +1,7 @@
 //! A load balancer that is a Python class.
 
-use ccperf_engine::time::Time;
-use ccperf_engine::user::fail;
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::user::fail;
 use ccperf_plugin::monitor::{Call, Probe};
 use ccperf_plugin::{LoadBalancer, abi};
 use pyo3::call::PyCallArgs;

@@ -1,11 +1,13 @@
 //! A congestion control that is a Python class.
 
-use ccperf_engine::seq::Seq;
-use ccperf_engine::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
-use ccperf_engine::tcp::rate::{RateConnection, RateSample as EngineSample};
-use ccperf_engine::tcp::{self, CongState};
-use ccperf_engine::time::Time;
-use ccperf_engine::user::fail;
+use ccperf_engine::base::seq::Seq;
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::tcp::control::{
+    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
+};
+use ccperf_engine::host::tcp::rate::{RateConnection, RateSample as EngineSample};
+use ccperf_engine::host::tcp::{self, CongState};
+use ccperf_engine::host::user::fail;
 use ccperf_plugin::abi::{RateSampleView, TcbView};
 use ccperf_plugin::monitor::{Call, Probe};
 use ccperf_plugin::{Code, window};

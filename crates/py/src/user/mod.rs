@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::tcp::control::Control;
+use ccperf_engine::host::user::{self, Setup, UserCode};
 use ccperf_engine::lowered::Lowered;
-use ccperf_engine::qdisc::Qdisc;
-use ccperf_engine::routing::balance::{Balancer, SwitchContext};
-use ccperf_engine::tcp::control::Control;
-use ccperf_engine::time::Time;
-use ccperf_engine::user::{self, Setup, UserCode};
+use ccperf_engine::net::qdisc::Qdisc;
+use ccperf_engine::net::routing::balance::{Balancer, SwitchContext};
 use ccperf_plugin::library;
 use ccperf_plugin::monitor::{Call, Monitor, Probe};
 use ccperf_plugin::{Adapter, BalancerAdapter};
@@ -122,7 +122,7 @@ fn methods(py: Python<'_>, kind: &str, setup: Setup<'_>) -> Result<Methods, Stri
         for (name, value) in setup.attributes {
             attributes.set_item(name, value)?;
         }
-        let module = py.import("ccperf.user_code.loading")?;
+        let module = py.import("ccperf.algorithms.user_code.loading")?;
         module.call_method1("make", (kind, setup.name, attributes))?.extract()
     };
     made().map_err(|error| describe(py, &error))
@@ -131,7 +131,7 @@ fn methods(py: Python<'_>, kind: &str, setup: Setup<'_>) -> Result<Methods, Stri
 /// An exception for people: where it was raised, and what it says.
 fn describe(py: Python<'_>, error: &PyErr) -> String {
     let text = py
-        .import("ccperf.user_code.loading")
+        .import("ccperf.algorithms.user_code.loading")
         .and_then(|module| module.call_method1("describe", (error.clone_ref(py).into_value(py),)))
         .and_then(|text| text.extract());
     text.unwrap_or_else(|_| error.to_string())

@@ -1,9 +1,9 @@
 //! Checks of added delays.
 
 use super::spec::AddedDelay;
+use crate::base::time::Time;
+use crate::base::units;
 use crate::scenario::check::Report;
-use crate::time::Time;
-use crate::units;
 
 /// As long as a day: what is longer is a mistake.
 const MOST: Time = Time::from_secs(86_400);

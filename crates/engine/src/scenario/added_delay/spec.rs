@@ -3,9 +3,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rng::RngStream;
-use crate::time::Time;
-use crate::units;
+use crate::base::rng::RngStream;
+use crate::base::time::Time;
+use crate::base::units;
 
 /// How long packets of a flow are on their first wire beyond the link's delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

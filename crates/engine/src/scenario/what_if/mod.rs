@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::names::Registry;
 use super::spec::{Algorithm, Scenario};
 use super::{Canonical, Problem, ScenarioError, check};
-use crate::user::is_user_code;
+use crate::host::user::is_user_code;
 use path::Paths;
 
 /// What to change; or, of a scenario, what it has.  `None` changes nothing, or has no one value.

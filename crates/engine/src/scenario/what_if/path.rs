@@ -2,9 +2,9 @@
 
 use super::super::Canonical;
 use super::super::spec::{Link, Scenario};
+use crate::base::time::{Rate, Time};
+use crate::base::units;
 use crate::lowered::Lowered;
-use crate::time::{Rate, Time};
-use crate::units;
 
 /// A direction of a link: its number, and 0 for forward.
 pub type Port = [usize; 2];

@@ -3,7 +3,7 @@
 use super::super::names::{Registry, find_param};
 use super::super::spec::{Algorithm, Direction, Scenario};
 use super::path::{Paths, Port, no_flow};
-use crate::units;
+use crate::base::units;
 
 /// How ns-3's disciplines call their limit.
 const LIMIT: &str = "MaxSize";

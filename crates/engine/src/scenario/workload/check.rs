@@ -5,15 +5,15 @@ use std::collections::{HashMap, HashSet};
 use super::generate::Plan;
 use super::spec::{Arrivals, Pairs, Sizes, Stack, Workload};
 use super::{plan, sizes};
-use crate::attributes::Attributes;
+use crate::base::attributes::Attributes;
+use crate::base::time::Time;
+use crate::base::units;
+use crate::host::tcp::socket_params::SOCKET;
 use crate::lowered::MAX_FLOWS;
 use crate::scenario::check::{Report, Shortest, Ways};
 use crate::scenario::names::{self, Registry};
 use crate::scenario::room::Room;
 use crate::scenario::spec::Scenario;
-use crate::tcp::socket_params::SOCKET;
-use crate::time::Time;
-use crate::units;
 
 /// Nodes by name.
 type Nodes = HashMap<String, usize>;

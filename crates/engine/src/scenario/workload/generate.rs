@@ -6,9 +6,9 @@
 
 use super::sizes::Distribution;
 use super::spec::Pairs;
-use crate::rng::RngStream;
+use crate::base::rng::RngStream;
+use crate::base::time::Time;
 use crate::scenario::added_delay::spec::AddedDelay;
-use crate::time::Time;
 
 /// A workload in numbers.
 #[derive(Clone, Debug)]

@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{ALL, Transfer, plan};
-use crate::attributes::Attributes;
+use crate::base::attributes::Attributes;
+use crate::host::tcp::socket_params::SOCKET;
 use crate::lowered::{Link, Lowered, Pair, Stack, Workload};
-use crate::routing::Paths;
+use crate::net::routing::Paths;
 use crate::scenario::check::{FIRST_DESTINATION_PORT, FIRST_SOURCE_PORT};
 use crate::scenario::lower;
 use crate::scenario::spec::Scenario;
 use crate::scenario::{ideal, names::Registry};
-use crate::tcp::socket_params::SOCKET;
 
 /// Adds the scenario's workloads, the stacks that they name, and the pairs of nodes between which there are
 /// transfers.

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use super::spec::Scenario;
 use super::streams;
-use crate::units;
+use crate::base::units;
 use generate::When;
 pub use generate::{Plan, Transfer};
 pub use lower::lower;

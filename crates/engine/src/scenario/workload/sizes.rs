@@ -1,6 +1,6 @@
 //! Sizes of transfers: distributions given by points of their cumulative distribution function.
 
-use crate::rng::RngStream;
+use crate::base::rng::RngStream;
 
 /// Web search (M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, figure 4), as tabulated for
 /// the evaluation of ECN# (J. Zhang et al., "Enabling ECN for Datacenter Networks with RTT Variations",

@@ -1,0 +1,65 @@
+use super::Transfer;
+use crate::base::time::Time;
+use crate::host::tcp::Write;
+
+/// An application that always has data (ns-3's `BulkSendApplication`), with its peer that reads all.
+///
+/// Data is produced in writes of a fixed size, each stamped when it is created.  A write that does not
+/// fit into the send buffer keeps its stamp and waits.
+#[derive(Debug)]
+pub struct Greedy {
+    /// Bytes of the transfer; 0: endless.
+    bytes: u64,
+    /// Writes what fits, and does not wait for the connection.
+    pub eager: bool,
+    closed: bool,
+    /// When the write that is waiting for room was created.
+    waiting: Option<Time>,
+    pub transfer: Transfer,
+}
+
+impl Greedy {
+    pub fn new(bytes: u64, write_size: u32, eager: bool) -> Self {
+        let transfer = Transfer::new(write_size, bytes);
+        Greedy { bytes, eager, closed: false, waiting: None, transfer }
+    }
+
+    /// Writes while there is room for whole writes; closes after the last byte of a finite transfer.
+    #[inline(always)] // on every acknowledgement
+    pub fn writable(&mut self, now: Time, free: u32) -> Write {
+        if self.closed {
+            return Write::default();
+        }
+        let transfer = &mut self.transfer;
+        let size = transfer.write_size.get();
+        let left = if self.bytes == 0 { u64::MAX } else { self.bytes - transfer.written };
+        self.closed = left <= u64::from(free);
+        let bytes = if self.closed {
+            left as u32 // the last write may be a short one
+        } else if self.eager {
+            free
+        } else {
+            free - transfer.write_size.remainder_of(free)
+        };
+        let mut rest = bytes;
+        if rest > 0
+            && let Some(stamp) = self.waiting.take()
+        {
+            let first = rest.min(size);
+            transfer.on_written(stamp, first);
+            rest -= first;
+        }
+        if rest > 0 {
+            transfer.on_written(now, rest);
+        }
+        if !self.closed && !self.eager {
+            self.waiting.get_or_insert(now);
+        }
+        Write { bytes, size, close: self.closed }
+    }
+
+    /// The application stops: no more writes.
+    pub fn stop(&mut self) {
+        self.closed = true;
+    }
+}

@@ -1,0 +1,295 @@
+use super::Transfer;
+use crate::base::event::{Event, EventQueue, Key};
+use crate::base::rng::{Distribution, RandomVariable};
+use crate::base::time::{Rate, Time};
+use crate::lowered;
+
+/// A source that writes packets at times of its own, whatever TCP can carry: at a constant rate while
+/// it is on, as ns-3's `OnOffApplication`, or with random gaps, as a Poisson process.
+///
+/// A packet that does not fit into the send buffer is kept, with its stamp, and tried again when the
+/// next one would be due; that one is not produced.  A finite source closes with the packet that
+/// reaches its number of bytes, which is a whole one.
+#[derive(Debug)]
+pub struct Source {
+    /// Bytes after which it closes; 0: never.
+    bytes: u64,
+    gaps: Gaps,
+    /// Lengths of the periods in which it sends and in which it does not.
+    periods: Option<Periods>,
+    /// When the packet was created that the socket refused.
+    refused: Option<Time>,
+    /// When the next packet is due.
+    send: Option<Key>,
+    /// When the present period ends.
+    switch: Option<Key>,
+    pub transfer: Transfer,
+}
+
+/// What the source waits for between packets.
+#[derive(Debug)]
+enum Gaps {
+    /// The time that a packet takes at a rate, less what was "sent" of it before the source went off.
+    Constant { rate: Rate, residual_bits: u32, since: Time },
+    /// Seconds.
+    Random(RandomVariable),
+}
+
+/// Seconds.
+#[derive(Debug)]
+struct Periods {
+    on: RandomVariable,
+    off: RandomVariable,
+    is_on: bool,
+}
+
+/// What an event of a source is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    Send,
+    Switch,
+}
+
+impl Source {
+    pub fn on_off(setup: &lowered::OnOff, seed: u64) -> Self {
+        let variable = |v, offset| RandomVariable::new(v, seed, setup.stream + offset);
+        let periods =
+            Periods { on: variable(setup.on_s, 0), off: variable(setup.off_s, 1), is_on: false };
+        let rate = Rate(setup.rate_bps);
+        let gaps = Gaps::Constant { rate, residual_bits: 0, since: Time::ZERO };
+        Self::new(setup.bytes, setup.write_bytes, gaps, Some(periods))
+    }
+
+    pub fn poisson(setup: &lowered::Poisson, seed: u64) -> Self {
+        let mean = f64::from(setup.write_bytes) * 8.0 / setup.rate_bps as f64;
+        let distribution = Distribution::Exponential { mean, bound: 0.0 };
+        let gaps = Gaps::Random(RandomVariable::new(distribution, seed, setup.stream));
+        Self::new(setup.bytes, setup.write_bytes, gaps, None)
+    }
+
+    fn new(bytes: u64, write_size: u32, gaps: Gaps, periods: Option<Periods>) -> Self {
+        Source {
+            bytes,
+            gaps,
+            periods,
+            refused: None,
+            send: None,
+            switch: None,
+            transfer: Transfer::new(write_size, 0),
+        }
+    }
+
+    /// Whether periods in which it sends alternate with others.
+    pub fn has_periods(&self) -> bool {
+        self.periods.is_some()
+    }
+
+    pub fn write_size(&self) -> u32 {
+        self.transfer.write_size.get()
+    }
+
+    /// The connection is established: a source with periods begins with one in which it is off.  `due`: the
+    /// event that it queues for what it does next, here and below.
+    pub fn on_connected(&mut self, due: Event, events: &mut EventQueue) {
+        match &mut self.periods {
+            Some(periods) => {
+                let delay = Time::from_secs_f64(periods.off.draw());
+                self.switch = Some(events.schedule(delay, due));
+            }
+            None => self.schedule_next(due, events),
+        }
+    }
+
+    /// What the event is for that runs now; an event that was cancelled is for nothing.
+    pub fn take_due(&mut self, now: Key) -> Option<Due> {
+        if self.send == Some(now) {
+            self.send = None;
+            Some(Due::Send)
+        } else if self.switch == Some(now) {
+            self.switch = None;
+            Some(Due::Switch)
+        } else {
+            None
+        }
+    }
+
+    /// The period ends and the other one begins.
+    pub fn switch(&mut self, due: Event, events: &mut EventQueue) {
+        let now = events.now().time;
+        if self.periods.as_ref().is_some_and(|periods| periods.is_on) {
+            self.cancel(now);
+        } else {
+            if let Gaps::Constant { since, .. } = &mut self.gaps {
+                *since = now;
+            }
+            self.schedule_next(due, events);
+        }
+        let Some(periods) = &mut self.periods else { return };
+        let length = if periods.is_on { &mut periods.off } else { &mut periods.on };
+        periods.is_on = !periods.is_on;
+        let delay = Time::from_secs_f64(length.draw());
+        self.switch = Some(events.schedule(delay, due));
+    }
+
+    /// The packet that is due was given to the socket, which accepted or refused it.
+    ///
+    /// Returns whether the source has sent all it has, and closes.
+    pub fn on_sent(&mut self, accepted: bool, due: Event, events: &mut EventQueue) -> bool {
+        let now = events.now().time;
+        let created = self.refused.take().unwrap_or(now);
+        if accepted {
+            self.transfer.on_written(created, self.transfer.write_size.get());
+        } else {
+            self.refused = Some(created);
+        }
+        if let Gaps::Constant { residual_bits, since, .. } = &mut self.gaps {
+            *residual_bits = 0;
+            *since = now;
+        }
+        let done = self.bytes > 0 && self.transfer.written >= self.bytes;
+        if done {
+            self.cancel(now);
+        } else {
+            self.schedule_next(due, events);
+        }
+        done
+    }
+
+    /// Nothing is due any more.  What would have gone out of the next packet by now counts when the
+    /// source is on again; a packet that was refused is gone.
+    pub fn cancel(&mut self, now: Time) {
+        if let Gaps::Constant { rate, residual_bits, since } = &mut self.gaps
+            && self.send.is_some()
+        {
+            *residual_bits += rate.bits_in(now - *since) as u32;
+        }
+        self.send = None;
+        self.switch = None;
+        self.refused = None;
+    }
+
+    fn schedule_next(&mut self, due: Event, events: &mut EventQueue) {
+        let seconds = match &mut self.gaps {
+            Gaps::Constant { rate, residual_bits, .. } => {
+                let bits = (self.transfer.write_size.get() * 8).saturating_sub(*residual_bits);
+                f64::from(bits) / rate.0 as f64
+            }
+            Gaps::Random(variable) => variable.draw(),
+        };
+        let delay = Time::from_secs_f64(seconds);
+        self.send = Some(events.schedule(delay, due));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::event::Token;
+    use crate::base::math;
+
+    const DUE: Event = Event::Endpoint(Token(0), 0);
+
+    /// Times at which packets are due, in ns, with a socket that accepts everything.
+    fn departures(mut source: Source, count: usize) -> Vec<u64> {
+        let mut events = EventQueue::default();
+        let mut times = Vec::new();
+        source.on_connected(DUE, &mut events);
+        while times.len() < count && events.pop(Time::MAX).is_some() {
+            match source.take_due(events.now()) {
+                Some(Due::Switch) => source.switch(DUE, &mut events),
+                Some(Due::Send) => {
+                    times.push(events.now().time.0);
+                    source.on_sent(true, DUE, &mut events);
+                }
+                None => {}
+            }
+        }
+        times
+    }
+
+    fn gaps(times: &[u64]) -> Vec<f64> {
+        times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
+    }
+
+    fn on_off(rate_bps: u64, on_s: Distribution, off_s: Distribution, bytes: u64) -> Source {
+        let setup = lowered::OnOff { bytes, write_bytes: 500, rate_bps, on_s, off_s, stream: 256 };
+        Source::on_off(&setup, 1)
+    }
+
+    const ALWAYS: Distribution = Distribution::Constant(1e9);
+    const NEVER: Distribution = Distribution::Constant(0.0);
+
+    /// Exponential gaps: the standard deviation is the mean, and gaps know nothing of each other.
+    #[test]
+    fn gaps_of_a_poisson_source_are_exponential() {
+        const N: usize = 200_000;
+        let setup =
+            lowered::Poisson { bytes: 0, write_bytes: 500, rate_bps: 4_000_000, stream: 512 };
+        let gaps = gaps(&departures(Source::poisson(&setup, 1), N + 1));
+        let mean = gaps.iter().sum::<f64>() / N as f64;
+        let moment =
+            |k: f64| gaps.iter().map(|gap| math::pow(gap - mean, k)).sum::<f64>() / N as f64;
+        // Four standard errors each: 1/sqrt(n) of the mean, sqrt(8/n) of the variance.
+        assert!((mean / 1e6 - 1.0).abs() < 0.009, "mean {mean}");
+        assert!((moment(2.0) / 1e12 - 1.0).abs() < 0.026, "variance {}", moment(2.0));
+        let product = gaps.windows(2).map(|g| (g[0] - mean) * (g[1] - mean)).sum::<f64>();
+        assert!((product / N as f64 / moment(2.0)).abs() < 0.009, "gaps are correlated");
+        let above = |limit: f64| gaps.iter().filter(|&&gap| gap > limit).count() as f64 / N as f64;
+        for means in [0.5, 1.0, 2.0, 4.0f64] {
+            assert!((above(means * 1e6) - math::exp(-means)).abs() < 0.005, "above {means} means");
+        }
+    }
+
+    #[test]
+    fn packets_of_a_constant_bit_rate_are_equally_spaced() {
+        let times = departures(on_off(4_000_000, ALWAYS, NEVER, 0), 1_000);
+        assert_eq!(times, (1..=1_000).map(|i| i * 1_000_000).collect::<Vec<_>>());
+        // 4000 bits at 3 Mbps, to the nearest nanosecond each.
+        let times = departures(on_off(3_000_000, ALWAYS, NEVER, 0), 3);
+        assert_eq!(times, [1_333_333, 2_666_666, 3_999_999]);
+    }
+
+    /// What is sent of a packet when the source goes off is not lost: the rate while it is on is exact.
+    #[test]
+    fn the_rate_of_an_on_off_source_is_that_of_its_periods() {
+        let constant = Distribution::Constant;
+        let times = departures(on_off(4_000_000, constant(0.0003), constant(0.0001), 0), 3_000);
+        // Each packet takes 1 ms of on time, 4/3 ms in all; a bit may be lost in each period.
+        let seconds = *times.last().unwrap() as f64 / 1e9;
+        assert!((seconds / (3_000.0 * 4.0 / 3_000.0) - 1.0).abs() < 0.002, "{seconds} s");
+
+        let exponential = |mean| Distribution::Exponential { mean, bound: 0.0 };
+        let times = departures(on_off(4_000_000, exponential(0.05), exponential(0.15), 0), 40_000);
+        let seconds = *times.last().unwrap() as f64 / 1e9;
+        // 800 pairs of periods of 0.2 s in all: four standard errors of about 4 %.
+        assert!((seconds / 160.0 - 1.0).abs() < 0.16, "{seconds} s");
+    }
+
+    #[test]
+    fn a_finite_source_ends_with_the_packet_that_reaches_its_bytes() {
+        assert_eq!(departures(on_off(4_000_000, ALWAYS, NEVER, 1_001), 100).len(), 3);
+        assert_eq!(departures(on_off(4_000_000, ALWAYS, NEVER, 1_000), 100).len(), 2);
+    }
+
+    /// A refused packet is offered again when the next is due, with its own stamp.
+    #[test]
+    fn a_refused_packet_takes_the_place_of_the_next() {
+        let mut source = on_off(4_000_000, ALWAYS, NEVER, 0);
+        let mut events = EventQueue::default();
+        source.on_connected(DUE, &mut events);
+        let mut sent = 0;
+        while sent < 3 && events.pop(Time::MAX).is_some() {
+            match source.take_due(events.now()) {
+                Some(Due::Switch) => source.switch(DUE, &mut events),
+                Some(Due::Send) => {
+                    sent += 1;
+                    source.on_sent(sent == 3, DUE, &mut events);
+                }
+                None => {}
+            }
+        }
+        source.transfer.on_read(Time(10_000_000), 500);
+        assert_eq!(source.transfer.read, source.transfer.written);
+        assert_eq!(source.transfer.one_way_delay, Some(Time(9_000_000)));
+    }
+}

@@ -1,0 +1,625 @@
+//! BBR version 1 (Cardwell et al., ACM Queue 2016; draft-cardwell-iccrg-bbr-congestion-control-00;
+//! ns-3's `TcpBbr`).
+//!
+//! A model of the path, the maximum delivery rate of the last ten round trips and the minimum RTT
+//! of the last ten seconds (sections 4.1.1 and 4.1.2 of the draft), gives pacing rate and window:
+//!
+//! ```text
+//! pacing rate = pacing_gain * BtlBw * 0.99
+//! cwnd       -> cwnd_gain * BtlBw * RTprop + 3 send quanta (+ extra acknowledged)
+//! ```
+//!
+//! States (section 4.3): Startup at gain 2/ln 2 until three rounds in a row bring less than 25 %;
+//! Drain at the inverse; ProbeBW, which cycles through the pacing gains 5/4, 3/4, 1 (six times), one
+//! RTprop each; ProbeRTT at four segments for 200 ms whenever RTprop is ten seconds old.
+//!
+//! Departures of ns-3: the send quantum is one segment whatever the rate; the initial window
+//! and rate are the filter's "unset" value, so the first rate sample replaces them even if it is
+//! lower; a smoothed RTT of 0 is a valid minimum; ACK aggregation (as in Linux, not in the draft)
+//! is measured in whole *seconds* and its epoch ends with 4096 bytes, so it adds about a window at
+//! most; cwnd is not restored after Recovery or Loss except by the end of a CWR episode or ProbeRTT;
+//! the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same.
+
+use super::BuildContext;
+use super::aggregation::Aggregation;
+use super::max_filter::MaxFilter;
+use crate::base::attributes::{Kind, Param, Spec, U32};
+use crate::base::cpp;
+use crate::base::rng::RngStream;
+use crate::base::time::{Rate, Time};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
+use crate::host::tcp::rate::{RateConnection, RateSample};
+use crate::host::tcp::{CongState, Tcb};
+
+pub const SPEC: Spec = Spec {
+    ns3: "TcpBbr",
+    linux: &["bbr"],
+    doc: "Paces at the measured bottleneck bandwidth and limits what is in flight by the BDP.",
+    source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+    params: &[
+        Param {
+            ns3: "Stream",
+            linux: "",
+            kind: U32,
+            default: "4",
+            doc: "Random stream from which the phase of ProbeBW is drawn.",
+        },
+        Param {
+            ns3: "HighGain",
+            linux: "",
+            kind: Kind::Real { min: 1.0, max: 1000.0 },
+            default: "2.89",
+            doc: "Pacing and window gain of Startup.",
+        },
+        Param {
+            ns3: "BwWindowLength",
+            linux: "",
+            kind: U32,
+            default: "10",
+            doc: "Round trips over which the bandwidth's maximum is taken.",
+        },
+        Param {
+            ns3: "RttWindowLength",
+            linux: "",
+            kind: Kind::Time,
+            default: "10s",
+            doc: "Time over which the RTT's minimum is taken.",
+        },
+        Param {
+            ns3: "ProbeRttDuration",
+            linux: "",
+            kind: Kind::Time,
+            default: "200ms",
+            doc: "Time spent in ProbeRTT.",
+        },
+        Param {
+            ns3: "ExtraAckedRttWindowLength",
+            linux: "",
+            kind: U32,
+            default: "5",
+            doc: "Round trips over which the maximum of ACK aggregation is taken, twice.",
+        },
+        Param {
+            ns3: "AckEpochAckedResetThresh",
+            linux: "",
+            kind: U32,
+            default: "4096",
+            doc: "Bytes acknowledged after which an epoch of ACK aggregation ends.",
+        },
+    ],
+};
+
+/// Section 4.3.4.2: probe, drain what the probe queued, cruise.
+const PACING_GAINS: [f64; 8] = [5.0 / 4.0, 3.0 / 4.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Pacing a little below the estimate keeps queues from building up.
+const PACING_MARGIN: f64 = 0.01;
+/// Section 4.3.2.2: growth per round below which the pipe counts as full, and for how many rounds.
+const STARTUP_GROWTH: f64 = 1.25;
+const FULL_PIPE_ROUNDS: u32 = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Startup,
+    Drain,
+    ProbeBw,
+    ProbeRtt,
+}
+
+/// The rate at which segments leave, of a bandwidth.
+#[derive(Debug, Default)]
+struct Paced {
+    bandwidth: Rate,
+    gain: f64,
+    rate: Rate,
+}
+
+#[derive(Debug)]
+pub struct Bbr {
+    high_gain: f64,
+    bw_window: u32,
+    min_rtt_window: i64,
+    probe_rtt_duration: Time,
+    rng: RngStream,
+
+    initialized: bool,
+    mode: Mode,
+    pacing_gain: f64,
+    cwnd_gain: f64,
+
+    // The path's model.
+    max_bw: MaxFilter,
+    /// `Time::MAX` before the first sample.
+    min_rtt: Time,
+    min_rtt_seconds: f64,
+    min_rtt_stamp: Time,
+    min_rtt_expired: bool,
+
+    // Packet-timed rounds.
+    delivered: u64,
+    round: u32,
+    round_starts: bool,
+    /// The round ends with the ACK of a segment sent when this much had been delivered.
+    round_end: u32,
+
+    // Startup.
+    pipe_is_full: bool,
+    full_bw: Rate,
+    full_bw_rounds: u32,
+
+    // ProbeBW.
+    phase: usize,
+    phase_start: Time,
+
+    // ProbeRTT.
+    probe_rtt_end: Option<Time>,
+    probe_rtt_round_done: bool,
+
+    // The pacing rate and the window.
+    paced: Paced,
+    segment_size: u32,
+    prior_cwnd: u32,
+    packet_conservation: bool,
+    idle_restart: bool,
+    app_limited: bool,
+    aggregation: Aggregation,
+    has_seen_rtt: bool,
+}
+
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    let a = &cx.attributes;
+    Control::rate(Bbr {
+        high_gain: a.f64("HighGain"),
+        bw_window: a.u32("BwWindowLength"),
+        min_rtt_window: a.time("RttWindowLength").ns(),
+        probe_rtt_duration: a.time("ProbeRttDuration"),
+        rng: RngStream::fixed(cx.seed, u64::from(a.u32("Stream"))),
+        initialized: false,
+        mode: Mode::Startup,
+        pacing_gain: 0.0,
+        cwnd_gain: 0.0,
+        max_bw: MaxFilter::default(),
+        min_rtt: Time::MAX,
+        min_rtt_seconds: Time::MAX.secs_f64(),
+        min_rtt_stamp: Time::ZERO,
+        min_rtt_expired: false,
+        delivered: 0,
+        round: 0,
+        round_starts: false,
+        round_end: 0,
+        pipe_is_full: false,
+        full_bw: Rate(0),
+        full_bw_rounds: 0,
+        phase: 0,
+        phase_start: Time::ZERO,
+        probe_rtt_end: None,
+        probe_rtt_round_done: false,
+        paced: Paced::default(),
+        segment_size: 0,
+        prior_cwnd: 0,
+        packet_conservation: false,
+        idle_restart: false,
+        app_limited: false,
+        aggregation: Aggregation::new(
+            a.u32("ExtraAckedRttWindowLength"),
+            a.u32("AckEpochAckedResetThresh"),
+        ),
+        has_seen_rtt: false,
+    })
+}
+
+impl CongestionControl for Bbr {
+    /// Leaves ssthresh alone; its call announces an episode, so the window is remembered.
+    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        self.save_cwnd(tcb);
+        tcb.ssthresh
+    }
+
+    fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
+        match state {
+            CongState::Open if !self.initialized => self.start(tcb),
+            CongState::Loss => {
+                self.save_cwnd(tcb);
+                self.round_starts = true;
+            }
+            CongState::Recovery => {
+                self.save_cwnd(tcb);
+                let acked = tcb.last_acked_sacked.max(tcb.segment_size);
+                tcb.cwnd = tcb.bytes_in_flight.wrapping_add(acked);
+                self.packet_conservation = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
+        match event {
+            CaEvent::CompleteCwr => {
+                self.packet_conservation = false;
+                self.restore_cwnd(tcb);
+            }
+            CaEvent::TxStart if self.app_limited => {
+                self.idle_restart = true;
+                self.aggregation.start_epoch(tcb.now);
+                match self.mode {
+                    Mode::ProbeBw => self.set_pacing_rate(tcb, 1.0),
+                    Mode::ProbeRtt => self.leave_probe_rtt_if_done(tcb),
+                    Mode::Startup | Mode::Drain => {}
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+impl RateControl for Bbr {
+    fn cong_control(&mut self, tcb: &mut Tcb, rc: &RateConnection, rs: &RateSample) {
+        self.delivered = rc.delivered;
+        self.update_bandwidth(rs);
+        let max_bw = self.max_bw.max();
+        self.aggregation.update(tcb, rs, max_bw, self.round_starts);
+        if self.mode == Mode::ProbeBw && self.phase_is_over(tcb, rs) {
+            self.next_phase(tcb.now);
+        }
+        self.check_full_pipe(rs);
+        self.check_drain(tcb);
+        self.update_min_rtt(tcb);
+        self.check_probe_rtt(tcb, rs);
+
+        self.set_pacing_rate(tcb, self.pacing_gain);
+        self.set_cwnd(tcb, rs);
+    }
+}
+
+/// Start-up of the connection, and the states.
+impl Bbr {
+    fn start(&mut self, tcb: &mut Tcb) {
+        self.initialized = true;
+        self.segment_size = tcb.segment_size;
+        self.set_min_rtt(tcb.srtt, tcb.now);
+        self.prior_cwnd = tcb.cwnd;
+        tcb.ssthresh = tcb.initial_ssthresh;
+        self.round = 0;
+        self.round_starts = false;
+        self.round_end = 0;
+        self.pipe_is_full = false;
+        self.full_bw = Rate(0);
+        self.full_bw_rounds = 0;
+        self.enter_startup();
+        self.init_pacing_rate(tcb);
+        self.aggregation.start_epoch(tcb.now);
+    }
+
+    /// Section 4.2.1: the initial window over the RTT, or over 1 ms while there is none.
+    fn init_pacing_rate(&mut self, tcb: &mut Tcb) {
+        tcb.pacing = true;
+        let mut rtt_ms = 1;
+        if tcb.min_rtt != Time::MAX {
+            rtt_ms = tcb.min_rtt.ms().max(1);
+            self.has_seen_rtt = true;
+        }
+        let bits = f64::from(tcb.cwnd.wrapping_mul(8));
+        let nominal = Rate(cpp::to_u64(bits / Time::from_ms(rtt_ms).secs_f64()));
+        tcb.pacing_rate = scaled(nominal, self.pacing_gain);
+        self.max_bw = MaxFilter::new(self.bw_window, nominal);
+    }
+
+    fn enter_startup(&mut self) {
+        self.mode = Mode::Startup;
+        self.pacing_gain = self.high_gain;
+        self.cwnd_gain = self.high_gain;
+    }
+
+    fn check_full_pipe(&mut self, rs: &RateSample) {
+        if self.pipe_is_full || !self.round_starts || rs.is_app_limited {
+            return;
+        }
+        let max_bw = self.max_bw.max();
+        if max_bw.0 as f64 >= self.full_bw.0 as f64 * STARTUP_GROWTH {
+            self.full_bw = max_bw;
+            self.full_bw_rounds = 0;
+            return;
+        }
+        self.full_bw_rounds += 1;
+        self.pipe_is_full = self.full_bw_rounds >= FULL_PIPE_ROUNDS;
+    }
+
+    fn check_drain(&mut self, tcb: &mut Tcb) {
+        if self.mode == Mode::Startup && self.pipe_is_full {
+            self.mode = Mode::Drain;
+            self.pacing_gain = 1.0 / self.high_gain;
+            self.cwnd_gain = self.high_gain;
+            tcb.ssthresh = self.inflight(tcb, 1.0);
+        }
+        if self.mode == Mode::Drain && tcb.bytes_in_flight <= self.inflight(tcb, 1.0) {
+            self.enter_probe_bw(tcb.now);
+        }
+    }
+
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.mode = Mode::ProbeBw;
+        self.cwnd_gain = 2.0;
+        // Any phase but the one that drains, as there is nothing to drain.
+        self.phase = PACING_GAINS.len() - 1 - self.rng.uniform(0.0, 6.0) as usize;
+        self.next_phase(now);
+    }
+
+    fn next_phase(&mut self, now: Time) {
+        self.phase_start = now;
+        self.phase = (self.phase + 1) % PACING_GAINS.len();
+        self.pacing_gain = PACING_GAINS[self.phase];
+    }
+
+    fn phase_is_over(&self, tcb: &Tcb, rs: &RateSample) -> bool {
+        let lasted_min_rtt = tcb.now - self.phase_start > self.min_rtt;
+        if self.pacing_gain > 1.0 {
+            let is_probed = rs.prior_in_flight >= self.inflight(tcb, self.pacing_gain);
+            lasted_min_rtt && (rs.bytes_loss > 0 || is_probed)
+        } else if self.pacing_gain < 1.0 {
+            lasted_min_rtt || rs.prior_in_flight <= self.inflight(tcb, 1.0)
+        } else {
+            lasted_min_rtt
+        }
+    }
+
+    fn check_probe_rtt(&mut self, tcb: &mut Tcb, rs: &RateSample) {
+        if self.mode != Mode::ProbeRtt && self.min_rtt_expired && !self.idle_restart {
+            self.mode = Mode::ProbeRtt;
+            self.pacing_gain = 1.0;
+            self.cwnd_gain = 1.0;
+            self.save_cwnd(tcb);
+            self.probe_rtt_end = None;
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.app_limited = true;
+            if self.probe_rtt_end.is_some() {
+                self.probe_rtt_round_done |= self.round_starts;
+                self.leave_probe_rtt_if_done(tcb);
+            } else if tcb.bytes_in_flight <= self.min_pipe_cwnd() {
+                self.probe_rtt_end = Some(tcb.now + self.probe_rtt_duration);
+                self.probe_rtt_round_done = false;
+                self.round_end = self.delivered as u32;
+            }
+        }
+        if rs.delivered != 0 {
+            self.idle_restart = false;
+        }
+    }
+
+    fn leave_probe_rtt_if_done(&mut self, tcb: &mut Tcb) {
+        let end = self.probe_rtt_end.unwrap_or(Time::ZERO);
+        if !self.probe_rtt_round_done || tcb.now <= end {
+            return;
+        }
+        self.min_rtt_stamp = tcb.now;
+        self.restore_cwnd(tcb);
+        if self.pipe_is_full {
+            self.enter_probe_bw(tcb.now);
+        } else {
+            self.enter_startup();
+        }
+    }
+}
+
+/// The model.
+impl Bbr {
+    fn update_bandwidth(&mut self, rs: &RateSample) {
+        if rs.delivered < 0 || rs.interval.is_zero() {
+            return;
+        }
+        self.round_starts = rs.prior_delivered >= self.round_end;
+        if self.round_starts {
+            self.round_end = self.delivered as u32;
+            self.round = self.round.wrapping_add(1);
+            self.packet_conservation = false;
+        }
+        if rs.delivery_rate >= self.max_bw.max() || !rs.is_app_limited {
+            self.max_bw.update(rs.delivery_rate, self.round);
+        }
+    }
+
+    fn update_min_rtt(&mut self, tcb: &Tcb) {
+        let age = tcb.now.ns() - self.min_rtt_stamp.ns();
+        self.min_rtt_expired = age > self.min_rtt_window;
+        if tcb.last_rtt <= self.min_rtt || self.min_rtt_expired {
+            self.set_min_rtt(tcb.last_rtt, tcb.now);
+        }
+    }
+
+    fn set_min_rtt(&mut self, rtt: Time, now: Time) {
+        if rtt != self.min_rtt {
+            (self.min_rtt, self.min_rtt_seconds) = (rtt, rtt.secs_f64());
+        }
+        self.min_rtt_stamp = now;
+    }
+
+    /// Section 4.2.3.2: what `gain` times the BDP needs in flight, with room for delayed ACKs.
+    fn inflight(&self, tcb: &Tcb, gain: f64) -> u32 {
+        if self.min_rtt == Time::MAX {
+            return tcb.initial_cwnd.wrapping_mul(tcb.segment_size);
+        }
+        let quanta = f64::from(self.segment_size.wrapping_mul(3));
+        let bdp = self.min_rtt_seconds * self.max_bw.max().0 as f64 / 8.0;
+        let mut bytes = gain * bdp + quanta;
+        if self.mode == Mode::ProbeBw && self.phase == 0 {
+            bytes += f64::from(2 * tcb.segment_size);
+        }
+        cpp::to_u32(bytes)
+    }
+}
+
+/// Pacing rate and window.
+impl Bbr {
+    /// Section 4.2.1: while the pipe is not full, the rate only rises.
+    fn set_pacing_rate(&mut self, tcb: &mut Tcb, gain: f64) {
+        let rate = self.paced(gain).min(tcb.max_pacing_rate);
+        if !self.has_seen_rtt && tcb.min_rtt != Time::MAX {
+            self.init_pacing_rate(tcb);
+        }
+        if self.pipe_is_full || rate > tcb.pacing_rate {
+            tcb.pacing_rate = rate;
+        }
+    }
+
+    /// `gain` times the bandwidth, but for the margin; what was asked for last is remembered.
+    fn paced(&mut self, gain: f64) -> Rate {
+        let bandwidth = self.max_bw.max();
+        if (self.paced.bandwidth, self.paced.gain) != (bandwidth, gain) {
+            let rate = scaled(scaled(bandwidth, gain), 1.0 - PACING_MARGIN);
+            self.paced = Paced { bandwidth, gain, rate };
+        }
+        self.paced.rate
+    }
+
+    /// Sections 4.2.3.4 to 4.2.3.6.
+    fn set_cwnd(&mut self, tcb: &mut Tcb, rs: &RateSample) {
+        if rs.acked_sacked > 0 && !self.follow_recovery(tcb, rs) {
+            let target = self.inflight(tcb, self.cwnd_gain).wrapping_add(self.aggregation_bytes());
+            let initial = tcb.initial_cwnd.wrapping_mul(tcb.segment_size);
+            let grown = tcb.cwnd.wrapping_add(rs.acked_sacked);
+            if self.pipe_is_full {
+                tcb.cwnd = grown.min(target);
+            } else if tcb.cwnd < target || self.delivered < u64::from(initial) {
+                tcb.cwnd = grown;
+            }
+            tcb.cwnd = tcb.cwnd.max(self.min_pipe_cwnd());
+        }
+        if self.mode == Mode::ProbeRtt {
+            tcb.cwnd = tcb.cwnd.min(self.min_pipe_cwnd());
+        }
+    }
+
+    /// True if packet conservation has determined the window.
+    fn follow_recovery(&mut self, tcb: &mut Tcb, rs: &RateSample) -> bool {
+        if tcb.cong_state != CongState::Recovery {
+            return false;
+        }
+        if rs.bytes_loss > 0 {
+            let left = (tcb.cwnd as i32).wrapping_sub(rs.bytes_loss as i32);
+            tcb.cwnd = left.max(tcb.segment_size as i32) as u32;
+        }
+        if self.packet_conservation {
+            tcb.cwnd = tcb.cwnd.max(tcb.bytes_in_flight.wrapping_add(rs.acked_sacked));
+        }
+        self.packet_conservation
+    }
+
+    /// At most 100 ms at the bottleneck's rate.
+    fn aggregation_bytes(&self) -> u32 {
+        if !self.pipe_is_full {
+            return 0;
+        }
+        let most = (self.max_bw.max().0 / (10 * 8)) as u32;
+        self.aggregation.max().min(most)
+    }
+
+    fn min_pipe_cwnd(&self) -> u32 {
+        4 * self.segment_size
+    }
+
+    fn save_cwnd(&mut self, tcb: &Tcb) {
+        let is_reduced = tcb.cong_state == CongState::Recovery || self.mode == Mode::ProbeRtt;
+        self.prior_cwnd = if is_reduced { self.prior_cwnd.max(tcb.cwnd) } else { tcb.cwnd };
+    }
+
+    fn restore_cwnd(&self, tcb: &mut Tcb) {
+        tcb.cwnd = tcb.cwnd.max(self.prior_cwnd);
+    }
+}
+
+fn scaled(rate: Rate, gain: f64) -> Rate {
+    Rate(cpp::to_u64(gain * rate.0 as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::driver::{Driver, MSS};
+    use super::*;
+
+    const BOTTLENECK: Rate = Rate(8_000_000); // a segment per ms; the BDP at 100 ms is 100 segments
+
+    /// ACKs for a time, one a millisecond, with `in_flight` segments outstanding.
+    fn run(d: &mut Driver, rate: Rate, ms: u32, in_flight: u32) {
+        for _ in 0..ms {
+            d.advance(Time::from_ms(1));
+            d.rate_ack(rate, MSS, in_flight * MSS);
+        }
+    }
+
+    fn gain(d: &Driver) -> f64 {
+        d.tcb.pacing_rate.0 as f64 / (0.99 * BOTTLENECK.0 as f64)
+    }
+
+    fn in_probe_bw() -> Driver {
+        let mut d = Driver::new("TcpBbr", &[]);
+        run(&mut d, BOTTLENECK, 600, 150);
+        run(&mut d, BOTTLENECK, 10, 90);
+        d
+    }
+
+    #[test]
+    fn startup_ends_after_three_rounds_without_growth_and_drains() {
+        let mut d = Driver::new("TcpBbr", &[]);
+        assert!(d.tcb.pacing);
+        run(&mut d, Rate(1_000_000), 100, 100);
+        run(&mut d, BOTTLENECK, 120, 150);
+        assert!((gain(&d) - 2.89).abs() < 0.01, "{}", gain(&d));
+        run(&mut d, BOTTLENECK, 500, 150);
+        assert!((gain(&d) - 1.0 / 2.89).abs() < 0.01, "{}", gain(&d));
+        // Down to the BDP (and the three segments that delayed ACKs may hold): ProbeBW.
+        run(&mut d, BOTTLENECK, 5, 104);
+        assert!((gain(&d) - 1.0 / 2.89).abs() < 0.01);
+        run(&mut d, BOTTLENECK, 1, 103);
+        assert!(gain(&d) >= 0.74);
+    }
+
+    #[test]
+    fn probe_bw_cycles_through_the_eight_gains_one_rtt_each() {
+        let mut d = in_probe_bw();
+        let mut phases: Vec<(i64, u32)> = Vec::new();
+        for _ in 0..2000 {
+            let in_flight = if gain(&d) > 1.1 { 140 } else { 110 };
+            run(&mut d, BOTTLENECK, 1, in_flight);
+            let percent = (gain(&d) * 100.0).round() as i64;
+            match phases.last_mut() {
+                Some((last, ms)) if *last == percent => *ms += 1,
+                _ => phases.push((percent, 1)),
+            }
+        }
+        let cycle = &phases[phases.len() - 5..];
+        let gains: Vec<i64> = cycle.iter().map(|&(gain, _)| gain).collect();
+        let start = gains.iter().position(|&gain| gain == 125).expect("a probe");
+        assert_eq!([gains[start + 1], gains[start + 2]], [75, 100]);
+        for &(gain, ms) in &cycle[..4] {
+            let rtts = if gain == 100 { 6 } else { 1 };
+            assert!((100 * rtts..=102 * rtts).contains(&ms), "{gain}: {ms} ms");
+        }
+    }
+
+    #[test]
+    fn probe_rtt_takes_200_ms_at_four_segments_when_the_minimum_is_ten_seconds_old() {
+        let mut d = in_probe_bw();
+        d.set_rtt(120);
+        let mut at_four = 0;
+        let mut first = None;
+        for ms in 0..11_000 {
+            let in_flight = d.cwnd().min(110);
+            run(&mut d, BOTTLENECK, 1, in_flight);
+            if d.cwnd() == 4 {
+                at_four += 1;
+                first = first.or(Some(ms));
+            }
+        }
+        assert!((10_000..10_010).contains(&first.expect("ProbeRTT")), "{first:?}");
+        assert!((195..=310).contains(&at_four), "{at_four} ms");
+        assert!(d.cwnd() > 100, "the window is restored");
+    }
+
+    #[test]
+    fn the_window_tends_to_twice_the_bdp() {
+        let mut d = in_probe_bw();
+        run(&mut d, BOTTLENECK, 800, 110);
+        // 2 * 100 segments, three quanta, two segments while probing, and the aggregation allowance.
+        assert!((203..=215).contains(&d.cwnd()), "{}", d.cwnd());
+    }
+}

@@ -1,0 +1,406 @@
+//! CUBIC (RFC 9438, formerly RFC 8312; Ha, Rhee, Xu 2008; ns-3's `TcpCubic`).
+//!
+//! After a loss at W_max the window follows (section 4.2)
+//!
+//! ```text
+//! W(t) = C (t - K)^3 + W_max,    K = cbrt((W_max - cwnd_start) / C)
+//! ```
+//!
+//! with t the time since congestion avoidance began, plus the minimum RTT.  As in Linux, the curve
+//! is turned into a count of ACKs per segment of growth: cwnd / (W(t) - cwnd), at least 2.
+//! Reno-friendliness (section 4.3): an estimated Reno window grows by one segment per
+//! 8 (1 + beta) / (3 (1 - beta)) / 8 windows acknowledged, and the count is lowered to reach it.
+//! Decrease (section 4.6): ssthresh = beta cwnd; fast convergence (section 4.7): a loss below the
+//! last W_max lowers W_max to cwnd (1 + beta) / 2.
+//!
+//! Departures of ns-3: slow start counts segments, as RFC 3465 with L = infinity; the ACK that
+//! crosses ssthresh uses all its segments there; beta and C are real numbers while delta = C
+//! |t-K|^3 and the friendliness factor are truncated to integers; the curve may exceed 1.5 cwnd per
+//! RTT only through the count's floor of 2; a timeout forgets K, the minimum RTT and the Reno
+//! estimate but keeps W_max; ssthresh uses cwnd, not the FlightSize.
+
+use super::BuildContext;
+use super::hystart::HyStart;
+use crate::base::attributes::{Kind, Param, Spec, U8, U32};
+use crate::base::cpp;
+use crate::base::math;
+use crate::base::time::{Time, seconds};
+use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::{CongState, Tcb};
+
+pub const SPEC: Spec = Spec {
+    ns3: "TcpCubic",
+    linux: &["cubic"],
+    doc: "Window as a cubic function of the time since the last loss, with hybrid slow start.",
+    source: "RFC 9438",
+    params: &[
+        Param {
+            ns3: "FastConvergence",
+            linux: "fast_convergence",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "Give up bandwidth faster when the maximum window shrinks (RFC 9438 section 4.7).",
+        },
+        Param {
+            ns3: "TcpFriendliness",
+            linux: "tcp_friendliness",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "Never be slower than Reno would be (RFC 9438 section 4.3).",
+        },
+        Param {
+            ns3: "Beta",
+            linux: "beta",
+            // By 1 - beta ns-3 divides; what comes of 0 makes it loop without end.
+            kind: Kind::Real { min: 0.0, max: 0.999 },
+            default: "0.7",
+            doc: "What is left of the window after a loss, as a fraction (Linux writes 717/1024).",
+        },
+        Param {
+            ns3: "HyStart",
+            linux: "hystart",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "Hybrid slow start.",
+        },
+        Param {
+            ns3: "HyStartLowWindow",
+            linux: "hystart_low_window",
+            kind: U32,
+            default: "16",
+            doc: "Window in segments from which on hybrid slow start is active.",
+        },
+        Param {
+            ns3: "HyStartDetect",
+            linux: "hystart_detect",
+            kind: Kind::Enum(&["PACKET_TRAIN", "DELAY", "BOTH"]),
+            default: "BOTH",
+            doc: "The signs at which slow start ends.",
+        },
+        Param {
+            ns3: "HyStartMinSamples",
+            linux: "",
+            kind: U8,
+            default: "8",
+            doc: "Delay samples of a round before its delay is judged.",
+        },
+        Param {
+            ns3: "HyStartAckDelta",
+            linux: "hystart_ack_delta_us",
+            kind: Kind::Time,
+            default: "2ms",
+            doc: "Largest gap between two ACKs of one train.",
+        },
+        Param {
+            ns3: "HyStartDelayMin",
+            linux: "",
+            kind: Kind::Time,
+            default: "4ms",
+            doc: "Smallest increase of delay that ends slow start.",
+        },
+        Param {
+            ns3: "HyStartDelayMax",
+            linux: "",
+            kind: Kind::Time,
+            default: "1s",
+            doc: "Largest increase of delay that is tolerated in slow start.",
+        },
+        Param {
+            ns3: "CubicDelta",
+            linux: "",
+            kind: Kind::Time,
+            default: "10ms",
+            doc: "Delay samples are ignored for so long after congestion avoidance begins.",
+        },
+        Param {
+            ns3: "CntClamp",
+            linux: "",
+            kind: U8,
+            default: "20",
+            doc: "Most ACKs per segment of growth before the first loss.",
+        },
+        Param {
+            ns3: "C",
+            linux: "",
+            kind: Kind::Real { min: 0.0, max: f64::INFINITY },
+            default: "0.4",
+            doc: "Steepness of the curve, in segments per cubic second.",
+        },
+    ],
+};
+
+#[derive(Debug)]
+pub struct Cubic {
+    fast_convergence: bool,
+    tcp_friendliness: bool,
+    beta: f64,
+    c: f64,
+    cubic_delta: i64,
+    cnt_clamp: u32,
+    hystart: HyStart,
+    /// Segments acknowledged towards the next segment of growth.
+    acked: u32,
+    /// W_max in segments; 0 before the first loss.
+    w_max: u32,
+    /// When this congestion avoidance began; none until its first ACK.
+    epoch_start: Option<i64>,
+    /// Height and time (s) of the curve's plateau.
+    origin: u32,
+    k: f64,
+    /// Smallest RTT since the last timeout.
+    least_delay: Option<i64>,
+    /// Of Reno's window, whose average is ours: eighths of ACKs per segment of growth.
+    reno_scale: u32,
+    /// Reno's window, and the segments acknowledged towards its growth.
+    reno_window: u32,
+    reno_acked: u32,
+}
+
+pub(super) fn new(cx: &BuildContext<'_>) -> Cubic {
+    let a = &cx.attributes;
+    let beta = a.f64("Beta");
+    let scaled = beta * 1024.0;
+    Cubic {
+        fast_convergence: a.bool("FastConvergence"),
+        tcp_friendliness: a.bool("TcpFriendliness"),
+        beta,
+        c: a.f64("C"),
+        cubic_delta: a.time("CubicDelta").ns(),
+        cnt_clamp: a.u32("CntClamp"),
+        hystart: HyStart::new(a),
+        acked: 0,
+        w_max: 0,
+        epoch_start: None,
+        origin: 0,
+        k: 0.0,
+        least_delay: None,
+        reno_scale: cpp::to_u32(8.0 * (1024.0 + scaled) / 3.0 / (1024.0 - scaled)),
+        reno_window: 0,
+        reno_acked: 0,
+    }
+}
+
+/// c d^3, truncated.  The power that is correctly rounded takes ten times as long as two multiplications,
+/// whose error mostly is far from reaching the next whole number.
+fn whole_segments(c: f64, distance: f64) -> u32 {
+    const ERROR: f64 = 1.0 / (1_u64 << 40) as f64; // relative; some units of 2^-53 are rounded off
+    let cube = distance * distance * distance;
+    let least = cpp::to_u32(c * (cube * (1.0 - ERROR)));
+    let most = cpp::to_u32(c * (cube * (1.0 + ERROR)));
+    if least == most { least } else { cpp::to_u32(c * math::pow(distance, 3.0)) }
+}
+
+impl Cubic {
+    /// Segments to be acknowledged per segment of growth.
+    fn acks_per_segment(&mut self, tcb: &Tcb, segments_acked: u32) -> u32 {
+        let window = tcb.cwnd_segments();
+        self.reno_acked = self.reno_acked.wrapping_add(segments_acked);
+        let now = tcb.now.ns();
+        let epoch_start = *self.epoch_start.get_or_insert_with(|| {
+            self.reno_acked = segments_acked;
+            self.reno_window = window;
+            self.origin = self.w_max.max(window);
+            self.k = match self.origin - window {
+                0 => 0.0,
+                missing => math::pow(f64::from(missing) / self.c, 1.0 / 3.0),
+            };
+            now
+        });
+        // Without a sample ns-3 adds `Time::Min()`, which puts t far below K.
+        let delay = self.least_delay.unwrap_or(i64::MIN);
+        let t = seconds(now.wrapping_add(delay).wrapping_sub(epoch_start));
+        let target = self.curve(t);
+
+        let mut count = if target > window {
+            window / (target - window)
+        } else {
+            window.wrapping_mul(100) // at the plateau: as good as no growth
+        };
+        if self.w_max == 0 {
+            count = count.min(self.cnt_clamp);
+        }
+        if self.tcp_friendliness {
+            count = count.min(self.acks_per_segment_of_reno(window));
+        }
+        count.max(2)
+    }
+
+    /// W(t) in segments.
+    fn curve(&self, t: f64) -> u32 {
+        let distance = if t < self.k { self.k - t } else { t - self.k };
+        let delta = whole_segments(self.c, distance);
+        if t < self.k { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
+    }
+
+    /// `u32::MAX` while Reno's window is not above ours.
+    fn acks_per_segment_of_reno(&mut self, window: u32) -> u32 {
+        let acks_per_segment = window.wrapping_mul(self.reno_scale) >> 3;
+        // With beta below 0.2 and a tiny window the quotient is 0, and ns-3 would not return.
+        while acks_per_segment > 0 && self.reno_acked > acks_per_segment {
+            self.reno_acked -= acks_per_segment;
+            self.reno_window = self.reno_window.wrapping_add(1);
+        }
+        if self.reno_window > window { window / (self.reno_window - window) } else { u32::MAX }
+    }
+}
+
+impl CongestionControl for Cubic {
+    fn init(&mut self, tcb: &mut Tcb) {
+        self.hystart.start_round(tcb);
+    }
+
+    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        let window = tcb.cwnd_segments();
+        self.w_max = if window < self.w_max && self.fast_convergence {
+            cpp::to_u32(f64::from(window) * (1.0 + self.beta) / 2.0)
+        } else {
+            window
+        };
+        self.epoch_start = None;
+        let left = cpp::to_u32(f64::from(window) * self.beta);
+        left.max(2).wrapping_mul(tcb.segment_size)
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        if !tcb.is_cwnd_limited {
+            return;
+        }
+        if tcb.cwnd < tcb.ssthresh {
+            self.hystart.on_slow_start_ack(tcb);
+            let acked_bytes = segments_acked.wrapping_mul(tcb.segment_size);
+            tcb.cwnd = tcb.cwnd.wrapping_add(acked_bytes);
+        } else if segments_acked > 0 {
+            self.acked = self.acked.wrapping_add(segments_acked);
+            let count = self.acks_per_segment(tcb, segments_acked);
+            if self.acked >= count {
+                tcb.cwnd = tcb.cwnd.wrapping_add(tcb.segment_size);
+                self.acked -= count;
+            }
+        }
+    }
+
+    fn pkts_acked(&mut self, tcb: &mut Tcb, _segments_acked: u32, rtt: Time) {
+        // Right after recovery the samples still show the queue that caused the loss.
+        if self.epoch_start.is_some_and(|start| tcb.now.ns() - start < self.cubic_delta) {
+            return;
+        }
+        let least = self.least_delay.map_or(rtt.ns(), |least| least.min(rtt.ns()));
+        self.least_delay = Some(least);
+        self.hystart.on_delay(tcb, rtt.ns(), least);
+    }
+
+    fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
+        if state == CongState::Loss {
+            self.origin = 0;
+            self.k = 0.0;
+            self.reno_acked = 0;
+            self.reno_window = 0;
+            self.least_delay = None;
+            self.hystart.forget_end();
+            self.hystart.start_round(tcb);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::driver::Driver;
+    use super::whole_segments;
+    use crate::{base::cpp, base::math};
+
+    const PLAIN: [(&str, &str); 2] = [("HyStart", "false"), ("TcpFriendliness", "false")];
+
+    /// RFC 9438 section 4.2, in segments and seconds, with t counted as ns-3 counts it.
+    fn curve(t: f64, rtt: f64, w_max: f64, start: f64) -> f64 {
+        let k = math::pow((w_max - start) / 0.4, 1.0 / 3.0);
+        0.4 * math::pow(t + rtt - k, 3.0) + w_max
+    }
+
+    #[test]
+    fn the_window_follows_the_cubic_curve_through_its_plateau() {
+        let mut d = Driver::new("TcpCubic", &PLAIN).with_cwnd(100).with_ssthresh(100);
+        d.fast_recovery();
+        assert_eq!(d.cwnd(), 70);
+        let start = d.tcb.now;
+        while d.tcb.now < start + crate::base::time::Time::from_secs(9) {
+            d.round();
+            let t = (d.tcb.now - start).secs_f64();
+            let wanted = curve(t, 0.1, 100.0, 70.0);
+            // The target is truncated, and reached by the end of the following round trip.
+            let lag = wanted - curve(t - 0.2, 0.1, 100.0, 70.0);
+            let error = wanted - f64::from(d.cwnd());
+            assert!((-1.0..lag + 2.5).contains(&error), "t = {t}: {} for {wanted}", d.cwnd());
+        }
+        assert!(d.cwnd() > 120);
+    }
+
+    #[test]
+    fn at_a_short_rtt_it_grows_as_reno_with_the_same_average_window() {
+        let mut d = Driver::new("TcpCubic", &[("HyStart", "false")]).with_rtt(5);
+        d = d.with_cwnd(200).with_ssthresh(200);
+        d.fast_recovery();
+        d.rounds(90);
+        // Section 4.3: 3 (1 - beta) / (1 + beta) = 0.53 segments per round trip.
+        let grown = d.cwnd() - 140;
+        assert!((45..=50).contains(&grown), "{grown}");
+    }
+
+    #[test]
+    fn fast_convergence_lowers_the_plateau_when_windows_shrink() {
+        let mut d = Driver::new("TcpCubic", &PLAIN).with_cwnd(100).with_ssthresh(100);
+        d.fast_recovery();
+        d.set_cwnd(80);
+        d.fast_recovery();
+        assert_eq!(d.cwnd(), 56);
+        // The plateau is now 80 * 1.7 / 2 = 68, reached after cbrt(12 / 0.4) = 3.1 s.
+        d.rounds(31);
+        assert!((66..=69).contains(&d.cwnd()), "{}", d.cwnd());
+    }
+
+    #[test]
+    fn hystart_ends_slow_start_when_the_delay_doubles() {
+        let mut d = Driver::new("TcpCubic", &[("HyStartDetect", "DELAY")]);
+        d = d.with_rtt(50).with_cwnd(20);
+        d.round();
+        d.set_rtt(99);
+        d.round();
+        assert_eq!(d.ssthresh(), u32::MAX / 1000);
+        d.set_rtt(101);
+        d.rounds(2);
+        assert!((80..=100).contains(&d.ssthresh()), "{}", d.ssthresh());
+    }
+
+    #[test]
+    fn hystart_ends_slow_start_when_a_train_of_acks_lasts_longer_than_the_path() {
+        let mut d = Driver::new("TcpCubic", &[]).with_rtt(50).with_cwnd(100);
+        let gap = crate::base::time::Time::from_ms(1);
+        for _ in 0..49 {
+            d.advance(gap);
+            d.ack(1);
+        }
+        assert_eq!(d.ssthresh(), u32::MAX / 1000);
+        for _ in 0..4 {
+            d.advance(gap);
+            d.ack(1);
+        }
+        assert!((149..=153).contains(&d.ssthresh()), "{}", d.ssthresh());
+    }
+
+    proptest! {
+        /// Also right beside the distances at which the curve reaches a whole number, where only the power
+        /// that is correctly rounded tells on which side.
+        #[test]
+        fn whole_segments_are_those_of_the_rounded_power(
+            c in prop_oneof![Just(0.4), Just(f64::INFINITY), 1e-3..1e3, 1e300..f64::MAX],
+            segments in 0_u64..1 << 40,
+            beside in -4_i64..5,
+        ) {
+            let reached = math::pow(segments as f64 / c, 1.0 / 3.0);
+            let distance = f64::from_bits(reached.to_bits().saturating_add_signed(beside));
+            let rounded = cpp::to_u32(c * math::pow(distance, 3.0));
+            prop_assert_eq!(whole_segments(c, distance), rounded);
+        }
+    }
+}

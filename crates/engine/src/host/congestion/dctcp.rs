@@ -1,0 +1,217 @@
+//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010; ns-3's `TcpDctcp`).
+//!
+//! Sender (section 3.3): once per window, M = marked bytes / acknowledged bytes, then
+//! alpha = (1 - g) alpha + g M; on entering CWR, ssthresh = cwnd (1 - alpha / 2).  Otherwise Reno
+//! as Linux counts it.
+//!
+//! Receiver (section 3.2): ECE repeats the CE mark of the segments acknowledged; when the mark
+//! changes while an ACK is being delayed, what came before is acknowledged at once with the old
+//! mark.
+//!
+//! Departures of ns-3: bytes are counted as whole segments; ssthresh has no floor of two segments;
+//! growth does not need a flow limited by cwnd; a loss, too, reduces by alpha / 2 (RFC 8257 section
+//! 3.3 step 8 wants a half); no reset of alpha after a timeout; the acknowledgement that a change of
+//! marks sends at once (section 3.2) leaves out the last segment before the change.
+
+use super::BuildContext;
+use super::linux_reno::LinuxReno;
+use crate::base::attributes::{FRACTION, Kind, Param, Spec};
+use crate::base::cpp;
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+use crate::host::tcp::control::{CaEvent, CongestionControl, EarlyAck};
+use crate::host::tcp::{EcnMode, EcnState, Tcb, UseEcn};
+use crate::packet::Ecn;
+
+pub const SPEC: Spec = Spec {
+    ns3: "TcpDctcp",
+    linux: &["dctcp"],
+    doc: "Reduces the window in proportion to the fraction of marked bytes.",
+    source: "RFC 8257",
+    params: &[
+        Param {
+            ns3: "DctcpShiftG",
+            linux: "dctcp_shift_g",
+            kind: FRACTION,
+            default: "0.0625",
+            doc: "Weight g of the newest window in alpha, as a fraction (Linux writes 4: 2^-4).",
+        },
+        Param {
+            ns3: "DctcpAlphaOnInit",
+            linux: "dctcp_alpha_on_init",
+            kind: FRACTION,
+            default: "1",
+            doc: "First alpha, as a fraction (Linux writes 1024).",
+        },
+        Param {
+            ns3: "UseEct0",
+            linux: "",
+            kind: Kind::Bool,
+            default: "true",
+            doc: "Send ECT(0); if false, ECT(1).",
+        },
+    ],
+};
+
+#[derive(Debug)]
+pub struct Dctcp {
+    g: f64,
+    ect: Ecn,
+    reno: LinuxReno,
+    alpha: f64,
+    /// Bytes acknowledged in this window, and those of them under ECE.
+    acked: u32,
+    marked: u32,
+    /// SND.NXT when this window began.
+    window_end: Option<Seq>,
+    receiver: Receiver,
+}
+
+/// The receiving half: which mark the next ACK stands for.
+#[derive(Debug, Default)]
+struct Receiver {
+    ce: bool,
+    ack_is_delayed: bool,
+    /// RCV.NXT when the last segment came in, before that segment was taken in.
+    prior_rcv_nxt: Option<Seq>,
+}
+
+pub(super) fn new(cx: &BuildContext<'_>) -> Dctcp {
+    let a = &cx.attributes;
+    Dctcp {
+        g: a.f64("DctcpShiftG"),
+        ect: if a.bool("UseEct0") { Ecn::Ect0 } else { Ecn::Ect1 },
+        reno: LinuxReno::new(false),
+        alpha: a.f64("DctcpAlphaOnInit"),
+        acked: 0,
+        marked: 0,
+        window_end: None,
+        receiver: Receiver::default(),
+    }
+}
+
+impl CongestionControl for Dctcp {
+    fn init(&mut self, tcb: &mut Tcb) {
+        tcb.use_ecn = UseEcn::On;
+        tcb.ecn_mode = EcnMode::Dctcp;
+        tcb.ect = self.ect;
+    }
+
+    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        cpp::to_u32((1.0 - self.alpha / 2.0) * f64::from(tcb.cwnd))
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        self.reno.cong_avoid(tcb, segments_acked);
+    }
+
+    fn pkts_acked(&mut self, tcb: &mut Tcb, segments_acked: u32, _rtt: Time) {
+        let bytes = segments_acked.wrapping_mul(tcb.segment_size);
+        self.acked = self.acked.wrapping_add(bytes);
+        if tcb.ecn_state == EcnState::EceRcvd {
+            self.marked = self.marked.wrapping_add(bytes);
+        }
+        let end = *self.window_end.get_or_insert(tcb.next_tx_seq);
+        if tcb.last_acked_seq >= end {
+            let fraction = match self.acked {
+                0 => 0.0,
+                acked => f64::from(self.marked) / f64::from(acked),
+            };
+            self.alpha = (1.0 - self.g) * self.alpha + self.g * fraction;
+            self.window_end = Some(tcb.next_tx_seq);
+            self.acked = 0;
+            self.marked = 0;
+        }
+    }
+
+    fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
+        match event {
+            CaEvent::EcnIsCe => {
+                let early = self.receiver.on_segment(tcb, true);
+                tcb.ecn_state = EcnState::CeRcvd;
+                early
+            }
+            CaEvent::EcnNoCe => {
+                let early = self.receiver.on_segment(tcb, false);
+                if matches!(tcb.ecn_state, EcnState::CeRcvd | EcnState::SendingEce) {
+                    tcb.ecn_state = EcnState::Idle;
+                }
+                early
+            }
+            CaEvent::DelayedAck => {
+                self.receiver.ack_is_delayed = true;
+                None
+            }
+            CaEvent::NonDelayedAck => {
+                self.receiver.ack_is_delayed = false;
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Receiver {
+    /// RFC 8257 figure 1: a change of the mark sends what is still unacknowledged under the old one.
+    fn on_segment(&mut self, tcb: &Tcb, ce: bool) -> Option<EarlyAck> {
+        let prior = self.prior_rcv_nxt.replace(tcb.next_rx_seq);
+        let changed = std::mem::replace(&mut self.ce, ce) != ce;
+        let ack = prior.filter(|_| changed && self.ack_is_delayed)?;
+        Some(EarlyAck { ack, ece: !ce })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::driver::{Driver, MSS};
+    use super::*;
+
+    /// One window of ACKs, with or without ECE.
+    fn window(d: &mut Driver, marked: u32) {
+        for ack in 0..100 {
+            d.tcb.ecn_state = if ack < marked { EcnState::EceRcvd } else { EcnState::Idle };
+            d.tcb.cwnd = 100 * MSS; // growth is not the subject
+            d.ack(1);
+        }
+    }
+
+    #[test]
+    fn alpha_is_a_moving_average_of_the_marked_fraction() {
+        let mut d = Driver::new("TcpDctcp", &[]).with_ssthresh(100).with_cwnd(100);
+        let mut alpha = 1.0;
+        d.ack(1); // the window that alpha is first computed for begins here
+        for marked in [0, 0, 0, 40, 40, 100, 7] {
+            window(&mut d, marked);
+            alpha = (1.0 - 0.0625) * alpha + 0.0625 * f64::from(marked) / 100.0;
+        }
+        let wanted = f64::from(d.tcb.cwnd) * (1.0 - alpha / 2.0);
+        let got = f64::from(d.control.algorithm().ssthresh(&d.tcb, 0));
+        assert!((got - wanted).abs() < 0.001 * wanted, "{got} for {wanted}");
+    }
+
+    #[test]
+    fn a_change_of_the_mark_sends_the_delayed_ack_at_once() {
+        let mut d = Driver::new("TcpDctcp", &[]);
+        d.tcb.ecn_state = EcnState::Idle;
+        assert_eq!(d.event(CaEvent::EcnNoCe), None);
+        d.event(CaEvent::DelayedAck);
+        d.tcb.next_rx_seq += MSS;
+        let early = d.event(CaEvent::EcnIsCe);
+        assert_eq!(early, Some(EarlyAck { ack: Seq(1), ece: false }));
+        assert_eq!(d.tcb.ecn_state, EcnState::CeRcvd);
+        d.tcb.next_rx_seq += MSS;
+        assert_eq!(d.event(CaEvent::EcnIsCe), None);
+        let early = d.event(CaEvent::EcnNoCe);
+        assert_eq!(early, Some(EarlyAck { ack: Seq(1 + 2 * MSS), ece: true }));
+        assert_eq!(d.tcb.ecn_state, EcnState::Idle);
+    }
+
+    #[test]
+    fn no_early_ack_when_nothing_waits() {
+        let mut d = Driver::new("TcpDctcp", &[]);
+        d.event(CaEvent::EcnNoCe);
+        d.event(CaEvent::DelayedAck);
+        d.event(CaEvent::NonDelayedAck);
+        assert_eq!(d.event(CaEvent::EcnIsCe), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! Reno as Linux counts it (RFC 5681; Linux's `tcp_cong.c`; ns-3's `TcpLinuxReno`).
+//!
+//! Slow start (section 3.1) adds every segment acknowledged, up to ssthresh.  Congestion avoidance
+//! counts acknowledged segments and adds one segment for each cwnd of them, so that the window
+//! stays a whole number of segments and delayed ACKs do not slow it down (RFC 3465).  On loss,
+//! ssthresh = max(cwnd / 2, 2 SMSS).
+//!
+//! Departures of ns-3: what an ACK acknowledges beyond ssthresh in slow start is not carried into
+//! congestion avoidance (Linux does); ssthresh is half of cwnd, not of the FlightSize (RFC 5681
+//! equation 4; Linux too uses cwnd).
+
+use super::BuildContext;
+use crate::base::attributes::Spec;
+use crate::host::tcp::Tcb;
+use crate::host::tcp::control::CongestionControl;
+
+pub const SPEC: Spec = Spec {
+    ns3: "TcpLinuxReno",
+    linux: &["reno"],
+    doc: "AIMD as Linux counts it: by segments acknowledged, halving cwnd on loss.",
+    source: "RFC 5681, RFC 3465",
+    params: &[],
+};
+
+#[derive(Debug)]
+pub struct LinuxReno {
+    /// Segments acknowledged towards the next segment of growth.
+    acked: u32,
+    /// Grow in congestion avoidance only while cwnd is what limits the flow (RFC 7661's problem).
+    only_if_cwnd_limited: bool,
+}
+
+pub(super) fn new(_cx: &BuildContext<'_>) -> LinuxReno {
+    LinuxReno::new(true)
+}
+
+impl LinuxReno {
+    pub(super) fn new(only_if_cwnd_limited: bool) -> LinuxReno {
+        LinuxReno { acked: 0, only_if_cwnd_limited }
+    }
+
+    fn congestion_avoidance(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        if self.only_if_cwnd_limited && !tcb.is_cwnd_limited {
+            return;
+        }
+        let window = tcb.cwnd_segments().max(1);
+        // Credits earned at a larger window: worth one segment, however many they are.
+        if self.acked >= window {
+            self.acked = 0;
+            tcb.cwnd = tcb.cwnd.wrapping_add(tcb.segment_size);
+        }
+        self.acked = self.acked.wrapping_add(segments_acked);
+        let grown = self.acked / window;
+        self.acked -= grown * window;
+        tcb.cwnd = tcb.cwnd.wrapping_add(grown.wrapping_mul(tcb.segment_size));
+    }
+}
+
+impl CongestionControl for LinuxReno {
+    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        (2 * tcb.segment_size).max(tcb.cwnd / 2)
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        if tcb.cwnd < tcb.ssthresh {
+            let acked_bytes = segments_acked.wrapping_mul(tcb.segment_size);
+            if segments_acked > 0 {
+                tcb.cwnd = tcb.cwnd.wrapping_add(acked_bytes).min(tcb.ssthresh);
+            }
+        } else {
+            self.congestion_avoidance(tcb, segments_acked);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::driver::Driver;
+
+    #[test]
+    fn slow_start_doubles_per_round_and_stops_at_ssthresh() {
+        let mut d = Driver::new("TcpLinuxReno", &[]).with_cwnd(10).with_ssthresh(35);
+        d.round();
+        assert_eq!(d.cwnd(), 20);
+        d.round();
+        assert_eq!(d.cwnd(), 35);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_one_segment_per_round_with_delayed_acks_too() {
+        for segments_per_ack in [1, 2, 5] {
+            let mut d = Driver::new("TcpLinuxReno", &[]).with_cwnd(20).with_ssthresh(20);
+            d.acks(20 / segments_per_ack, segments_per_ack);
+            assert_eq!(d.cwnd(), 21, "{segments_per_ack} segments per ACK");
+        }
+    }
+
+    #[test]
+    fn no_growth_while_the_application_limits_the_flow() {
+        let mut d = Driver::new("TcpLinuxReno", &[]).with_cwnd(20).with_ssthresh(20);
+        d.tcb.is_cwnd_limited = false;
+        d.acks(100, 1);
+        assert_eq!(d.cwnd(), 20);
+    }
+
+    #[test]
+    fn loss_halves_cwnd_with_a_floor_of_two_segments() {
+        let mut d = Driver::new("TcpLinuxReno", &[]).with_cwnd(20).with_ssthresh(20);
+        assert_eq!(d.ssthresh_on_loss(), 10);
+        d.set_cwnd(3);
+        assert_eq!(d.ssthresh_on_loss(), 2);
+    }
+}

@@ -1,0 +1,104 @@
+//! NewReno (RFC 5681 sections 3.1 and 3.2; ns-3's `TcpNewReno`), and the pieces of it that other
+//! algorithms build on.
+
+use super::BuildContext;
+use crate::base::attributes::Spec;
+use crate::base::cpp;
+use crate::host::tcp::Tcb;
+use crate::host::tcp::control::CongestionControl;
+
+pub const SPEC: Spec = Spec {
+    ns3: "TcpNewReno",
+    linux: &["newreno"],
+    doc: "AIMD: slow start, then one segment per round trip; halves on loss.",
+    source: "RFC 5681, RFC 6582",
+    params: &[],
+};
+
+#[derive(Debug)]
+pub struct NewReno;
+
+pub(super) fn new(_cx: &BuildContext<'_>) -> NewReno {
+    NewReno
+}
+
+impl CongestionControl for NewReno {
+    fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+        half_of_flight(tcb, bytes_in_flight)
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        grow(tcb, segments_acked);
+    }
+}
+
+/// RFC 5681 equation 4: ssthresh = max(FlightSize / 2, 2 SMSS).
+pub(super) fn half_of_flight(tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+    (2 * tcb.segment_size).max(bytes_in_flight / 2)
+}
+
+/// Slow start below ssthresh, congestion avoidance at or above it.
+pub(super) fn grow(tcb: &mut Tcb, segments_acked: u32) {
+    grow_with(tcb, segments_acked, congestion_avoidance);
+}
+
+/// [`grow`] with an algorithm's own congestion avoidance.
+///
+/// Slow start adds one segment per ACK, however many it covers, and counts one segment as used (RFC
+/// 5681 section 3.1 would allow min(N, SMSS)); the ACK that reaches ssthresh goes on in congestion
+/// avoidance with the segments left.
+pub(super) fn grow_with(tcb: &mut Tcb, segments_acked: u32, avoid: impl FnOnce(&mut Tcb, u32)) {
+    let mut left = segments_acked;
+    if tcb.cwnd < tcb.ssthresh {
+        left = slow_start(tcb, left);
+    }
+    if tcb.cwnd >= tcb.ssthresh {
+        avoid(tcb, left);
+    }
+}
+
+/// Returns the segments not used.
+pub(super) fn slow_start(tcb: &mut Tcb, segments_acked: u32) -> u32 {
+    if segments_acked == 0 {
+        return 0;
+    }
+    tcb.cwnd = tcb.cwnd.wrapping_add(tcb.segment_size);
+    segments_acked - 1
+}
+
+/// RFC 5681 equation 3: cwnd += SMSS * SMSS / cwnd per ACK, at least one byte.  The product is one
+/// of 32-bit numbers, as in ns-3; so is the share, of which nothing is left of an empty window.
+pub(super) fn congestion_avoidance(tcb: &mut Tcb, segments_acked: u32) {
+    if segments_acked > 0 {
+        let product = tcb.segment_size.wrapping_mul(tcb.segment_size);
+        let adder = f64::from(product) / f64::from(tcb.cwnd);
+        tcb.cwnd = tcb.cwnd.wrapping_add(cpp::to_u32(adder.max(1.0)));
+    }
+}
+
+/// Spends counted ACKs on growth, one segment for every cwnd of them (a/cwnd per ACK, kept as an
+/// integer), and sets the window to whole segments if it grew.
+pub(super) fn spend_acks(tcb: &mut Tcb, acks: &mut u32) {
+    let before = tcb.cwnd_segments();
+    let mut segments = before;
+    while *acks >= segments {
+        *acks -= segments;
+        segments += 1;
+    }
+    if segments != before {
+        tcb.cwnd = segments.wrapping_mul(tcb.segment_size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// DCTCP's ssthresh may be 0, from which a window grows only after a timeout.
+    #[test]
+    fn an_empty_window_stays_empty() {
+        let mut tcb = Tcb { cwnd: 0, ssthresh: 0, segment_size: 1448, ..Tcb::default() };
+        grow(&mut tcb, 1);
+        assert_eq!(tcb.cwnd, 0);
+    }
+}

@@ -1,0 +1,235 @@
+//! What sends and receives: the two ends of every flow, at the edge of the network.
+//!
+//! An [`Endpoint`] is both ends of what one flow number stands for.  A new kind of them is one file or folder here,
+//! and the line below that names it.
+
+mod endpoint;
+mod parts;
+mod ping;
+mod tcp;
+mod transfers;
+mod udp;
+
+use std::any::Any;
+use std::ops::Range;
+
+pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
+pub use parts::Parts;
+pub use ping::Ping;
+pub use tcp::Connection;
+pub use transfers::{Maker, Transfers};
+pub use udp::Datagrams;
+
+use crate::base::event::Token;
+use crate::lowered::MAX_ENDPOINTS;
+use crate::net::network::Network;
+use crate::packet::Packet;
+
+/// Who is at a place.
+///
+/// Connections, which nearly all endpoints are, lie in a list side by side, and are called without a detour.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "the others are few")]
+pub enum AnyEndpoint {
+    Usual(Connection),
+    Other(Box<dyn Endpoint>),
+    /// Of a transfer that is over: the next one takes the place.
+    Nobody,
+}
+
+impl AnyEndpoint {
+    pub fn new<E: Endpoint + 'static>(endpoint: E) -> Self {
+        let mut endpoint = Some(endpoint);
+        match (&mut endpoint as &mut dyn Any).downcast_mut::<Option<Connection>>() {
+            Some(usual) => AnyEndpoint::Usual(usual.take().expect("it is there")),
+            None => AnyEndpoint::Other(Box::new(endpoint.expect("nobody has taken it"))),
+        }
+    }
+
+    /// None where there is nobody.
+    pub fn get(&self) -> Option<&dyn Endpoint> {
+        match self {
+            AnyEndpoint::Usual(endpoint) => Some(endpoint),
+            AnyEndpoint::Other(endpoint) => Some(&**endpoint),
+            AnyEndpoint::Nobody => None,
+        }
+    }
+
+    fn get_mut(&mut self) -> Option<&mut dyn Endpoint> {
+        match self {
+            AnyEndpoint::Usual(endpoint) => Some(endpoint),
+            AnyEndpoint::Other(endpoint) => Some(&mut **endpoint),
+            AnyEndpoint::Nobody => None,
+        }
+    }
+
+    /// The flow of an endpoint that goes now.
+    #[inline(always)]
+    fn over(&self) -> Option<u32> {
+        match self {
+            AnyEndpoint::Usual(endpoint) => over(endpoint),
+            AnyEndpoint::Other(endpoint) => over(&**endpoint),
+            AnyEndpoint::Nobody => None,
+        }
+    }
+}
+
+#[inline(always)]
+fn over<E: Endpoint + ?Sized>(endpoint: &E) -> Option<u32> {
+    let &Address { flow, is_passing, .. } = endpoint.address();
+    (is_passing && endpoint.is_over()).then_some(flow)
+}
+
+/// Of a flow that has no endpoint now.
+const NOWHERE: u32 = u32::MAX;
+
+/// All endpoints.  Packets carry the number of their flow: flows that are written one by one first, then
+/// transfers, which come and go, then pings.
+#[derive(Debug)]
+pub struct Hosts {
+    endpoints: Parts<AnyEndpoint>,
+    /// By flow number, where its endpoint is.
+    places: Vec<u32>,
+    /// Places of nobody.
+    free: Vec<u32>,
+    transfers: Option<Transfers>,
+}
+
+impl Hosts {
+    /// `endpoints` are those of flows and pings; transfers have the numbers `of_transfers` between them.
+    pub fn new(
+        endpoints: Parts<AnyEndpoint>,
+        of_transfers: Range<usize>,
+        transfers: Option<Transfers>,
+    ) -> Self {
+        let (flows, end) = (of_transfers.start as u32, endpoints.len() as u32);
+        let nowhere = of_transfers.map(|_| NOWHERE);
+        let places = (0..flows).chain(nowhere).chain(flows..end).collect();
+        Hosts { endpoints, places, free: Vec::new(), transfers }
+    }
+
+    #[inline(always)]
+    fn at(&mut self, flow: u32) -> &mut AnyEndpoint {
+        &mut self.endpoints[self.places[flow as usize] as usize]
+    }
+
+    /// How many endpoints there are now.
+    #[cfg(test)]
+    pub fn live(&self) -> usize {
+        self.endpoints.len() - self.free.len()
+    }
+
+    /// What the source of a flow has done so far.
+    pub fn outcome(&self, flow: u32) -> Outcome {
+        match (self.endpoint(flow as usize), &self.transfers) {
+            (Some(endpoint), _) => endpoint.outcome(),
+            (None, Some(transfers)) => transfers.outcome(flow),
+            (None, None) => Outcome::default(),
+        }
+    }
+
+    /// A transfer begins: its endpoint takes a place.
+    fn admit(&mut self, flow: u32) {
+        let Some(transfers) = &self.transfers else { return };
+        let place = self.free.pop().unwrap_or(self.endpoints.len() as u32);
+        assert!((place as usize) < MAX_ENDPOINTS, "more than {MAX_ENDPOINTS} transfers at once");
+        if place as usize == self.endpoints.len() {
+            self.endpoints.push(AnyEndpoint::Nobody);
+        }
+        self.endpoints[place as usize] = transfers.make(flow, place);
+        self.places[flow as usize] = place;
+    }
+
+    /// Lets a transfer go if it is over.
+    #[inline]
+    fn dismiss(&mut self, place: u32, network: &Network) {
+        let endpoint = &self.endpoints[place as usize];
+        if let Some(flow) = endpoint.over()
+            && !network.is_under_way(flow)
+            && let Some(transfers) = &mut self.transfers
+        {
+            transfers.note_end(flow, endpoint.get().map(|ends| ends.outcome()).unwrap_or_default());
+            self.endpoints[place as usize] = AnyEndpoint::Nobody;
+            self.places[flow as usize] = NOWHERE;
+            self.free.push(place);
+        }
+    }
+
+    /// The ends of this flow; none of a transfer that has not begun, or is over.
+    pub fn endpoint(&self, flow: usize) -> Option<&dyn Endpoint> {
+        self.endpoints.get(*self.places.get(flow)? as usize)?.get()
+    }
+
+    /// Calls the endpoint of `flow`, which may be a transfer that is over.
+    fn call(
+        &mut self,
+        flow: u32,
+        network: &mut Network,
+        call: impl FnOnce(&mut dyn Endpoint, Host<'_>),
+    ) {
+        if let Some(endpoint) = self.at(flow).get_mut() {
+            let address = *endpoint.address();
+            call(endpoint, Host::new(network, &address));
+        }
+    }
+
+    /// The application of `flow` begins.
+    #[cold]
+    pub fn open(&mut self, flow: u32, network: &mut Network) {
+        if self.places[flow as usize] == NOWHERE {
+            self.admit(flow);
+        }
+        self.call(flow, network, |endpoint, host| endpoint.open(host));
+    }
+
+    /// The application of `flow` stops.
+    #[cold]
+    pub fn close(&mut self, flow: u32, network: &mut Network) {
+        self.call(flow, network, |endpoint, host| endpoint.close(host));
+    }
+
+    /// The receiving application of `flow` closes.
+    #[cold]
+    pub fn close_receiver(&mut self, flow: u32, network: &mut Network) {
+        self.call(flow, network, |endpoint, host| endpoint.close_receiver(host));
+    }
+
+    /// A packet has come to the host that it is for.
+    #[inline]
+    pub fn deliver(&mut self, packet: &Packet, network: &mut Network) {
+        let place = self.places[packet.flow as usize];
+        if let AnyEndpoint::Usual(endpoint) = &mut self.endpoints[place as usize] {
+            let host = Host::new(network, endpoint.address());
+            endpoint.on_packet(packet, host);
+        } else {
+            self.deliver_otherwise(packet, network);
+        }
+        if self.transfers.is_some() {
+            self.dismiss(place, network);
+        }
+    }
+
+    #[inline(never)]
+    fn deliver_otherwise(&mut self, packet: &Packet, network: &mut Network) {
+        self.call(packet.flow, network, |endpoint, host| endpoint.on_packet(packet, host));
+    }
+
+    /// A timer of the endpoint at `place` fires.  Returns the flow, if there is one.
+    pub fn on_timer(&mut self, place: u32, token: Token, network: &mut Network) -> Option<u32> {
+        let endpoint = &mut self.endpoints[place as usize];
+        let flow = if let AnyEndpoint::Usual(endpoint) = endpoint {
+            let host = Host::new(network, endpoint.address());
+            endpoint.on_timer(token, host);
+            endpoint.address().flow
+        } else {
+            let endpoint = endpoint.get_mut()?;
+            let address = *endpoint.address();
+            endpoint.on_timer(token, Host::new(network, &address));
+            address.flow
+        };
+        if self.transfers.is_some() {
+            self.dismiss(place, network);
+        }
+        Some(flow)
+    }
+}

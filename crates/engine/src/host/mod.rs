@@ -1,0 +1,9 @@
+//! What stands at the ends: TCP with its parts, congestion control, loss recovery, applications, user code.
+
+pub mod application;
+pub mod congestion;
+pub mod departures;
+pub mod hosts;
+pub mod recovery;
+pub mod tcp;
+pub mod user;

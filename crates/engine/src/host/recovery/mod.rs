@@ -1,0 +1,31 @@
+//! Loss recovery algorithms: how cwnd moves between the start of an episode and its end.
+
+use crate::base::attributes::Spec;
+use crate::host::tcp::recovery::Recovery;
+
+/// Declares the modules of all recovery algorithms and the table that everything else reads.
+macro_rules! registry {
+    ($($module:ident,)*) => {
+        $(mod $module;)*
+
+        /// Every recovery algorithm, in the order in which they are listed to users.
+        pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)*];
+
+        /// The recovery algorithm with this name.
+        pub fn build(name: &str) -> Option<Box<dyn Recovery>> {
+            $(if name == $module::SPEC.ns3 {
+                return Some(Box::new($module::new()));
+            })*
+            None
+        }
+    };
+}
+
+registry! {
+    prr,
+    prr_rfc6937,
+    classic,
+}
+
+#[cfg(test)]
+mod ns3_suites;

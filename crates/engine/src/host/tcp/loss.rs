@@ -1,0 +1,106 @@
+//! Loss detection: which segments count as lost, and when that begins fast recovery.
+
+mod rfc6675;
+
+use std::fmt;
+
+pub use rfc6675::Rfc6675;
+
+use super::config::Config;
+use super::scoreboard::{Scoreboard, Segment};
+use super::tcb::Tcb;
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+
+/// What the peer says of data beyond a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feedback {
+    /// SACK blocks.
+    Sack,
+    /// Nothing but that something has arrived: duplicate ACKs.
+    DuplicateAcks,
+}
+
+/// A duplicate ACK in Disorder, as the socket sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Disorder {
+    /// Duplicate ACKs in a row.
+    pub duplicates: u32,
+    /// The highest acknowledgement number received.
+    pub highest_ack: Seq,
+    /// The recovery point of the last episode is acknowledged, or there was none.
+    pub is_past_recovery: bool,
+}
+
+/// What loss detection sees of its connection during a call.
+#[derive(Debug)]
+pub struct Flight<'a> {
+    /// With the time of the call, and the RTT.
+    pub tcb: &'a Tcb,
+    pub scoreboard: &'a mut Scoreboard,
+    pub feedback: Feedback,
+    /// The retransmission timeout.
+    pub rto: Time,
+}
+
+/// What loss detection asks of the socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    Nothing,
+    /// Segments have been marked lost: an episode begins, unless there is one.
+    Lost,
+    /// A segment is to be sent that makes the peer say what has come (RFC 8985 section 7.3): one of new data, or the
+    /// last one again.
+    Probe,
+}
+
+/// Has state of its own; reads and sets the marks of the scoreboard.  What a detection does not implement, it does
+/// without.
+pub trait LossDetection: fmt::Debug + Send {
+    /// Whether it ever has a [`LossDetection::deadline`].
+    const HAS_TIMER: bool = false;
+
+    fn new(config: &Config) -> Self;
+
+    /// A segment of `len` bytes has left.
+    #[inline(always)]
+    fn on_sent(&mut self, _flight: Flight<'_>, _seq: Seq, _len: u32) {}
+
+    /// A segment is acknowledged or SACKed for the first time; it still has its marks and the time when it was sent.
+    #[inline(always)]
+    fn on_delivered(&mut self, _now: Time, _segment: &Segment) {}
+
+    /// An ACK has been taken into the scoreboard.
+    #[inline(always)]
+    fn on_ack(&mut self, _flight: Flight<'_>) -> Finding {
+        Finding::Nothing
+    }
+
+    /// When it wants to be called again; asked after each of its calls.
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    /// That time has come.
+    fn on_timer(&mut self, _flight: Flight<'_>) -> Finding {
+        Finding::Nothing
+    }
+
+    /// SACK blocks have marked segments that were not marked before.
+    fn on_sacked(&mut self, flight: Flight<'_>);
+
+    /// A duplicate ACK that does not begin an episode, in Recovery or, with limited transmit, before.
+    fn on_duplicate(&mut self, flight: Flight<'_>);
+
+    /// Whether a duplicate ACK in Disorder begins fast recovery.
+    fn begins_recovery(&mut self, flight: Flight<'_>, disorder: Disorder) -> bool;
+
+    /// Fast recovery begins: what is sent first must be marked lost.
+    fn on_recovery(&mut self, flight: Flight<'_>);
+
+    /// An ACK in Recovery acknowledges new data below the recovery point.
+    fn on_partial_ack(&mut self, flight: Flight<'_>);
+
+    /// The retransmission timer has fired.
+    fn on_timeout(&mut self, flight: Flight<'_>);
+}

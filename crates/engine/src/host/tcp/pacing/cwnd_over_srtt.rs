@@ -1,0 +1,44 @@
+//! A multiple of cwnd / sRTT, larger in early slow start (Linux's `tcp_update_pacing_rate`, ns-3's
+//! `UpdatePacingRate`).
+
+use super::Pacing;
+use crate::base::cpp;
+use crate::base::time::{Rate, Time};
+use crate::host::tcp::tcb::Tcb;
+
+/// The gap that was asked for last.
+#[derive(Debug, Default)]
+pub struct CwndOverSrtt {
+    rate: Rate,
+    bytes: u32,
+    gap: Time,
+}
+
+impl Pacing for CwndOverSrtt {
+    #[inline(always)]
+    fn is_active(&self, tcb: &Tcb) -> bool {
+        let initial = tcb.initial_cwnd.wrapping_mul(tcb.segment_size);
+        tcb.pacing && (tcb.pace_initial_window || tcb.high_tx_mark.0 > initial)
+    }
+
+    #[inline]
+    fn update_rate(&mut self, tcb: &mut Tcb) {
+        let percent =
+            if tcb.cwnd < tcb.ssthresh / 2 { tcb.pacing_ss_ratio } else { tcb.pacing_ca_ratio };
+        let factor = f64::from(percent) / 100.0;
+        let bits = f64::from(tcb.cwnd.max(tcb.bytes_in_flight).wrapping_mul(8));
+        let rate = Rate(cpp::to_u64(bits * factor / tcb.srtt.secs_f64()));
+        // The product has 32 bits, as in ns-3; where it wraps to 0, ns-3 divides by zero next.
+        if rate > Rate(0) {
+            tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
+        }
+    }
+
+    fn gap(&mut self, tcb: &Tcb, bytes: u32) -> Time {
+        let rate = tcb.pacing_rate;
+        if (self.rate, self.bytes) != (rate, bytes) {
+            *self = CwndOverSrtt { rate, bytes, gap: rate.tx_time(bytes) };
+        }
+        self.gap
+    }
+}

@@ -1,0 +1,82 @@
+//! Profiles: the parts that a TCP is made of, and what it does where standards leave it a choice, or where it
+//! does not do what they say.  A scenario names one (`tcp.Profile`); a socket is generic over it, so that what a
+//! profile says costs nothing.  One profile is one file, and one line in the registry below.
+//!
+//! Habits of ns-3 that are structure rather than rules are named where they happen: duplicate ACKs in
+//! CWR start no fast retransmit (`socket/ack.rs`), rate samples keep fields of the one before (`rate.rs`),
+//! the highest SACKed byte moves down (`scoreboard.rs`).  `timelines/` shows what they come to.
+
+use std::fmt;
+
+use super::acks::AckPolicy;
+use super::loss::LossDetection;
+use super::pacing::Pacing;
+use super::rtt::RttEstimation;
+use crate::base::time::Time;
+use crate::packet::Ecn;
+
+pub trait Profile: fmt::Debug + Send + 'static {
+    /// As scenarios name it.
+    const NAME: &str;
+
+    /// Which segments count as lost, and when.
+    type Loss: LossDetection;
+    type Rtt: RttEstimation;
+    /// When a receiver acknowledges.
+    type Acks: AckPolicy;
+    type Pacing: Pacing;
+
+    /// The RTT estimate before the first sample.
+    const INITIAL_RTT: Time;
+
+    /// Bound of the retransmission timeout (RFC 6298 section 2.5) and of the time between two probes of
+    /// a closed window.
+    const LONGEST_TIMEOUT: Time;
+
+    /// From a write to the sending of what was written.
+    const WRITE_DELAY: Time;
+
+    /// Whether a timeout sets ssthresh also if the segment has been sent again by a timeout before
+    /// (against RFC 5681 section 3.1).
+    const EVERY_TIMEOUT_SETS_SSTHRESH: bool;
+
+    /// Whether a partial ACK sends a segment whatever the window says (against RFC 6675 section 5, step
+    /// C).
+    const PARTIAL_ACK_SENDS: bool;
+
+    /// The round trip of a timestamp that comes back (RFC 7323 section 4.1).
+    fn rtt_of_echo(now: Time, echo: u32) -> Time;
+
+    /// The ECN bits of a segment that may be ECT; `tos`: the socket's type of service.
+    fn ecn(ect: Ecn, tos: u8) -> Ecn;
+}
+
+/// Makes something for a profile that is known by name only.
+pub trait ForProfile {
+    type Made;
+
+    fn make<P: Profile>(self) -> Self::Made;
+}
+
+/// Declares the modules of all profiles, and what chooses among them.
+macro_rules! registry {
+    ($($module:ident::$profile:ident,)*) => {
+        $(mod $module;
+        pub use $module::$profile;)*
+
+        /// Every profile, the default first.
+        pub const NAMES: &[&str] = &[$($profile::NAME),*];
+
+        /// For the profile of this name.
+        pub fn choose<F: ForProfile>(name: &str, what: F) -> Option<F::Made> {
+            $(if name == $profile::NAME {
+                return Some(what.make::<$profile>());
+            })*
+            None
+        }
+    };
+}
+
+registry! {
+    ns3_3_44::Ns3,
+}

@@ -1,0 +1,285 @@
+//! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation; ns-3's `TcpRateLinux`).
+//!
+//! Each segment remembers what had been delivered when it was sent; when it is delivered itself, the
+//! difference over the longer of the send and the ACK interval is a sample.
+
+use crate::base::time::{Rate, Time};
+
+/// What is known of the connection's delivery since its start (ns-3's `TcpRateConnection`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateConnection {
+    /// Bytes delivered so far.
+    pub delivered: u64,
+    /// When the last of them were.
+    pub delivered_time: Time,
+    /// When the segment that was delivered last had been sent.
+    pub first_sent_time: Time,
+    /// Delivered bytes at which the present application-limited phase ends; 0 outside of one.
+    pub app_limited: u32,
+    /// Bytes and time of the sample with the highest rate, or of the last that was not limited by the
+    /// application; whether that one was.
+    pub rate_delivered: i32,
+    pub rate_interval: Time,
+    pub rate_app_limited: bool,
+}
+
+/// The rate sample that one ACK yields (ns-3's `TcpRateSample`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSample {
+    /// `delivered` over `interval`; of an earlier sample, if this one is limited by the application and
+    /// lower.
+    pub delivery_rate: Rate,
+    /// The application, not the window, limited what was sent.
+    pub is_app_limited: bool,
+    /// The longer of the two phases below; 0 if the sample is of no use.
+    pub interval: Time,
+    /// Bytes delivered over the interval; -1 without timing information.
+    pub delivered: i32,
+    /// `RateConnection::delivered` when the sampled segment was sent, in bytes.
+    pub prior_delivered: u32,
+    /// `RateConnection::delivered_time` when the sampled segment was sent; 0 without a sample.
+    pub prior_time: Time,
+    /// Between the sending of the segment delivered at `prior_time` and of the sampled one.
+    pub send_elapsed: Time,
+    /// From `prior_time` to the delivery of the sampled segment.
+    pub ack_elapsed: Time,
+    /// By how many bytes this ACK changed what counts as lost.
+    pub bytes_loss: u32,
+    /// Bytes in flight before this ACK.
+    pub prior_in_flight: u32,
+    /// Bytes that this ACK has newly acknowledged or SACKed.
+    pub acked_sacked: u32,
+}
+
+/// What a segment remembers of the connection when it was sent last.
+#[derive(Clone, Copy, Debug)]
+pub struct SentRate {
+    /// Bytes delivered until then.
+    pub delivered: u64,
+    /// When the last of them were; `Time::MAX`: never sent as it is, or already counted as delivered.
+    pub delivered_time: Time,
+    /// [`RateConnection::first_sent_time`] then.
+    pub first_sent: Time,
+    pub app_limited: bool,
+}
+
+impl Default for SentRate {
+    fn default() -> Self {
+        SentRate {
+            delivered: 0,
+            delivered_time: Time::MAX,
+            first_sent: Time::MAX,
+            app_limited: false,
+        }
+    }
+}
+
+/// What is on its way, and what the window allows; all in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pipe {
+    pub cwnd: u32,
+    /// Sent and neither acknowledged, SACKed nor deemed lost.
+    pub in_flight: u32,
+    /// Deemed lost, and what of it has been sent again.
+    pub lost: u32,
+    pub retransmitted: u32,
+    pub segment_size: u32,
+}
+
+/// Keeps the connection's counters and the sample under construction.
+#[derive(Clone, Debug, Default)]
+pub struct RateEstimator {
+    connection: RateConnection,
+    /// None: nobody asks for samples; what is delivered is counted, and no more.
+    sample: Option<Box<RateSample>>,
+}
+
+impl RateEstimator {
+    /// With samples, which only rate control needs.
+    pub fn sampling() -> RateEstimator {
+        RateEstimator { sample: Some(Box::default()), ..RateEstimator::default() }
+    }
+
+    pub fn delivered(&self) -> u64 {
+        self.connection.delivered
+    }
+
+    /// A segment is sent when `in_flight` bytes were.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, in_flight: u32) -> SentRate {
+        if in_flight == 0 {
+            self.connection.first_sent_time = now;
+            self.connection.delivered_time = now;
+        }
+        SentRate {
+            delivered: self.connection.delivered,
+            delivered_time: self.connection.delivered_time,
+            first_sent: self.connection.first_sent_time,
+            app_limited: self.connection.app_limited != 0,
+        }
+    }
+
+    /// A segment of `bytes`, sent last at `last_sent`, is acknowledged or SACKed.  Counts once.
+    #[inline]
+    pub fn on_delivered(&mut self, now: Time, bytes: u32, last_sent: Time, sent: &mut SentRate) {
+        if sent.delivered_time == Time::MAX {
+            return;
+        }
+        self.connection.delivered += u64::from(bytes);
+        if let Some(sample) = &mut self.sample {
+            sample.measure(&mut self.connection, now, last_sent, sent);
+        }
+        sent.delivered_time = Time::MAX;
+    }
+
+    /// The application has written: less than one segment to send, window open and nothing left to
+    /// retransmit mean that the application limits the rate.
+    ///
+    /// `unsent`: bytes that are written and have not been sent; below 0 after a FIN.
+    #[inline]
+    pub fn check_app_limited(&mut self, unsent: i32, pipe: Pipe) {
+        if self.sample.is_none() {
+            return;
+        }
+        let has_room = pipe.in_flight < pipe.cwnd;
+        if unsent < pipe.segment_size as i32 && has_room && pipe.lost <= pipe.retransmitted {
+            let until = self.connection.delivered.wrapping_add(u64::from(pipe.in_flight)) as u32;
+            self.connection.app_limited = until.max(1);
+        }
+    }
+
+    /// What is known after one ACK, and its sample: it delivered `delivered` bytes and marked `lost` bytes.  None, if
+    /// nobody asks for samples.
+    pub fn sample(
+        &mut self,
+        delivered: u32,
+        lost: u32,
+        prior_in_flight: u32,
+        min_rtt: Time,
+    ) -> Option<(&RateConnection, &RateSample)> {
+        let RateEstimator { connection, sample } = self;
+        let sample = sample.as_deref_mut()?;
+        sample.acked_sacked = delivered;
+        sample.bytes_loss = lost;
+        sample.prior_in_flight = prior_in_flight;
+        sample.finish(connection, min_rtt);
+        Some((connection, sample))
+    }
+}
+
+impl RateSample {
+    /// A segment is delivered: see [`RateEstimator::on_delivered`].
+    fn measure(
+        &mut self,
+        connection: &mut RateConnection,
+        now: Time,
+        last_sent: Time,
+        sent: &SentRate,
+    ) {
+        connection.delivered_time = now;
+        let prior = u64::from(self.prior_delivered);
+        if prior == 0 || sent.delivered > prior {
+            self.ack_elapsed = now - sent.delivered_time;
+            self.prior_delivered = sent.delivered as u32;
+            self.prior_time = sent.delivered_time;
+            self.is_app_limited = sent.app_limited;
+            self.send_elapsed = last_sent - sent.first_sent;
+            connection.first_sent_time = last_sent;
+        }
+    }
+
+    /// The ACK has been looked at.
+    fn finish(&mut self, connection: &mut RateConnection, min_rtt: Time) {
+        let sample = self;
+        if connection.app_limited != 0 && connection.delivered > u64::from(connection.app_limited) {
+            connection.app_limited = 0;
+        }
+        if sample.prior_time.is_zero() {
+            debug_assert!(sample.interval.is_zero(), "forgotten together");
+            sample.delivered = -1;
+            return;
+        }
+        // Sending and acknowledging are two phases; the longer one bounds the rate.
+        sample.interval = sample.send_elapsed.max(sample.ack_elapsed);
+        sample.delivered =
+            connection.delivered.wrapping_sub(u64::from(sample.prior_delivered)) as i32;
+        if sample.interval < min_rtt {
+            sample.interval = Time::ZERO;
+            sample.prior_time = Time::ZERO;
+            return;
+        }
+        let this = i64::from(sample.delivered).wrapping_mul(connection.rate_interval.ns());
+        let best = i64::from(connection.rate_delivered).wrapping_mul(sample.interval.ns());
+        if !sample.is_app_limited || this >= best {
+            connection.rate_delivered = sample.delivered;
+            connection.rate_interval = sample.interval;
+            connection.rate_app_limited = sample.is_app_limited;
+            let bits_per_second = f64::from(sample.delivered) * 8.0 / sample.interval.secs_f64();
+            sample.delivery_rate = Rate(bits_per_second as u64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MSS: u32 = 1_000;
+    const MIN_RTT: Time = Time::from_ms(10);
+
+    fn at(ms: u64) -> Time {
+        Time::from_ms(ms)
+    }
+
+    /// An ACK of one segment.
+    fn ack(rate: &mut RateEstimator, now: Time, last_sent: Time, mut sent: SentRate) -> RateSample {
+        rate.on_delivered(now, MSS, last_sent, &mut sent);
+        *rate.sample(MSS, 0, MSS, MIN_RTT).unwrap().1
+    }
+
+    #[test]
+    fn a_sample_is_what_was_delivered_over_the_longer_phase() {
+        let mut rate = RateEstimator::sampling();
+        let first = rate.on_sent(at(1), 0);
+        let second = rate.on_sent(at(2), MSS);
+        ack(&mut rate, at(21), at(1), first);
+        let sample = ack(&mut rate, at(25), at(2), second);
+        assert_eq!((sample.send_elapsed, sample.ack_elapsed), (at(1), at(24)));
+        assert_eq!((sample.delivered, sample.interval), (2_000, at(24)));
+        assert_eq!(sample.delivery_rate, Rate(2_000 * 8 * 1_000 / 24));
+    }
+
+    /// Less than a round trip is none; and a segment that has been delivered before gives no other.
+    #[test]
+    fn what_is_of_no_use_has_no_interval() {
+        let mut rate = RateEstimator::sampling();
+        let first = rate.on_sent(at(1), 0);
+        let early = ack(&mut rate, at(5), at(1), first);
+        assert_eq!((early.delivered, early.interval), (1_000, Time::ZERO));
+        let again = ack(&mut rate, at(25), at(1), SentRate { delivered_time: Time::MAX, ..first });
+        assert_eq!((again.delivered, again.interval), (-1, Time::ZERO));
+        let second = rate.on_sent(at(26), 0);
+        assert_eq!(ack(&mut rate, at(46), at(26), second).interval, at(20));
+    }
+
+    /// The phase covers all that is in flight when it begins, and ends with the first ACK beyond.
+    #[test]
+    fn an_application_limits_until_more_than_the_flight_is_delivered() {
+        let mut rate = RateEstimator::sampling();
+        let segments = [at(1), at(2), at(3)].map(|now| (now, rate.on_sent(now, MSS)));
+        let pipe = Pipe {
+            cwnd: 10 * MSS,
+            in_flight: 2 * MSS,
+            lost: 0,
+            retransmitted: 0,
+            segment_size: MSS,
+        };
+        rate.check_app_limited(0, pipe);
+        let mut is_limited = Vec::new();
+        for (sent, segment) in segments {
+            ack(&mut rate, sent + at(20), sent, segment);
+            is_limited.push(rate.on_sent(at(30), MSS).app_limited);
+        }
+        assert_eq!(is_limited, [true, true, false]);
+    }
+}

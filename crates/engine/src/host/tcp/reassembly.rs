@@ -1,0 +1,252 @@
+//! The receive buffer: puts segments in order and keeps the list of SACK blocks (RFC 9293 section
+//! 3.10.7.4, RFC 2018; ns-3's `TcpRxBuffer`).
+
+use std::collections::VecDeque;
+
+use crate::base::seq::Seq;
+use crate::packet::SackBlock;
+
+/// More blocks never fit into a TCP header.
+const MAX_SACK_BLOCKS: usize = 4;
+
+/// The receiving half of a socket whose application reads everything at once: in-order data never
+/// stays, so only what arrived out of order is held.
+#[derive(Clone, Debug)]
+pub struct Reassembly {
+    /// RCV.NXT.
+    next: Seq,
+    /// Buffer size in bytes.
+    limit: u32,
+    /// Segments beyond `next`, in order of sequence number, not overlapping, not merged.
+    pending: VecDeque<(Seq, u32)>,
+    pending_bytes: u32,
+    fin: Option<Seq>,
+    /// Most recent first.
+    sacks: Vec<SackBlock>,
+}
+
+impl Reassembly {
+    pub fn new(limit: u32) -> Self {
+        Reassembly {
+            next: Seq(0),
+            limit,
+            pending: VecDeque::new(),
+            pending_bytes: 0,
+            fin: None,
+            sacks: Vec::new(),
+        }
+    }
+
+    pub fn next_rx(&self) -> Seq {
+        self.next
+    }
+
+    pub fn set_next_rx(&mut self, next: Seq) {
+        self.next = next;
+    }
+
+    pub fn has_gap(&self) -> bool {
+        self.pending_bytes > 0
+    }
+
+    pub fn got_fin(&self) -> bool {
+        self.fin.is_some()
+    }
+
+    /// The FIN and everything before it has arrived.
+    pub fn finished(&self) -> bool {
+        self.fin.is_some_and(|fin| fin < self.next)
+    }
+
+    /// The first sequence number that cannot be accepted.
+    pub fn max_rx(&self) -> Seq {
+        self.fin.unwrap_or(self.next + self.limit)
+    }
+
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sacks
+    }
+
+    /// The peer's FIN stands at `seq`.
+    pub fn set_fin(&mut self, seq: Seq) {
+        self.fin = Some(seq);
+        if self.next == seq {
+            self.next += 1;
+        }
+    }
+
+    /// Whether a segment at `seq` is what is expected, and nothing waits behind it, not even a FIN.
+    #[inline]
+    pub fn is_next(&self, seq: Seq) -> bool {
+        seq == self.next
+            && seq < self.next + self.limit
+            && self.pending.is_empty()
+            && self.sacks.is_empty()
+            && self.fin.is_none()
+    }
+
+    /// Takes `len` bytes that are next.
+    #[inline]
+    pub fn advance(&mut self, len: u32) {
+        self.next += len;
+    }
+
+    /// Takes the segment `[seq, seq + len)`.  Returns `None` if nothing of it is new, else the number
+    /// of bytes that are in order now and go to the application.
+    #[inline]
+    pub fn add(&mut self, seq: Seq, len: u32) -> Option<u32> {
+        // Mostly it is what is expected, and nothing waits behind it.
+        if seq == self.next && len > 0 && self.pending.is_empty() && self.sacks.is_empty() {
+            self.next += len;
+            if self.fin == Some(self.next) {
+                self.next += 1;
+            }
+            return Some(len);
+        }
+        self.add_out_of_order(seq, len)
+    }
+
+    fn add_out_of_order(&mut self, seq: Seq, len: u32) -> Option<u32> {
+        let mut head = seq.max(self.next);
+        let mut tail = seq + len;
+        if let Some(&(first, _)) = self.pending.front() {
+            let max = first + self.limit;
+            if max < tail {
+                tail = max;
+            }
+            if tail < head {
+                head = tail;
+            }
+        }
+        let at = self.trim(&mut head, &mut tail);
+        if head >= tail {
+            return None;
+        }
+        let stored = (tail - head) as u32;
+        if head > self.next {
+            self.pending.insert(at, (head, stored));
+            self.pending_bytes += stored;
+            self.report(head, tail);
+            return Some(0);
+        }
+        let before = self.next;
+        self.next = tail;
+        while let Some(&(start, size)) = self.pending.front() {
+            if start != self.next {
+                break;
+            }
+            self.pending.pop_front();
+            self.pending_bytes -= size;
+            self.next += size;
+        }
+        let delivered = (self.next - before) as u32;
+        let next = self.next;
+        self.sacks.retain(|block| block.1 > next);
+        if self.fin == Some(self.next) {
+            self.next += 1;
+        }
+        Some(delivered)
+    }
+
+    /// Cuts off what is already held; returns where the rest belongs in `pending`.
+    fn trim(&mut self, head: &mut Seq, tail: &mut Seq) -> usize {
+        // Mostly it goes behind all that waits, or ends where that begins.
+        if self.pending.back().is_none_or(|&(start, size)| start + size <= *head) {
+            return self.pending.len();
+        }
+        if self.pending.front().is_some_and(|&(start, _)| *tail <= start) {
+            return 0;
+        }
+        let mut i = self.pending.partition_point(|&(start, size)| start + size <= *head);
+        while let Some(&(start, size)) = self.pending.get(i) {
+            if start > *tail {
+                break;
+            }
+            let end = start + size;
+            if end > *head {
+                if start > *head && end < *tail {
+                    // Wholly inside the new segment, which replaces it.
+                    self.pending.remove(i);
+                    self.pending_bytes -= size;
+                    continue;
+                }
+                if start <= *head {
+                    *head = end;
+                }
+                if end >= *tail {
+                    *tail = start;
+                }
+            }
+            i += 1;
+        }
+        self.pending.partition_point(|&(start, _)| start < *head)
+    }
+
+    /// RFC 2018 section 4: the block with the segment that has just arrived comes first, merged with
+    /// those it touches.
+    fn report(&mut self, head: Seq, tail: Seq) {
+        let mut first = (head, tail);
+        let mut i = 0;
+        while i < self.sacks.len() {
+            let (start, end) = self.sacks[i];
+            if first.0 == end {
+                first.0 = start;
+            } else if first.1 == start {
+                first.1 = end;
+            } else {
+                i += 1;
+                continue;
+            }
+            self.sacks.remove(i);
+            i = 0;
+        }
+        self.sacks.reserve_exact(MAX_SACK_BLOCKS + 1 - self.sacks.len());
+        self.sacks.insert(0, first);
+        self.sacks.truncate(MAX_SACK_BLOCKS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(n: u32) -> Seq {
+        Seq(n)
+    }
+
+    #[test]
+    fn in_order_data_is_delivered_at_once() {
+        let mut rx = Reassembly::new(10_000);
+        rx.set_next_rx(at(1));
+        assert_eq!(rx.add(at(1), 100), Some(100));
+        assert_eq!(rx.next_rx(), at(101));
+        assert_eq!(rx.add(at(1), 100), None, "an old segment has nothing new");
+    }
+
+    #[test]
+    fn the_newest_block_is_reported_first_and_touching_blocks_merge() {
+        let mut rx = Reassembly::new(10_000);
+        rx.set_next_rx(at(0));
+        rx.add(at(200), 100);
+        rx.add(at(400), 100);
+        assert_eq!(rx.sack_blocks(), [(at(400), at(500)), (at(200), at(300))]);
+        rx.add(at(300), 100);
+        assert_eq!(rx.sack_blocks(), [(at(200), at(500))]);
+        assert_eq!(rx.add(at(0), 200), Some(500));
+        assert!(rx.sack_blocks().is_empty() && !rx.has_gap());
+    }
+
+    #[test]
+    fn every_byte_is_delivered_once_whatever_the_order() {
+        // A fixed permutation with overlaps.
+        let mut rx = Reassembly::new(100_000);
+        let mut total = 0;
+        let mut x = 7_u32;
+        for _ in 0..5_000 {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let (seq, len) = ((x >> 8) % 20_000, 1 + (x >> 24) % 200);
+            total += rx.add(at(seq), len).unwrap_or(0);
+            assert_eq!(total, rx.next_rx().0);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Round-trip time estimation: what samples say of the next round trip.
+
+mod mean_deviation;
+
+use std::fmt;
+
+pub use mean_deviation::MeanDeviation;
+
+use crate::base::time::Time;
+
+/// Samples go in, the smoothed RTT and the retransmission timeout come out.
+pub trait RttEstimation: fmt::Debug + Send {
+    /// `initial`: the estimate before the first sample.
+    fn new(initial: Time) -> Self;
+
+    /// Forgets all samples.
+    fn reset(&mut self);
+
+    fn measure(&mut self, sample: Time);
+
+    /// The smoothed RTT.
+    fn srtt(&self) -> Time;
+
+    /// The retransmission timeout, without a lower bound; `granularity`: the least term for the variation.
+    fn timeout(&self, granularity: Time) -> Time;
+
+    /// RFC 6298 section 2.4: not below `min_rto`.
+    fn rto(&self, granularity: Time, min_rto: Time) -> Time {
+        self.timeout(granularity).max(min_rto)
+    }
+}

@@ -1,0 +1,436 @@
+//! Acknowledgements: scoreboard, congestion state machine, window growth (RFC 5681, 6582, 6675, 3168).
+//!
+//! Any ACK that SACKs new bytes counts as a duplicate, also when it advances SND.UNA (RFC 6675
+//! section 2).  ns-3 departs from RFC 6675 in a way that shows in the packets, and is kept: duplicate
+//! ACKs in CWR are counted but start no fast retransmit until CWR has ended.
+
+use super::{Environment, Socket, State, Timer};
+use crate::base::seq::Seq;
+use crate::host::tcp::control::CaEvent;
+use crate::host::tcp::loss::{Disorder, Finding, LossDetection};
+use crate::host::tcp::profile::Profile;
+use crate::host::tcp::recovery::AckKind;
+use crate::host::tcp::scoreboard::Rule3;
+use crate::host::tcp::tcb::{CongState, EcnState};
+use crate::packet::{Flags, Packet};
+
+/// What one ACK brought.
+#[derive(Clone, Copy, Debug)]
+struct AckInfo {
+    ack: Seq,
+    /// SND.UNA before it.
+    old_head: Seq,
+    /// Bytes newly acknowledged or SACKed.
+    delivered: u32,
+    is_duplicate: bool,
+}
+
+/// What an ACK that moves SND.UNA leads to, in this order.
+struct Step {
+    /// Segments that the algorithm is told of.
+    acked: Option<u32>,
+    /// The episode is over, and the state Open.
+    ends: bool,
+    /// None: the ACK is a duplicate besides, and nothing more follows from it.
+    window: Option<Window>,
+}
+
+/// What becomes of cwnd.
+enum Window {
+    Stays,
+    /// By so many segments acknowledged.
+    Grows(u32),
+    /// As loss recovery says.
+    Shrinks,
+}
+
+/// Whether the retransmission timer starts again.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rto {
+    Anew,
+    Kept,
+}
+
+impl<P: Profile> Socket<P> {
+    /// An acceptable ACK, with or without data.
+    pub(super) fn on_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.sacks == 0 && packet.ack == self.tcb.high_tx_mark && self.is_all_acked() {
+            return self.on_ack_of_nothing(packet, env);
+        }
+        let lost_before = self.sending.scoreboard.lost_out();
+        let prior_in_flight = self.tcb.bytes_in_flight;
+        let delivered_before = self.sending.rate.delivered();
+        let now = self.tcb.now;
+        let ack = packet.ack;
+        let old_head = self.sending.scoreboard.head();
+
+        let mut newly_sacked = 0;
+        if packet.sacks > 0 {
+            let blocks = &env.sacks()[..usize::from(packet.sacks)];
+            newly_sacked = self.sending.update(blocks, now);
+            if newly_sacked > 0 {
+                self.detect(|loss, flight| loss.on_sacked(flight));
+            }
+        }
+        if ack < old_head {
+            if packet.payload > 0 {
+                self.on_data(packet, env);
+            }
+            return;
+        }
+        if ack > old_head {
+            if ack < self.sending.recover && self.tcb.cong_state == CongState::Recovery {
+                self.note_acked_retransmissions(ack, old_head);
+            }
+            self.sending.discard_up_to(ack, now);
+        }
+        let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
+        self.tcb.last_acked_sacked = delivered;
+
+        self.leave_cwr(ack);
+        self.on_ecn_echo(packet, old_head, delivered);
+        self.bytes_in_flight();
+        let finding = self.detect(|loss, flight| loss.on_ack(flight));
+        self.heed(finding, delivered, env);
+
+        let is_duplicate = if self.agreed.sack {
+            newly_sacked > 0
+        } else {
+            ack == old_head && ack < self.tcb.high_tx_mark && packet.payload == 0
+        };
+        self.process_ack(AckInfo { ack, old_head, delivered, is_duplicate }, env);
+        self.tcb.is_retrans_data_acked = false;
+
+        let lost = self.sending.scoreboard.lost_out().abs_diff(lost_before);
+        self.sample_rate(delivered, lost, prior_in_flight);
+        if packet.payload > 0 {
+            self.on_data(packet, env);
+        }
+        self.send_pending(env);
+    }
+
+    /// Nothing that was sent waits for an acknowledgement: with a receiver it is always so.
+    #[inline]
+    pub(super) fn is_all_acked(&self) -> bool {
+        self.sending.scoreboard.head() == self.tcb.high_tx_mark
+    }
+
+    /// The same where there is nothing to acknowledge, which takes a fraction of the steps.
+    fn on_ack_of_nothing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let prior_in_flight = self.tcb.bytes_in_flight;
+        self.tcb.last_acked_sacked = 0;
+        self.leave_cwr(packet.ack);
+        self.on_ecn_echo(packet, packet.ack, 0);
+        self.bytes_in_flight();
+        self.tcb.last_acked_seq = packet.ack;
+        self.tcb.is_retrans_data_acked = false;
+        self.sample_rate(0, 0, prior_in_flight);
+        if packet.payload > 0 {
+            self.on_data(packet, env);
+        }
+        self.send_pending(env);
+    }
+
+    /// Under rate control an ACK ends with a sample: `delivered` bytes are newly acknowledged or SACKed, and
+    /// of `lost` bytes more or fewer than before it is thought that they are lost.
+    #[inline]
+    pub(super) fn sample_rate(&mut self, delivered: u32, lost: u32, prior_in_flight: u32) {
+        if let Some(algorithm) = self.congestion.rate_control() {
+            let (rate, min_rtt) = (&mut self.sending.rate, self.tcb.min_rtt);
+            if let Some((connection, sample)) =
+                rate.sample(delivered, lost, prior_in_flight, min_rtt)
+            {
+                algorithm.cong_control(&mut self.tcb, connection, sample);
+            }
+        }
+    }
+
+    /// Linux's FLAG_RETRANS_DATA_ACKED, looked for at multiples of the segment size below `ack`.
+    fn note_acked_retransmissions(&mut self, ack: Seq, old_head: Seq) {
+        let size = self.tcb.segment_size;
+        let segments = (ack - old_head) as u32 / size;
+        if (0..segments).any(|i| self.sending.scoreboard.is_retransmission_acked(ack - i * size)) {
+            self.tcb.is_retrans_data_acked = true;
+        }
+    }
+
+    /// CWR ends when everything sent before it is acknowledged, and more.
+    fn leave_cwr(&mut self, ack: Seq) {
+        if self.tcb.cong_state != CongState::Cwr || ack <= self.sending.recover {
+            return;
+        }
+        self.set_cong_state(CongState::Open);
+        self.congestion.complete_cwr(&mut self.tcb);
+    }
+
+    /// RFC 3168 section 6.1.2: reduce the window once per window of data.
+    fn on_ecn_echo(&mut self, packet: &Packet, old_head: Seq, delivered: u32) {
+        let echo = packet.flags.has(Flags::ECE);
+        let enabled = self.tcb.ecn_state != EcnState::Disabled;
+        if packet.ack > old_head && enabled && echo {
+            if self.ecn.echo < packet.ack {
+                self.ecn.echo = packet.ack;
+                self.tcb.ecn_state = EcnState::EceRcvd;
+                if self.tcb.cong_state != CongState::Cwr {
+                    self.enter_cwr(delivered);
+                }
+            }
+        } else if self.tcb.ecn_state == EcnState::EceRcvd && !echo {
+            self.tcb.ecn_state = EcnState::Idle;
+        }
+    }
+
+    fn enter_cwr(&mut self, delivered: u32) {
+        let in_flight = self.bytes_in_flight();
+        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+        self.set_cong_state(CongState::Cwr);
+        self.sending.recover = self.tcb.high_tx_mark;
+        let unacked = self.unacked_bytes();
+        self.congestion.enter(&mut self.tcb, unacked, delivered);
+    }
+
+    fn process_ack<E: Environment>(&mut self, info: AckInfo, env: &mut E) {
+        let dup_acks_before = self.sending.dup_acks;
+        self.tcb.last_acked_seq = info.ack;
+        if info.is_duplicate {
+            self.on_duplicate(info.delivered, env);
+        }
+        if info.ack == info.old_head {
+            if info.ack == self.tcb.high_tx_mark {
+                return; // nothing is outstanding
+            }
+            if info.ack > self.tcb.high_tx_mark {
+                self.tcb.next_tx_seq = info.ack; // the FIN
+            } else {
+                // One segment has left the network after all.
+                let srtt = self.tcb.srtt;
+                self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
+            }
+        } else if info.ack > info.old_head {
+            let segments = self.sending.count_segments(info.delivered, self.tcb.segment_size);
+            if !info.is_duplicate {
+                self.sending.dup_acks = 0;
+            }
+            self.on_advance(info, segments, dup_acks_before, env);
+        }
+        self.update_pacing_rate();
+    }
+
+    /// RFC 6675 section 5, third paragraph and steps (1) to (3).
+    fn on_duplicate<E: Environment>(&mut self, delivered: u32, env: &mut E) {
+        if self.tcb.cong_state == CongState::Loss {
+            return;
+        }
+        if self.tcb.cong_state != CongState::Recovery {
+            self.sending.dup_acks += 1;
+        }
+        if self.tcb.cong_state == CongState::Open {
+            self.congestion.algorithm().set_state(&mut self.tcb, CongState::Disorder);
+            self.set_cong_state(CongState::Disorder);
+        }
+        match self.tcb.cong_state {
+            CongState::Recovery => {
+                self.detect(|loss, flight| loss.on_duplicate(flight));
+                self.congestion.on_ack(&mut self.tcb, delivered, AckKind::Duplicate);
+            }
+            CongState::Disorder => {
+                let sending = &self.sending;
+                let disorder = Disorder {
+                    duplicates: sending.dup_acks,
+                    highest_ack: sending.highest_ack,
+                    is_past_recovery: sending.highest_ack >= sending.recover
+                        || !sending.is_recover_active,
+                };
+                if self.detect(|loss, flight| loss.begins_recovery(flight, disorder)) {
+                    self.enter_recovery(delivered, env);
+                } else if self.config.limited_transmit {
+                    // RFC 3042
+                    self.detect(|loss, flight| loss.on_duplicate(flight));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Does what loss detection asks for; `delivered` bytes are newly acknowledged or SACKed.
+    #[inline(always)]
+    pub(super) fn heed<E: Environment>(&mut self, finding: Finding, delivered: u32, env: &mut E) {
+        match finding {
+            Finding::Nothing => {}
+            Finding::Lost => self.on_loss_found(delivered, env),
+            Finding::Probe => self.probe_for_losses(env),
+        }
+    }
+
+    fn on_loss_found<E: Environment>(&mut self, delivered: u32, env: &mut E) {
+        if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
+            self.bytes_in_flight();
+            self.send_pending(env);
+        } else {
+            self.enter_recovery(delivered, env);
+        }
+    }
+
+    /// RFC 8985 section 7.3: new data if the peer's window has room for it, or else the last segment again.
+    fn probe_for_losses<E: Environment>(&mut self, env: &mut E) {
+        let scoreboard = &self.sending.scoreboard;
+        let size = self.tcb.segment_size;
+        if scoreboard.unsent() > 0 && scoreboard.sent_size() + size <= self.sending.window {
+            self.tcb.next_tx_seq = self.tcb.high_tx_mark;
+            let sent = self.send_data(self.tcb.high_tx_mark, size, Flags::ACK, env);
+            self.tcb.next_tx_seq += sent;
+        } else if let Some(last) = scoreboard.last_sent() {
+            self.send_data(last, size, Flags::ACK, env);
+        }
+    }
+
+    /// RFC 6675 section 5, step (4): fast retransmit.
+    fn enter_recovery<E: Environment>(&mut self, delivered: u32, env: &mut E) {
+        self.detect(|loss, flight| loss.on_recovery(flight));
+        self.sending.recover = self.tcb.high_tx_mark;
+        self.sending.is_recover_active = true;
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Recovery);
+        self.set_cong_state(CongState::Recovery);
+        let mut in_flight = self.bytes_in_flight();
+        if !self.agreed.sack {
+            in_flight += self.tcb.segment_size; // the head counts, as it did before SACK
+        }
+        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+        let unacked = self.unacked_bytes();
+        self.congestion.enter(&mut self.tcb, unacked, delivered);
+        self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
+    }
+
+    /// SND.UNA moves: what follows depends on the state.
+    fn on_advance<E: Environment>(
+        &mut self,
+        info: AckInfo,
+        segments: u32,
+        dup_acks_before: u32,
+        env: &mut E,
+    ) {
+        let state = self.tcb.cong_state;
+        let is_below = info.ack < self.sending.recover;
+        if state == CongState::Recovery && is_below {
+            return self.on_partial_ack(info, segments, env);
+        }
+        let step = self.step(info, is_below, segments, dup_acks_before);
+        if let Some(segments) = step.acked {
+            let srtt = self.tcb.srtt;
+            self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
+        }
+        if step.ends {
+            if state == CongState::Recovery {
+                let event = CaEvent::CompleteCwr;
+                self.congestion.algorithm().cwnd_event(&mut self.tcb, event);
+                self.sending.dup_acks = 0;
+            }
+            if state != CongState::Disorder {
+                self.sending.is_first_partial_ack = true;
+            }
+            self.enter_open();
+        }
+        if !is_below && state != CongState::Cwr {
+            self.sending.is_recover_active = false;
+        }
+        if state == CongState::Recovery {
+            self.restart(info.ack, Rto::Anew, env);
+            self.tcb.cwnd = self.tcb.ssthresh;
+        }
+        match step.window {
+            None => return,
+            Some(Window::Stays) => {}
+            Some(Window::Grows(segments)) => self.congestion.grow(&mut self.tcb, segments),
+            Some(Window::Shrinks) => {
+                self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
+            }
+        }
+        self.restart(info.ack, Rto::Anew, env);
+    }
+
+    /// RFC 5681 and RFC 6675 section 5 as a table: what an ACK beyond the recovery point, or in a state
+    /// without one, brings.
+    fn step(&self, info: AckInfo, is_below: bool, segments: u32, dup_acks_before: u32) -> Step {
+        let size = self.tcb.segment_size;
+        let (acked, ends, window) = match self.tcb.cong_state {
+            CongState::Open => (Some(segments), false, Some(Window::Grows(segments))),
+            CongState::Disorder => {
+                // The duplicates have been told of one by one.
+                let new = segments.checked_sub(dup_acks_before);
+                if info.is_duplicate {
+                    (new, false, None)
+                } else {
+                    (new, true, Some(Window::Grows(segments)))
+                }
+            }
+            CongState::Cwr if segments == 0 => (Some(0), false, Some(Window::Stays)),
+            CongState::Cwr => (Some(segments), false, Some(Window::Shrinks)),
+            CongState::Recovery => {
+                let all = (info.ack - info.old_head) as u32 / size;
+                (Some(all), true, Some(Window::Grows(all)))
+            }
+            CongState::Loss if is_below => (Some(segments), false, Some(Window::Grows(segments))),
+            CongState::Loss => {
+                let beyond = (info.ack - self.sending.recover) as u32 / size;
+                (Some(beyond), true, Some(Window::Grows(beyond)))
+            }
+        };
+        Step { acked, ends, window }
+    }
+
+    fn enter_open(&mut self) {
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Open);
+        self.set_cong_state(CongState::Open);
+    }
+
+    /// An ACK below the recovery point (RFC 6582 section 3.2 step 3, RFC 6675 section 5 step B).
+    fn on_partial_ack<E: Environment>(&mut self, info: AckInfo, segments: u32, env: &mut E) {
+        self.detect(|loss, flight| loss.on_partial_ack(flight));
+        if segments >= 1 {
+            self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
+        }
+        let first = info.ack + self.tcb.segment_size;
+        if P::PARTIAL_ACK_SENDS && !self.sending.scoreboard.is_retransmission_acked(first) {
+            self.retransmit_next(env);
+        }
+        let srtt = self.tcb.srtt;
+        self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
+        let rto = if self.sending.is_first_partial_ack { Rto::Anew } else { Rto::Kept };
+        self.restart(info.ack, rto, env);
+        self.sending.is_first_partial_ack = false;
+    }
+
+    /// Sends the next segment, or the head again, without asking the window.
+    fn retransmit_next<E: Environment>(&mut self, env: &mut E) {
+        let next = self.sending.scoreboard.next_segment(Rule3::Skipped, self.sending.window);
+        let (seq, most) = next.unwrap_or((self.sending.scoreboard.head(), self.tcb.segment_size));
+        self.tcb.next_tx_seq = seq;
+        self.send_data(seq, most, Flags::ACK, env);
+    }
+
+    /// New data is acknowledged: the retransmission timer starts again (RFC 6298 section 5.3) and the
+    /// application may write.
+    #[inline(never)]
+    fn restart<E: Environment>(&mut self, ack: Seq, rto: Rto, env: &mut E) {
+        self.restart_here(ack, rto, env);
+    }
+
+    /// The same where it happens most.
+    #[inline(always)]
+    pub(super) fn restart_here<E: Environment>(&mut self, ack: Seq, rto: Rto, env: &mut E) {
+        self.sending.retries_left = self.config.data_retries;
+        if self.state != State::SynRcvd && rto == Rto::Anew {
+            self.disarm(Timer::Retransmit, env);
+            self.round_trips.restart_rto();
+            self.arm_retransmit(super::RetransmitAction::Data, env);
+        }
+        self.offer_space_here(env);
+        if ack > self.tcb.next_tx_seq {
+            self.tcb.next_tx_seq = ack;
+        }
+        let is_fin_out = matches!(self.state, State::FinWait1 | State::Closing);
+        if self.sending.scoreboard.size() == 0 && !is_fin_out {
+            self.disarm(Timer::Retransmit, env);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Closing: FIN in both directions, TIME_WAIT, resets (RFC 9293 section 3.6).
+
+use super::parts::Agreed;
+use super::{Environment, Socket, State, Timer};
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+use crate::host::tcp::profile::Profile;
+use crate::host::tcp::reassembly::Reassembly;
+use crate::packet::{Flags, Packet};
+
+impl<P: Profile> Socket<P> {
+    /// The application closes: at once, or when its data is sent.
+    pub fn close<E: Environment>(&mut self, env: &mut E) {
+        self.statistics.close(self.tcb.now);
+        if self.sending.scoreboard.size_from(self.tcb.next_tx_seq) > 0 {
+            self.sending.close_on_empty = true;
+            return;
+        }
+        match self.state {
+            State::SynRcvd | State::Established => {
+                self.send_control(Flags::FIN, env);
+                self.state = State::FinWait1;
+            }
+            State::CloseWait => {
+                self.send_control(Flags::FIN.with(Flags::ACK), env);
+                self.state = State::LastAck;
+            }
+            State::SynSent | State::Closing => {
+                self.reset(env);
+                self.close_and_notify(env);
+            }
+            State::Listen => self.close_and_notify(env),
+            _ => {}
+        }
+    }
+
+    /// The receiving application closes its connection and stops listening.  Data that it has not been
+    /// given yet is lost, which resets the connection (RFC 9293 section 3.6.1).  Of a connection that is
+    /// not complete yet it knows nothing.
+    pub fn close_sink<E: Environment>(&mut self, now: Time, env: &mut E) {
+        self.tcb.now = now;
+        self.receiving.is_listening = false;
+        if !self.open || self.state == State::SynRcvd {
+            return;
+        }
+        if self.receiving.reassembly.has_gap() {
+            self.reset(env);
+        } else {
+            self.close(env);
+        }
+    }
+
+    /// A FIN, alone or with data.
+    pub(super) fn on_fin<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.seq < self.receiving.reassembly.next_rx()
+            || packet.seq > self.receiving.reassembly.max_rx()
+        {
+            return;
+        }
+        self.receiving.reassembly.set_fin(packet.seq + u32::from(packet.payload));
+        self.sync_rx();
+        if packet.payload > 0 {
+            self.on_data(packet, env);
+        }
+        if !self.receiving.reassembly.finished() {
+            return;
+        }
+        if self.state == State::FinWait1 {
+            self.state = State::Closing; // both ends close at once
+            return;
+        }
+        self.on_peer_closed(env);
+    }
+
+    /// Everything up to the peer's FIN has arrived; a sink has nothing to say and closes, too.
+    pub(super) fn on_peer_closed<E: Environment>(&mut self, env: &mut E) {
+        self.state = State::CloseWait;
+        if self.receiving.is_sink {
+            self.close(env);
+        } else {
+            self.send_control(Flags::ACK, env);
+        }
+        if self.state == State::LastAck {
+            self.sending.retries_left = self.config.data_retries;
+            self.arm(Timer::LastAck, self.round_trips.timeout(), env);
+        }
+    }
+
+    /// FIN_WAIT_1, FIN_WAIT_2 and CLOSE_WAIT.
+    pub(super) fn on_segment_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags =
+            packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0));
+        let acks_fin = self.tcb.high_tx_mark + 1;
+        if flags == Flags::ACK {
+            self.on_ack(packet, env);
+            if self.state == State::FinWait1
+                && self.sending.scoreboard.size() == 0
+                && packet.ack == acks_fin
+            {
+                self.state = State::FinWait2;
+            }
+        } else if flags == Flags::FIN.with(Flags::ACK) {
+            self.on_ack(packet, env);
+            self.receiving.reassembly.set_fin(packet.seq);
+            self.sync_rx();
+        } else if flags == Flags::SYN || flags == Flags::SYN.with(Flags::ACK) {
+            return;
+        } else {
+            if flags != Flags::RST {
+                self.reset(env);
+            }
+            self.close_and_notify(env);
+            return;
+        }
+        let waiting = matches!(self.state, State::FinWait1 | State::FinWait2);
+        if waiting && self.receiving.reassembly.finished() {
+            if self.state == State::FinWait1 {
+                self.state = State::Closing;
+                if self.sending.scoreboard.size() == 0 && packet.ack == acks_fin {
+                    self.enter_time_wait(env);
+                }
+            } else {
+                self.enter_time_wait(env);
+            }
+            self.send_control(Flags::ACK, env);
+        }
+    }
+
+    pub(super) fn on_segment_in_closing<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
+        if flags == Flags::ACK {
+            if packet.seq == self.receiving.reassembly.next_rx() {
+                self.enter_time_wait(env);
+            }
+            return;
+        }
+        if flags == Flags::FIN.with(Flags::ACK) {
+            self.send_control(Flags::ACK, env);
+        }
+        self.close_and_notify(env);
+    }
+
+    pub(super) fn on_segment_in_last_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0));
+        if flags == Flags::ACK && packet.seq != self.receiving.reassembly.next_rx() {
+            return;
+        }
+        if flags != Flags::RST && flags != Flags::ACK && flags != Flags::FIN.with(Flags::ACK) {
+            self.reset(env);
+        }
+        self.close_and_notify(env);
+    }
+
+    pub(super) fn reset<E: Environment>(&mut self, env: &mut E) {
+        self.send_control(Flags::RST, env);
+        self.close_end_point(env);
+    }
+
+    pub(super) fn close_and_notify<E: Environment>(&mut self, env: &mut E) {
+        self.disarm(Timer::LastAck, env);
+        self.state = State::Closed;
+        self.close_end_point(env);
+    }
+
+    /// The end point is gone.  The port of a sink that has not closed goes on listening, for a SYN that
+    /// was repeated.
+    pub(super) fn close_end_point<E: Environment>(&mut self, env: &mut E) {
+        if !self.open {
+            return;
+        }
+        self.disarm_all(env);
+        if self.receiving.is_listening {
+            self.listen_again();
+        } else {
+            self.open = false;
+        }
+    }
+
+    /// As ns-3's listening socket, which took no part in the connection that is over, but has the timestamps
+    /// of the SYNs.
+    fn listen_again(&mut self) {
+        self.state = State::Listen;
+        self.sending.connected = false;
+        self.agreed = Agreed::new(&self.config);
+        let heard = self.receiving.heard;
+        self.agreed.timestamp_to_echo = heard.to_echo;
+        (self.tcb.rcv_timestamp, self.tcb.rcv_timestamp_echo) = (heard.largest, 0);
+        self.receiving.reassembly = Reassembly::new(self.config.receive_buffer);
+        self.sync_rx();
+        self.tcb.next_tx_seq = Seq(0);
+        self.tcb.high_tx_mark = Seq(0);
+        self.sending.scoreboard.set_head(Seq(0));
+        self.round_trips.forget_flight();
+        self.round_trips.reset();
+        for seq in [
+            &mut self.receiving.highest_ack_sent,
+            &mut self.sending.highest_ack,
+            &mut self.sending.window_seq,
+            &mut self.ecn.ce,
+        ] {
+            *seq = Seq(0);
+        }
+    }
+
+    fn enter_time_wait<E: Environment>(&mut self, env: &mut E) {
+        self.state = State::TimeWait;
+        self.disarm_all(env);
+        let lifetime = Time::from_secs_f64(2.0 * self.config.max_segment_lifetime);
+        self.arm(Timer::TimeWait, lifetime, env);
+    }
+
+    fn disarm_all<E: Environment>(&mut self, env: &mut E) {
+        for timer in Timer::ALL {
+            if timer != Timer::Opening {
+                self.disarm(timer, env);
+            }
+        }
+    }
+}

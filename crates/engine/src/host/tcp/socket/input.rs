@@ -1,0 +1,418 @@
+//! Segments that arrive: checks, options, the state machine, data (RFC 9293 section 3.10.7).
+
+use super::parts::HeardListening;
+use super::{Environment, Socket, State, Timer};
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::control::{CaEvent, EarlyAck};
+use crate::host::tcp::profile::Profile;
+use crate::host::tcp::tcb::{CongState, EcnState, UseEcn};
+use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
+
+/// ECE and CWR on a SYN ask for ECN, ECE alone on a SYN-ACK agrees (RFC 3168 section 6.1.1).
+const ECN_SETUP: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
+
+impl<P: Profile> Socket<P> {
+    /// A segment has arrived.
+    #[inline(always)]
+    pub fn on_segment<E: Environment>(&mut self, packet: &Packet, now: Time, env: &mut E) {
+        self.tcb.now = now;
+        if self.receiving.resequencer.is_some() {
+            self.resequence(packet, env);
+        } else if !self.take_steadily(packet, env) {
+            self.take_segment(packet, env);
+        }
+        self.settle_loss_timer(env);
+    }
+
+    /// A segment comes where data is held back that is out of order.
+    #[cold]
+    fn resequence<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let next = self.receiving.reassembly.next_rx();
+        let (is_open, now) = (self.open && self.state == State::Established, self.tcb.now);
+        let Some(buffer) = &mut self.receiving.resequencer else { return };
+        if is_open && buffer.holds(packet, next, now) {
+            return self.await_order(env);
+        }
+        buffer.pass(packet);
+        self.take_segment(packet, env);
+        self.hand_on(env);
+    }
+
+    /// Takes what is in order by now, or has been held long enough.
+    pub(super) fn hand_on<E: Environment>(&mut self, env: &mut E) {
+        while let Some(buffer) = &mut self.receiving.resequencer
+            && let Some(packet) = buffer.next(self.tcb.now)
+        {
+            buffer.pass(&packet);
+            self.take_segment(&packet, env);
+        }
+        self.await_order(env);
+    }
+
+    fn await_order<E: Environment>(&mut self, env: &mut E) {
+        let due = self.receiving.resequencer.as_ref().and_then(|buffer| buffer.due());
+        self.disarm(Timer::Resequencing, env);
+        if let Some(due) = due {
+            self.arm(Timer::Resequencing, due - self.tcb.now, env);
+        }
+    }
+
+    fn take_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        self.statistics.received_bytes += u64::from(packet.payload);
+        if !self.open {
+            self.refuse(packet, env);
+            return;
+        }
+        if packet.payload > 0 && self.is_out_of_window(packet) {
+            self.send_control(Flags::ACK, env);
+            return;
+        }
+        self.note_ecn(packet, env);
+        if !self.process_options(packet) {
+            return;
+        }
+        if self.sending.window == 0 && !self.is_pending(Timer::Persist) {
+            self.disarm(Timer::Retransmit, env);
+            self.arm(Timer::Persist, self.sending.persist_timeout, env);
+        }
+        match self.state {
+            State::Established => self.on_segment_established(packet, env),
+            State::Listen => {
+                if control_flags(packet) == Flags::SYN {
+                    self.arm(Timer::Opening, Time::ZERO, env);
+                    self.receiving.reassembly.set_next_rx(packet.seq + 1);
+                    self.state = State::SynRcvd;
+                    self.receiving.heard = HeardListening {
+                        largest: self.tcb.rcv_timestamp,
+                        to_echo: self.agreed.timestamp_to_echo,
+                    };
+                    self.congestion.algorithm().init(&mut self.tcb);
+                    self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
+                }
+            }
+            State::SynSent => self.on_segment_syn_sent(packet, env),
+            State::SynRcvd => self.on_segment_syn_rcvd(packet, env),
+            State::FinWait1 | State::FinWait2 | State::CloseWait => {
+                self.on_segment_closing(packet, env);
+            }
+            State::Closing => self.on_segment_in_closing(packet, env),
+            State::LastAck => self.on_segment_in_last_ack(packet, env),
+            State::TimeWait | State::Closed => {}
+        }
+        if self.sending.window != 0 && self.is_pending(Timer::Persist) {
+            self.disarm(Timer::Persist, env);
+            self.send_pending(env);
+        }
+    }
+
+    /// No end point: reset whoever sends (RFC 9293 section 3.10.7.1).
+    fn refuse<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.flags.has(Flags::RST) {
+            return;
+        }
+        let mut reset = Packet {
+            ip_bytes: IP_HEADER + TCP_HEADER,
+            window: u16::MAX,
+            flags: Flags::RST,
+            seq: packet.ack,
+            ..Packet::default()
+        };
+        if !packet.flags.has(Flags::ACK) {
+            reset.flags = Flags::RST.with(Flags::ACK);
+            reset.seq = Seq(0);
+            reset.ack = packet.seq + 1;
+        }
+        env.transmit(reset);
+    }
+
+    fn is_out_of_window(&self, packet: &Packet) -> bool {
+        let next = self.receiving.reassembly.next_rx();
+        match self.state {
+            State::Listen | State::SynSent | State::SynRcvd => false,
+            State::LastAck | State::Closing | State::CloseWait => packet.seq != next,
+            _ => {
+                packet.seq + u32::from(packet.payload) < next
+                    || self.receiving.reassembly.max_rx() <= packet.seq
+            }
+        }
+    }
+
+    /// RFC 3168 section 6.1.3, RFC 8257 section 3.2.
+    pub(super) fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
+            self.ecn.ce = packet.seq;
+            self.tcb.ecn_state = EcnState::CeRcvd;
+            self.cwnd_event(CaEvent::EcnIsCe, env);
+        } else if packet.ecn != Ecn::NotEct && self.tcb.ecn_state != EcnState::Disabled {
+            self.cwnd_event(CaEvent::EcnNoCe, env);
+        }
+        // The sender has reacted; go on echoing only if more marks have come.
+        if self.state == State::Established
+            && packet.flags.has(Flags::CWR)
+            && !packet.flags.has(Flags::RST)
+            && self.tcb.ecn_state != EcnState::CeRcvd
+        {
+            self.tcb.ecn_state = EcnState::Idle;
+        }
+    }
+
+    /// Tells the algorithm, and sends the acknowledgement that it may ask for: one of what had arrived
+    /// before the CE state changed.
+    #[inline]
+    pub(super) fn cwnd_event<E: Environment>(&mut self, event: CaEvent, env: &mut E) {
+        self.sync_rx();
+        if let Some(early) = self.congestion.algorithm().cwnd_event(&mut self.tcb, event) {
+            self.send_early_ack(early, env);
+        }
+    }
+
+    #[cold]
+    fn send_early_ack<E: Environment>(&mut self, early: EarlyAck, env: &mut E) {
+        let next = self.receiving.reassembly.next_rx();
+        self.receiving.reassembly.set_next_rx(early.ack);
+        let flags = if early.ece { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
+        self.send_control(flags, env);
+        self.receiving.reassembly.set_next_rx(next);
+    }
+
+    /// Returns false if the segment must be ignored (RFC 7323 section 3.2: no timestamp).
+    fn process_options(&mut self, packet: &Packet) -> bool {
+        if packet.flags.has(Flags::SYN) {
+            self.sending.window = u32::from(packet.window); // never scaled
+            let options = packet.options;
+            match options.window_shift() {
+                Some(shift) if self.agreed.window_scaling => self.agreed.send_shift = shift.min(14),
+                _ => self.agreed.window_scaling = false,
+            }
+            self.agreed.sack &= options.has_sack_permitted();
+            self.agreed.timestamps &= options.has_timestamps();
+            if self.agreed.timestamps {
+                self.process_timestamp(packet);
+            }
+            self.tcb.cwnd = self.tcb.initial_cwnd.wrapping_mul(self.tcb.segment_size);
+            self.tcb.ssthresh = self.tcb.initial_ssthresh;
+            if packet.flags.has(Flags::ACK) {
+                self.estimate_rtt(packet);
+                self.sending.highest_ack = packet.ack;
+            }
+        } else if packet.flags.has(Flags::ACK) {
+            if self.agreed.timestamps {
+                if !packet.options.has_timestamps() {
+                    return false;
+                }
+                self.process_timestamp(packet);
+            }
+            self.estimate_rtt(packet);
+            self.update_peer_window(packet);
+        }
+        true
+    }
+
+    /// RFC 7323 section 4.3: echo the timestamp of the segment at RCV.NXT.
+    #[inline]
+    pub(super) fn process_timestamp(&mut self, packet: &Packet) {
+        if self.tcb.rcv_timestamp > packet.ts_val {
+            return;
+        }
+        self.tcb.rcv_timestamp = packet.ts_val;
+        self.tcb.rcv_timestamp_echo = packet.ts_ecr;
+        let next = self.receiving.reassembly.next_rx();
+        if packet.seq == next && packet.seq <= self.receiving.highest_ack_sent {
+            self.agreed.timestamp_to_echo = packet.ts_val;
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4, "SND.WND": only segments that are not older than the last update.
+    #[inline]
+    pub(super) fn update_peer_window(&mut self, packet: &Packet) {
+        let window = u32::from(packet.window) << self.agreed.send_shift;
+        if self.state < State::Established {
+            self.sending.window = window;
+            return;
+        }
+        let mut update = packet.ack == self.sending.highest_ack && window > self.sending.window;
+        if packet.ack > self.sending.highest_ack {
+            let advance = (packet.ack - self.sending.highest_ack) as u64;
+            self.statistics.count_acked(advance, self.tcb.now);
+            self.sending.highest_ack = packet.ack;
+            update = true;
+        }
+        if packet.seq > self.sending.window_seq {
+            self.sending.window_seq = packet.seq;
+            update = true;
+        }
+        if update {
+            self.sending.window = window;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn estimate_rtt(&mut self, packet: &Packet) {
+        if self.round_trips.is_idle() {
+            return; // a receiver mostly is
+        }
+        let has_echo = self.agreed.timestamps && packet.options.has_timestamps();
+        let sample = has_echo.then(|| P::rtt_of_echo(self.tcb.now, packet.ts_ecr));
+        self.round_trips.on_ack(packet.ack, sample, &mut self.tcb);
+    }
+
+    #[inline(always)] // on every packet that arrives at a host
+    fn on_segment_established<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = control_flags(packet);
+        if flags == Flags::ACK {
+            if packet.ack < self.sending.scoreboard.head() {
+                return; // an old duplicate
+            }
+            if packet.ack > self.tcb.high_tx_mark {
+                self.send_ack(env); // acknowledges what was never sent
+            } else {
+                self.on_ack(packet, env);
+            }
+        } else if flags == Flags::FIN || flags == Flags::FIN.with(Flags::ACK) {
+            self.on_fin(packet, env);
+        } else if flags == Flags::default() {
+            self.on_data(packet, env);
+            if self.receiving.reassembly.finished() {
+                self.on_fin(packet, env);
+            }
+        } else if flags != Flags::SYN && flags != Flags::SYN.with(Flags::ACK) {
+            if flags != Flags::RST {
+                self.reset(env);
+            }
+            self.close_and_notify(env);
+        }
+    }
+
+    fn on_segment_syn_sent<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = packet.flags;
+        let answers = flags.has(Flags::SYN) && flags.has(Flags::ACK);
+        if !answers || packet.ack != self.tcb.next_tx_seq + 1 {
+            // A port that does not listen answers with an ACK beside the RST, which ns-3 ignores.
+            if flags == Flags::RST {
+                self.close_and_notify(env);
+            }
+            return;
+        }
+        self.establish(env);
+        self.receiving.reassembly.set_next_rx(packet.seq + 1);
+        self.sync_rx();
+        self.update_pacing_rate();
+        self.send_control(Flags::ACK, env);
+        let agreed = flags.0 & ECN_SETUP.0 == Flags::ECE.0;
+        self.tcb.ecn_state = if self.tcb.use_ecn != UseEcn::Off && agreed {
+            EcnState::Idle
+        } else {
+            EcnState::Disabled
+        };
+        self.send_pending(env);
+        self.arm(Timer::Opening, Time::ZERO, env);
+        self.receiving.acks.on_established();
+    }
+
+    /// The SYN is answered in an event of its own, as by a forked socket.
+    pub(super) fn complete_fork<E: Environment>(&mut self, env: &mut E) {
+        self.sending.syns_left = self.config.connect_count;
+        self.sending.retries_left = self.config.data_retries;
+        self.sync_rx();
+        self.answer_syn(env);
+    }
+
+    fn answer_syn<E: Environment>(&mut self, env: &mut E) {
+        let agreed = self.tcb.use_ecn != UseEcn::Off && self.ecn.peer_asks;
+        let flags = Flags::SYN.with(Flags::ACK);
+        self.send_control(if agreed { flags.with(Flags::ECE) } else { flags }, env);
+        self.tcb.ecn_state = if agreed { EcnState::Idle } else { EcnState::Disabled };
+    }
+
+    fn on_segment_syn_rcvd<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let flags = control_flags(packet);
+        let completes = flags == Flags::ACK && packet.ack == self.tcb.next_tx_seq + 1;
+        if completes || flags == Flags::default() {
+            self.establish(env);
+            self.receiving.acks.on_established();
+            self.on_ack(packet, env);
+            self.update_pacing_rate();
+            self.offer_space(env);
+        } else if flags == Flags::SYN {
+            // The SYN-ACK was lost.
+            self.receiving.reassembly.set_next_rx(packet.seq + 1);
+            self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
+            self.answer_syn(env);
+        } else if flags == Flags::FIN.with(Flags::ACK) {
+            if packet.seq == self.receiving.reassembly.next_rx() {
+                let state = self.state;
+                self.establish(env);
+                self.state = state;
+                self.on_fin(packet, env);
+            }
+        } else {
+            if flags != Flags::RST {
+                self.reset(env);
+            }
+            self.close_and_notify(env);
+        }
+    }
+
+    /// Our SYN is acknowledged: data begins one beyond it.
+    fn establish<E: Environment>(&mut self, env: &mut E) {
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Open);
+        self.set_cong_state(CongState::Open);
+        self.state = State::Established;
+        self.sending.connected = true;
+        self.disarm(Timer::Retransmit, env);
+        self.tcb.next_tx_seq += 1;
+        self.tcb.high_tx_mark = self.tcb.next_tx_seq;
+        self.sending.scoreboard.set_head(self.tcb.next_tx_seq);
+    }
+
+    /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
+    pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let expected = self.receiving.reassembly.next_rx();
+        let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
+        else {
+            self.send_ack(env);
+            return;
+        };
+        self.sync_rx();
+        if self.receiving.reassembly.next_rx() > expected {
+            env.readable(in_order);
+            if self.receiving.reassembly.finished() && !packet.flags.has(Flags::FIN) {
+                self.on_peer_closed(env);
+                return;
+            }
+        }
+        let next = self.receiving.reassembly.next_rx();
+        if self.receiving.reassembly.has_gap() || next > expected + u32::from(packet.payload) {
+            self.cwnd_event(CaEvent::NonDelayedAck, env);
+            self.send_ack(env);
+            return;
+        }
+        self.acknowledge_in_order(u32::from(packet.payload), env);
+    }
+
+    /// Of data that came in order: at once, or a little later (RFC 1122 section 4.2.3.2).
+    #[inline(always)]
+    pub(super) fn acknowledge_in_order<E: Environment>(&mut self, bytes: u32, env: &mut E) {
+        match self.receiving.acks.on_data(&self.tcb, bytes) {
+            None => {
+                self.disarm(Timer::DelayedAck, env);
+                self.receiving.acks.on_ack_sent();
+                self.cwnd_event(CaEvent::NonDelayedAck, env);
+                self.send_ack(env);
+            }
+            Some(delay) => {
+                self.cwnd_event(CaEvent::DelayedAck, env);
+                if !self.is_pending(Timer::DelayedAck) {
+                    self.arm(Timer::DelayedAck, delay, env);
+                }
+            }
+        }
+    }
+}
+
+/// The flags without PSH, URG and the ECN bits.
+fn control_flags(packet: &Packet) -> Flags {
+    packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0))
+}

@@ -1,0 +1,291 @@
+//! One end of a connection.
+
+mod ack;
+mod close;
+mod congestion;
+mod input;
+mod output;
+mod parts;
+mod round_trips;
+mod statistics;
+mod steady;
+mod timers;
+
+use std::sync::Arc;
+
+use super::config::Config;
+use super::control::Control;
+use super::loss::Flight;
+use super::profile::{Ns3, Profile};
+use super::recovery::Recovery;
+use super::tcb::{CongState, EcnState, Tcb};
+use crate::base::time::Time;
+use crate::packet::{Flags, Packet, SackBlock, SackBlocks};
+use congestion::Congestion;
+use parts::{Agreed, EcnMarks, Receiving, Sending};
+use round_trips::RoundTrips;
+pub use statistics::Statistics;
+
+/// What a socket may set; each at most once at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Timer {
+    /// Retransmission of data, SYN or FIN.
+    Retransmit,
+    DelayedAck,
+    /// Data was written: send it in the next nanosecond.
+    SendPending,
+    /// The pacing gap is over.
+    Pacing,
+    /// The connection opens: answer the SYN that has just been accepted, or tell the application that it is
+    /// established.
+    Opening,
+    // From here on those that few connections set, or that are set at the end.
+    /// Zero window probe.
+    Persist,
+    /// Repetition of the FIN in LAST_ACK.
+    LastAck,
+    TimeWait,
+    /// Data that came out of order has been held back long enough.
+    Resequencing,
+    /// Loss detection wants to be called.
+    Loss,
+}
+
+impl Timer {
+    pub const COUNT: usize = 10;
+    /// So many of them are those that most connections set.
+    pub const USUAL: usize = Timer::Persist as usize;
+    pub const ALL: [Timer; Timer::COUNT] = [
+        Timer::Retransmit,
+        Timer::DelayedAck,
+        Timer::SendPending,
+        Timer::Pacing,
+        Timer::Opening,
+        Timer::Persist,
+        Timer::LastAck,
+        Timer::TimeWait,
+        Timer::Resequencing,
+        Timer::Loss,
+    ];
+}
+
+/// What an application does when it may write: several writes of `size` bytes (the last may be
+/// shorter), and perhaps a close.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Write {
+    pub bytes: u32,
+    pub size: u32,
+    pub close: bool,
+}
+
+/// The world around a socket.
+pub trait Environment {
+    /// Hands a segment to the network.  Flow, direction and destination are not the socket's business.
+    fn transmit(&mut self, segment: Packet);
+
+    /// The same for a segment with SACK blocks.
+    fn transmit_with_sacks(&mut self, segment: Packet, blocks: &[SackBlock]);
+
+    /// The SACK blocks of the segment that has arrived, if it has some.
+    fn sacks(&self) -> &SackBlocks;
+
+    /// Sets a timer that is not pending.
+    fn arm(&mut self, timer: Timer, at: Time);
+
+    /// The timer will not fire.
+    fn disarm(&mut self, timer: Timer);
+
+    /// The connection is established.
+    fn connected(&mut self);
+
+    /// The application may write up to `free` bytes; says what it does.
+    fn writable(&mut self, free: u32) -> Write;
+
+    /// `bytes` in order for the application, which reads them at once.
+    fn readable(&mut self, bytes: u32);
+
+    /// No shortcuts: what the tests compare the steady state's with.
+    fn is_plain(&self) -> bool {
+        false
+    }
+}
+
+/// RFC 9293 section 3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Closed,
+    Listen,
+    SynSent,
+    SynRcvd,
+    Established,
+    CloseWait,
+    LastAck,
+    FinWait1,
+    FinWait2,
+    Closing,
+    TimeWait,
+}
+
+/// What the retransmission timer does when it fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RetransmitAction {
+    Data,
+    /// Repeats a SYN or FIN with these flags.
+    Control(Flags),
+}
+
+/// One end of a TCP connection.
+#[derive(Debug)]
+pub struct Socket<P: Profile = Ns3> {
+    pub tcb: Tcb,
+    pub statistics: Statistics,
+    config: Arc<Config>,
+    congestion: Congestion,
+    state: State,
+    /// False once the end point is gone: nothing is sent or received any more.
+    open: bool,
+    pending_timers: u16,
+    /// The last look for something to send found nothing, and nothing has been written since.
+    found_nothing: bool,
+    retransmit_action: RetransmitAction,
+
+    sending: Sending<P>,
+    round_trips: RoundTrips<P::Rtt>,
+    receiving: Receiving<P::Acks>,
+    agreed: Agreed,
+    ecn: EcnMarks,
+}
+
+impl<P: Profile> Socket<P> {
+    /// A closed socket.
+    pub fn new(config: Arc<Config>, control: Control, recovery: Box<dyn Recovery>) -> Self {
+        let tcb = Tcb {
+            initial_cwnd: config.initial_cwnd,
+            initial_ssthresh: config.initial_ssthresh,
+            segment_size: config.segment_size,
+            use_ecn: config.use_ecn,
+            pacing: config.pacing,
+            pacing_rate: config.max_pacing_rate,
+            max_pacing_rate: config.max_pacing_rate,
+            pacing_ss_ratio: config.pacing_ss_ratio,
+            pacing_ca_ratio: config.pacing_ca_ratio,
+            pace_initial_window: config.pace_initial_window,
+            ..Tcb::default()
+        };
+        let congestion = Congestion::new(control, recovery);
+        Socket {
+            statistics: Statistics::default(),
+            state: State::Closed,
+            open: true,
+            pending_timers: 0,
+            found_nothing: false,
+            retransmit_action: RetransmitAction::Data,
+            sending: Sending::new(&config, congestion.rate_estimator()),
+            round_trips: RoundTrips::new(&config, P::INITIAL_RTT),
+            receiving: Receiving::new(&config),
+            agreed: Agreed::new(&config),
+            ecn: EcnMarks::default(),
+            congestion,
+            config,
+            tcb,
+        }
+    }
+
+    /// Waits for a SYN, as the receiving application's socket; it never sends data, so that it
+    /// answers the peer's FIN with its own.
+    pub fn listen(&mut self) {
+        self.state = State::Listen;
+        self.receiving.is_sink = true;
+        self.receiving.is_listening = true;
+        self.sending.close_on_empty = true;
+    }
+
+    /// Opens the connection: sends the SYN.
+    pub fn connect<E: Environment>(&mut self, now: Time, env: &mut E) {
+        self.tcb.now = now;
+        self.congestion.algorithm().init(&mut self.tcb);
+        self.round_trips.reset();
+        self.sending.syns_left = self.config.connect_count;
+        self.sending.retries_left = self.config.data_retries;
+        self.send_syn(env);
+        self.state = State::SynSent;
+        self.tcb.ecn_state = EcnState::Disabled; // until the peer has agreed
+    }
+
+    /// Nothing will happen here unless a packet comes, and then nothing that anybody sees: no timer is
+    /// pending but the one that ends TIME_WAIT.
+    pub fn is_over(&self) -> bool {
+        let is_silent =
+            !self.open || matches!(self.state, State::Closed | State::Listen | State::TimeWait);
+        is_silent && self.pending_timers & !(1 << Timer::TimeWait as u16) == 0
+    }
+
+    /// The retransmission timeout, doubled by those that have happened since the last sample.
+    pub fn rto(&self) -> Time {
+        self.round_trips.rto
+    }
+
+    /// Closed once the end point is gone.
+    #[cfg(test)]
+    pub fn state_name(&self) -> String {
+        format!("{:?}", if self.open { self.state } else { State::Closed })
+    }
+
+    /// Another look for something to send would find nothing and change nothing, until somebody calls.
+    pub fn found_nothing_to_send(&self) -> bool {
+        self.found_nothing
+    }
+
+    /// `timer` has run, and there was nothing to do.
+    pub fn forget(&mut self, timer: Timer) {
+        self.pending_timers &= !(1 << timer as u16);
+    }
+
+    fn is_pending(&self, timer: Timer) -> bool {
+        self.pending_timers & (1 << timer as u16) != 0
+    }
+
+    #[inline(always)] // with a timer that the compiler knows it is a few stores
+    fn arm<E: Environment>(&mut self, timer: Timer, delay: Time, env: &mut E) {
+        self.pending_timers |= 1 << timer as u16;
+        env.arm(timer, self.tcb.now + delay);
+    }
+
+    #[inline(always)]
+    fn disarm<E: Environment>(&mut self, timer: Timer, env: &mut E) {
+        if self.is_pending(timer) {
+            self.pending_timers &= !(1 << timer as u16);
+            env.disarm(timer);
+        }
+    }
+
+    /// Replaces the congestion state and keeps account of recovery episodes.
+    fn set_cong_state(&mut self, state: CongState) {
+        self.statistics.count_state(&self.tcb, state);
+        self.tcb.cong_state = state;
+    }
+
+    /// Asks loss detection.
+    #[inline(always)]
+    fn detect<R>(&mut self, call: impl FnOnce(&mut P::Loss, Flight<'_>) -> R) -> R {
+        let Sending { loss, scoreboard, .. } = &mut self.sending;
+        let (feedback, rto) = (self.agreed.feedback(), self.round_trips.rto);
+        call(loss, Flight { tcb: &self.tcb, scoreboard, feedback, rto })
+    }
+
+    /// Evaluates the pipe and publishes it.
+    #[inline]
+    fn bytes_in_flight(&mut self) -> u32 {
+        self.tcb.bytes_in_flight = self.sending.scoreboard.bytes_in_flight();
+        self.tcb.bytes_in_flight
+    }
+
+    fn unacked_bytes(&self) -> u32 {
+        (self.tcb.high_tx_mark - self.sending.scoreboard.head()) as u32
+    }
+
+    fn sync_rx(&mut self) {
+        self.tcb.next_rx_seq = self.receiving.reassembly.next_rx();
+    }
+}

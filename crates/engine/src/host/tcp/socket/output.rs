@@ -1,0 +1,416 @@
+//! Sending: data while the window allows, control segments, and what the application writes.
+
+use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::control::CaEvent;
+use crate::host::tcp::loss::LossDetection;
+use crate::host::tcp::pacing::Pacing;
+use crate::host::tcp::profile::Profile;
+use crate::host::tcp::rate::Pipe;
+use crate::host::tcp::scoreboard::Rule3;
+use crate::host::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
+use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER};
+
+/// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3.
+const TIMESTAMPS: u32 = 10;
+const WINDOW_SCALE: u32 = 3;
+const SACK_PERMITTED: u32 = 2;
+
+impl<P: Profile> Socket<P> {
+    /// The application may write: takes what it has to say.
+    #[inline(never)]
+    pub fn offer_space<E: Environment>(&mut self, env: &mut E) {
+        self.offer_space_here(env);
+    }
+
+    /// The same where it happens most.
+    #[inline(always)]
+    pub(super) fn offer_space_here<E: Environment>(&mut self, env: &mut E) {
+        if self.receiving.is_sink {
+            return;
+        }
+        let free = self.sending.scoreboard.available();
+        if free == 0 {
+            return;
+        }
+        let write = env.writable(free);
+        self.write(write, env);
+    }
+
+    /// The application writes at a time of its own; returns whether the write is accepted.
+    pub fn send<E: Environment>(&mut self, bytes: u32, now: Time, env: &mut E) -> bool {
+        self.tcb.now = now;
+        let may_write =
+            matches!(self.state, State::SynSent | State::Established | State::CloseWait);
+        if !may_write || self.sending.scoreboard.available() < bytes {
+            return false;
+        }
+        self.write(Write { bytes, size: bytes, close: false }, env);
+        self.settle_loss_timer(env);
+        true
+    }
+
+    /// Accepts a write that fits.  It leaves later, by an event of its own.
+    #[inline(always)] // on every acknowledgement
+    fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
+        self.found_nothing = false;
+        // Each write re-evaluates "application limited" (RateEstimator) with the pipe as it is known.
+        // The first write knows it as last evaluated; asking for the window evaluates it, so that the
+        // second may find another.  From then on only what is unsent changes, and grows: none of
+        // the later writes would find a limit that the second has not found.
+        let first = write.size.min(write.bytes);
+        if first > 0 {
+            self.accept(first);
+            let may_send = matches!(self.state, State::Established | State::CloseWait);
+            if may_send && self.available_window() > 0 && !self.is_pending(Timer::SendPending) {
+                self.arm(Timer::SendPending, P::WRITE_DELAY, env);
+            }
+            let rest = write.bytes - first;
+            if rest > 0 {
+                let second = rest.min(write.size);
+                self.accept(second);
+                self.sending.scoreboard.add(rest - second);
+            }
+        }
+        self.statistics.written_bytes += u64::from(write.bytes);
+        if write.close {
+            self.close(env);
+        }
+    }
+
+    /// A write of `bytes`.
+    #[inline]
+    fn accept(&mut self, bytes: u32) {
+        self.sending.scoreboard.add(bytes);
+        let unsent = self.sending.scoreboard.tail() - self.tcb.next_tx_seq;
+        self.sending.rate.check_app_limited(unsent, self.pipe());
+    }
+
+    /// Sends while the window, the pacing timer and the data allow (RFC 6675 section 5, step C).
+    #[inline]
+    pub(super) fn send_pending<E: Environment>(&mut self, env: &mut E) {
+        if self.sending.scoreboard.size() > 0 && self.open {
+            self.send_some(env);
+        }
+    }
+
+    fn send_some<E: Environment>(&mut self, env: &mut E) {
+        if !self.send_steadily(env) {
+            self.send_what_there_is(env);
+        }
+    }
+
+    #[inline(never)]
+    fn send_what_there_is<E: Environment>(&mut self, env: &mut E) {
+        loop {
+            let window = self.available_window();
+            self.found_nothing = true;
+            if window == 0 || (self.is_pacing() && self.is_pending(Timer::Pacing)) {
+                return;
+            }
+            if self.tcb.cong_state == CongState::Open && self.state == State::FinWait1 {
+                return;
+            }
+            let in_recovery = self.agreed.sack && self.tcb.cong_state == CongState::Recovery;
+            let rule3 = if in_recovery { Rule3::Applies } else { Rule3::Skipped };
+            let next = self.sending.scoreboard.next_segment(rule3, self.sending.window);
+            let Some((seq, most)) = next else { return };
+            let data = self.sending.scoreboard.size_from(seq);
+            let segment_size = self.tcb.segment_size;
+            // Silly window avoidance (RFC 9293 section 3.8.6.2.1): rather wait than cut a segment.
+            if window < segment_size && data > window {
+                return;
+            }
+            self.found_nothing = false;
+            if data < window {
+                self.offer_space(env);
+            }
+            // Nagle (RFC 896).
+            if !self.config.no_delay && self.unacked_bytes() > 0 && data < segment_size {
+                return;
+            }
+            self.tcb.next_tx_seq = seq;
+            if self.tcb.bytes_in_flight == 0 {
+                self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::TxStart);
+            }
+            let len = window.min(segment_size).min(most);
+            let flags = if self.sending.connected { Flags::ACK } else { Flags::default() };
+            let sent = self.send_data(seq, len, flags, env);
+            self.tcb.next_tx_seq += sent;
+            if self.is_pacing() && !self.is_pending(Timer::Pacing) {
+                let gap = self.pacing_gap(sent);
+                self.arm(Timer::Pacing, gap, env);
+                return;
+            }
+        }
+    }
+
+    /// Sends at most `max` bytes from `seq`, in a segment with `flags` and those that are due; returns
+    /// how many.
+    pub(super) fn send_data<E: Environment>(
+        &mut self,
+        seq: Seq,
+        max: u32,
+        flags: Flags,
+        env: &mut E,
+    ) -> u32 {
+        let now = self.tcb.now;
+        let in_flight = self.bytes_in_flight();
+        let Some(index) = self.sending.scoreboard.take(max, seq, now) else { return 0 };
+        let sent_rate = self.sending.rate.on_sent(now, in_flight);
+        let segment = self.sending.scoreboard.segment_mut(index);
+        segment.rate = sent_rate;
+        let (len, is_retransmission) = (segment.len, segment.retransmitted);
+
+        if self.is_pacing() && !self.is_pending(Timer::Pacing) {
+            let gap = self.pacing_gap(len);
+            self.arm(Timer::Pacing, gap, env);
+        }
+        let mut flags = flags;
+        if flags.has(Flags::ACK) {
+            self.disarm(Timer::DelayedAck, env);
+            self.receiving.acks.on_ack_sent();
+        }
+        // RFC 3168 section 6.1.2: CWR on the first new segment after the window was reduced.
+        if self.tcb.ecn_state == EcnState::EceRcvd
+            && self.ecn.echo > self.ecn.cwr
+            && !is_retransmission
+        {
+            self.tcb.ecn_state = EcnState::CwrSent;
+            self.ecn.cwr = seq;
+            flags = flags.with(Flags::CWR);
+        }
+        // RFC 3168 section 6.1.5: no ECT on retransmissions (RFC 8257 lifts that for DCTCP).
+        let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
+        let is_ect = dctcp || (self.tcb.ecn_state != EcnState::Disabled && !is_retransmission);
+        if self.sending.close_on_empty && self.sending.scoreboard.size_from(seq + len) == 0 {
+            flags = flags.with(Flags::FIN);
+            match self.state {
+                State::Established => self.state = State::FinWait1,
+                State::CloseWait => self.state = State::LastAck,
+                _ => {}
+            }
+        }
+        let window = self.window_field(self.agreed.receive_shift);
+        let mut packet = self.segment(seq, flags, window, len);
+        packet.ecn = self.ecn_field(is_ect);
+        if !self.is_pending(Timer::Retransmit) {
+            self.arm_retransmit(RetransmitAction::Data, env);
+        }
+        self.statistics.count_departure(&self.tcb, seq, len);
+        env.transmit(packet);
+
+        let in_flight = self.bytes_in_flight();
+        self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(self.tcb.segment_size);
+        if is_retransmission {
+            self.round_trips.on_retransmitted(seq, len);
+        } else {
+            self.round_trips.on_sent(seq, len, now);
+        }
+        if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Cwr) {
+            self.congestion.on_sent(len);
+        }
+        self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + len);
+        self.detect(|loss, flight| loss.on_sent(flight, seq, len));
+        len
+    }
+
+    pub(super) fn send_syn<E: Environment>(&mut self, env: &mut E) {
+        let mut flags = Flags::SYN;
+        if self.tcb.use_ecn == UseEcn::On {
+            flags = flags.with(Flags::ECE).with(Flags::CWR); // RFC 3168 section 6.1.1
+        }
+        self.send_control(flags, env);
+    }
+
+    /// An ACK that echoes congestion if there is any to echo (RFC 3168 section 6.1.3).
+    pub(super) fn send_ack<E: Environment>(&mut self, env: &mut E) {
+        if matches!(self.tcb.ecn_state, EcnState::CeRcvd | EcnState::SendingEce) {
+            self.send_control(Flags::ACK.with(Flags::ECE), env);
+            self.tcb.ecn_state = EcnState::SendingEce;
+        } else {
+            self.send_control_here(Flags::ACK, env);
+        }
+    }
+
+    /// The SACK blocks of a segment without data: as many as its header has room for.
+    fn sacks_to_send(&self, flags: Flags) -> &[SackBlock] {
+        if !self.agreed.sack || !flags.has(Flags::ACK) {
+            return &[];
+        }
+        let blocks = self.receiving.reassembly.sack_blocks();
+        let room = if self.agreed.timestamps { 3 } else { 4 };
+        &blocks[..blocks.len().min(room)]
+    }
+
+    /// Sends a segment without data.
+    #[inline(never)]
+    pub(super) fn send_control<E: Environment>(&mut self, flags: Flags, env: &mut E) {
+        self.send_control_here(flags, env);
+    }
+
+    /// The same for flags that the compiler knows.
+    #[inline(always)]
+    fn send_control_here<E: Environment>(&mut self, flags: Flags, env: &mut E) {
+        if !self.open {
+            return;
+        }
+        let mut flags = flags;
+        let mut seq = self.tcb.next_tx_seq;
+        if flags.has(Flags::FIN) {
+            flags = flags.with(Flags::ACK);
+        } else if matches!(self.state, State::FinWait1 | State::LastAck | State::Closing) {
+            seq += 1; // beyond the FIN
+        }
+        self.round_trips.restart_rto();
+        let has_syn = flags.has(Flags::SYN);
+        let mut window = self.window_field(self.agreed.receive_shift);
+        if has_syn {
+            if self.agreed.window_scaling {
+                self.agreed.receive_shift = self.config.window_shift();
+            }
+            if self.sending.syns_left == 0 {
+                self.round_trips.reset();
+                self.state = State::Closed;
+                self.close_end_point(env);
+                return;
+            }
+            // RFC 6298 section 5.5: back off with every attempt.
+            let attempt = self.config.connect_count - self.sending.syns_left;
+            self.round_trips.rto = Time(self.config.connect_timeout.0 << attempt);
+            self.sending.syns_left -= 1;
+            if self.sending.syns_left == self.config.connect_count - 1 {
+                self.round_trips.on_sent(seq, 0, self.tcb.now);
+            } else {
+                self.round_trips.on_retransmitted(seq, 0);
+            }
+            window = self.window_field(0); // never scaled
+        }
+        let mut packet = self.segment(seq, flags, window, 0);
+        // RFC 8257 section 3: DCTCP sets ECT on everything.
+        packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
+        if flags.has(Flags::ACK) {
+            self.disarm(Timer::DelayedAck, env);
+            self.receiving.acks.on_ack_sent();
+            self.receiving.highest_ack_sent = self.receiving.highest_ack_sent.max(packet.ack);
+        }
+        match self.sacks_to_send(flags) {
+            [] => env.transmit(packet),
+            blocks => {
+                // Another one, so that the usual one need not be in memory before it is in the network.
+                let ip_bytes = IP_HEADER + self.tcp_header(flags, blocks.len() as u32);
+                env.transmit_with_sacks(Packet { ip_bytes, ..packet }, blocks);
+            }
+        }
+        let guarded = has_syn || flags.has(Flags::FIN);
+        if guarded && !self.is_pending(Timer::Retransmit) {
+            self.arm_retransmit(RetransmitAction::Control(flags), env);
+        }
+    }
+
+    /// Arms the retransmission timer with the present RTO.
+    pub(super) fn arm_retransmit<E: Environment>(&mut self, action: RetransmitAction, env: &mut E) {
+        self.retransmit_action = action;
+        self.arm(Timer::Retransmit, self.round_trips.rto, env);
+    }
+
+    /// As last evaluated.
+    #[inline]
+    fn pipe(&self) -> Pipe {
+        Pipe {
+            cwnd: self.tcb.cwnd,
+            in_flight: self.tcb.bytes_in_flight,
+            lost: self.sending.scoreboard.lost_out(),
+            retransmitted: self.sending.scoreboard.retrans_out(),
+            segment_size: self.tcb.segment_size,
+        }
+    }
+
+    /// What cwnd and the peer's window leave.
+    #[inline]
+    pub(super) fn available_window(&mut self) -> u32 {
+        let window = self.sending.window.min(self.tcb.cwnd);
+        window.saturating_sub(self.bytes_in_flight())
+    }
+
+    /// The window field for the next segment, in units of 2^`shift` bytes (RFC 7323 section 2.3).
+    #[inline]
+    pub(super) fn window_field(&mut self, shift: u8) -> u16 {
+        if !self.receiving.reassembly.got_fin() {
+            self.receiving.advertised =
+                (self.receiving.reassembly.max_rx() - self.receiving.reassembly.next_rx()) as u32;
+        }
+        (self.receiving.advertised >> shift).min(self.config.max_window) as u16
+    }
+
+    /// Headers with the options of the moment; no SACK blocks.
+    #[inline(always)]
+    pub(super) fn segment(&self, seq: Seq, flags: Flags, window: u16, len: u32) -> Packet {
+        let header = self.tcp_header(flags, 0);
+        Packet {
+            seq,
+            ack: self.receiving.reassembly.next_rx(),
+            ts_val: if self.agreed.timestamps { self.tcb.now.ms() as u32 } else { 0 },
+            ts_ecr: if self.agreed.timestamps { self.agreed.timestamp_to_echo } else { 0 },
+            options: self.options(flags),
+            ip_bytes: IP_HEADER + header + len,
+            payload: len as u16,
+            window,
+            flags,
+            ..Packet::default()
+        }
+    }
+
+    pub(super) fn ecn_field(&self, is_ect: bool) -> Ecn {
+        if is_ect { P::ecn(self.tcb.ect, self.config.tos) } else { Ecn::NotEct }
+    }
+
+    fn options(&self, flags: Flags) -> Options {
+        let options = Options::new(self.agreed.timestamps);
+        if !flags.has(Flags::SYN) {
+            return options;
+        }
+        options.with_syn(
+            self.agreed.sack,
+            self.agreed.window_scaling.then_some(self.agreed.receive_shift),
+        )
+    }
+
+    /// TCP header bytes: options padded to whole words.
+    fn tcp_header(&self, flags: Flags, sacks: u32) -> u32 {
+        let syn = flags.has(Flags::SYN);
+        let mut options = 0;
+        if self.agreed.timestamps {
+            options += TIMESTAMPS;
+        }
+        if syn && self.agreed.window_scaling {
+            options += WINDOW_SCALE;
+        }
+        if syn && self.agreed.sack {
+            options += SACK_PERMITTED;
+        }
+        if sacks > 0 {
+            options += 2 + 8 * sacks;
+        }
+        TCP_HEADER + options.next_multiple_of(4)
+    }
+
+    /// The time until the next segment after one of `bytes`.
+    pub(super) fn pacing_gap(&mut self, bytes: u32) -> Time {
+        self.sending.pacing.gap(&self.tcb, bytes)
+    }
+
+    #[inline(always)]
+    pub(super) fn is_pacing(&self) -> bool {
+        self.sending.pacing.is_active(&self.tcb)
+    }
+
+    #[inline]
+    pub(super) fn update_pacing_rate(&mut self) {
+        if self.tcb.pacing && !self.congestion.is_rate_control() {
+            self.sending.pacing.update_rate(&mut self.tcb);
+        }
+    }
+}

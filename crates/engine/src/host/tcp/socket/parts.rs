@@ -1,0 +1,194 @@
+//! What a socket is made of.
+
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::config::Config;
+use crate::host::tcp::loss::{Feedback, LossDetection};
+use crate::host::tcp::profile::Profile;
+use crate::host::tcp::rate::RateEstimator;
+use crate::host::tcp::reassembly::Reassembly;
+use crate::host::tcp::resequencing::Resequencer;
+use crate::host::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
+use crate::packet::SackBlock;
+
+/// The half that sends data.
+#[derive(Debug)]
+pub(super) struct Sending<P: Profile> {
+    pub scoreboard: Scoreboard,
+    pub loss: P::Loss,
+    /// When loss detection is to be called.
+    pub loss_due: Option<Time>,
+    pub rate: RateEstimator,
+    /// Attempts left to connect, and timeouts in a row left before the connection is given up.
+    pub syns_left: u32,
+    pub retries_left: u32,
+    pub dup_acks: u32,
+    /// The recovery point: the episode ends when it is acknowledged.
+    pub recover: Seq,
+    pub is_recover_active: bool,
+    pub is_first_partial_ack: bool,
+    /// Bytes acknowledged that do not make a segment yet.
+    pub acked_remainder: u32,
+    /// The peer's window, in bytes.
+    pub window: u32,
+    pub highest_ack: Seq,
+    /// Highest sequence number of a segment that updated the window.
+    pub window_seq: Seq,
+    /// Until the next probe of a closed window.
+    pub persist_timeout: Time,
+    pub close_on_empty: bool,
+    pub connected: bool,
+    pub pacing: P::Pacing,
+}
+
+/// The two that follow what is delivered.
+struct Followers<'a, L> {
+    rate: &'a mut RateEstimator,
+    loss: &'a mut L,
+}
+
+impl<L: LossDetection> Deliveries for Followers<'_, L> {
+    #[inline(always)]
+    fn on_delivered(&mut self, now: Time, segment: &mut Segment) {
+        self.loss.on_delivered(now, segment);
+        self.rate.on_delivered(now, segment.len, segment.last_sent, &mut segment.rate);
+    }
+}
+
+impl<P: Profile> Sending<P> {
+    pub(super) fn new(config: &Config, rate: RateEstimator) -> Self {
+        Sending {
+            scoreboard: Scoreboard::new(config.send_buffer, config.segment_size),
+            loss: P::Loss::new(config),
+            loss_due: None,
+            rate,
+            syns_left: config.connect_count,
+            retries_left: config.data_retries,
+            dup_acks: 0,
+            recover: Seq(0),
+            is_recover_active: false,
+            is_first_partial_ack: true,
+            acked_remainder: 0,
+            window: 0,
+            highest_ack: Seq(0),
+            window_seq: Seq(0),
+            persist_timeout: config.persist_timeout,
+            close_on_empty: false,
+            connected: false,
+            pacing: P::Pacing::default(),
+        }
+    }
+
+    /// See [`Scoreboard::discard_up_to`].
+    #[inline(always)]
+    pub(super) fn discard_up_to(&mut self, ack: Seq, now: Time) {
+        let Sending { scoreboard, rate, loss, .. } = self;
+        scoreboard.discard_up_to(ack, now, &mut Followers { rate, loss });
+    }
+
+    /// See [`Scoreboard::update`].
+    pub(super) fn update(&mut self, blocks: &[SackBlock], now: Time) -> u32 {
+        let Sending { scoreboard, rate, loss, .. } = self;
+        scoreboard.update(blocks, now, &mut Followers { rate, loss })
+    }
+
+    /// Whole segments in `bytes` of `size` each; the rest is carried over.
+    #[inline]
+    pub(super) fn count_segments(&mut self, bytes: u32, size: u32) -> u32 {
+        // Mostly one or two, which take no division.
+        let (mut segments, rest) = match bytes.wrapping_sub(size) {
+            0 => (1, 0),
+            rest if rest == size => (2, 0),
+            _ => (bytes / size, bytes % size),
+        };
+        self.acked_remainder += rest;
+        if self.acked_remainder >= size {
+            segments += 1;
+            self.acked_remainder -= size;
+        }
+        segments
+    }
+}
+
+/// The half that receives data.
+#[derive(Debug)]
+pub(super) struct Receiving<A> {
+    pub reassembly: Reassembly,
+    /// If data is held back that comes out of order.
+    pub resequencer: Option<Box<Resequencer>>,
+    pub acks: A,
+    pub highest_ack_sent: Seq,
+    /// The window offered last, in bytes.
+    pub advertised: u32,
+    /// The socket only receives.
+    pub is_sink: bool,
+    /// The port accepts connections, besides the one that there is.
+    pub is_listening: bool,
+    pub heard: HeardListening,
+}
+
+/// The timestamps that the listening port has kept, which takes no part in connections: the largest, and the
+/// one that the answer to a SYN echoes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HeardListening {
+    pub largest: u32,
+    pub to_echo: u32,
+}
+
+impl<A: AckPolicy> Receiving<A> {
+    pub(super) fn new(config: &Config) -> Self {
+        let timeout = config.resequencing_timeout;
+        let resequences = timeout > Time::ZERO;
+        Receiving {
+            reassembly: Reassembly::new(config.receive_buffer),
+            resequencer: resequences.then(|| Box::new(Resequencer::new(timeout))),
+            acks: A::new(config),
+            highest_ack_sent: Seq(0),
+            advertised: 0,
+            is_sink: false,
+            is_listening: false,
+            heard: HeardListening::default(),
+        }
+    }
+}
+
+/// The options that both ends have agreed on; until the peer's SYN, those that this end offers.
+#[derive(Debug)]
+pub(super) struct Agreed {
+    pub sack: bool,
+    pub timestamps: bool,
+    pub window_scaling: bool,
+    /// Shifts of the window field: of segments that arrive, and that leave.
+    pub send_shift: u8,
+    pub receive_shift: u8,
+    /// TS.Recent (RFC 7323 section 4.3).
+    pub timestamp_to_echo: u32,
+}
+
+impl Agreed {
+    pub(super) fn new(config: &Config) -> Agreed {
+        Agreed {
+            sack: config.sack,
+            timestamps: config.timestamps,
+            window_scaling: config.window_scaling,
+            send_shift: 0,
+            receive_shift: 0,
+            timestamp_to_echo: 0,
+        }
+    }
+
+    pub(super) fn feedback(&self) -> Feedback {
+        if self.sack { Feedback::Sack } else { Feedback::DuplicateAcks }
+    }
+}
+
+/// ECN: the last sequence numbers of an echo received, a CE mark received, a CWR sent.
+#[derive(Debug, Default)]
+pub(super) struct EcnMarks {
+    pub echo: Seq,
+    pub ce: Seq,
+    pub cwr: Seq,
+    /// The SYN that was accepted asked for ECN.
+    pub peer_asks: bool,
+}

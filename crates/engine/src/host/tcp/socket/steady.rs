@@ -1,0 +1,270 @@
+//! The steady state: data that comes in order, acknowledgements of new data, and whole segments that are
+//! sent for the first time, while nothing is lost, marked or closing.
+//!
+//! Nearly every segment of a transfer is one of these.  Each takes the steps that the general path
+//! (`input.rs`, `ack.rs`, `output.rs`) would take, in the same order: those that are left once the
+//! conditions are known, which stand here in one place.  All else is the general path's, and with
+//! [`Environment::is_plain`] everything.
+
+use super::ack::Rto;
+use super::{Environment, RetransmitAction, Socket, State, Timer};
+use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::loss::LossDetection;
+use crate::host::tcp::profile::Profile;
+use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
+use crate::packet::{Ecn, Flags, Packet};
+
+impl<P: Profile> Socket<P> {
+    /// Takes the segment if it is one of the steady state.
+    #[inline(always)]
+    pub(super) fn take_steadily<E: Environment>(&mut self, packet: &Packet, env: &mut E) -> bool {
+        let is_usual = packet.flags == Flags::ACK
+            && packet.sacks == 0
+            && packet.window > 0
+            && self.open
+            && packet.options.has_timestamps() == self.agreed.timestamps;
+        // A detection with a timer may find losses where nothing looks like one.
+        let may_be_steady = !P::Loss::HAS_TIMER && is_usual && !env.is_plain();
+        if !may_be_steady || !self.is_undisturbed() || self.sending.window == 0 {
+            return false;
+        }
+        if packet.payload > 0 {
+            let is_next = self.has_only_received(packet);
+            if is_next {
+                self.take_next_data(packet, env);
+            }
+            is_next
+        } else {
+            let is_new = self.is_first_ack_of(packet);
+            if is_new {
+                self.take_new_ack(packet, env);
+            }
+            is_new
+        }
+    }
+
+    /// The connection is open in both directions, and nothing is deemed lost or to be answered with CWR.
+    #[inline(always)]
+    fn is_undisturbed(&self) -> bool {
+        self.state == State::Established
+            && self.tcb.cong_state == CongState::Open
+            && self.tcb.ecn_state != EcnState::EceRcvd
+    }
+
+    /// The segment brings the very next data to an end that has nothing to send, and nothing out of order.
+    #[inline(always)]
+    fn has_only_received(&self, packet: &Packet) -> bool {
+        packet.ack == self.tcb.high_tx_mark
+            && self.is_all_acked()
+            && self.sending.scoreboard.size() == 0
+            && self.round_trips.is_idle()
+            && self.receiving.reassembly.is_next(packet.seq)
+    }
+
+    /// The segment acknowledges data that was sent once, as is all that is in flight.
+    #[inline(always)]
+    fn is_first_ack_of(&self, packet: &Packet) -> bool {
+        packet.ack > self.sending.scoreboard.head()
+            && packet.ack <= self.tcb.high_tx_mark
+            && self.sending.scoreboard.is_unmarked()
+    }
+
+    /// The headers of such a segment say nothing new but of time and of the peer's window.
+    #[inline(always)]
+    fn take_headers<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if packet.ecn != Ecn::NotEct {
+            self.note_ecn(packet, env);
+        }
+        if self.agreed.timestamps {
+            self.process_timestamp(packet);
+        }
+        self.update_peer_window(packet);
+        self.tcb.last_acked_seq = packet.ack;
+        self.tcb.is_retrans_data_acked = false;
+    }
+
+    fn take_next_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let bytes = u32::from(packet.payload);
+        self.statistics.received_bytes += u64::from(bytes);
+        self.take_headers(packet, env);
+        self.tcb.last_acked_sacked = 0;
+        self.sample_rate(0, 0, self.tcb.bytes_in_flight);
+        self.receiving.reassembly.advance(bytes);
+        self.sync_rx();
+        env.readable(bytes);
+        self.acknowledge_in_order(bytes, env);
+    }
+
+    fn take_new_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        let (ack, now) = (packet.ack, self.tcb.now);
+        self.take_headers(packet, env);
+        self.estimate_rtt(packet);
+        let prior_in_flight = self.tcb.bytes_in_flight;
+        let delivered_before = self.sending.rate.delivered();
+        self.sending.discard_up_to(ack, now);
+        let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
+        self.tcb.last_acked_sacked = delivered;
+        self.publish_pipe();
+
+        let segments = self.sending.count_segments(delivered, self.tcb.segment_size);
+        self.sending.dup_acks = 0;
+        let srtt = self.tcb.srtt;
+        self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
+        self.sending.is_recover_active &= ack < self.sending.recover;
+        self.congestion.grow(&mut self.tcb, segments);
+        self.restart_here(ack, Rto::Anew, env);
+        self.update_pacing_rate();
+        self.sample_rate(delivered, 0, prior_in_flight);
+        self.send_pending(env);
+    }
+
+    /// Sends whole segments that were not sent before.  Returns whether nothing is left to do: the window,
+    /// the pacing timer or the fear of small segments stands in the way of more.
+    pub(super) fn send_steadily<E: Environment>(&mut self, env: &mut E) -> bool {
+        let is_steady = self.is_undisturbed()
+            && self.sending.connected
+            && !self.sending.close_on_empty
+            && self.sending.scoreboard.is_unmarked();
+        if !is_steady || env.is_plain() {
+            return false;
+        }
+        loop {
+            let window = self.sending.window.min(self.tcb.cwnd);
+            let room = window.saturating_sub(self.publish_pipe());
+            let (size, unsent) = (self.tcb.segment_size, self.sending.scoreboard.unsent());
+            let is_full = room == 0 || (room < size && unsent > room);
+            if is_full || (self.is_pacing() && self.is_pending(Timer::Pacing)) {
+                self.found_nothing = true;
+                return true;
+            }
+            if room < size || unsent < room || self.tcb.bytes_in_flight == 0 {
+                return false; // the application is asked, or the algorithm told
+            }
+            self.found_nothing = false;
+            self.send_whole_segment(env);
+            if self.is_pacing() && !self.is_pending(Timer::Pacing) {
+                let gap = self.pacing_gap(size);
+                self.arm(Timer::Pacing, gap, env);
+                return true;
+            }
+        }
+    }
+
+    /// Evaluates and publishes it: where nothing is marked, what was sent is on its way.
+    #[inline(always)]
+    fn publish_pipe(&mut self) -> u32 {
+        self.tcb.bytes_in_flight = self.sending.scoreboard.sent_size();
+        self.tcb.bytes_in_flight
+    }
+
+    #[inline(always)]
+    fn send_whole_segment<E: Environment>(&mut self, env: &mut E) {
+        let (now, size) = (self.tcb.now, self.tcb.segment_size);
+        let rate = self.sending.rate.on_sent(now, self.tcb.bytes_in_flight);
+        let seq = self.sending.scoreboard.push_new(size, now, rate);
+        if self.is_pacing() {
+            let gap = self.pacing_gap(size);
+            self.arm(Timer::Pacing, gap, env);
+        }
+        self.disarm(Timer::DelayedAck, env);
+        self.receiving.acks.on_ack_sent();
+        let window = self.window_field(self.agreed.receive_shift);
+        let mut packet = self.segment(seq, Flags::ACK, window, size);
+        let has_ecn = self.tcb.ecn_state != EcnState::Disabled;
+        packet.ecn = self.ecn_field(has_ecn || self.tcb.ecn_mode == EcnMode::Dctcp);
+        if !self.is_pending(Timer::Retransmit) {
+            self.arm_retransmit(RetransmitAction::Data, env);
+        }
+        self.statistics.count_departure(&self.tcb, seq, size);
+        env.transmit(packet);
+
+        let in_flight = self.publish_pipe();
+        self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(size);
+        self.round_trips.on_sent(seq, size, now);
+        self.tcb.next_tx_seq = seq + size;
+        self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + size);
+        self.detect(|loss, flight| loss.on_sent(flight, seq, size));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use super::*;
+    use crate::base::time::Time;
+    use crate::host::tcp::bench;
+    use crate::host::tcp::profile::Ns3;
+    use crate::host::tcp::socket::Write;
+    use crate::packet::{SackBlock, SackBlocks};
+
+    /// One end's world: what leaves it, and an application that always has more to say.
+    #[derive(Default)]
+    struct End {
+        sent: VecDeque<Packet>,
+        timers: Vec<(Time, Timer)>,
+        writes: bool,
+    }
+
+    impl Environment for End {
+        fn transmit(&mut self, segment: Packet) {
+            self.sent.push_back(segment);
+        }
+
+        fn transmit_with_sacks(&mut self, _segment: Packet, _blocks: &[SackBlock]) {
+            unreachable!("nothing is lost");
+        }
+
+        fn sacks(&self) -> &SackBlocks {
+            unreachable!("nothing is lost");
+        }
+
+        fn arm(&mut self, timer: Timer, at: Time) {
+            self.timers.push((at, timer));
+        }
+
+        fn disarm(&mut self, timer: Timer) {
+            self.timers.retain(|&(_, set)| set != timer);
+        }
+
+        fn connected(&mut self) {}
+
+        fn writable(&mut self, free: u32) -> Write {
+            Write { bytes: if self.writes { free } else { 0 }, size: 500, close: false }
+        }
+
+        fn readable(&mut self, _bytes: u32) {}
+    }
+
+    /// So that the tests that compare it with the general path have something to compare.
+    #[test]
+    fn nearly_every_segment_of_an_undisturbed_transfer_is_taken_steadily() {
+        for settings in [&[("Timestamp", "true"), ("Sack", "true")][..], &[("DelAckCount", "2")]] {
+            let mut sockets = [(); 2].map(|()| bench::socket::<Ns3>("TcpNewReno", settings));
+            let mut ends = [true, false].map(|writes| End { writes, ..End::default() });
+            sockets[1].listen();
+            sockets[0].connect(Time::ZERO, &mut ends[0]);
+            let (mut steady, mut all) = (0, 0);
+            for ms in 1..400 {
+                let now = Time::from_ms(ms);
+                for here in 0..2 {
+                    let (socket, end) = (&mut sockets[here], here);
+                    while let Some(i) = ends[end].timers.iter().position(|&(at, _)| at <= now) {
+                        let (_, timer) = ends[end].timers.remove(i);
+                        socket.on_timer(timer, now, &mut ends[end]);
+                    }
+                    for segment in std::mem::take(&mut ends[1 - here].sent) {
+                        socket.tcb.now = now;
+                        all += 1;
+                        if socket.take_steadily(&segment, &mut ends[here]) {
+                            steady += 1;
+                        } else {
+                            socket.on_segment(&segment, now, &mut ends[here]);
+                        }
+                    }
+                }
+            }
+            assert!(all > 5_000 && all - steady < 10, "{steady} of {all}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What happens when a timer fires.
+
+use super::{Environment, RetransmitAction, Socket, State, Timer};
+use crate::base::time::Time;
+use crate::host::tcp::acks::AckPolicy;
+use crate::host::tcp::control::CaEvent;
+use crate::host::tcp::loss::LossDetection;
+use crate::host::tcp::profile::Profile;
+use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
+use crate::packet::Flags;
+
+impl<P: Profile> Socket<P> {
+    /// `timer`, set through [`Environment::arm`] before, has fired.
+    pub fn on_timer<E: Environment>(&mut self, timer: Timer, now: Time, env: &mut E) {
+        self.tcb.now = now;
+        self.pending_timers &= !(1 << timer as u16);
+        match timer {
+            Timer::Retransmit => match self.retransmit_action {
+                RetransmitAction::Data => self.on_retransmission_timeout(env),
+                RetransmitAction::Control(flags) => self.send_control(flags, env),
+            },
+            Timer::DelayedAck => {
+                self.receiving.acks.on_ack_sent();
+                self.cwnd_event(CaEvent::DelayedAck, env);
+                self.send_ack(env);
+            }
+            Timer::Persist => self.probe_window(env),
+            Timer::LastAck => self.repeat_last_fin(env),
+            Timer::TimeWait => self.close_and_notify(env),
+            Timer::SendPending | Timer::Pacing => self.send_pending(env),
+            Timer::Opening if self.receiving.is_sink => self.complete_fork(env),
+            Timer::Opening => {
+                env.connected();
+                self.offer_space(env);
+            }
+            Timer::Resequencing => self.hand_on(env),
+            Timer::Loss => {
+                self.sending.loss_due = None;
+                let finding = self.detect(|loss, flight| loss.on_timer(flight));
+                self.heed(finding, 0, env);
+            }
+        }
+        self.settle_loss_timer(env);
+    }
+
+    fn on_retransmission_timeout<E: Environment>(&mut self, env: &mut E) {
+        if self.sending.scoreboard.size() == 0 {
+            if matches!(self.state, State::FinWait1 | State::Closing) {
+                self.send_control(Flags::FIN, env); // the FIN itself was lost
+            }
+            return;
+        }
+        if self.sending.retries_left == 0 {
+            self.close_end_point(env);
+            return;
+        }
+        self.sending.retries_left -= 1;
+
+        let in_flight = self.bytes_in_flight();
+        self.sending.dup_acks = 0;
+        let is_repeated = self.tcb.cong_state == CongState::Loss
+            && self.sending.scoreboard.is_head_retransmitted();
+        self.detect(|loss, flight| loss.on_timeout(flight));
+        self.sending.recover = self.tcb.high_tx_mark;
+        self.sending.is_recover_active = true;
+        self.round_trips.rto = doubled::<P>(self.round_trips.rto); // RFC 6298 section 5.5
+        self.round_trips.forget_flight();
+        if P::EVERY_TIMEOUT_SETS_SSTHRESH || !is_repeated {
+            self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+        }
+        self.cwnd_event(CaEvent::Loss, env);
+        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Loss);
+        self.set_cong_state(CongState::Loss);
+        self.tcb.cwnd = self.tcb.segment_size;
+        self.disarm(Timer::Pacing, env);
+        self.bytes_in_flight();
+        self.send_pending(env);
+        self.bytes_in_flight();
+    }
+
+    /// The timer of loss detection is set for when it wants to be called.
+    #[inline(always)]
+    pub(super) fn settle_loss_timer<E: Environment>(&mut self, env: &mut E) {
+        if !P::Loss::HAS_TIMER {
+            return;
+        }
+        let due = self.sending.loss.deadline().filter(|_| self.open);
+        if due == self.sending.loss_due {
+            return;
+        }
+        self.disarm(Timer::Loss, env);
+        self.sending.loss_due = due;
+        if let Some(due) = due {
+            self.arm(Timer::Loss, due.max(self.tcb.now) - self.tcb.now, env);
+        }
+    }
+
+    /// RFC 9293 section 3.8.6.1: one byte beyond a closed window, at growing intervals.
+    fn probe_window<E: Environment>(&mut self, env: &mut E) {
+        self.sending.persist_timeout = doubled::<P>(self.sending.persist_timeout);
+        let seq = self.tcb.next_tx_seq;
+        if self.sending.scoreboard.take(1, seq, self.tcb.now).is_some() {
+            self.sending.scoreboard.take_back_last();
+            let window = self.window_field(self.agreed.receive_shift);
+            let mut packet = self.segment(seq, Flags::default(), window, 1);
+            let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
+            if self.tcb.ecn_state == EcnState::Disabled {
+                // ns-3 marks a probe for the sake of ECN, or not at all.
+                packet.options = packet.options.without_service();
+            } else {
+                packet.ecn = self.ecn_field(dctcp);
+            }
+            env.transmit(packet);
+        }
+        self.arm(Timer::Persist, self.sending.persist_timeout, env);
+    }
+
+    fn repeat_last_fin<E: Environment>(&mut self, env: &mut E) {
+        if self.state != State::LastAck {
+            return;
+        }
+        if self.sending.retries_left == 0 {
+            self.close_end_point(env);
+            return;
+        }
+        self.sending.retries_left -= 1;
+        self.send_control(Flags::FIN.with(Flags::ACK), env);
+        self.arm(Timer::LastAck, self.round_trips.timeout(), env);
+    }
+}
+
+fn doubled<P: Profile>(timeout: Time) -> Time {
+    (timeout + timeout).min(P::LONGEST_TIMEOUT)
+}

@@ -1,0 +1,150 @@
+//! The part of a connection's state that congestion control and recovery read and write.
+
+use crate::base::seq::Seq;
+use crate::base::time::{Rate, Time};
+use crate::packet::Ecn;
+
+/// The congestion state machine (Linux's `tcp_ca_state`, ns-3's `TcpCongState_t`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum CongState {
+    #[default]
+    Open,
+    /// SACKs or duplicate ACKs have been seen, too few to conclude a loss.
+    Disorder,
+    /// The window is being reduced because of ECN.
+    Cwr,
+    /// Fast retransmit and fast recovery.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// Whether a socket negotiates ECN (ns-3's `UseEcn`, Linux's `net.ipv4.tcp_ecn`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UseEcn {
+    #[default]
+    Off,
+    On,
+    AcceptOnly,
+}
+
+/// What is marked and echoed: RFC 3168, or RFC 8257 for DCTCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EcnMode {
+    #[default]
+    Classic,
+    Dctcp,
+}
+
+/// Where a connection stands with ECN (ns-3's `EcnState_t`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EcnState {
+    #[default]
+    Disabled,
+    Idle,
+    /// The last segment received had the CE mark.
+    CeRcvd,
+    /// ACKs carry ECE.
+    SendingEce,
+    /// The last ACK received carried ECE.
+    EceRcvd,
+    /// The window was reduced and a segment with CWR has been sent.
+    CwrSent,
+}
+
+/// TCP control block: what ns-3's `TcpSocketState` holds.  Windows and sizes are bytes.
+#[derive(Clone, Debug)]
+pub struct Tcb {
+    /// The time of the present call.
+    pub now: Time,
+    pub cwnd: u32,
+    pub ssthresh: u32,
+    /// In segments.
+    pub initial_cwnd: u32,
+    pub initial_ssthresh: u32,
+    pub segment_size: u32,
+    /// Bytes sent and neither acknowledged, SACKed nor deemed lost (RFC 6675's pipe), as last
+    /// evaluated.
+    pub bytes_in_flight: u32,
+    /// Bytes that the present ACK has newly acknowledged or SACKed.
+    pub last_acked_sacked: u32,
+    /// The last acknowledgement number received.
+    pub last_acked_seq: Seq,
+    /// SND.NXT.
+    pub next_tx_seq: Seq,
+    /// The highest sequence number sent so far, plus one.
+    pub high_tx_mark: Seq,
+    /// RCV.NXT of the receiving half of this socket.
+    pub next_rx_seq: Seq,
+    pub cong_state: CongState,
+    /// The present ACK covers data that had been retransmitted (set in Recovery only).
+    pub is_retrans_data_acked: bool,
+    /// The window, not the application, limited the last transmission.
+    pub is_cwnd_limited: bool,
+    pub use_ecn: UseEcn,
+    pub ecn_mode: EcnMode,
+    pub ecn_state: EcnState,
+    /// The code point of data segments, ECT(0) or ECT(1).
+    pub ect: Ecn,
+    pub last_rtt: Time,
+    /// Smoothed RTT; zero before the first sample.
+    pub srtt: Time,
+    /// `Time::MAX` before the first sample.
+    pub min_rtt: Time,
+    /// TSval of the last segment received, and the TSecr in it, in ms.
+    pub rcv_timestamp: u32,
+    pub rcv_timestamp_echo: u32,
+    pub pacing: bool,
+    pub pacing_rate: Rate,
+    pub max_pacing_rate: Rate,
+    /// Percent of cwnd / sRTT, in slow start and in congestion avoidance.
+    pub pacing_ss_ratio: u16,
+    pub pacing_ca_ratio: u16,
+    pub pace_initial_window: bool,
+}
+
+impl Tcb {
+    /// cwnd in whole segments (ns-3's `GetCwndInSegments`, Linux's `snd_cwnd`).
+    pub fn cwnd_segments(&self) -> u32 {
+        self.cwnd / self.segment_size
+    }
+}
+
+/// Of a connection that has not begun, with ns-3's defaults: no windows, no sample of the RTT.
+impl Default for Tcb {
+    fn default() -> Self {
+        Tcb {
+            now: Time::ZERO,
+            cwnd: 0,
+            ssthresh: 0,
+            initial_cwnd: 0,
+            initial_ssthresh: 0,
+            segment_size: 0,
+            bytes_in_flight: 0,
+            last_acked_sacked: 0,
+            last_acked_seq: Seq(0),
+            next_tx_seq: Seq(0),
+            high_tx_mark: Seq(0),
+            next_rx_seq: Seq(0),
+            cong_state: CongState::Open,
+            is_retrans_data_acked: false,
+            is_cwnd_limited: false,
+            use_ecn: UseEcn::Off,
+            ecn_mode: EcnMode::Classic,
+            ecn_state: EcnState::Disabled,
+            ect: Ecn::Ect0,
+            last_rtt: Time::ZERO,
+            srtt: Time::ZERO,
+            min_rtt: Time::MAX,
+            rcv_timestamp: 0,
+            rcv_timestamp_echo: 0,
+            pacing: false,
+            pacing_rate: Rate(4_000_000_000),
+            max_pacing_rate: Rate(4_000_000_000),
+            pacing_ss_ratio: 200,
+            pacing_ca_ratio: 120,
+            pace_initial_window: false,
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The network: ports and links, queue disciplines, routing and load balancing.
+
+pub mod network;
+pub mod qdisc;
+pub mod routing;

@@ -1,0 +1,541 @@
+//! Links, devices and forwarding: from the host that sends a packet to the host that receives it.
+//!
+//! The rules are those of ns-3's traffic control layer, `PointToPointNetDevice` and
+//! `PointToPointChannel`.
+//!
+//! Few events are queued.  Packets on the wire wait in [`lanes`], of which only the heads have an
+//! event.  The end of a transmission and the wake-up of the queue discipline are queued only when
+//! somebody has come to wait for them; until then their keys are kept, so that they take their place
+//! in the order that ns-3 would have given them.
+
+mod added_delays;
+mod common;
+mod forwarding;
+mod fragmentation;
+mod lanes;
+mod port;
+mod reassembly;
+mod steering;
+
+use crate::base::event::{Event, EventQueue, NodeEvent, RunEvent};
+use crate::base::fetch::{fetch, fetch_first};
+use crate::base::rng::RngStream;
+use crate::base::time::Time;
+use crate::net::qdisc::FlowKeys;
+use crate::net::routing::balance::failures::FailedPath;
+use crate::net::routing::{Next, NextHop, Origin, Place};
+use crate::packet::flow_monitor::{Counts, FlowMonitor, LostIn};
+use crate::packet::path_monitor::PathMonitor;
+use crate::packet::trace::{PacketEvent, PacketTrace};
+use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
+use common::{Common, NO_ROUTE};
+use fragmentation::Received;
+use lanes::Flight;
+
+pub use forwarding::Forwarding;
+pub use fragmentation::Fragmentation;
+pub use port::{
+    DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
+};
+pub use steering::Steering;
+
+/// Whose [`RunEvent::Balance`] it is.
+const SWITCHES: u32 = 0;
+const HOSTS: u32 = 1;
+
+/// How many packets before its own a packet's memory is fetched.
+const AHEAD: usize = 3;
+
+/// From this size of all ports on, in bytes, they are fetched before they are needed.  Below it that brought nothing:
+/// see the benchmarks' notes.
+const LARGE: usize = 512 << 10;
+
+/// What an arriving packet asks of the wire that it came over.  Wires are beside the ports, which are so large
+/// that each of them would have to be fetched for this.
+#[derive(Debug)]
+pub struct Wire {
+    pub loss: Loss,
+    /// The place at its far end.
+    pub leads_to: Place,
+}
+
+/// All links, and all packets on them.
+#[derive(Debug)]
+pub struct Network {
+    pub ports: Vec<Port>,
+    /// By port.
+    pub wires: Vec<Wire>,
+    common: Common,
+    /// Random numbers for losses; ports may share a stream.
+    loss_streams: Vec<RngStream>,
+    /// Where some packets do not fit all links.
+    fragmentation: Option<Box<Fragmentation>>,
+    /// The SACK blocks of the packet that was taken out last, of those that had some.
+    arrived_sacks: SackBlocks,
+    /// Packets that arrive need nothing but to be handed on: the way is decided when they leave, no wire
+    /// loses any, nobody looks.
+    is_arrival_plain: bool,
+    /// Ports and packets are fetched before they are needed.
+    is_large: bool,
+}
+
+impl Network {
+    pub fn new(
+        ports: Vec<Port>,
+        wires: Vec<Wire>,
+        loss_streams: Vec<RngStream>,
+        forwarding: Forwarding,
+        flow_keys: FlowKeys,
+        trace: Option<PacketTrace>,
+    ) -> Self {
+        let common = Common::new(forwarding, flow_keys, trace);
+        let arrived_sacks = SackBlocks::default();
+        let is_large = size_of_val(&ports[..]) > LARGE;
+        Network {
+            ports,
+            wires,
+            common,
+            loss_streams,
+            fragmentation: None,
+            arrived_sacks,
+            is_arrival_plain: false,
+            is_large,
+        }
+    }
+
+    /// From now on packets that do not fit a link are cut.
+    pub fn cut_packets(&mut self, fragmentation: Fragmentation) {
+        self.fragmentation = Some(Box::new(fragmentation));
+        // Looking at packets is the way to notice them.
+        self.common.is_observed = true;
+        self.common.is_arrival_noticed = true;
+    }
+
+    /// Nothing else is to come that could change what is done with packets that arrive.  `may_fail`: links.
+    pub fn settle(&mut self, may_fail: bool) {
+        let is_noticed = self.common.is_arrival_noticed || self.common.forwarding.is_steered();
+        self.is_arrival_plain = !is_noticed
+            && !may_fail
+            && self.common.forwarding.is_lasting()
+            && !self.wires.iter().any(|wire| wire.loss.is_lossy());
+        self.attend();
+        if self.is_arrival_plain {
+            for (port, wire) in self.ports.iter_mut().zip(&self.wires) {
+                port.transmitter.decide_for(wire.leads_to);
+            }
+        }
+    }
+
+    /// Ports learn whether somebody looks.
+    fn attend(&mut self) {
+        self.ports.iter_mut().for_each(|port| port.attend(self.common.is_observed));
+    }
+
+    /// From the next packet that arrives on, a wire loses packets with this probability.
+    pub fn set_loss(&mut self, port: usize, rate: f64) {
+        self.wires[port].loss.set_rate(rate);
+        self.is_arrival_plain &= rate <= 0.0;
+    }
+
+    /// From now on no shortcuts are taken.
+    #[cfg(test)]
+    pub fn queue_every_event(&mut self) {
+        self.common.events.plain = true;
+        for port in &mut self.ports {
+            port.transmitter.is_plain = true;
+        }
+        self.attend();
+    }
+
+    /// No shortcuts are taken.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.common.events.plain
+    }
+
+    pub fn now(&self) -> Time {
+        self.common.now()
+    }
+
+    /// As [`EventQueue::check_numbers`].
+    pub fn check_numbers(&self) {
+        self.common.events.check_numbers();
+    }
+
+    pub fn events(&mut self) -> &mut EventQueue {
+        &mut self.common.events
+    }
+
+    /// A host sends a packet; flow and direction are set.
+    #[inline(always)] // so that it is written where it stays, not copied there
+    pub fn send(&mut self, mut packet: Packet) {
+        let origin = self.common.forwarding.origin(&packet);
+        packet.destination = origin.destination;
+        if self.common.forwarding.is_first_hop_special() {
+            // Of another one, for what has an address is in memory before.
+            let mut own = packet;
+            return self.send_specially(&mut own, origin);
+        }
+        let next = self.common.forwarding.usual_first_hop(origin);
+        let id = self.common.packets.insert(packet);
+        self.leave(origin, next, id);
+    }
+
+    /// The same for who asks for a route first, and without one sends nothing that could be lost: as in ns-3 the
+    /// errors of ICMP (`Icmpv4L4Protocol`) and echo requests (`Ipv4RawSocketImpl`).
+    #[cold]
+    pub fn send_if_routed(&mut self, packet: Packet) {
+        let forwarding = &self.common.forwarding;
+        if forwarding.has_way(forwarding.origin(&packet)) {
+            self.send(packet);
+        }
+    }
+
+    #[inline(never)]
+    fn send_specially(&mut self, packet: &mut Packet, origin: Origin) {
+        let Common { forwarding, events, .. } = &mut self.common;
+        let next = forwarding.first_hop(packet, origin, events, &self.ports);
+        let id = self.common.packets.insert(*packet);
+        self.leave(origin, next, id);
+    }
+
+    /// The same for a packet with SACK blocks.
+    pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
+        let origin = self.common.forwarding.origin(&packet);
+        packet.destination = origin.destination;
+        let next =
+            self.common.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
+        let id = self.common.packets.insert(packet);
+        self.common.packets.set_sacks(id, blocks);
+        self.leave(origin, next, id);
+    }
+
+    #[inline]
+    fn leave(&mut self, origin: Origin, next: Next, id: PacketId) {
+        match next {
+            Next::Port(port) => {
+                if self.common.is_observed {
+                    self.common.packets.report_sent(id, self.common.now());
+                    if let Some(fragmentation) = &mut self.fragmentation {
+                        fragmentation.identify(&mut self.common.packets[id]);
+                        return self.enter_cut(port, id);
+                    }
+                }
+                self.ports[port as usize].enter(id, &mut self.common);
+            }
+            _ => self.lose(self.common.forwarding.first_port(origin.node), id, NO_ROUTE),
+        }
+    }
+
+    /// A packet comes to a port, whole or in fragments.
+    #[inline(never)]
+    fn enter_cut(&mut self, port: u32, id: PacketId) {
+        let (Some(fragmentation), common) = (&self.fragmentation, &mut self.common) else { return };
+        let mut pieces = fragmentation.cut(common.packets[id], port).peekable();
+        let port = &mut self.ports[port as usize];
+        if pieces.peek().is_none() {
+            return port.enter(id, common);
+        }
+        common.packets.remove(id);
+        for piece in pieces {
+            let id = common.packets.insert(piece);
+            port.enter(id, common);
+        }
+    }
+
+    /// A packet is lost at a port because of a failure.
+    #[cold]
+    fn lose(&mut self, port: u32, id: PacketId, reason: &'static str) {
+        self.wires[port as usize].loss.count_failed();
+        self.common.record(port, PacketEvent::Drop, id, reason);
+        self.common.packets.report_loss(id, LostIn::NoRoute, self.common.events.now().time);
+        self.common.packets.remove(id);
+    }
+
+    /// Those of the packet that was taken out of the network last, if it had some.
+    pub fn arrived_sacks(&self) -> &SackBlocks {
+        &self.arrived_sacks
+    }
+
+    /// From now on the packets of the flows `first`, `first` + 1, ... are counted, `count` of them.
+    pub fn watch(&mut self, first: u32, count: usize) {
+        self.common.packets.watch(first, count);
+    }
+
+    /// Whether a packet of a flow that is watched is somewhere in the network.
+    pub fn is_under_way(&self, flow: u32) -> bool {
+        self.common.packets.is_under_way(flow)
+    }
+
+    /// The packets of `flow` have `delay` more to go on the wire of `port`, where their way begins.
+    pub fn add_delay(&mut self, flow: u32, port: u32, delay: Time) {
+        self.common.added_delays.set(flow, port, delay);
+        self.ports[port as usize].transmitter.add_delays();
+    }
+
+    /// From now on what becomes of the packets of the first `flows` flows is counted; of those of the
+    /// `one_way` ones only on their way to the destination.
+    pub fn monitor_flows(&mut self, flows: usize, one_way: impl IntoIterator<Item = usize>) {
+        self.common.monitor(FlowMonitor::new(flows, one_way));
+    }
+
+    /// What has become of them, at the end of the run.
+    pub fn flow_monitor(&self, end: Time) -> Vec<Counts> {
+        self.common.packets.monitor().map_or_else(Vec::new, |monitor| monitor.at(end))
+    }
+
+    /// From now on ways and order of the packets of the first `flows` flows are recorded, and each switch of
+    /// the `followed` ones.
+    pub fn follow_paths(&mut self, flows: usize, followed: &[u32]) {
+        self.common.follow_paths(flows, followed);
+    }
+
+    /// What has become of them.
+    pub fn paths(&self) -> Option<&PathMonitor> {
+        self.common.packets.paths()
+    }
+
+    /// Packets and bytes of probes; none if nobody probes.
+    pub fn probing(&self) -> Option<[u64; 2]> {
+        self.common.forwarding.probing()
+    }
+
+    /// The paths that hosts found to have failed.
+    pub fn failed_paths(&self) -> &[FailedPath] {
+        self.common.forwarding.failed_paths()
+    }
+
+    /// Bytes that hosts have sent on their links.
+    pub fn host_bytes(&self) -> u64 {
+        self.common
+            .forwarding
+            .host_ports()
+            .map(|port| self.ports[port as usize].transmitter.tx_bytes)
+            .sum()
+    }
+
+    /// The queue disciplines have been made.
+    pub fn attach_disciplines(&mut self) {
+        for port in &mut self.ports {
+            port.attach_disciplines(&mut self.common);
+        }
+    }
+
+    /// The queue disciplines of a port start.
+    pub fn start_disciplines(&mut self, port: u32) {
+        self.ports[port as usize].start_disciplines(&mut self.common);
+    }
+
+    /// A queue discipline's timer fires.
+    pub fn on_qdisc_timer(&mut self, index: u32) {
+        let timer = self.common.timers.take(index);
+        let port = &mut self.ports[timer.port as usize];
+        port.on_timer(timer.discipline, timer.tag, &mut self.common);
+    }
+
+    /// The head of a lane arrives.  Returns the packet if this was its last hop.
+    #[inline]
+    pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {
+        let common = &mut self.common;
+        let flight = common.flights.take(lane, &mut common.events)?;
+        if !self.is_arrival_plain {
+            return self.attend_arrival(flight);
+        }
+        if self.is_large {
+            self.fetch_ahead(lane);
+        }
+        match self.ports.get_mut(flight.next.index()) {
+            Some(next) => {
+                next.enter(flight.id, &mut self.common);
+                None
+            }
+            None => self.end(flight),
+        }
+    }
+
+    /// The same where something is to be decided, or noticed.
+    #[inline(never)]
+    fn attend_arrival(&mut self, Flight { id, port: index, .. }: Flight) -> Option<PacketId> {
+        let common = &mut self.common;
+        let wire = &mut self.wires[index as usize];
+        let (packets, now) = (&common.packets, common.events.now().time);
+        if let Some(reason) = wire.loss.takes(id, packets, now, &mut self.loss_streams) {
+            common.record(index, PacketEvent::Drop, id, reason);
+            common.packets.remove(id);
+            return None;
+        }
+        let next = match wire.leads_to {
+            Place::Leaf(_) => Next::Here,
+            Place::Row(row) => common.forwarding.at(row, &mut common.packets[id], now, &self.ports),
+        };
+        if common.is_arrival_noticed {
+            common.observe_arrival(index, id, next);
+            match next {
+                Next::Here => return self.notice_arrival(id),
+                Next::Port(next) if self.fragmentation.is_some() => {
+                    self.enter_cut(next, id);
+                    return None;
+                }
+                _ => {}
+            }
+        }
+        match next {
+            Next::Port(next) => self.ports[next as usize].enter(id, common),
+            Next::Here => return Some(id),
+            Next::Group(_) | Next::Nowhere => self.lose(index, id, NO_ROUTE),
+        }
+        None
+    }
+
+    /// The way of a packet ends here.
+    #[inline]
+    fn end(&mut self, Flight { id, port, next }: Flight) -> Option<PacketId> {
+        if next == NextHop::HERE {
+            return Some(id);
+        }
+        self.lose(port, id, NO_ROUTE);
+        None
+    }
+
+    /// What arrives soon will need memory that is better on its way by then.
+    #[inline]
+    fn fetch_ahead(&self, lane: u32) {
+        if let Some(Flight { id, port, next }) = self.common.flights.after(lane, AHEAD) {
+            // A host answers over the link by which a packet has come.
+            let answering = || &self.ports[port as usize ^ 1];
+            let port = self.ports.get(next.index()).unwrap_or_else(answering);
+            fetch_first(port, Port::HOT);
+            fetch(&self.common.packets[id]);
+        }
+    }
+
+    /// A packet has come to its host.  Returns it if it is for the host's transport.
+    fn notice_arrival(&mut self, id: PacketId) -> Option<PacketId> {
+        if self.fragmentation.is_some() {
+            return self.reassemble(id);
+        }
+        let packet = &self.common.packets[id];
+        let Err(answer) = self.common.forwarding.notice_arrival(packet, self.common.now()) else {
+            return Some(id);
+        };
+        self.common.packets.remove(id);
+        if let Some(answer) = answer {
+            self.send(answer);
+        }
+        None
+    }
+
+    /// The same where packets may be fragments.
+    fn reassemble(&mut self, id: PacketId) -> Option<PacketId> {
+        let Common { packets, events, .. } = &mut self.common;
+        let destination = packets[id].destination;
+        let received = self.fragmentation.as_mut()?.receive(id, packets, events.now().time);
+        match received {
+            Received::Whole => return Some(id),
+            Received::Waiting { timer: true } => {
+                events.schedule(
+                    fragmentation::EXPIRATION,
+                    Event::Node(NodeEvent::Reassembly, destination),
+                );
+            }
+            Received::Waiting { timer: false } | Received::Message => {}
+        }
+        packets.remove(id);
+        None
+    }
+
+    /// Fragments at a destination may have waited too long.
+    #[cold]
+    pub fn on_reassembly(&mut self, destination: u32) {
+        let now = self.now();
+        let Some(fragmentation) = &mut self.fragmentation else { return };
+        let (messages, next) = fragmentation.expire(destination, now);
+        messages.into_iter().for_each(|message| self.send_if_routed(message));
+        if let Some(delay) = next {
+            self.common.events.schedule(delay, Event::Node(NodeEvent::Reassembly, destination));
+        }
+    }
+
+    /// Takes a packet that has arrived out of the network.
+    #[inline]
+    pub fn take(&mut self, id: PacketId) -> Packet {
+        let packet = self.common.packets[id];
+        if packet.sacks > 0 {
+            self.arrived_sacks = self.common.packets.sacks(id);
+        }
+        self.common.packets.remove(id);
+        packet
+    }
+
+    /// The transmitter of a port is free again.
+    pub fn on_tx_complete(&mut self, port: u32) {
+        self.ports[port as usize].on_tx_complete(&mut self.common);
+    }
+
+    /// The first of the transmissions in a lane ends.
+    pub fn on_transmitted(&mut self, lane: u32) {
+        let common = &mut self.common;
+        if let Some(transmission) = common.transmissions.take(lane, &mut common.events) {
+            if self.is_large
+                && let Some(soon) = common.transmissions.after(lane, AHEAD)
+            {
+                fetch_first(&self.ports[soon.port as usize], Port::HOT);
+            }
+            self.on_tx_complete(transmission.port);
+        }
+    }
+
+    /// A device looks whether its queue has room, and lets the queue discipline go on.
+    pub fn on_wake(&mut self, port: u32) {
+        self.ports[port as usize].on_wake(&mut self.common);
+    }
+
+    /// Packets are recorded from now on.
+    #[cfg(test)]
+    pub fn record_packets(&mut self, trace: PacketTrace) {
+        self.common.record_into(trace);
+        self.is_arrival_plain = false;
+        self.attend();
+    }
+
+    /// Links fail or come back.  What waits in front of a link that fails, or is on its wire, is lost;
+    /// what is on the wire is found missing when it would have arrived.
+    pub fn fail(&mut self, down: &[usize], up: &[usize]) {
+        for port in down.iter().flat_map(|link| [2 * link, 2 * link + 1]) {
+            self.ports[port].fail(&mut self.wires[port].loss, &mut self.common);
+        }
+        self.common.forwarding.reroute(down, up);
+    }
+
+    /// The first periods of switches and hosts that balance load begin.
+    pub fn start_balancing(&mut self) {
+        let Common { events, forwarding, .. } = &mut self.common;
+        for (who, period) in [(SWITCHES, forwarding.period()), (HOSTS, forwarding.probe_period())] {
+            if period > Time::ZERO {
+                events.schedule(period, Event::Run(RunEvent::Balance, who));
+            }
+        }
+        self.common.is_arrival_noticed |= self.common.forwarding.is_steered();
+    }
+
+    /// A period of those who balance load is over.
+    pub fn on_balancing(&mut self, who: u32) {
+        let period = if who == SWITCHES {
+            self.common.forwarding.tick(self.common.now(), &self.ports);
+            self.common.forwarding.period()
+        } else {
+            for probe in self.common.forwarding.probes(self.common.now(), &self.ports) {
+                self.send(probe);
+            }
+            self.common.forwarding.probe_period()
+        };
+        self.common.events.schedule(period, Event::Run(RunEvent::Balance, who));
+    }
+
+    /// The packet trace, if there is one, ends.
+    pub fn take_trace(&mut self) -> Option<PacketTrace> {
+        self.common.trace.take()
+    }
+}
+
+const _: () = assert!(PPP_HEADER == 2, "wire sizes and ns-3's device queue count the same bytes");

@@ -1,0 +1,91 @@
+//! The way of a packet that waits where the device's queue has one place, as in most switches.
+//!
+//! What is in that place holds the discipline back.  When it goes, the discipline's next packet takes the place at
+//! once, so that the discipline is held back again: a device that is busy stays `Stopped` (see
+//! [`FlowControl`]), and nothing of the flow control has to be asked.  What comes meanwhile goes into the
+//! discipline.
+//!
+//! Here it is one function for what arrives and one for what leaves.  Whatever else may happen is left to the
+//! general way of [`Single`], which does the same step by step.
+
+use super::Transmitter;
+use super::feeder::Feeder;
+use super::flow_control::FlowControl;
+use super::single::Single;
+use crate::base::event::{Event, Key, PortEvent};
+use crate::net::network::common::Common;
+use crate::net::qdisc::Qdisc;
+use crate::packet::PacketId;
+
+impl Single {
+    /// Packets wait in the way described above, now.
+    #[inline(always)] // asked for every packet that waits
+    fn is_brief(&self, transmitter: &Transmitter) -> bool {
+        self.has_one_place && !transmitter.is_attended()
+    }
+
+    /// A packet comes while another one is sent.  Returns whether it waits now; if not, the general way is to be gone.
+    #[inline(always)] // in one place
+    pub(super) fn waits_briefly(
+        &mut self,
+        id: PacketId,
+        transmitter: &mut Transmitter,
+        common: &mut Common,
+    ) -> bool {
+        let now = common.events.now();
+        if !self.is_brief(transmitter) || !transmitter.is_busy(now) {
+            return false;
+        }
+        let Some(feeder) = &mut self.feeder else { return false };
+        if let FlowControl::Stopped = self.flow_control {
+            feeder.enqueue(id, transmitter, common);
+            return true;
+        }
+        let Feeder { qdisc, state } = feeder;
+        if state.packets > 0 || !self.flow_control.may_send(now, |wake| qdisc.found_empty(wake)) {
+            return false;
+        }
+        let packet = &common.packets[id];
+        let bytes = packet.wire_bytes();
+        if !qdisc.passes(packet.ip_bytes, now.time) {
+            return false;
+        }
+        state.count_passed();
+        debug_assert!(self.queue.is_empty(), "a packet in it stops the discipline");
+        self.queue.push(id, bytes, &mut common.packets);
+        transmitter.await_completion(common);
+        self.flow_control.stop(transmitter.port, &mut common.events);
+        true
+    }
+
+    /// The transmitter is free, and the packet goes for which the discipline has been held back.  Returns whether it
+    /// has gone; if not, the general way is to be gone.
+    #[inline(always)] // in one place
+    pub(super) fn succeeds(&mut self, transmitter: &mut Transmitter, common: &mut Common) -> bool {
+        if !self.is_brief(transmitter) {
+            return false;
+        }
+        let (FlowControl::Stopped, Some(feeder)) = (self.flow_control, &mut self.feeder) else {
+            return false;
+        };
+        let Some(id) = self.queue.pop(&common.packets) else { return false };
+        let packet = transmitter.departure(id, common);
+        // ns-3 draws its number before those of the transmission.
+        let number = common.events.draw(3);
+        let wake = Key { time: common.events.now().time, number };
+        let size = transmitter.send(packet, number + 1, common);
+        if !common.events.skip_to(wake) {
+            common.events.insert(wake, Event::Port(PortEvent::Wake, transmitter.port));
+            return true;
+        }
+        // What would run next anyway runs at once.
+        let Some(next) = feeder.dequeue(transmitter, common) else {
+            self.flow_control = FlowControl::Started { wake: Key::default() };
+            return true;
+        };
+        let bytes = common.packets[next].wire_bytes();
+        self.queue.push(next, bytes, &mut common.packets);
+        transmitter.await_begun(size, common);
+        true
+    }
+}

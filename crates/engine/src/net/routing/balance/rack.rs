@@ -1,0 +1,87 @@
+//! What the senders of a rack share of the ways to another one, as Hermes has it (H. Zhang et al., ACM SIGCOMM
+//! 2017, section 3.1): marks, round trips, how much goes by them and what speaks against them.
+
+use super::failures::{Evidence, Failure};
+use crate::base::time::Time;
+
+/// Rates: so much is forgotten so often.
+const FORGET: f64 = 0.2;
+const PERIOD: Time = Time(32_000);
+
+#[derive(Clone, Debug, Default)]
+pub struct Rack {
+    /// The least round trip, in ns.
+    pub least: Option<f64>,
+    pub ways: Vec<Way>,
+    /// When it was judged last which of them have failed.
+    pub judged: Time,
+}
+
+/// A way from one rack to another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Way {
+    pub ecn: f64,
+    pub rtt: Option<f64>,
+    pub rate: Rate,
+    pub evidence: Evidence,
+    pub failure: Failure,
+}
+
+impl Rack {
+    pub fn grow(&mut self, ways: u32) -> &mut Self {
+        if self.ways.len() < ways as usize {
+            self.ways.resize(ways as usize, Way::default());
+        }
+        self
+    }
+
+    pub fn note_rtt(&mut self, way: u32, rtt: Time, gain: f64) {
+        let rtt = rtt.0 as f64;
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        let way = &mut self.ways[way as usize];
+        way.rtt = Some(way.rtt.map_or(rtt, |average| average + gain * (rtt - average)));
+    }
+
+    pub fn note_mark(&mut self, way: u32, is_marked: bool, gain: f64) {
+        let way = &mut self.ways[way as usize];
+        way.ecn += gain * (f64::from(u8::from(is_marked)) - way.ecn);
+    }
+}
+
+/// Bytes, of which a part is forgotten all the time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rate {
+    pub bytes: f64,
+    pub since: Time,
+}
+
+impl Rate {
+    pub fn at(&self, now: Time) -> f64 {
+        let periods = (now.0 - self.since.0) / PERIOD.0;
+        self.bytes * power(1.0 - FORGET, periods)
+    }
+
+    pub fn add(&mut self, bytes: u32, now: Time) {
+        let periods = (now.0 - self.since.0) / PERIOD.0;
+        self.bytes = self.at(now) + f64::from(bytes);
+        self.since = Time(self.since.0 + periods * PERIOD.0);
+    }
+
+    /// In bit/s.
+    pub fn bits_per_second(&self, now: Time) -> f64 {
+        self.at(now) * FORGET / PERIOD.0 as f64 * 8e9
+    }
+}
+
+/// By multiplications alone, the same everywhere.
+fn power(mut base: f64, mut exponent: u64) -> f64 {
+    let mut result = 1.0;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}

@@ -1,0 +1,310 @@
+//! The packet trace: one CSV row for each thing that happens to a packet at a link, in the order of
+//! execution.  Every backend writes the same rows.  Or, in its place, a capture at the sources.
+//!
+//! A trace with headers has further columns: all else that a receiver could see.
+//!
+//! | column | meaning |
+//! | --- | --- |
+//! | `protocol` | IP's number: 6 TCP, 17 UDP, 1 ICMP; with a fragment's place, as tcpdump writes it |
+//! | `source`, `destination` | address and port, `10.0.0.1:49152`; ICMP has port 0, as have fragments but the first |
+//! | `service` | IP's type of service without the two ECN bits |
+//!
+//! and of TCP only, otherwise empty:
+//!
+//! | column | meaning |
+//! | --- | --- |
+//! | `window` | the field as it stands in the header, not scaled |
+//! | `window_shift`, `sack_permitted` | of a SYN with these options: the shift, 1 |
+//! | `ts_val`, `ts_ecr` | the timestamps option in ms, if there is one |
+//! | `sacks` | the SACK blocks, `1449-2897`, in the order of the option, joined by a vertical bar |
+//!
+//! A fragment has flow, numbers and flags of the packet that it is a piece of, and bytes of its own.  Its place
+//! is `6 (frag 17:1480@0+)`: identification, bytes, offset, and a plus if more follow.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::net::Ipv4Addr;
+
+use crate::base::time::Time;
+use crate::packet::capture::{Capture, PROTOCOL_TCP};
+use crate::packet::verdict::{Reason, Verdict};
+use crate::packet::{Ecn, Flags, FlowKeys, Fragment, Headers, IP_HEADER};
+
+/// The first line of the file.
+pub const HEADER: &str =
+    "time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason";
+
+/// What a first line with headers has besides.
+const HEADER_COLUMNS: &str =
+    ",protocol,source,destination,service,window,window_shift,sack_permitted,ts_val,ts_ecr,sacks";
+
+/// How the name of a file ends whose trace has headers.
+pub const HEADERS_SUFFIX: &str = ".headers.csv";
+
+/// What can happen to a packet at a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketEvent {
+    /// Accepted by the queue discipline.
+    Enqueue,
+    /// Starts transmission.
+    Tx,
+    /// Arrives at the receiving device.
+    Rx,
+    /// Dropped by the queue discipline, the device queue or the link: the reason says which.
+    Drop,
+    /// Marked CE by the queue discipline.
+    Mark,
+}
+
+impl PacketEvent {
+    fn word(self) -> &'static str {
+        match self {
+            PacketEvent::Enqueue => "enqueue",
+            PacketEvent::Tx => "tx",
+            PacketEvent::Rx => "rx",
+            PacketEvent::Drop => "drop",
+            PacketEvent::Mark => "mark",
+        }
+    }
+}
+
+/// What has happened to a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    pub at: Time,
+    /// The direction of the link, by its number.
+    pub port: u32,
+    pub event: PacketEvent,
+    pub packet: Headers<'a>,
+    pub reason: Reason,
+}
+
+enum Form {
+    Csv(Table),
+    Capture(Capture),
+}
+
+/// What a row needs to know besides its packet.
+struct Table {
+    ports: Vec<String>,
+    flows: Vec<String>,
+    /// Of a trace with headers.
+    keys: Option<FlowKeys>,
+}
+
+/// A packet trace on its way to a file.
+pub struct PacketTrace {
+    out: Box<dyn Write + Send>,
+    form: Form,
+    /// The first error; later rows are discarded.
+    error: Option<io::Error>,
+}
+
+impl PacketTrace {
+    /// `ports` names the link directions, `flows` the flows, each by its index.
+    pub fn new(out: Box<dyn Write + Send>, ports: Vec<String>, flows: Vec<String>) -> Self {
+        Self::begin(out, Table { ports, flows, keys: None })
+    }
+
+    /// The same with the columns of the headers.
+    pub fn with_headers(
+        out: Box<dyn Write + Send>,
+        ports: Vec<String>,
+        flows: Vec<String>,
+        keys: FlowKeys,
+    ) -> Self {
+        Self::begin(out, Table { ports, flows, keys: Some(keys) })
+    }
+
+    fn begin(mut out: Box<dyn Write + Send>, table: Table) -> Self {
+        let more = if table.keys.is_some() { HEADER_COLUMNS } else { "" };
+        let error = writeln!(out, "{HEADER}{more}").err();
+        PacketTrace { out, form: Form::Csv(table), error }
+    }
+
+    /// Goes on with a capture that has been begun in `out`.
+    pub fn capture(out: Box<dyn Write + Send>, capture: Capture) -> Self {
+        PacketTrace { out, form: Form::Capture(capture), error: None }
+    }
+
+    pub fn push(&mut self, row: Row<'_>) {
+        if self.error.is_none() {
+            self.error = self.write(row).err();
+        }
+    }
+
+    /// Flushes; reports the first error that occurred.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.error.take() {
+            Some(e) => Err(e),
+            None => self.out.flush(),
+        }
+    }
+
+    fn write(&mut self, row: Row<'_>) -> io::Result<()> {
+        let Row { at, port, event, packet, .. } = row;
+        let out = &mut *self.out;
+        match &mut self.form {
+            Form::Csv(table) => table.write(out, row),
+            Form::Capture(capture) => match event {
+                PacketEvent::Tx => capture.sent(out, at, port, packet),
+                PacketEvent::Rx => capture.arrived(out, at, port, packet),
+                PacketEvent::Enqueue | PacketEvent::Drop | PacketEvent::Mark => Ok(()),
+            },
+        }
+    }
+}
+
+impl Table {
+    fn write(&self, out: &mut dyn Write, row: Row<'_>) -> io::Result<()> {
+        let Row { at, port, event, packet, reason } = row;
+        let p = packet.packet;
+        write!(
+            out,
+            "{},{},{},{},{},{},{},{},",
+            at.0,
+            self.ports[port as usize],
+            event.word(),
+            self.flows[p.flow as usize],
+            p.seq.0,
+            if p.flags.has(Flags::ACK) { p.ack.0 } else { 0 },
+            p.payload,
+            p.wire_bytes()
+        )?;
+        write_flags(out, p.flags)?;
+        let verdict = match event {
+            PacketEvent::Mark => Verdict::Mark,
+            _ => Verdict::DropBeforeEnqueue,
+        };
+        write!(out, ",{},{}", ecn_word(p.ecn), reason.of(verdict))?;
+        if let Some(keys) = &self.keys {
+            write_headers(out, keys, packet)?;
+        }
+        writeln!(out)
+    }
+}
+
+/// The columns of the headers, each after its comma.
+fn write_headers(out: &mut dyn Write, keys: &FlowKeys, headers: Headers<'_>) -> io::Result<()> {
+    let Headers { packet: p, sacks } = headers;
+    let key = keys.of(p);
+    let [source, destination] = [key.source, key.destination].map(Ipv4Addr::from);
+    let (from, to, service) = (key.source_port, key.destination_port, keys.service(p));
+    write!(out, ",{}", key.protocol)?;
+    if let Some(Fragment { identification, offset, more }) = p.fragment() {
+        let (bytes, more) = (p.ip_bytes - IP_HEADER, if more { "+" } else { "" });
+        write!(out, " (frag {identification}:{bytes}@{offset}{more})")?;
+    }
+    write!(out, ",{source}:{from},{destination}:{to},{service}")?;
+    if key.protocol != PROTOCOL_TCP || !p.has_transport_header() {
+        return write!(out, ",,,,,,");
+    }
+    write!(out, ",{},", p.window)?;
+    if let Some(shift) = p.options.window_shift() {
+        write!(out, "{shift}")?;
+    }
+    write!(out, ",{}", if p.options.has_sack_permitted() { "1" } else { "" })?;
+    if p.options.has_timestamps() {
+        write!(out, ",{},{},", p.ts_val, p.ts_ecr)?;
+    } else {
+        write!(out, ",,,")?;
+    }
+    let mut separator = "";
+    for (left, right) in sacks {
+        write!(out, "{separator}{}-{}", left.0, right.0)?;
+        separator = "|";
+    }
+    Ok(())
+}
+
+impl fmt::Debug for PacketTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PacketTrace").field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+fn ecn_word(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "NotECT",
+        Ecn::Ect0 => "ECT0",
+        Ecn::Ect1 => "ECT1",
+        Ecn::Ce => "CE",
+    }
+}
+
+/// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them.
+fn write_flags(out: &mut dyn Write, flags: Flags) -> io::Result<()> {
+    const NAMES: [&str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
+    let mut separator = "";
+    for (bit, name) in NAMES.iter().enumerate() {
+        if flags.0 & (1 << bit) != 0 {
+            write!(out, "{separator}{name}")?;
+            separator = "|";
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::seq::Seq;
+    use crate::packet::capture::PROTOCOL_ICMP;
+    use crate::packet::{FlowKey, Options, Packet};
+
+    fn keys(protocol: u8) -> FlowKeys {
+        let key = FlowKey {
+            source: 0x0a00_0001,
+            destination: 0x0a00_0102,
+            source_port: 49152,
+            destination_port: 5001,
+            protocol,
+            dscp: 4,
+            ..FlowKey::default()
+        };
+        FlowKeys { keys: vec![[key; 2]], ..FlowKeys::default() }
+    }
+
+    fn written(protocol: u8, packet: Packet, sacks: &[(Seq, Seq)]) -> String {
+        let mut out = Vec::new();
+        let headers = Headers { packet: &packet, sacks };
+        write_headers(&mut out, &keys(protocol), headers).expect("memory");
+        let text = String::from_utf8(out).expect("ASCII");
+        assert_eq!(text.matches(',').count(), HEADER_COLUMNS.matches(',').count());
+        text
+    }
+
+    #[test]
+    fn a_syn_shows_its_options() {
+        let options = Options::new(true).without_service().with_syn(true, Some(7));
+        let syn = Packet { window: 65535, ts_val: 3, options, ..Packet::default() };
+        let expected = ",6,10.0.0.1:49152,10.0.1.2:5001,0,65535,7,1,3,0,";
+        assert_eq!(written(PROTOCOL_TCP, syn, &[]), expected);
+    }
+
+    #[test]
+    fn sack_blocks_stand_in_the_order_of_the_option() {
+        let ack = Packet { window: 512, options: Options::new(false), ..Packet::default() };
+        let blocks = [(Seq(2897), Seq(4345)), (Seq(1), Seq(1449))];
+        let expected = ",6,10.0.0.1:49152,10.0.1.2:5001,16,512,,,,,2897-4345|1-1449";
+        assert_eq!(written(PROTOCOL_TCP, ack, &blocks), expected);
+    }
+
+    #[test]
+    fn a_fragment_says_its_place_and_only_the_first_has_tcps_header() {
+        let mut piece = Packet { window: 9, ip_bytes: 1500, ..Packet::default() };
+        piece.set_identification(17);
+        piece.set_fragment(0, true);
+        let expected = ",6 (frag 17:1480@0+),10.0.0.1:49152,10.0.1.2:5001,0,9,,,,,";
+        assert_eq!(written(PROTOCOL_TCP, piece, &[]), expected);
+        piece.set_fragment(1480, false);
+        let expected = ",6 (frag 17:1480@1480),10.0.0.1:49152,10.0.1.2:5001,0,,,,,,";
+        assert_eq!(written(PROTOCOL_TCP, piece, &[]), expected);
+    }
+
+    #[test]
+    fn a_ping_has_none_of_what_is_tcps() {
+        let expected = ",1,10.0.0.1:49152,10.0.1.2:5001,0,,,,,,";
+        assert_eq!(written(PROTOCOL_ICMP, Packet::default(), &[]), expected);
+    }
+}

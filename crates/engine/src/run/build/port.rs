@@ -1,0 +1,69 @@
+//! A direction of a link, with its queue discipline and its device.
+
+use std::slice::from_ref;
+
+use super::{find, refused};
+use crate::base::attributes::Attributes;
+use crate::base::error::Error;
+use crate::base::time::{Rate, Time};
+use crate::host::user::{Setup, UserCode, is_user_code};
+use crate::lowered::{Algorithm, Direction};
+use crate::net::network::{DelayVariation, Device, DeviceFifo, Port, Several, Single, Transmitter};
+use crate::net::qdisc::{self, AnyQdisc, Pool};
+
+/// `port`: its number.
+pub fn build(
+    direction: &Direction,
+    port: u32,
+    delay: Time,
+    seed: u64,
+    user: &dyn UserCode,
+    pool: &Pool,
+) -> Result<Port, Error> {
+    let hold_time = direction.queue_limits_hold_ns.map(Time);
+    let mut transmitter = Transmitter::new(
+        port,
+        Rate(direction.rate_bps),
+        delay,
+        DelayVariation::new(direction, seed),
+    );
+    // Byte limits count what was sent at each wake.
+    transmitter.is_plain = hold_time.is_some();
+    let build =
+        |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user, pool);
+    let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
+    let device = if direction.device_queues == 1 {
+        let qdisc = direction.qdisc.as_deref().map(build).transpose()?;
+        Device::Single(Single::new(qdisc, queue(), hold_time))
+    } else {
+        let root = direction.qdisc.as_deref();
+        let is_mq = root.is_some_and(|root| root.kind == qdisc::MQ);
+        let each = root.map_or(&[][..], |root| if is_mq { &root.children } else { from_ref(root) });
+        let each = each.iter().map(build).collect::<Result<_, _>>()?;
+        let queues = (0..direction.device_queues).map(|_| queue()).collect();
+        Device::Several(Box::new(Several::new(queues, direction.device_select, each, is_mq)))
+    };
+    Ok(Port::new(transmitter, device))
+}
+
+fn build_qdisc(
+    algorithm: &Algorithm,
+    mtu: u32,
+    seed: u64,
+    user: &dyn UserCode,
+    pool: &Pool,
+) -> Result<AnyQdisc, Error> {
+    if is_user_code(&algorithm.kind) {
+        let made = user.queue_disc(Setup::new(algorithm, seed));
+        return Ok(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
+    }
+    let spec = find(qdisc::SPECS, algorithm)?;
+    let attributes = Attributes::new(spec, &algorithm.attributes);
+    let children = algorithm.children.iter().map(|child| build_qdisc(child, mtu, seed, user, pool));
+    let children = children.collect::<Result<Vec<_>, _>>()?;
+    let stream = algorithm.stream;
+    let pool = Pool::clone(pool);
+    let mut cx = qdisc::BuildContext { attributes, mtu, stream, run: seed, children, pool };
+    let unknown = || Error::Scenario(format!("{} cannot be used here", algorithm.kind));
+    qdisc::build(&algorithm.kind, &mut cx).ok_or_else(unknown)
+}

@@ -1,0 +1,130 @@
+"""The algorithms that the engine knows, under ns-3's names and under Linux's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from typing import Any, Literal
+
+from ccperf.base import expression
+
+Kind = Literal["cc", "qdisc", "recovery", "routing"]
+
+
+#: What algorithms of a kind are called.
+WORDS: Mapping[Kind, str] = {
+    "cc": "congestion control",
+    "qdisc": "queue discipline",
+    "recovery": "loss recovery",
+    "routing": "load balancer",
+}
+
+
+@cache
+def tables() -> Mapping[str, Any]:
+    """The engine's registry: a list of specifications for each kind, one for ``socket``."""
+    from ccperf import _native
+
+    registry: dict[str, Any] = json.loads(_native.registry())
+    return registry
+
+
+@cache
+def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
+    """The specifications of one kind by ns-3 name, in listing order.
+
+    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source`` and ``params``.
+    """
+    return {spec["ns3"]: spec for spec in tables()[kind]}
+
+
+def parameters(kind: Kind, name: str) -> tuple[str, ...]:
+    """The ns-3 names of an algorithm's attributes; none are known of user code."""
+    from ccperf.algorithms.user_code import names
+
+    if names.is_user_code(name):
+        return ()
+    return tuple(param["ns3"] for param in algorithms(kind)[expression.cut(name)[0]]["params"])
+
+
+def socket_parameters() -> tuple[str, ...]:
+    """The ns-3 names of the attributes of a TCP socket that have an effect."""
+    return tuple(param["ns3"] for param in tables()["socket"]["params"])
+
+
+def resolve(kind: Kind, name: str) -> str:
+    """The ns-3 name of an algorithm given under any of its names; user code with its whole path.
+
+    Parameters (``cubic(beta=0.50)``) have ns-3's spelling, too: ``TcpCubic(Beta=0.5)``.
+
+    Raises :class:`ValueError` with the nearest name for one that is unknown.
+    """
+    name, attributes = expression.parse(name)
+    resolved = _resolve(kind, name)
+    return expression.write(resolved, _attributes(kind, resolved, tuple(attributes.items())))
+
+
+def _resolve(kind: Kind, name: str) -> str:
+    from ccperf import _native
+    from ccperf.algorithms.user_code import names
+
+    name = names.declared(kind, name)
+    if kind != "recovery" and names.is_user_code(name):
+        return names.checked(name)
+    if hint := names.unfinished(name):
+        raise ValueError(hint)
+    try:
+        return _native.resolve(kind, name)
+    except ValueError:
+        if (other := kind_of(name)) and other != kind:
+            raise ValueError(f"`{name}` is a {WORDS[other]}, no {WORDS[kind]}") from None
+        raise
+
+
+def kind_of(name: str) -> Kind | None:
+    """The kind of a built-in algorithm of this name; None if there is none."""
+    from ccperf import _native
+
+    for kind in WORDS:
+        with suppress(ValueError):
+            _native.resolve(kind, name)
+            return kind
+    return None
+
+
+@cache
+def _attributes(kind: Kind, name: str, given: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """Attributes as the engine writes them in a scenario; those of user code as they are."""
+    from ccperf import _native
+    from ccperf.algorithms.user_code import names
+    from ccperf.errors import ScenarioError
+
+    if not given or names.is_user_code(name):
+        return dict(sorted(given))
+    if kind == "recovery":
+        raise ValueError(f"{name} has no parameters")
+    own = {"type": name, "attributes": dict(given)}
+    link: dict[str, Any] = {"name": "link", "ends": ["a", "b"], "rate": "1Mbps", "delay": "1ms"}
+    flow: dict[str, Any] = {"source": "a", "destination": "b", "cc": {"type": "TcpNewReno"}}
+    scenario: dict[str, Any] = {
+        "stop_time": "1s",
+        "nodes": ["a", "b"],
+        "links": [{**link, "forward": {"qdisc": own}} if kind == "qdisc" else link],
+        "flows": [{**flow, "cc": own} if kind == "cc" else flow],
+        **({"routing": own} if kind == "routing" else {}),
+    }
+    try:
+        found = json.loads(_native.canonical(json.dumps(scenario)))
+    except ScenarioError as error:
+        wrong = [each for each in error.problems if ".attributes." in each[0]]
+        if not wrong:
+            return dict(given)  # it needs more than it has here, e.g. children
+        raise ValueError(f"{wrong[0][0].rpartition('.')[2]}: {wrong[0][1]}") from None
+    written: Mapping[str, Mapping[str, str]] = {
+        "cc": found["flows"][0].get("cc", own),
+        "qdisc": found["links"][0]["forward"].get("qdisc", own),
+        "routing": found.get("routing", own),
+    }[kind]
+    return dict(written["attributes"])

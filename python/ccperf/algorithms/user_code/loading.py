@@ -1,0 +1,207 @@
+"""Loads users' code in the process that runs it, and makes objects of their classes.
+
+The engine calls :func:`make` and :func:`describe` (``crates/py/src/user/mod.rs``). What is loaded
+is what :class:`Held` has read: neither what Python compiled earlier nor a later edit.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import hashlib
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from ccperf.algorithms.user_code import names
+from ccperf.algorithms.user_code.content import ChangedError
+
+#: The text of each Python file that is held, by its path.
+_sources: dict[Path, bytes] = {}
+
+
+class Held:
+    """Files of user code that are open from before they are loaded until the run has ended."""
+
+    def __init__(self, expected: Mapping[str, str]) -> None:
+        self._files: list[tuple[str, str, Path, int]] = []
+        for name, digest in expected.items():
+            (path,) = names.files(name)
+            file = os.open(path, os.O_RDONLY)
+            self._files.append((name, digest, path, file))
+            if path.suffix == ".py":
+                _sources[path] = _read(file)
+        self.check()
+
+    def loaded(self) -> None:
+        """To be called when all is loaded: what was loaded must be what is open here."""
+        for name, _, path, file in self._files:
+            if path not in _sources:
+                try:
+                    same = os.path.samestat(os.fstat(file), path.stat())
+                except OSError:
+                    same = False
+                if not same:
+                    raise ChangedError(name)
+        self.check()
+
+    def check(self) -> None:
+        """Raises :class:`ChangedError` if one is not what is expected.
+
+        A shared library's pages come from its file while it runs, so nobody may have written to it
+        until the run has ended; that another file has taken its place by then does no harm.
+        """
+        for name, digest, path, file in self._files:
+            content = _sources[path] if path in _sources else _read(file)
+            if hashlib.sha256(content).hexdigest() != digest:
+                raise ChangedError(name)
+
+
+def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
+    """Make an object of a class, and return its methods that do something.
+
+    `kind` is ``congestion_control``, ``queue_disc`` or ``load_balancer``. Whatever its module
+    or ``__init__`` raises goes through.
+    """
+    from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
+
+    _, _, cls_name = names.split(name)
+    module = _load(name)
+    cls = getattr(module, cls_name, None)
+    if not isinstance(cls, type):
+        raise TypeError(f"{names.files(name)[0].name} has no class {cls_name}")
+    base, methods = {
+        "congestion_control": (
+            CongestionControl,
+            (
+                "init",
+                "ssthresh",
+                "cong_avoid",
+                "pkts_acked",
+                "set_state",
+                "cwnd_event",
+                "cong_control",
+            ),
+        ),
+        "queue_disc": (QueueDisc, ("enqueue", "dequeue", "timer")),
+        "load_balancer": (LoadBalancer, ("pick", "tick")),
+    }[kind]
+    if not issubclass(cls, base):
+        raise TypeError(f"{cls_name} does not derive from ccperf.{base.__name__}")
+    if warnings:
+        _warn_of_misspelt(cls, base, methods)
+    made = cls(**{attribute: _value(text) for attribute, text in attributes.items()})
+    does_something = ("ssthresh", "cong_avoid")
+    return {
+        method: getattr(made, method)
+        for method in methods
+        if getattr(cls, method) is not getattr(base, method) or method in does_something
+        if hasattr(base, method)
+    }
+
+
+#: What ns-3 calls the methods.
+_NS3_NAMES = {
+    "IncreaseWindow": "cong_avoid",
+    "GetSsThresh": "ssthresh",
+    "PktsAcked": "pkts_acked",
+    "CongestionStateSet": "set_state",
+    "CwndEvent": "cwnd_event",
+    "CongControl": "cong_control",
+    "DoEnqueue": "enqueue",
+    "DoDequeue": "dequeue",
+}
+#: Whether warnings are printed: once for a command, not for each of its runs.
+warnings = False
+_warned: set[type] = set()
+
+
+def _warn_of_misspelt(cls: type, base: type, methods: Sequence[str]) -> None:
+    """A method that nobody calls leaves the base class's in force, with plausible numbers."""
+    if cls in _warned:
+        return
+    _warned.add(cls)
+    for name, value in vars(cls).items():
+        if name.startswith("_") or not callable(value) or hasattr(base, name):
+            continue
+        near = difflib.get_close_matches(name, methods, n=1, cutoff=0.8)
+        if meant := _NS3_NAMES.get(name) or (near[0] if near else None):
+            print(
+                f"warning: {cls.__name__}.{name} is never called; is `{meant}` meant?",
+                file=sys.stderr,
+            )
+
+
+def describe(error: BaseException) -> str:
+    """What was raised, and where: ``ZeroDivisionError: division by zero (mycca.py:12)``."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{type(error).__name__}: {error.msg} ({Path(error.filename).name}:{error.lineno})"
+    lines = "".join(traceback.format_exception_only(type(error), error)).split("\n")
+    text = " ".join(filter(None, map(str.strip, lines)))
+    frames = traceback.extract_tb(error.__traceback__)
+    inside = [frame for frame in frames if frame.filename != __file__ and "<" not in frame.filename]
+    return f"{text} ({Path(inside[-1].filename).name}:{inside[-1].lineno})" if inside else text
+
+
+def _value(text: str) -> object:
+    """An attribute as the Python value that it looks like."""
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _load(name: str) -> ModuleType:
+    place, _, _ = names.split(name)
+    (path,) = names.files(name)
+    if names.is_path(place):
+        # Not under its own name: a file called `random.py` must not stand in for Python's.
+        place = f"{names.LOADED}{hashlib.sha256(str(path).encode()).hexdigest()[:8]}_{path.stem}"
+        # As for a script: what lies beside it can be imported.
+        if str(path.parent) not in sys.path:
+            sys.path.insert(0, str(path.parent))
+    elif "." in place:
+        importlib.import_module(place.rpartition(".")[0])
+    if place in sys.modules:
+        return sys.modules[place]
+    if path not in _sources:
+        return importlib.import_module(place)  # compiled by something else than Python
+    package = [str(path.parent)] if path.name == "__init__.py" else None
+    loader = _Exactly(place, str(path), _sources[path])
+    spec = spec_from_file_location(place, path, loader=loader, submodule_search_locations=package)
+    assert spec is not None  # a loader is given
+    module = sys.modules[place] = module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+class _Exactly(SourceFileLoader):
+    """Runs a text, whatever stands in the file by now and whatever Python has compiled before."""
+
+    def __init__(self, name: str, path: str, source: bytes) -> None:
+        super().__init__(name, path)
+        self._source = source
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
+        code: CodeType = compile(self._source, self.path, "exec", dont_inherit=True)
+        return code
+
+
+def _read(file: int) -> bytes:
+    """All of an open file, from its beginning."""
+    size = os.fstat(file).st_size
+    parts = []
+    at = 0
+    while at < size and (part := os.pread(file, size - at, at)):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)

@@ -1,0 +1,1 @@
+"""What everything may use: words, outputs, interruption, loading when needed."""

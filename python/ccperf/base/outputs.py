@@ -1,0 +1,122 @@
+"""Files that ccperf writes: whole or not at all, and never over what it did not write itself."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ccperf.errors import UsageError
+
+if TYPE_CHECKING:
+    from ccperf.runs.result import Result
+
+#: How much of a file's beginning and end is looked at to recognise it.
+_LOOK = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a file of ours is, and how it is recognised: how it begins, and what else it holds."""
+
+    name: str
+    begins: tuple[bytes, ...]
+    #: Each of these stands somewhere near the beginning or the end.
+    holds: tuple[bytes, ...] = ()
+
+    def recognises(self, path: Path) -> bool:
+        """Whether an existing file is one of these; an empty one may become one."""
+        with path.open("rb") as file:
+            seen = head = file.read(_LOOK)
+            size = file.seek(0, os.SEEK_END)
+            if size > _LOOK:
+                file.seek(-_LOOK, os.SEEK_END)
+                seen += file.read()
+        return not head or (
+            head.startswith(self.begins) and all(part in seen for part in self.holds)
+        )
+
+
+PACKET_TRACE = Kind(
+    "packet trace",
+    (b"time_ns,link,event,flow,seq,ack,payload_bytes,wire_bytes,flags,ecn,reason\n",),
+)
+CAPTURE = Kind("capture of ccperf (pcapng)", (b"\x0a\x0d\x0d\x0a",), (b"ccperf ",))
+#: By suffix, without the dot.
+FIGURES = {
+    "pdf": Kind("figure of ccperf", (b"%PDF-",), (b"/Creator (ccperf)",)),
+    "svg": Kind("figure of ccperf", (b"<?xml",), (b"ccperf",)),
+    "png": Kind("figure of ccperf", (b"\x89PNG",), (b"ccperf",)),
+}
+
+
+def stem(result: Result) -> str:
+    """A name for files of a run: readable, the same for the same run, and safe everywhere."""
+    algorithms = dict.fromkeys(
+        flow["cc"]["type"] for flow in result.scenario.canonical()["flows"] if "cc" in flow
+    )
+    # Queue disciplines under test are no flow's algorithm.
+    aut = result.parameters.get("aut")
+    if aut and not any(name.endswith(str(aut)) for name in algorithms):
+        algorithms = {str(aut): None, **algorithms}
+    words = [
+        result.experiment or result.scenario.label or "scenario",
+        *algorithms,
+        *(f"{name}-{value}" for name, value in result.parameters.items() if name != "aut"),
+        f"seed-{result.provenance.seed}",
+        result.id[:8],
+    ]
+    return file_name(words)
+
+
+def file_name(words: Iterable[object]) -> str:
+    """Words as one name of a file, without a suffix: letters, digits, hyphens and points."""
+    return "_".join(re.sub(r"[^A-Za-z0-9._-]+", "-", str(word)).strip("-.") for word in words)[:180]
+
+
+def packets(path: Path) -> Kind:
+    """What is written to the file of a packet trace: its suffix says it."""
+    return CAPTURE if path.suffix == ".pcapng" else PACKET_TRACE
+
+
+def table(columns: Sequence[str], format: str) -> Kind:
+    """A table that `export` writes, as `parquet`, `csv` or `json`."""
+    name = f"table of ccperf ({format})"
+    if format == "parquet":
+        return Kind(name, (b"PAR1",), tuple(column.encode() for column in columns))
+    if format == "csv":
+        return Kind(name, ((",".join(columns) + "\n").encode(),))
+    return Kind(name, (b"[]", f'[{{"{columns[0]}":'.encode()))
+
+
+def may_write(path: Path, kind: Kind, option: str, others: Iterable[Path] = ()) -> None:
+    """Raises :class:`~ccperf.errors.UsageError` if writing `path` would destroy something.
+
+    That is a file that is no `kind`, or one of `others`, which the same command reads or writes.
+    Devices and pipes (``/dev/null``) lose nothing.
+    """
+    for other in others:
+        if path.resolve() == other.resolve():
+            message = f"`{path}` is also what this command reads or keeps results in; name another"
+            raise UsageError(option, message)
+    try:
+        if path.is_file() and not kind.recognises(path):
+            message = f"`{path}` is there and is no {kind.name}; name another file, or remove it"
+            raise UsageError(option, message)
+    except OSError as error:
+        raise UsageError(option, f"`{path}` cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Yields the path of a draft, which takes the place of `path` when all went well."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        yield draft
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

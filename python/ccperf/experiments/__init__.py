@@ -1,0 +1,1 @@
+"""What is simulated: the catalogue, other programs' command lines, networks, traces."""

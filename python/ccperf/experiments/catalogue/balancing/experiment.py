@@ -1,0 +1,170 @@
+"""What experiments on load balancers have in common: the fabric, its flows, the scheme."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.base import expression
+from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHED, Answer
+from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS, slow_links
+from ccperf.experiments.catalogue.datacentre.experiment import (
+    TRANSPORT,
+    WORKLOAD,
+    flows_between_racks,
+    of_the_uplinks,
+    stack,
+)
+from ccperf.experiments.catalogue.experiment import Experiment
+from ccperf.experiments.catalogue.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.topologies import Fabric
+    from ccperf.scenario import Scenario
+
+RATE, LINK_DELAY = "10Gbps", "10us"
+#: DCTCP's threshold at 10 Gbps, and the switches' room, in packets.
+MARK, LIMIT = "65p", "600p"
+#: The paper's simulations have timers of 10 ms.
+TIMERS = {"ConnTimeout": "10ms", "MinRto": "10ms"}
+LOAD = Parameter("load", "load", (0.3, 0.5, 0.7, 0.9), 0.5, "Load of the leaves' uplinks.")
+LEAVES = Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2.")
+SPINES = Parameter("spines", "count", (4,), 4, "Number of spines, at least 2.")
+SERVERS = Parameter("servers", "count", (8,), 8, "Servers of a leaf.")
+ARRIVALS = Parameter("arrivals", "time", ("50ms",), "50ms", "Flows begin before this.")
+FLOWLET = Parameter(
+    "flowlet", "time", ("150us",), "150us", "Gap between flowlets, for schemes that have them."
+)
+LOSS = Parameter(
+    "dup_acks",
+    "count",
+    (3,),
+    3,
+    "Duplicate ACKs that make a loss; 1000 leaves losses to the timer, for schemes that reorder.",
+)
+#: Schemes whose papers put a buffer below the receiver's TCP that hands segments on in order.
+RESEQUENCED = ("drb", "presto")
+#: Longer than a full queue of a switch takes to drain, 0.72 ms.
+HELD = "1ms"
+ORDER = Parameter(
+    "order",
+    "word",
+    ("paper",),
+    "paper",
+    "What hosts do about reordering: nothing, hold segments back for up to 1 ms (resequenced), or "
+    "wait for half of what is outstanding before a loss (tolerant, with SACK); paper: what the "
+    "scheme's does, resequenced for DRB and Presto.",
+    ("paper", "nothing", "resequenced", "tolerant"),
+)
+#: In the order of options.
+COMMON = (WORKLOAD, LOAD, LEAVES, SPINES, SERVERS, ARRIVALS, FLOWLET, LOSS, ORDER, TRANSPORT)
+
+
+def with_grid(parameter: Parameter, *values: Any, default: Any = None) -> Parameter:
+    """The parameter with other values."""
+    return replace(parameter, grid=values, default=values[0] if default is None else default)
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """What one point asks for besides its common parameters."""
+
+    condition: str = "symmetric"
+    #: Attributes of the scheme, where it has them.
+    attributes: tuple[tuple[str, str], ...] = ()
+
+
+class BalancingExperiment(Experiment):
+    """An experiment whose algorithm under test is a load balancer."""
+
+    kind: ClassVar[registry.Kind] = "routing"
+    usual: ClassVar[tuple[str, ...]] = ("ecmp", "letflow", "conga", "hermes")
+    papers: ClassVar[tuple[str, ...]] = ("hermes",)
+    group = "Load balancing"
+    recovery = "TcpClassicRecovery"
+    seeded = (
+        "when flows begin, their ends and sizes, which links are slow, and all choices at random"
+    )
+    stop_time = "1s"
+    answer = Answer((FCT, SMALL_P99, LARGE, UNFINISHED), "load", "ratio")
+
+    #: Of all points; `asked` may tell them apart.
+    condition: ClassVar[str] = "symmetric"
+
+    def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002  # others look at it
+        """What this point asks for."""
+        return Balanced(self.condition)
+
+    def build(self, setup: Setup) -> Scenario:
+        asked = self.asked(setup)
+        network = _network(setup, asked.condition)
+        until = _native.parse_time(setup["arrivals"])
+        # A load is of those that are there when all are well.
+        uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(RATE)
+        conditions = CONDITIONS[asked.condition](network, until)
+        known = registry.parameters("routing", setup.cc)
+        attributes = {"FlowletTimeout": setup["flowlet"], **dict(asked.attributes)}
+        return network.scenario(
+            [],
+            stop_time=setup.stop_time,
+            seed=setup.seed,
+            label=self.name,
+            routing={
+                "type": setup.cc,
+                "attributes": {k: v for k, v in attributes.items() if k in known},
+            },
+            stacks=[stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS, **_order(setup))],
+            workloads=[flows_between_racks(setup, network, uplinks)],
+            recording={**of_the_uplinks(network), "balancing": True},
+            **conditions,
+        )
+
+
+def _order(setup: Setup) -> dict[str, str]:
+    """What is done about reordering, as attributes of the sockets."""
+    asked = setup["order"]
+    if asked == "paper":
+        asked = "resequenced" if expression.cut(setup.cc)[0] in RESEQUENCED else "nothing"
+    return {
+        "nothing": {},
+        "resequenced": {"ResequencingTimeout": HELD},
+        "tolerant": {"ReorderingTolerance": "true", "Sack": "true"},
+    }[asked]
+
+
+def _network(setup: Setup, condition: str) -> Fabric:
+    from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
+
+    link = FabricLink(RATE, LINK_DELAY)
+    parallel = 2 if condition == "parallel_links" else 1
+    port = SwitchPort(
+        {
+            "type": "StepRedQueueDisc",
+            "attributes": {"MarkingThreshold": MARK, "MaxSize": LIMIT},
+        }
+    )
+    network = leaf_spine(
+        setup["leaves"],
+        # As much capacity as without parallel links: those between are as fast together.
+        max(setup["spines"] // parallel, 1),
+        setup["servers"],
+        parallel=parallel,
+        slow=slow_links(condition, RATE, setup.seed),
+        host_link_of=link,
+        fabric_link_of=link,
+        port=port,
+        host_port=fair_host_port("20us"),
+    )
+    if parallel == 1:
+        return network
+    slow = _native.format_rate(_native.parse_rate(RATE) // 5)
+    links = tuple(
+        {**each, "rate": slow}
+        if each["name"].endswith("_1") and each["name"].count("_") == 4
+        else each
+        for each in network.links
+    )
+    return replace(network, links=links)

@@ -1,0 +1,40 @@
+"""Load balancers over loads and under all conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS
+from ccperf.experiments.catalogue.balancing.experiment import (
+    COMMON,
+    Balanced,
+    BalancingExperiment,
+)
+from ccperf.experiments.catalogue.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ccperf.experiments.catalogue.experiment import Setup
+
+CONDITION = Parameter(
+    "condition",
+    "word",
+    tuple(CONDITIONS),
+    "symmetric",
+    "All well; 20 % of the fabric's links at a fifth of their rate; two links to each spine, one "
+    "at a fifth; a link cut, cut later, or flapping; a spine that loses 2 %, or all between some.",
+    tuple(CONDITIONS),
+)
+
+
+class LoadBalancing(BalancingExperiment):
+    name = "load_balancing"
+    title = "Load balancing: completion times over loads and conditions"
+    description = (
+        "Servers of a leaf-spine at 10 Gbps, oversubscribed twice, send to servers below other "
+        "leaves. A good balancer is as fast as the links that are left allow, under every "
+        "condition, and ends all flows."
+    )
+    parameters = (CONDITION, *COMMON)
+
+    def asked(self, setup: Setup) -> Balanced:
+        return Balanced(setup["condition"])

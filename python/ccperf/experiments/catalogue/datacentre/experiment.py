@@ -1,0 +1,80 @@
+"""What experiments on queue disciplines in data centres have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ccperf.experiments.catalogue.datacentre import schemes
+from ccperf.experiments.catalogue.experiment import Experiment
+from ccperf.experiments.catalogue.parameter import Parameter
+from ccperf.scenario import profiles
+
+if TYPE_CHECKING:
+    from ccperf.algorithms import registry
+    from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.topologies import Fabric
+
+#: How hosts speak TCP: an ACK for each segment, timers of milliseconds, buffers that never limit.
+TCP = profiles.tcp("ns3-ecn-sharp", InitialCwnd=10)
+#: Payload of a segment, in bytes: 1454 B on the wire.
+SEGMENT: int = TCP["SegmentSize"]
+#: The transport is no part of what is compared, but may be another one.
+TRANSPORT = Parameter(
+    "transport", "cc", ("TcpDctcp",), "TcpDctcp", "Congestion control of all flows, with ECN."
+)
+WINDOW = Parameter("window", "count", (10,), 10, "Initial window, in segments.")
+SIZES = {"web_search": "WebSearch", "data_mining": "DataMining"}
+WORKLOAD = Parameter(
+    "workload",
+    "word",
+    tuple(SIZES),
+    "web_search",
+    "Sizes of the flows: web search (mean 1.7 MB) or data mining (mean 12.7 MB).",
+    tuple(SIZES),
+)
+LOADS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
+LOAD = Parameter("load", "load", LOADS, 0.5, "Load of the bottleneck, between 0 and 1.")
+
+
+class DataCentreExperiment(Experiment):
+    """An experiment whose algorithm under test is a queue discipline: a marking scheme."""
+
+    kind: ClassVar[registry.Kind] = "qdisc"
+    usual: ClassVar[tuple[str, ...]] = schemes.USUAL
+    papers: ClassVar[tuple[str, ...]] = ("ecnsharp",)
+    group = "Data centre"
+    recovery = "TcpClassicRecovery"
+
+    def resolve(self, name: str) -> str:
+        """The scheme; see :mod:`ccperf.experiments.catalogue.datacentre.schemes`."""
+        return schemes.resolve(name)
+
+
+def stack(setup: Setup, **own: Any) -> dict[str, Any]:
+    """How all hosts speak TCP, called `dc`."""
+    cc = {"type": setup["transport"], "attributes": {}}
+    if "window" in setup.parameters:
+        own["InitialCwnd"] = setup["window"]
+    return {"name": "dc", "cc": cc, "recovery": setup.recovery, "tcp": {**TCP, **own}}
+
+
+def flows_between_racks(setup: Setup, network: Fabric, uplinks_bps: int) -> dict[str, Any]:
+    """Poisson arrivals between hosts of different racks, at a load of the uplinks together."""
+    return {
+        "name": "flow",
+        "stack": "dc",
+        "write": f"{SEGMENT}B",
+        "apart": network.racks,
+        "sizes": SIZES[setup["workload"]],
+        "arrivals": {
+            "type": "Poisson",
+            "load": setup["load"],
+            "capacity": f"{uplinks_bps}bps",
+            "until": setup["arrivals"],
+        },
+    }
+
+
+def of_the_uplinks(network: Fabric) -> dict[str, Any]:
+    """What is recorded where transfers count: the links between switches, every millisecond."""
+    return {"interval": "1ms", "flows": "none", "links": network.between_switches}

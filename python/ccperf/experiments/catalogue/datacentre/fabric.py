@@ -1,0 +1,91 @@
+"""Marking schemes in a leaf-spine fabric, over load."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf import _native
+from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
+from ccperf.experiments.catalogue.datacentre import schemes
+from ccperf.experiments.catalogue.datacentre.experiment import (
+    LOAD,
+    TRANSPORT,
+    WINDOW,
+    WORKLOAD,
+    DataCentreExperiment,
+    flows_between_racks,
+    of_the_uplinks,
+    stack,
+)
+from ccperf.experiments.catalogue.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.scenario import Scenario
+
+RATE, LINK_DELAY = "10Gbps", "10us"
+#: What a flow has on top of the 80 us of the links, one as likely as the other.
+ADDED_DELAYS = ("1us", "20us", "50us", "80us", "160us")
+#: For base RTTs of 80 to 240 us, 137 us on average and 220 us at the 90th percentile.
+THRESHOLDS = schemes.Thresholds(
+    rate=RATE,
+    limit="250p",
+    tail="220us",
+    average="137us",
+    target="10us",
+    interval="240us",
+    codel_target="10us",
+    codel_interval="240us",
+)
+
+
+class LeafSpine(DataCentreExperiment):
+    name = "leaf_spine"
+    papers = ("ecnsharp", "hermes")
+    title = "Leaf-spine: completion times over load"
+    description = (
+        "Every server of a leaf-spine fabric sends to servers below other leaves, over 10 Gbps and "
+        "a leaf that is oversubscribed twice, with base RTTs from 80 to 240 us: figure 9 of the "
+        "paper on ECN#, which has 8 leaves, 8 spines and 16 servers a leaf. The way of a flow is "
+        "chosen by its hash."
+    )
+    answer = Answer((FCT, SMALL_P99, LARGE), "load", "ratio")
+    parameters = (
+        WORKLOAD,
+        LOAD,
+        Parameter("leaves", "count", (4,), 4, "Number of leaves, at least 2."),
+        Parameter("spines", "count", (4,), 4, "Number of spines."),
+        Parameter("servers", "count", (8,), 8, "Servers of a leaf."),
+        Parameter("arrivals", "time", ("200ms",), "200ms", "Flows begin before this."),
+        WINDOW,
+        TRANSPORT,
+    )
+    seeded = "when flows begin, their ends, sizes and base RTTs, and the hash of their ways"
+    stop_time = "600ms"
+
+    def build(self, setup: Setup) -> Scenario:
+        from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
+
+        leaves, spines = setup["leaves"], setup["spines"]
+        link = FabricLink(RATE, LINK_DELAY)
+        network = leaf_spine(
+            leaves,
+            spines,
+            setup["servers"],
+            host_link_of=link,
+            fabric_link_of=link,
+            port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
+            host_port=fair_host_port(),
+        )
+        flows = flows_between_racks(setup, network, leaves * spines * _native.parse_rate(RATE))
+        delays = {"type": "Classes", "delays": ADDED_DELAYS}
+        return network.scenario(
+            [],
+            stop_time=setup.stop_time,
+            seed=setup.seed,
+            label=self.name,
+            routing={"type": "ecmp"},
+            stacks=[stack(setup)],
+            workloads=[{**flows, "added_delay": delays}],
+            recording=of_the_uplinks(network),
+        )

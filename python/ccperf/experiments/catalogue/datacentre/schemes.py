@@ -1,0 +1,132 @@
+"""Marking schemes: a queue discipline with the thresholds that a network's round trips ask of it.
+
+A scheme is named by its discipline, one's own included, and then has the threshold for the tail of
+the base RTTs. ``RED-tail``, ``RED-average`` and ``TCN-average`` name what the paper on ECN# names
+so: DCTCP's marking and TCN with the threshold for the tail or for the average of the base RTTs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.base import expression
+from ccperf.errors import UsageError
+from ccperf.experiments.catalogue.experiment import resolved
+
+#: What stands beside disciplines' names, and the discipline of each.
+NAMED: Mapping[str, str] = {
+    "RED-tail": "StepRedQueueDisc",
+    "RED-average": "StepRedQueueDisc",
+    "TCN-average": "TcnQueueDisc",
+}
+#: What is compared unless something else is asked for.
+USUAL = ("ECNSharpQueueDisc", "RED-tail", "RED-average", "MarkingCoDelQueueDisc")
+
+PACKET_BITS = 8 * 1500
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What a port's rate and the base RTTs of its flows ask of marking; times as texts."""
+
+    rate: str
+    #: What a discipline holds.
+    limit: str
+    #: The sojourn time above which to mark, for the tail of the base RTTs and for their average.
+    tail: str
+    average: str
+    #: Above which a queue counts as standing, and for how long it may, for ECN# and CoDel.
+    target: str
+    interval: str
+    codel_target: str
+    codel_interval: str
+
+    def packets(self, time: str) -> int:
+        """The packets of 1500 B that the port sends in this time: K = C T."""
+        bits = _native.parse_rate(self.rate) * _native.parse_time(time) / 1e9
+        return max(1, round(bits / PACKET_BITS))
+
+
+def resolve(name: str) -> str:
+    """The scheme that is called so. Raises :class:`~ccperf.errors.UsageError`."""
+    for known, discipline in NAMED.items():
+        if name[: len(known)].lower() == known.lower():
+            return known + expression.cut(resolved("qdisc", discipline + name[len(known) :]))[1]
+    try:
+        return resolved("qdisc", name)
+    except UsageError as error:
+        raise UsageError(error.field, f"{error.message}; or {', '.join(NAMED)}") from None
+
+
+def discipline(scheme: str, at: Thresholds) -> dict[str, Any]:
+    """The scheme as a discipline of a scenario.
+
+    Attributes are those of :data:`_ATTRIBUTES`; a discipline that is not there, as one's own, has
+    its limit only, and whatever else its own defaults are.
+    """
+    scheme, parameters = expression.cut(scheme)
+    name = NAMED.get(scheme, scheme)
+    average = scheme.endswith("-average")
+    make = _ATTRIBUTES.get(name)
+    own = make(at, at.average if average else at.tail) if make else {}
+    known = registry.algorithms("qdisc").get(name)
+    takes_limit = known is None or any(p["ns3"] == "MaxSize" for p in known["params"])
+    limit = {"MaxSize": at.limit} if takes_limit else {}
+    return {"type": name + parameters, "attributes": {**limit, **own}}
+
+
+def _ecn_sharp(at: Thresholds, mark: str) -> dict[str, Any]:
+    return {
+        "InstantaneousMarkingThreshold": mark,
+        "PersistentMarkingTarget": at.target,
+        "PersistentMarkingInterval": at.interval,
+        "Law": "paper",
+    }
+
+
+def _red(at: Thresholds, mark: str) -> dict[str, Any]:
+    """As DCTCP sets it: one threshold on the queue itself, and marks in place of drops."""
+    k = at.packets(mark)
+    return {
+        "MinTh": k,
+        "MaxTh": k,
+        "QW": 1,
+        "Gentle": False,
+        "UseEcn": True,
+        "UseHardDrop": False,
+        "LinkBandwidth": at.rate,
+        "MeanPktSize": 1500,
+    }
+
+
+def _codel(at: Thresholds, _mark: str) -> dict[str, Any]:
+    return {"Target": at.codel_target, "Interval": at.codel_interval}
+
+
+def _codel_with_ecn(at: Thresholds, mark: str) -> dict[str, Any]:
+    return {**_codel(at, mark), "UseEcn": True}
+
+
+def _pie(_at: Thresholds, mark: str) -> dict[str, Any]:
+    return {"QueueDelayReference": mark, "Tupdate": mark}
+
+
+#: Of the port's thresholds and the one for marking: what each discipline is set to.
+_ATTRIBUTES: Mapping[str, Callable[[Thresholds, str], dict[str, Any]]] = {
+    "ECNSharpQueueDisc": _ecn_sharp,
+    "TcnQueueDisc": lambda _at, mark: {"Threshold": mark},
+    "StepRedQueueDisc": lambda at, mark: {"MarkingThreshold": f"{at.packets(mark)}p"},
+    "RedQueueDisc": _red,
+    "MarkingCoDelQueueDisc": _codel,
+    "CoDelQueueDisc": _codel_with_ecn,
+    "FqCoDelQueueDisc": _codel_with_ecn,
+    "CobaltQueueDisc": _codel_with_ecn,
+    "FqCobaltQueueDisc": _codel_with_ecn,
+    "MarkingPieQueueDisc": _pie,
+    "PieQueueDisc": lambda at, mark: {**_pie(at, mark), "UseEcn": True, "MarkEcnThreshold": 1},
+    "FqPieQueueDisc": lambda at, mark: {**_pie(at, mark), "UseEcn": True, "MarkEcnThreshold": 1},
+}

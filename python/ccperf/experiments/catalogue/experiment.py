@@ -1,0 +1,314 @@
+"""What an experiment of the catalogue is: parameters with grids, and a scenario at each point."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import shlex
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ccperf import _native
+from ccperf.algorithms import registry, roles
+from ccperf.errors import ScenarioError, UsageError, unknown
+from ccperf.experiments.catalogue.parameter import AUTO, File
+from ccperf.experiments.published import Published, published
+from ccperf.runs import backends
+
+if TYPE_CHECKING:
+    from ccperf.algorithms.roles import Role
+    from ccperf.experiments.catalogue.answer import Answer
+    from ccperf.experiments.catalogue.parameter import Parameter, Value
+    from ccperf.experiments.catalogue.printed import PrintedValues
+    from ccperf.scenario import Scenario
+
+#: What jitter is called among the labels of a point.
+JITTER = "jitter"
+RECOVERY = "PrrRfc6937"
+SEED = 42
+STOP_TIME = "15s"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One point of an experiment with all that holds there, checked and in canonical form."""
+
+    #: The algorithm under test.
+    cc: str
+    #: Every parameter of the experiment.
+    parameters: Mapping[str, Value]
+    seed: int = SEED
+    recovery: str = RECOVERY
+    stop_time: str = STOP_TIME
+    #: Within which time flows start later than they would, drawn from the seed; None: as the
+    #: experiment has it.
+    jitter: str | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.parameters[name]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What the point is called in databases and published command lines."""
+        point = {roles.LABELS[roles.UNDER_TEST]: self.cc, **self.parameters}
+        if self.jitter is not None:
+            point[JITTER] = self.jitter
+        return {
+            name: value.name if isinstance(value, File) else str(value)
+            for name, value in point.items()
+        }
+
+    def __str__(self) -> str:
+        """``aut=TcpNewReno k=5``."""
+        return " ".join(f"{name}={value}" for name, value in self.labels.items())
+
+
+class Experiment(ABC):
+    """One experiment of the catalogue; subclasses are its description."""
+
+    name: ClassVar[str]
+    #: What `ccperf run` is given for one that is in no catalogue.
+    file: ClassVar[str] = ""
+    title: ClassVar[str]
+    #: Group of the survey's taxonomy.
+    group: ClassVar[str]
+    #: A paragraph for people: what is done, and what a good algorithm does.
+    description: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]]
+    #: What its tables and figures show first.
+    answer: ClassVar[Answer]
+
+    #: What is under test: a congestion control, or a queue discipline.
+    kind: ClassVar[registry.Kind] = "cc"
+    #: What is tested unless something else is asked for; the algorithm of the published tables.
+    usual: ClassVar[tuple[str, ...]] = ("TcpNewReno",)
+    #: The loss recovery of its flows, and the length of a run.
+    recovery: ClassVar[str] = RECOVERY
+    stop_time: ClassVar[str] = STOP_TIME
+    #: Whether :func:`~ccperf.experiments.catalogue.shared.starts` draws when flows start, jitter
+    #: included; otherwise flows start as written, and jitter is added.
+    draws_starts: ClassVar[bool] = False
+    #: Keys of the papers whose experiment it is, in the bibliography.
+    papers: ClassVar[tuple[str, ...]] = ()
+    #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
+    seeded: ClassVar[str] = ""
+    #: What the paper that it is from prints for it; None if that is not known here.
+    printed: ClassVar[PrintedValues | None] = None
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """Who takes part; a parameter of the role's name says who it is."""
+        names = {parameter.name for parameter in self.parameters}
+        return (roles.UNDER_TEST, *([roles.AGAINST] if roles.AGAINST in names else []))
+
+    @abstractmethod
+    def build(self, setup: Setup) -> Scenario:
+        """The scenario at one point: the one method that an experiment writes."""
+
+    def scenario(self, cc: str, **given: Any) -> Scenario:
+        """The scenario at one point, its meaning checked.
+
+        Args:
+            cc: the algorithm under test.
+            given: parameters, their defaults if not given; ``seed``, ``recovery``, ``stop_time``,
+                ``jitter``.
+
+        Raises:
+            UsageError: names the argument that is wrong, or the point that makes no sense.
+        """
+        setup = self.setup(cc, **given)
+        try:
+            scenario = self.build(setup)
+            if setup.jitter is not None and not self.draws_starts:
+                scenario = _started_later(scenario, setup)
+            scenario.check()
+        except ScenarioError as error:
+            raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None
+        return scenario
+
+    def setup(
+        self,
+        cc: str,
+        *,
+        seed: int = SEED,
+        recovery: str | None = None,
+        stop_time: str | None = None,
+        jitter: str | None = None,
+        **parameters: object,
+    ) -> Setup:
+        """The point that is meant; parameters not given have their defaults.
+
+        Raises:
+            UsageError: names the argument that is wrong.
+        """
+        length = _length(stop_time or self.stop_time)
+        return Setup(
+            cc=self.resolve(cc),
+            parameters=self.point(parameters, length),
+            seed=seed,
+            recovery=resolved("recovery", recovery or self.recovery),
+            stop_time=length,
+            jitter=None if jitter is None else _time("jitter", jitter),
+        )
+
+    def resolve(self, name: str) -> str:
+        """The algorithm under test that is called so.
+
+        Raises:
+            UsageError: if there is none.
+        """
+        return resolved(self.kind, name)
+
+    def takes(self, name: str) -> bool:  # noqa: ARG002
+        """Whether an algorithm of this kind can be tested here, given its canonical name."""
+        return True
+
+    def length(self, setup: Setup) -> str:
+        """How long a run takes at one point; its stop time, unless it ends when its flows have."""
+        return setup.stop_time
+
+    def own_length(self, point: Mapping[str, object]) -> str:
+        """How long a run takes at a point if nobody asks for another stop time.
+
+        Raises:
+            UsageError: names the parameter that is wrong.
+        """
+        length = _length(self.stop_time)
+        return self.length(Setup("", self.point(point, length), stop_time=length))
+
+    def following(self, points: Iterable[Mapping[str, str]]) -> set[str]:
+        """The parameters that are `AUTO` by default and, at these points, follow from the others:
+        none to choose, and in the way of a line over another one."""
+        places = list(points)
+        names = [each.name for each in self.parameters if each.default != AUTO]
+
+        def follows(name: str) -> bool:
+            pairs = {(*(place.get(other) for other in names), place.get(name)) for place in places}
+            return len(pairs) == len({pair[:-1] for pair in pairs})
+
+        return {
+            each.name for each in self.parameters if each.default == AUTO and follows(each.name)
+        }
+
+    @property
+    def published(self) -> tuple[Published, ...]:
+        """The points whose result tables are published."""
+        return tuple(page for page in published() if page.experiment == self.name)
+
+    def grid(self) -> Iterator[dict[str, Value]]:
+        """Every point of the catalogue, the last parameter varying fastest."""
+        return self.product({parameter.name: parameter.grid for parameter in self.parameters})
+
+    def product(
+        self, axes: Mapping[str, Iterable[object]], stop_time: str | None = None
+    ) -> Iterator[dict[str, Value]]:
+        """The points of a grid, each once; parameters that are not among `axes` have all values of
+        the catalogue.
+
+        Raises:
+            UsageError: names the parameter that is wrong.
+        """
+        self._check_names(axes)
+        values = [
+            dict.fromkeys(map(parameter.value, axes.get(parameter.name, parameter.grid)))
+            for parameter in self.parameters
+        ]
+        names = [parameter.name for parameter in self.parameters]
+        for point in itertools.product(*values):
+            yield self.settle(dict(zip(names, point, strict=True)), stop_time or self.stop_time)
+
+    def point(
+        self, parameters: Mapping[str, object], stop_time: str | None = None
+    ) -> dict[str, Value]:
+        """All parameters in canonical form, the default for those not given, of a run of this
+        length.
+
+        Raises:
+            UsageError: names the parameter that is wrong.
+        """
+        self._check_names(parameters)
+        values = {
+            parameter.name: parameter.value(parameters.get(parameter.name, parameter.default))
+            for parameter in self.parameters
+        }
+        return self.settle(values, stop_time or self.stop_time)
+
+    def settle(
+        self,
+        values: dict[str, Value],
+        stop_time: str,  # noqa: ARG002
+    ) -> dict[str, Value]:
+        """Replace what is `AUTO`, and check what depends on several parameters.
+
+        Raises:
+            UsageError: names the parameter that is wrong.
+        """
+        return values
+
+    def _check_names(self, parameters: Iterable[str]) -> None:
+        known = [parameter.name for parameter in self.parameters]
+        for name in parameters:
+            if name not in known:
+                raise UsageError(name, unknown(f"parameter of {self.name}", name, known))
+
+    def reproduce(self, cc: str, backend: str = backends.DEFAULT, **given: Any) -> str:
+        """The ``ccperf run`` command that makes the run of one point again.
+
+        Takes what :meth:`scenario` takes.
+        """
+        setup = self.setup(cc, **given)
+        options = {
+            self.kind: setup.cc,
+            **{name.replace("_", "-"): value for name, value in setup.parameters.items()},
+            "seed": setup.seed,
+        }
+        if setup.recovery != self.recovery:
+            options["recovery"] = setup.recovery
+        if setup.stop_time != _length(self.stop_time):
+            options["stop-time"] = setup.stop_time
+        if setup.jitter is not None:
+            options["jitter"] = setup.jitter
+        if backend != backends.DEFAULT:
+            options["backend"] = backend
+        words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        return shlex.join(["ccperf", "run", self.file or self.name, *words])
+
+
+def resolved(kind: registry.Kind, name: str) -> str:
+    """The canonical name of an algorithm. Raises :class:`~ccperf.errors.UsageError`."""
+    try:
+        return registry.resolve(kind, name)
+    except ValueError as error:
+        raise UsageError(kind, str(error)) from None
+
+
+def _started_later(scenario: Scenario, setup: Setup) -> Scenario:
+    """Each flow up to the jitter later, drawn from the seed alone; its end stays where it is."""
+    rng = random.Random(f"{setup.seed}/jitter")
+    longest = _native.parse_time(setup.jitter or "0s")
+    latest = _native.parse_time(setup.stop_time) - 1
+    flows = [
+        flow.model_copy(update={"start": _native.format_time(min(start, latest))})
+        for flow in scenario.flows
+        for start in [_native.parse_time(flow.start) + rng.randint(0, longest)]
+    ]
+    return scenario.model_copy(update={"flows": tuple(flows)})
+
+
+def _time(name: str, text: str) -> str:
+    try:
+        return _native.format_time(_native.parse_time(text))
+    except (TypeError, ValueError) as error:
+        raise UsageError(name, str(error)) from None
+
+
+def _length(stop_time: str) -> str:
+    try:
+        ns = _native.parse_time(stop_time)
+    except (TypeError, ValueError) as error:
+        raise UsageError("stop_time", str(error)) from None
+    if ns == 0:
+        raise UsageError("stop_time", f"`{stop_time}` must be above 0")
+    return _native.format_time(ns)

@@ -1,0 +1,156 @@
+"""Experiments of one's own: scenario files that declare parameters, each with its grid::
+
+    stop_time = "10s"
+
+    [parameters]
+    rate = ["10Mbps", "50Mbps"]
+    buffer = ["20p", "100p"]
+
+    [dumbbell]
+    rate = "$rate"
+    qlen = "$buffer"
+    rtts = ["15ms", "30ms"]
+    cc = "$cc"
+
+Wherever ``$rate`` stands alone as a value, the parameter's value is put. ``$cc`` (``$qdisc``,
+``$routing``) is the algorithm under test, which the command line names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ccperf.errors import ScenarioError, UsageError, unknown
+from ccperf.experiments.catalogue.experiment import Experiment, Setup
+from ccperf.experiments.catalogue.parameter import Parameter, Value
+from ccperf.scenario.toml import Document
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ccperf.scenario import Scenario
+
+_PARAMETERS = "parameters"
+_TESTED: tuple[Literal["cc", "qdisc", "routing"], ...] = ("cc", "qdisc", "routing")
+
+
+def is_one(data: Mapping[str, Any]) -> bool:
+    """Whether a file declares parameters, and is no plan over the catalogue."""
+    return _PARAMETERS in data and "experiment" not in data and "experiments" not in data
+
+
+def read(path: Path) -> Experiment:
+    """The experiment in a file.
+
+    Raises:
+        ScenarioError: what is wrong with its parameters, with the line.
+        OSError: if it cannot be read.
+    """
+    document = Document.read(path)
+    with document.placing_errors():
+        return _read(path, document)
+
+
+def _read(path: Path, document: Document) -> Experiment:
+    declared = document.data[_PARAMETERS]
+    if not isinstance(declared, Mapping):
+        raise ScenarioError([(_PARAMETERS, "must be a table: [parameters]")])
+    body = {key: value for key, value in document.data.items() if key != _PARAMETERS}
+    used = dict.fromkeys(_used(body))
+    tested = [kind for kind in _TESTED if kind in used and kind not in declared]
+    if len(tested) != 1:
+        message = "exactly one of $cc, $qdisc and $routing must stand for what is under test"
+        raise ScenarioError([(_PARAMETERS, f"{message}; there is {', '.join(tested) or 'none'}")])
+    for word in used:
+        if word not in (*declared, tested[0]):
+            raise ScenarioError([("", f"${word}: {unknown('parameter', word, declared)}")])
+    found = tuple(_parameter(name, given, used) for name, given in declared.items())
+    if not isinstance(body.get("stop_time"), str):
+        raise ScenarioError([("stop_time", "is missing; write the length of a run, e.g. 10s")])
+
+    class Own(Experiment):
+        name = path.stem
+        file = str(path)
+        title = str(body.get("label") or path.stem)
+        group = "Of your own"
+        description = f"The file {path.name}."
+        parameters = found
+        kind = tested[0]
+        usual = {"cc": ("TcpNewReno",), "qdisc": ("FifoQueueDisc",), "routing": ("ecmp",)}[kind]
+        recovery = "TcpPrrRecovery"
+        stop_time = body["stop_time"]
+        seeded = "what the file draws"
+
+        def build(self, setup: Setup) -> Scenario:
+            from ccperf.experiments.topologies import written
+
+            values = {**setup.parameters, self.kind: setup.cc}
+            data = {**_put(body, values), "stop_time": setup.stop_time, "seed": setup.seed}
+            with document.placing_errors():
+                scenario = written.of({**data, "label": self.name}, path.absolute().parent)
+            if setup.recovery == self.recovery:
+                return scenario
+            flows = (
+                flow.model_copy(update={"recovery": setup.recovery}) for flow in scenario.flows
+            )
+            return scenario.model_copy(update={"flows": tuple(flows)})
+
+    return Own()
+
+
+@dataclass(frozen=True)
+class _Declared(Parameter):
+    """A parameter whose values are of the type that the file writes."""
+
+    def value(self, given: object) -> Value:
+        text, first = str(given).strip(), self.grid[0]
+        if isinstance(first, str):
+            return text
+        try:
+            return type(first)(text)
+        except ValueError:
+            what = "whole number" if isinstance(first, int) else "number"
+            raise UsageError(self.name, f"`{text}` is not a {what}, as in the file") from None
+
+
+def _parameter(name: str, given: object, used: Mapping[str, None]) -> Parameter:
+    place = f"{_PARAMETERS}.{name}"
+    grid = tuple(given) if isinstance(given, list) else (given,)
+    if name not in used:
+        raise ScenarioError([(place, f'is not used; write "${name}" where its value belongs')])
+    if not grid:
+        raise ScenarioError([(place, "is empty; give it values")])
+    plain = all(
+        isinstance(value, int | float | str) and not isinstance(value, bool) for value in grid
+    )
+    if not plain or len({type(value) for value in grid}) > 1:
+        raise ScenarioError([(place, "its values must all be texts, or all numbers")])
+    doc = "Of the file."
+    if name in ("cc", "against"):
+        return Parameter(name, "cc", grid, grid[0], doc)
+    if name == "qdisc":
+        return Parameter(name, "qdisc", grid, grid[0], doc)
+    return _Declared(name, "word", grid, grid[0], doc)
+
+
+def _used(value: object) -> Iterator[str]:
+    """The parameters that stand in a file."""
+    if isinstance(value, str) and value.startswith("$"):
+        yield value[1:]
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _used(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _used(inner)
+
+
+def _put(value: Any, values: Mapping[str, Value]) -> Any:
+    """The same with parameters' values in their places."""
+    if isinstance(value, str) and value.startswith("$"):
+        return values[value[1:]]
+    if isinstance(value, Mapping):
+        return {key: _put(inner, values) for key, inner in value.items()}
+    return [_put(inner, values) for inner in value] if isinstance(value, list) else value

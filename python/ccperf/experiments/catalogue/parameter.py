@@ -1,0 +1,212 @@
+"""What an experiment varies: names, kinds and canonical values of its parameters."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ccperf import _native
+from ccperf.algorithms import registry
+from ccperf.algorithms.user_code import names
+from ccperf.errors import UsageError, unknown
+from ccperf.experiments import traces
+
+Kind = Literal[
+    "count",
+    "number",
+    "rate",
+    "time",
+    "times",
+    "probability",
+    "load",
+    "level",
+    "size",
+    "word",
+    "qdisc",
+    "cc",
+    "trace",
+    "buffer",
+]
+Value = int | float | str
+
+
+class File(str):
+    """The path of a user's file, which labels of points give by its name."""
+
+    @property
+    def name(self) -> str:
+        return Path(self).name
+
+
+#: A value that follows from the point's other parameters; the experiment says how.
+AUTO = "auto"
+
+_UNITS: Mapping[Kind, str] = {
+    "count": "count",
+    "number": "number",
+    "rate": "bit/s",
+    "time": "time",
+    "times": "list of times",
+    "probability": "probability",
+    "load": "share",
+    "level": "rate, time or probability",
+    "size": "size",
+    "word": "word",
+    "qdisc": "queue discipline",
+    "cc": "congestion control",
+    "trace": "trace, or a file with one",
+    "buffer": "size, or bdp",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One thing that an experiment varies."""
+
+    name: str
+    kind: Kind
+    #: The values of the catalogue.
+    grid: tuple[Value, ...]
+    #: The value of the point whose tables are published; of experiments of our own, the usual one.
+    default: Value
+    #: One sentence.
+    doc: str
+    #: All there are, if it is a word.
+    words: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str:
+        """How its values are written."""
+        return _UNITS[self.kind]
+
+    def value(self, given: object) -> Value:
+        """The canonical form of a value: ``"5"`` -> 5, ``"0.001s"`` -> ``"1ms"``, ``"codel"`` ->
+        ``"CoDelQueueDisc"``.  Raises :class:`~ccperf.errors.UsageError`."""
+        text = str(given).strip()
+        if text == AUTO and AUTO in (self.default, *self.grid):
+            return AUTO
+        try:
+            return self._parse(text)
+        except ValueError as error:
+            message = error.message if isinstance(error, UsageError) else str(error)
+            raise UsageError(self.name, message) from None
+
+    def _parse(self, text: str) -> Value:
+        if self.kind == "qdisc" or self.kind == "cc":
+            return registry.resolve(self.kind, text)
+        if self.kind == "trace" and text not in self.words:
+            return _trace(text)
+        if self.words:
+            if text not in self.words:
+                raise ValueError(unknown(self.name, text, self.words))
+            return text
+        return _PARSERS[self.kind](text)
+
+
+def times(text: Value) -> list[str]:
+    """The entries of a list of times: ``[97ms,76ms]``."""
+    return str(text)[1:-1].split(",")
+
+
+def written(entries: list[str]) -> str:
+    """A list as a value: ``[97ms,76ms]``."""
+    return f"[{','.join(entries)}]"
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= 1_000_000:
+        raise ValueError(f"`{text}` must be a whole number of at least 1")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value <= 1e9 or not text.isascii() or "_" in text:
+        raise ValueError(f"`{text}` must be a number of at least 0")
+    return int(value) if value.is_integer() else value
+
+
+def _probability(text: str) -> float:
+    value = float(_number(text)) if re.fullmatch(r"[-+0-9.eE]+", text) else math.nan
+    if not value <= 1:
+        raise ValueError(f"`{text}` is not a probability from 0 to 1")
+    return value
+
+
+def _load(text: str) -> float:
+    value = _number(text)
+    if not 0 < value < 1:
+        raise ValueError(f"`{text}` is not between 0 and 1, as 0.6 for 60 %")
+    return value
+
+
+def _rate(text: str) -> str:
+    rate = _native.parse_rate(text)
+    if rate == 0:
+        raise ValueError(f"`{text}` must be above 0")
+    return _native.format_rate(rate)
+
+
+def _time(text: str) -> str:
+    time = _native.parse_time(text)
+    if time == 0:
+        raise ValueError(f"`{text}` must be above 0")
+    return _native.format_time(time)
+
+
+def _size(text: str) -> str:
+    size = _native.parse_size(text)
+    if size == 0:
+        raise ValueError(f"`{text}` must be above 0")
+    return _native.format_size(size)
+
+
+def _times(text: str) -> str:
+    if not re.fullmatch(r"\[[^\[\]]+\]", text):
+        raise ValueError(f"`{text}` is not a list of times; write it like [97ms,76ms]")
+    return written([_native.format_time(_native.parse_time(part.strip())) for part in times(text)])
+
+
+def _level(text: str) -> Value:
+    if text.endswith("bps"):
+        return _rate(text)
+    return _time(text) if text.endswith("s") else _probability(text)
+
+
+def products(buffer: str) -> float | None:
+    """The bandwidth-delay products of a buffer that is given in these: ``1.5bdp``."""
+    return float(buffer[: -len("bdp")]) if buffer.endswith("bdp") else None
+
+
+def _buffer(text: str) -> str:
+    if text.lower().endswith("bdp"):
+        if not (number := _number(text[: -len("bdp")])):
+            raise ValueError(f"`{text}` must be above 0")
+        return f"{number}bdp"
+    return _native.format_queue_size(*_native.parse_queue_size(text))
+
+
+def _trace(text: str) -> File:
+    traces.load(text)
+    return File(text if names.are_stored() else Path(text).absolute())
+
+
+_PARSERS: Mapping[Kind, Callable[[str], Value]] = {
+    "count": _count,
+    "number": _number,
+    "rate": _rate,
+    "time": _time,
+    "times": _times,
+    "probability": _probability,
+    "load": _load,
+    "level": _level,
+    "size": _size,
+    "buffer": _buffer,
+}

@@ -1,0 +1,1 @@
+"""What people and other programs look at: figures, notebooks, citations, exports."""

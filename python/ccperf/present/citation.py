@@ -1,0 +1,205 @@
+"""What a paper says of a run: a paragraph for its section on methods, and whom to cite."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ccperf import data
+from ccperf.algorithms import registry
+from ccperf.base.wording import counted
+from ccperf.experiments import catalogue
+from ccperf.runs import backends
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ccperf.algorithms.registry import Kind
+    from ccperf.runs.result import Result
+
+#: Entries of algorithms whose source is no RFC; RFCs are found in what the registry says.
+_SOURCES = {
+    "TcpVegas": "vegas",
+    "TcpBbr": "bbr",
+    "TcpVeno": "veno",
+    "TcpWestwoodPlus": "westwood",
+    "TcpHtcp": "htcp",
+    "TcpHybla": "hybla",
+    "TcpIllinois": "illinois",
+    "TcpScalable": "scalable",
+    "TcpYeah": "yeah",
+    "TcpBic": "bic",
+    "TcpLp": "lp",
+    "CobaltQueueDisc": "cobalt",
+    "FqCobaltQueueDisc": "cobalt",
+    "RedQueueDisc": "red",
+    "TcpDctcpReno": "ecnsharp",
+    "ECNSharpQueueDisc": "ecnsharp",
+    "MarkingCoDelQueueDisc": "ecnsharp",
+    "MarkingPieQueueDisc": "ecnsharp",
+    "StrictPriorityQueueDisc": "ecnsharp",
+    "TcnQueueDisc": "tcn",
+    "SharedBufferQueueDisc": "dynamicthresholds",
+    "StepRedQueueDisc": "dctcp",
+    "DwrrQueueDisc": "drr",
+    "WfqQueueDisc": "scfq",
+    "drb": "drb",
+    "letflow": "letflow",
+    "conga": "conga",
+    "drill": "drill",
+    "hermes": "hermes",
+    "presto": "presto",
+    "flowbender": "flowbender",
+    "clove": "clove",
+    "xpath": "xpath",
+}
+#: So many bottlenecks are described one by one.
+_FEW = 4
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A paragraph in LaTeX, and the BibTeX entries that it refers to."""
+
+    paragraph: str
+    bibtex: str
+
+
+def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
+    """Describe a run and the `seeds` that it was repeated with; by default its own only."""
+    made = result.provenance
+    scenario = result.scenario.canonical()
+    used: dict[str, None] = {"ccperf": None, "ns3": None}
+
+    def named(kind: Kind, name: str) -> str:
+        keys = entries(kind, name)
+        used.update(dict.fromkeys(keys))
+        return _latex(name) + (rf"~\cite{{{','.join(keys)}}}" if keys else "")
+
+    is_known = made.backend in backends.known()
+    equals = backends.get(made.backend).abilities.equals if is_known else ""
+    simulator = (
+        f"whose packets are those of {_latex(equals).replace(' ', '~')}"
+        if equals
+        else f"on the backend {_latex(made.backend)} ({_latex(made.backend_version)})"
+    )
+    sentences = [
+        rf"We simulated with ccperf~{_latex(made.ccperf_version)}~\cite{{ccperf}} (engine"
+        rf" \texttt{{{made.engine_hash[:12]}}}), {simulator}~\cite{{ns3}}."
+    ]
+    if result.experiment:
+        point = ", ".join(f"{_latex(k)} = {_latex(str(v))}" for k, v in result.parameters.items())
+        papers = of_experiment(result.experiment)
+        used.update(dict.fromkeys(papers))
+        after = rf" after~\cite{{{','.join(papers)}}}" if papers else ""
+        sentences.append(f"The experiment is {_latex(result.experiment)}{after} ({point}).")
+    flows = [flow for flow in scenario["flows"] if "cc" in flow]
+    # Of each transfer of a workload it is that of the stack.
+    stacks = {stack["name"]: stack for stack in scenario.get("stacks", ())}
+    count = result.recording.flows.rows - len(scenario["flows"]) + len(flows)
+    flows += [stacks[workload["stack"]] for workload in scenario.get("workloads", ())]
+    algorithms = _together(named("cc", name) for name in _each_once(f["cc"]["type"] for f in flows))
+    recoveries = _together(
+        named("recovery", name) for name in _each_once(f["recovery"] for f in flows)
+    )
+    sentences.append(
+        f"{counted(count, 'TCP flow')} used {algorithms}, with loss recovery"
+        f" {recoveries}, for {_latex(scenario['stop_time'])}."
+    )
+    bottlenecks = sorted(set(result.recording.flows.strings("bottleneck")))
+    if len(bottlenecks) <= _FEW:
+        sentences += [_bottleneck(scenario, name, named) for name in bottlenecks]
+    else:
+        sentences.append(_ports(scenario, named))
+    sentences.append(_seeds(sorted(seeds) or [made.seed]))
+    sentences.append(
+        rf"Run \texttt{{{result.id}}} of the scenario with SHA-256"
+        rf" \texttt{{{made.scenario_hash[:16]}}}\ldots{{}} has all other settings."
+    )
+    bibtex = [
+        _software(made.ccperf_version),
+        *(bibliography()[key] for key in used if key in bibliography()),
+    ]
+    return Citation(" ".join(sentences), "\n\n".join(bibtex))
+
+
+def of_experiment(name: str) -> tuple[str, ...]:
+    """Return the keys of the papers whose experiment this is."""
+    experiment = catalogue.EXPERIMENTS.get(name)
+    return experiment.papers if experiment else ()
+
+
+def entries(kind: Kind, name: str) -> list[str]:
+    """Return the keys of an algorithm's sources in the bibliography; none of user code."""
+    spec = registry.algorithms(kind).get(name)
+    if spec is None:
+        return []
+    keys = [f"RFC{number}" for number in re.findall(r"RFC (\d+)", spec["source"])]
+    return keys + ([_SOURCES[name]] if name in _SOURCES else [])
+
+
+@cache
+def bibliography() -> Mapping[str, str]:
+    """Return the BibTeX entries by key."""
+    found = (entry.strip() for entry in re.split(r"\n(?=@)", data.text("bibliography.bib")))
+    return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in found}
+
+
+def _software(version: str) -> str:
+    return (
+        "@misc{ccperf,\n  author = {{The ccperf authors}},\n"
+        "  title = {ccperf: evaluation of congestion control, as exact as ns-3},\n"
+        f"  note = {{Version {version}}},\n}}"
+    )
+
+
+def _bottleneck(scenario: Mapping[str, Any], direction: str, named: Any) -> str:
+    name, _, side = direction.rpartition("_")
+    link = next(link for link in scenario["links"] if link["name"] == name)
+    rate = link[side]["rate"] or link["rate"]
+    qdisc = link[side]["qdisc"]
+    text = (
+        f"The bottleneck {_latex(direction)} has {_latex(rate)} and a one-way delay of"
+        f" {_latex(link['delay'])}"
+    )
+    if qdisc is None:
+        return f"{text}, without a queue discipline."
+    settings = ", ".join(f"{_latex(k)} = {_latex(v)}" for k, v in qdisc["attributes"].items())
+    return f"{text}, with {named('qdisc', qdisc['type'])}" + (
+        f" ({settings})." if settings else "."
+    )
+
+
+def _ports(scenario: Mapping[str, Any], named: Any) -> str:
+    sides = [link[side] for link in scenario["links"] for side in ("forward", "reverse")]
+    names = _each_once(side["qdisc"]["type"] for side in sides if side["qdisc"])
+    return (
+        f"The network has {counted(len(scenario['links']), 'link')}; the ports have"
+        f" {_together(named('qdisc', name) for name in names)}."
+    )
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    if len(seeds) == 1:
+        return f"The seed was {seeds[0]}."
+    ascending = list(range(seeds[0], seeds[0] + len(seeds))) == list(seeds)
+    text = f"{seeds[0]} to {seeds[-1]}" if ascending else ", ".join(map(str, seeds))
+    return (
+        f"It was repeated with {len(seeds)} seeds ({text}); values are means over the seeds, with"
+        r" 95\,\% confidence intervals by Student's t."
+    )
+
+
+def _each_once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _together(names: Iterable[str]) -> str:
+    *before, last = list(names) or ["none"]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _latex(text: str) -> str:
+    return re.sub(r"([&%$#_{}])", r"\\\1", text.replace("\\", r"\textbackslash "))

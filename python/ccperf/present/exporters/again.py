@@ -1,0 +1,49 @@
+"""Runs that are simulated again for what they do not keep."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.errors import CcperfError, UsageError
+from ccperf.runs import backends
+from ccperf.runs.result import Result, identify, provenance
+
+if TYPE_CHECKING:
+    from ccperf.runs.backends import Backend
+
+
+def engine_of(result: Result) -> Backend:
+    """The engine, if it and the user code here are what made the run.
+
+    Raises `UsageError` otherwise, with what differs: its packets may differ.
+    """
+    engine = backends.get("native")
+    if result.provenance.backend == engine.name and (different := _different(result, engine)):
+        raise UsageError(
+            "run",
+            f"`{result.id}` would be simulated with something else than it was:"
+            f" {'; '.join(different)}. Its packets may differ; run it again first",
+        )
+    return engine
+
+
+def _different(result: Result, engine: Backend) -> list[str]:
+    """What is not as it was when the run was made."""
+    made = result.provenance
+    try:
+        identity = identify(result.scenario, engine)
+    except CcperfError as error:
+        return [str(error)]
+    if identity.id == result.id:
+        return []
+    here = provenance(result.scenario, engine, identity)
+    found = [
+        f"{name} has changed since (it was @{digest[:4]}, and is @{now[:4]})"
+        for name, digest in made.user_code.items()
+        if (now := here.user_code.get(name, "")) != digest
+    ]
+    if made.engine_hash != here.engine_hash:
+        found.append(f"the engine was {made.engine_hash[:12]}, and is {here.engine_hash[:12]}")
+    if made.ccperf_version != here.ccperf_version:
+        found.append(f"ccperf was {made.ccperf_version}, and is {here.ccperf_version}")
+    return found or ["its id says so, and its scenario is all that is left"]

@@ -1,0 +1,149 @@
+"""The JSON that `iperf3 --json` prints, for the tools that read it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ccperf.present.exporters.registry import exporter
+from ccperf.runs.metrics import FlowSeries
+
+if TYPE_CHECKING:
+    from ccperf.runs.result import Result
+
+
+@exporter("json", b'{"start": {')
+def iperf3(result: Result, path: Path) -> None:
+    """One stream a flow, one interval for each of the grid; bytes are those that the sender sent.
+
+    What a simulation does not have (processor load, RTT variance) is 0, as iperf3 prints it where
+    the system does not tell.
+    """
+    flows = FlowSeries(result.scenario, result.recording)
+    every = result.scenario.canonical()["flows"]
+    described = [every[position] for position in flows.positions]
+    samples = result.recording.flow_samples
+    count = len(flows.names)
+
+    def matrix(column: str) -> Any:
+        return np.asarray(samples.array(column), dtype=float).reshape(-1, max(count, 1))
+
+    times = matrix("time_ns")[:, 0] / 1e9
+    sent, received = matrix("sent_bytes"), matrix("received_bytes")
+    again, cwnd, srtt = matrix("retransmissions"), matrix("cwnd_bytes"), matrix("srtt_ns")
+    intervals = []
+    for index in range(1, times.size):
+        span = _span(float(times[index - 1]), float(times[index]))
+        streams = [
+            {
+                "socket": flow + 1,
+                **span,
+                **_amount(sent[index, flow] - sent[index - 1, flow], span["seconds"]),
+                "retransmits": int(again[index, flow] - again[index - 1, flow]),
+                "snd_cwnd": int(cwnd[index, flow]),
+                "snd_wnd": 0,
+                "rtt": int(np.nan_to_num(srtt[index, flow]) / 1e3),
+                "rttvar": 0,
+                "pmtu": 1500,
+                "omitted": False,
+                "sender": True,
+            }
+            for flow in range(count)
+        ]
+        intervals.append({"streams": streams, "sum": _sum(streams, span)})
+    whole = _span(0.0, float(times[-1]) if times.size else 0.0)
+    ends = [
+        {
+            "sender": _end(flow, sent, whole, again),
+            "receiver": _end(flow, received, whole),
+        }
+        for flow in range(count)
+    ]
+    over_tcp = [flow for flow in described if "cc" in flow]
+    algorithms = ",".join(dict.fromkeys(flow["cc"]["type"] for flow in over_tcp))
+    document = {
+        "start": {
+            "connected": [
+                {
+                    "socket": number,
+                    "local_host": flow["source"],
+                    "local_port": flow["source_port"],
+                    "remote_host": flow["destination"],
+                    "remote_port": flow["destination_port"],
+                }
+                for number, flow in enumerate(described, start=1)
+            ],
+            "version": f"ccperf {result.provenance.ccperf_version}",
+            "system_info": f"ccperf run {result.id}: {result.title}",
+            "timestamp": {"time": "Sat, 01 Jan 2000 00:00:00 GMT", "timesecs": 946684800},
+            "connecting_to": {
+                "host": described[0]["destination"] if count else "",
+                "port": described[0]["destination_port"] if count else 0,
+            },
+            "cookie": result.id,
+            "tcp_mss_default": int(flows.segment_bytes[0]) if count else 0,
+            "test_start": {
+                "protocol": "TCP",
+                "num_streams": count,
+                "blksize": 131072,
+                "omit": 0,
+                "duration": round(whole["seconds"]),
+                "bytes": 0,
+                "blocks": 0,
+                "reverse": 0,
+                "tos": 0,
+            },
+        },
+        "intervals": intervals,
+        "end": {
+            "streams": ends,
+            "sum_sent": _sum([end["sender"] for end in ends], whole),
+            "sum_received": _sum([end["receiver"] for end in ends], whole),
+            "cpu_utilization_percent": dict.fromkeys(
+                (
+                    "host_total",
+                    "host_user",
+                    "host_system",
+                    "remote_total",
+                    "remote_user",
+                    "remote_system",
+                ),
+                0.0,
+            ),
+            "sender_tcp_congestion": algorithms,
+            "receiver_tcp_congestion": algorithms,
+        },
+    }
+    path.write_text(json.dumps(document, allow_nan=False), encoding="utf-8")
+
+
+def _span(start: float, end: float) -> dict[str, float]:
+    return {"start": start, "end": end, "seconds": end - start}
+
+
+def _amount(amount: float, seconds: float) -> dict[str, Any]:
+    return {"bytes": int(amount), "bits_per_second": 8 * amount / seconds if seconds else 0.0}
+
+
+def _end(flow: int, counted: Any, whole: dict[str, float], again: Any = None) -> dict[str, Any]:
+    total = float(counted[-1, flow]) if len(counted) else 0.0
+    end = {"socket": flow + 1, **whole, **_amount(total, whole["seconds"])}
+    if again is None:
+        return {**end, "sender": False}
+    return {**end, "retransmits": int(again[-1, flow]) if len(again) else 0, "sender": True}
+
+
+def _sum(streams: list[dict[str, Any]], span: dict[str, float]) -> dict[str, Any]:
+    total: dict[str, Any] = {
+        **span,
+        "bytes": sum(stream["bytes"] for stream in streams),
+        "bits_per_second": sum(stream["bits_per_second"] for stream in streams),
+    }
+    if streams and "retransmits" in streams[0]:
+        total["retransmits"] = sum(stream["retransmits"] for stream in streams)
+    if streams and "omitted" in streams[0]:
+        total["omitted"] = False
+    return {**total, "sender": bool(streams) and streams[0]["sender"]}

@@ -1,0 +1,27 @@
+"""pcapng, for Wireshark, tshark and tcptrace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.present.exporters.again import engine_of
+from ccperf.present.exporters.registry import exporter
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ccperf.runs.result import Result
+
+
+@exporter("pcapng", b"\x0a\x0d\x0d\x0a")
+def pcapng(result: Result, path: Path) -> None:
+    """What the hosts where flows begin send and receive, all headers and TCP options included.
+
+    A run does not keep its packets: they are simulated again, which the same engine does exactly.
+    """
+    engine = engine_of(result)
+    # The draft's name has another suffix, and the suffix tells the engine what to write.
+    draft = path.with_suffix(".pcapng")
+    engine.simulate(result.scenario, packets=draft)
+    if draft != path:
+        draft.replace(path)

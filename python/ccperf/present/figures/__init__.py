@@ -1,0 +1,138 @@
+"""Figures: what a run looks like, described as data and drawn for papers and pages.
+
+    figure = describe("time_series", result.scenario, result.recording)
+    save(figure, "time_series.pdf")    # for a paper: column width, embedded fonts
+    svg.draw(figure)                   # for a page: light and dark, in a millisecond
+
+One file per figure; its function is registered by `@figure` and then known to `ccperf plot`,
+`ccperf list figures` and the site. `overlay` lays several runs' figures over each other. Only
+`save` needs matplotlib (`pip install 'ccperf[figures]'`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+# isort: off
+# Imported for what they register, in the order in which pages show the figures.
+from ccperf.present.figures import timelines, operating_point, distribution, in_flight  # noqa: F401
+
+# isort: on
+from ccperf.errors import RunError, UsageError, unknown
+from ccperf.present.figures.figure import Axis, Figure, Line, Panel, Series, Subject
+from ccperf.present.figures.overlay import overlay
+from ccperf.present.figures.palette import WIDTHS
+from ccperf.present.figures.registry import FIGURES, FigureKind
+from ccperf.present.figures.sweep import sweep
+from ccperf.present.figures.transfers import OF_RECORDINGS
+from ccperf.runs.metrics import FlowSeries
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ccperf.runs.recording import Recording
+    from ccperf.scenario import Scenario
+
+__all__ = [
+    "FIGURES",
+    "FORMATS",
+    "OF_RECORDINGS",
+    "WIDTHS",
+    "Axis",
+    "Figure",
+    "FigureKind",
+    "Line",
+    "Panel",
+    "Series",
+    "Subject",
+    "describe",
+    "describe_all",
+    "drawable",
+    "overlay",
+    "save",
+    "sweep",
+]
+
+#: What `save` writes.
+FORMATS = ("pdf", "svg", "png")
+
+
+def describe(name: str, scenario: Scenario, recording: Recording) -> Figure:
+    """Describe one figure of a run.
+
+    Raises `UsageError` for a name that is no figure's, and for a run without flows or samples.
+    """
+    (figure,) = describe_all(scenario, recording, [name])
+    return figure
+
+
+def describe_all(
+    scenario: Scenario, recording: Recording, names: Sequence[str] = ()
+) -> list[Figure]:
+    """Describe several figures of a run, by default every one; raises as `describe` does."""
+    names = names or drawable(scenario, recording)
+    for name in names:
+        if name not in FIGURES and name not in OF_RECORDINGS:
+            raise UsageError("figure", unknown("figure", name, [*FIGURES, *OF_RECORDINGS]))
+    described = {}
+    for name in set(names) & OF_RECORDINGS.keys():
+        figure = OF_RECORDINGS[name].describe(scenario, recording)
+        if figure is None:
+            missing = OF_RECORDINGS[name].needs
+            raise UsageError("figure", f"`{name}` shows {missing}, and this run has none")
+        described[name] = figure
+    of_flows = [name for name in names if name in FIGURES]
+    if of_flows:
+        described |= zip(of_flows, _of_flows(scenario, recording, of_flows), strict=True)
+    return [described[name] for name in names]
+
+
+def drawable(scenario: Scenario, recording: Recording) -> list[str]:
+    """Return the figures that a run has something for; those of flows if it has nothing at all."""
+    flows = FlowSeries(scenario, recording)
+    others = [name for name, kind in OF_RECORDINGS.items() if kind.describe(scenario, recording)]
+    return [*(FIGURES if flows.names and flows.time.size else ()), *others] or list(FIGURES)
+
+
+def _of_flows(scenario: Scenario, recording: Recording, names: Sequence[str]) -> list[Figure]:
+    flows = FlowSeries(scenario, recording)
+    if not flows.names:
+        raise UsageError("figure", f"`{names[0]}` shows samples of flows, and this run has none")
+    if not flows.time.size:
+        raise UsageError(
+            "figure",
+            f"`{names[0]}` shows samples, and this run ends before the first interval does",
+        )
+    return [FIGURES[name].describe(flows) for name in names]
+
+
+def save(figure: Figure, *paths: str | Path, width: str = "column") -> None:
+    """Draw a figure once and write it to each path, in the format that its suffix names.
+
+    `width` is one of `WIDTHS`: 3.4 inches, or what the columns and pages of IEEE and ACM have.
+    The bytes depend on the figure and on matplotlib's version only. Raises `UsageError` for
+    another suffix or width, a folder that is not there, or if matplotlib is not installed, and
+    `RunError` if something cannot be written: then no half of a file is left.
+    """
+    if width not in WIDTHS:
+        raise UsageError("width", unknown("width", width, WIDTHS))
+    targets = [Path(path) for path in paths]
+    for target in targets:
+        if target.suffix[1:] not in FORMATS:
+            raise UsageError(
+                str(target), f"unknown format `{target.suffix}`; known: .{', .'.join(FORMATS)}"
+            )
+        if not target.parent.is_dir():
+            raise UsageError(str(target), f"cannot be written (no folder {target.parent})")
+    try:
+        from ccperf.present.figures import mpl
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "figures", f"{error.name} is not installed: pip install 'ccperf[figures]'"
+        ) from error
+    try:
+        mpl.save(figure, targets, WIDTHS[width])
+    except OSError as error:
+        where = error.filename or ", ".join(map(str, targets))
+        raise RunError(f"{where}: cannot be written ({error.strerror or error})") from error

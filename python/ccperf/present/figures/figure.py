@@ -1,0 +1,135 @@
+"""A figure as data: what is drawn, in which units, and what it stands for.
+
+Nothing here knows how a figure is drawn. `ccperf.present.figures.svg` draws the same description
+for pages, `ccperf.present.figures.mpl` for papers; another one may be interactive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+#: `line` joins the points, `step` holds each value over the interval that ends at its point, `ecdf`
+#: holds it from its point on, `points` marks the points only, `ticks` are strokes at the edge of
+#: the panel where x is something that happened and y how often.
+Shape: TypeAlias = Literal["line", "step", "ecdf", "points", "ticks"]
+
+#: What a series stands for: one of the figure's subjects, the mean of a run's flows, all its flows
+#: together, the best that the network allows, or what an ideal network would do.
+Role: TypeAlias = Literal["subject", "mean", "joint", "optimum", "ideal"]
+
+#: More flows than this cannot be followed one by one: their colours form a scale, and figures over
+#: time show the mean of the flows as well.
+MANY_FLOWS = 10
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Whose series it is: a flow, and the run it belongs to where a figure shows several."""
+
+    name: str
+    run: str = ""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: what it shows, its unit, and where it begins and ends (None: where data do)."""
+
+    label: str
+    unit: str = ""
+    lower: float | None = None
+    upper: float | None = None
+    #: Names of the values 0, 1, ...: what is shown are words, or numbers at equal distances.
+    labels: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Label and unit as written along the axis."""
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Points (x, y) of equal number; NaN where there is no value."""
+
+    x: Floats
+    y: Floats
+    shape: Shape
+    role: Role
+    #: With role `subject`: index into `Figure.subjects`.
+    subject: int = 0
+    #: With shape `line`: y is known to ± this; 0 where it is exact, NaN where it is not known.
+    half_width: Floats | None = None
+    #: Drawn dashed: something that belongs to its subject besides its main series.
+    is_dashed: bool = False
+    #: Of several kinds of ticks in a panel, which one: 0, 1.
+    rank: int = 0
+
+
+@dataclass(frozen=True)
+class Line:
+    """A straight line through the whole panel at one value of one axis."""
+
+    axis: Literal["x", "y"]
+    value: float
+    role: Role
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One coordinate system. Series are drawn in their order, lines beneath them."""
+
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...]
+    lines: tuple[Line, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """Panels that share a legend.
+
+    They stand one above the other and share the x axis, or (`side_by_side`) the y axis.
+    """
+
+    name: str
+    title: str
+    #: What is to be seen, in one or two sentences: the figure's alternative text.
+    alt: str
+    panels: tuple[Panel, ...]
+    #: The flows, run by run and in the scenario's order.
+    subjects: tuple[Subject, ...]
+    #: What the legend calls the roles that occur, besides the subjects.
+    roles: tuple[tuple[Role, str], ...] = ()
+    side_by_side: bool = False
+
+    @cached_property
+    def entries(self) -> tuple[str, ...]:
+        """What readers have to tell apart: the runs where there are several, else the flows."""
+        runs = dict.fromkeys(subject.run for subject in self.subjects)
+        if len(runs) > 1:
+            return tuple(runs)
+        return tuple(subject.name for subject in self.subjects)
+
+    @cached_property
+    def entry_of(self) -> tuple[int, ...]:
+        """Index into `entries` for each subject: the flows of one run of several look alike."""
+        if len(self.entries) == len(self.subjects):
+            return tuple(range(len(self.subjects)))
+        return tuple(self.entries.index(subject.run) for subject in self.subjects)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether there is too much to tell apart one by one: colours form a scale."""
+        return len(self.entries) > MANY_FLOWS
+
+
+def of_flows(names: list[str]) -> tuple[Subject, ...]:
+    """Return the flows of one run as subjects."""
+    return tuple(Subject(name) for name in names)

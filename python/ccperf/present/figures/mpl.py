@@ -1,0 +1,303 @@
+"""Draw figures with matplotlib: for a column of a paper.
+
+The same figure gives the same bytes, whatever the user's own matplotlib settings, the time and
+the folder.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import cache
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Normalize
+from matplotlib.figure import Figure as Canvas
+from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.textpath import TextPath
+from matplotlib.ticker import MaxNLocator
+
+from ccperf.base.outputs import whole
+from ccperf.present.figures.font import families
+from ccperf.present.figures.geometry import decimate, legend_columns, limits, marked
+from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, SUBJECTS, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from ccperf.present.figures.figure import Figure, Line, Panel, Role, Series, Shape
+
+COLOUR_BAR = 0.4
+LEGEND_ROW = 0.155
+FONT_SIZE = 7.0
+
+#: A series is thinned to this many columns of pixels: 400 dpi over the width.
+PIXEL_COLUMNS = 1360
+
+_DOTTED = (0, (1, 1.4))
+ROLE_STYLES: Mapping[Role, dict[str, Any]] = {
+    "optimum": {"markersize": 8.5, "linestyle": _DOTTED},
+    "ideal": {"linestyle": _DOTTED},
+    "mean": {},
+    "joint": {"markersize": 6.5, "markerfacecolor": "white"},
+}
+
+_SETTINGS: dict[str, Any] = {
+    "font.size": FONT_SIZE,
+    "axes.labelsize": FONT_SIZE,
+    "axes.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    # Ticks tell their values; no "+1.49e1" beside the axis.
+    "axes.formatter.useoffset": False,
+    "grid.color": "#e3e3e3",
+    "grid.linewidth": 0.5,
+    "lines.linewidth": 0.9,
+    "lines.markersize": 4.2,
+    "lines.solid_joinstyle": "round",
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "legend.fontsize": FONT_SIZE,
+    "legend.frameon": False,
+    "legend.borderaxespad": 0.3,
+    "legend.borderpad": 0.1,
+    "legend.columnspacing": 1.2,
+    "legend.handlelength": 1.8,
+    "legend.handletextpad": 0.5,
+    "legend.labelspacing": 0.25,
+    # Element ids and embedded fonts: reproducible, and accepted by ACM and IEEE.
+    "svg.hashsalt": "ccperf",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "pdf.compression": 9,
+    "savefig.dpi": 300,
+}
+#: Formats take the date and matplotlib's version from elsewhere unless told otherwise.
+_METADATA: Mapping[str, dict[str, str | None]] = {
+    ".svg": {"Date": None, "Creator": "ccperf"},
+    ".pdf": {"CreationDate": None, "Creator": "ccperf", "Producer": "ccperf"},
+    ".png": {"Software": "ccperf"},
+}
+
+
+def save(figure: Figure, paths: Iterable[Path], width: float = COLUMN) -> None:
+    """Draw the figure once and write it to each path; OSError where one cannot be written."""
+    with settings():
+        canvas = draw(figure, width)
+        for path in paths:
+            # In memory first: matplotlib does not get over a disk that is full.
+            drawn = BytesIO()
+            canvas.savefig(drawn, format=path.suffix[1:], metadata=_METADATA[path.suffix])
+            with whole(path) as draft:
+                draft.write_bytes(drawn.getvalue())
+
+
+@contextmanager
+def settings() -> Iterator[None]:
+    """Put our settings in place of the user's own while a figure is drawn."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        for key, value in _SETTINGS.items():
+            matplotlib.rcParams[key] = value  # type: ignore[index]  # typed as literal keys
+        matplotlib.rcParams["font.family"] = families()
+        yield
+
+
+def draw(figure: Figure, width: float = COLUMN) -> Canvas:
+    """Draw a figure so many inches wide, laid out; to be called within `settings()`."""
+    bar = figure.is_crowded
+    handles = _legend(figure, bar)
+    columns = _legend_columns([label for label, _ in handles], width)
+    legend_height = LEGEND_ROW * -(-len(handles) // columns)
+    stacked = len(figure.panels) > 1 and not figure.side_by_side
+    height = HEIGHTS[len(figure.panels) if stacked else 1] + legend_height + COLOUR_BAR * bar
+    engine = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02, hspace=0.03, wspace=0.04)
+    canvas = Canvas(figsize=(width, height), layout=engine)
+    FigureCanvasAgg(canvas)
+    grid = canvas.subplots(
+        len(figure.panels) if stacked else 1,
+        1 if stacked else len(figure.panels),
+        sharex=stacked,
+        sharey=figure.side_by_side,
+        squeeze=False,
+    )
+    all_axes: list[Axes] = list(grid.flat)
+    for axes, panel in zip(all_axes, figure.panels, strict=True):
+        _draw_panel(axes, panel, figure)
+        axes.label_outer()
+    canvas.align_ylabels(all_axes)
+    if bar:
+        _colour_bar(canvas, all_axes, figure.entries, width)
+    if handles:
+        canvas.legend(
+            [handle for _, handle in handles],
+            [label for label, _ in handles],
+            loc="outside upper center",
+            ncols=columns,
+        )
+    # Laid out once, not again for each format.
+    canvas.draw_without_rendering()
+    canvas.set_layout_engine("none")
+    return canvas
+
+
+def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
+    for line in panel.lines:
+        _draw_line(axes, line)
+    for series in panel.series:
+        _draw_series(axes, series, panel, figure)
+    axes.set_xlabel(panel.x.title)
+    axes.set_ylabel(panel.y.title)
+    (x_low, y_low), (x_high, y_high) = axes.dataLim.get_points().tolist()
+    axes.set_xlim(limits(panel.x, x_low, x_high))
+    axes.set_ylim(limits(panel.y, y_low, y_high))
+    axes.xaxis.set_major_locator(MaxNLocator(6 if figure.side_by_side else 8, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    if panel.x.labels:
+        axes.set_xticks(range(len(panel.x.labels)), labels=panel.x.labels)
+    if panel.y.labels:
+        axes.set_yticks(range(len(panel.y.labels)), labels=panel.y.labels)
+
+
+def _draw_line(axes: Axes, line: Line) -> None:
+    style = {**_role_style(line.role), "marker": "", "linewidth": 1.1, "zorder": 1.5}
+    if line.axis == "x":
+        axes.axvline(line.value, **style)
+    else:
+        axes.axhline(line.value, **style)
+
+
+def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> None:
+    if series.role == "subject":
+        style = subject_style(figure.entry_of[series.subject], len(figure.entries))
+    else:
+        style = _role_style(series.role)
+    if series.shape == "points":
+        axes.plot(series.x, series.y, **{**style, "linestyle": "", **_point_style(series.role)})
+        return
+    if series.shape == "ticks":
+        # Placed by the panel's height, so that they say nothing about the y axis.
+        top = 0.05 + 0.05 * series.rank
+        strokes = [[(x, 0.0), (x, top)] for x in series.x.tolist()]
+        edge = axes.get_xaxis_transform()
+        lines = LineCollection(strokes, colors=style["color"], linewidths=0.5, transform=edge)
+        axes.add_collection(lines, autolim=False)
+        return
+    if series.role != "subject":
+        style |= {"marker": "", "linewidth": 1.1, "zorder": 3}
+    elif figure.is_crowded:
+        style |= {"linewidth": 0.4, "alpha": 0.55}
+    elif series.is_dashed:
+        style |= {"linewidth": 0.7, "linestyle": (0, (5, 2))}
+    elif len(figure.entries) < len(figure.subjects):
+        style |= {"linewidth": 0.6}
+    if series.half_width is not None:
+        half = np.nan_to_num(series.half_width)
+        low, high = series.y - half, series.y + half
+        axes.fill_between(series.x, low, high, color=style["color"], alpha=0.18, linewidth=0)
+    drawn = "steps-" + {"step": "pre", "ecdf": "post"}[series.shape] if _stepped(series) else None
+    marker = style.pop("marker")
+    x, y = decimate(series.x, series.y, series.shape, PIXEL_COLUMNS)
+    axes.plot(x, y, drawstyle=drawn or "default", **style)
+    if (
+        series.role == "subject"
+        and len(figure.entries) > 1
+        and not figure.is_crowded
+        and not series.is_dashed
+    ):
+        at = marked(series, panel, figure)
+        axes.plot(
+            series.x[at], series.y[at], **{**style, "marker": marker, "linestyle": ""}, markersize=3
+        )
+
+
+def _stepped(series: Series) -> bool:
+    return series.shape in ("step", "ecdf")
+
+
+def _point_style(role: Role) -> dict[str, Any]:
+    """Points on the axes' edge stay whole; the optimum lies beneath the flows, which may hit it."""
+    zorder = {"optimum": 4, "joint": 5, "subject": 6}.get(role, 1)
+    return {"clip_on": False, "zorder": zorder, "markeredgewidth": 0.8}
+
+
+def subject_style(entry: int, entries: int) -> dict[str, Any]:
+    """Return how one entry of many looks: apart in colour and marker, or along the scale."""
+    look = looks(entries)[entry]
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker}
+    return style | {"alpha": 0.8} if entries > len(SUBJECTS) else style
+
+
+def _role_style(role: Role) -> dict[str, Any]:
+    return {"color": ROLES[role].colour, "marker": ROLES[role].marker, **ROLE_STYLES[role]}
+
+
+def _legend(figure: Figure, bar: bool) -> list[tuple[str, Line2D]]:
+    """Return a label and a handle for all that a reader has to tell apart."""
+    entries: list[tuple[str, Line2D]] = []
+    shapes = {(series.role, series.shape) for panel in figure.panels for series in panel.series}
+    shapes |= {(line.role, "line") for panel in figure.panels for line in panel.lines}
+    several = len(figure.entries) > 1
+    if not bar and (several or figure.roles):
+        for index, name in enumerate(figure.entries):
+            style = subject_style(index, len(figure.entries))
+            entries.append((name, _handle(style, "subject", shapes, several)))
+    for role, label in figure.roles:
+        entries.append((label, _handle(_role_style(role), role, shapes, True)))
+    return entries
+
+
+def _handle(
+    style: dict[str, Any], role: Role, shapes: set[tuple[Role, Shape]], is_marked: bool
+) -> Line2D:
+    points = (role, "points") in shapes
+    style = {"linestyle": "-", "linewidth": 1.1, **style}
+    if points:
+        style["linestyle"] = ""
+    elif role != "subject" or not is_marked:
+        style["marker"] = ""
+    else:
+        style["markersize"] = 3
+    return Line2D([], [], **style)
+
+
+def _legend_columns(labels: Sequence[str], width: float) -> int:
+    """Return the largest number of columns in which the labels fit over the figure."""
+    beside = FONT_SIZE * sum(
+        _SETTINGS[f"legend.{part}"] for part in ("handlelength", "handletextpad", "columnspacing")
+    )
+    widths = [_text_width(label) + beside for label in labels]
+    return legend_columns(widths, 72 * width - 4)
+
+
+@cache
+def _text_width(text: str) -> float:
+    font = FontProperties(family=families())
+    return float(TextPath((0, 0), text, size=FONT_SIZE, prop=font).get_extents().width)
+
+
+def _colour_bar(canvas: Canvas, axes: Sequence[Axes], flows: Sequence[str], width: float) -> None:
+    last = len(flows) - 1
+    colours = [look.colour for look in looks(len(flows))]
+    mapping = ScalarMappable(Normalize(-0.5, last + 0.5), matplotlib.colors.ListedColormap(colours))
+    bar = canvas.colorbar(mapping, ax=list(axes), location="top", aspect=45, pad=0.01)
+    longest = max(len(name) for name in flows)
+    ticks = max(2, min(5, int(width * 72 / FONT_SIZE / 0.6 / (longest + 3))))
+    at = sorted({round(place) for place in np.linspace(0, last, ticks)})
+    bar.set_ticks(at, labels=[flows[index] for index in at])
+    bar.ax.tick_params(length=1.5, pad=1)
+    bar.outline.set_linewidth(0.4)

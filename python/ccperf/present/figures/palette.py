@@ -1,0 +1,90 @@
+"""What figures look like, whoever draws them: colours, markers, proportions.
+
+Colours stay apart under the common colour vision deficiencies (Okabe and Ito's, then Tol's) and are
+ordered so that neighbours differ in lightness, too. Each has its marker, for prints in grey.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ccperf.present.figures.figure import Role
+
+
+@dataclass(frozen=True)
+class Look:
+    """A colour on white paper, its counterpart on a dark page, and a marker ("" for none)."""
+
+    colour: str
+    dark: str
+    marker: str
+
+
+#: How the first subjects look; there are as many as can be told apart.
+SUBJECTS = (
+    Look("#0072b2", "#4da3e8", "o"),
+    Look("#e69f00", "#e69f00", "s"),
+    Look("#000000", "#ffffff", "^"),
+    Look("#56b4e9", "#9edcff", "D"),
+    Look("#d55e00", "#f0703c", "v"),
+    Look("#009e73", "#21c096", "P"),
+    Look("#882255", "#d9679f", "X"),
+    Look("#999933", "#cfcf66", "<"),
+    Look("#332288", "#9a8cf5", ">"),
+    Look("#888888", "#8f979e", "p"),
+)
+
+_MAGENTA = ("#cc00cc", "#ff7dff")
+ROLES: Mapping[Role, Look] = {
+    "optimum": Look(*_MAGENTA, "*"),
+    "ideal": Look(*_MAGENTA, ""),
+    "mean": Look("#000000", "#ffffff", ""),
+    "joint": Look("#000000", "#ffffff", "h"),
+}
+
+#: Inches by the number of panels that stand one above the other, at a column's width of 3.4 inches
+#: and without the legend. Pages keep the proportions.
+HEIGHTS = {1: 2.3, 2: 2.9, 3: 3.75}
+COLUMN = 3.4
+#: Inches that a figure may be wide: between the two, and the columns and pages of the templates
+#: IEEEtran and acmart (sigconf).
+WIDTHS = {"column": COLUMN, "ieee": 3.5, "ieee-page": 7.16, "acm": 3.33, "acm-page": 7.0}
+
+#: More subjects than there are looks are coloured along matplotlib's map `viridis`, of which these
+#: are samples at equal distances. Its last part is too light for lines on white paper, its first
+#: part too dark for lines on a dark page.
+_VIRIDIS = ("440154 482475 414487 355f8d 2a788e 21918c 22a884 44bf70 7ad151 bddf26 fde725").split()
+_ON_WHITE = (0.0, 0.78)
+_ON_DARK = (0.35, 1.0)
+
+
+@cache
+def looks(count: int) -> tuple[Look, ...]:
+    """Return how `count` subjects look: apart in colour and marker, or along a scale."""
+    if count <= len(SUBJECTS):
+        return SUBJECTS[:count]
+    return tuple(Look(*shade(index / (count - 1)), "o") for index in range(count))
+
+
+def shade(share: float) -> tuple[str, str]:
+    """Return the colour at a place from 0 to 1 of the scale, on white paper and on a dark page."""
+    return _scale(_ON_WHITE, share), _scale(_ON_DARK, share)
+
+
+def _scale(ends: tuple[float, float], share: float) -> str:
+    samples = _samples()
+    at = (ends[0] + (ends[1] - ends[0]) * share) * (len(samples) - 1)
+    channels = (np.interp(at, np.arange(len(samples)), samples[:, c]) for c in range(3))
+    return "#" + "".join(f"{round(float(channel)):02x}" for channel in channels)
+
+
+@cache
+def _samples() -> np.ndarray:
+    return np.array([[int(code[i : i + 2], 16) for i in (0, 2, 4)] for code in _VIRIDIS])

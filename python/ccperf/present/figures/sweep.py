@@ -1,0 +1,46 @@
+"""A metric against a parameter: one line an algorithm, with the interval of its means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ccperf.errors import UsageError
+from ccperf.present.figures.figure import Axis, Figure, Panel, Series, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ccperf.runs.metrics import Metric
+
+
+def sweep(
+    metric: Metric, x: Axis, lines: Mapping[str, Sequence[tuple[float, float, float | None]]]
+) -> Figure:
+    """Return the figure of `lines`: by algorithm, (parameter, mean, half width of its interval).
+
+    Raises `UsageError` if no algorithm has two points.
+    """
+    if all(len(points) < 2 for points in lines.values()):
+        raise UsageError("sweep", f"`{x.label}` has fewer than two values there; nothing to draw")
+    series = []
+    for index, points in enumerate(lines.values()):
+        at, means, halves = zip(*sorted(points), strict=True)
+        known = [np.nan if half is None else half for half in halves]
+        series.append(
+            Series(np.array(at), np.array(means), "line", "subject", index, np.array(known))
+        )
+    least = min(float(one.y.min()) for one in series)
+    y = Axis(
+        metric.name, "" if metric.unit == "1" else metric.unit, lower=0 if least >= 0 else None
+    )
+    names = ", ".join(lines)
+    return Figure(
+        name=f"{metric.name}_over_{x.label}",
+        title=f"{metric.name} over {x.label}",
+        alt=f"{metric.name} over {x.title} for {names}; bands are 95 % confidence intervals of the "
+        "means over seeds.",
+        panels=(Panel(x, y, tuple(series)),),
+        subjects=tuple(Subject(name) for name in lines),
+    )

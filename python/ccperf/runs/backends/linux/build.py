@@ -1,0 +1,284 @@
+"""Builds the kernel, once, into the user's cache."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccperf.errors import RunError, UsageError
+from ccperf.runs.backends.linux import source, steps
+
+#: Called with the number of files compiled, and how many there will be, about.
+Progress = Callable[[int, int], None]
+
+CONFIG = Path(__file__).parent / "kernel.config"
+#: What has to be installed, and in which package of Debian's it is.
+_NEEDED = {
+    "gcc": "gcc",
+    "make": "make",
+    "bc": "bc",
+    "ld": "binutils",
+    "tar": "tar",
+    "xz": "xz-utils",
+}
+#: Bytes that source, objects and kernel take while they are built.
+ROOM = 4 << 30
+#: Files of 7.3 with our options, for the display.
+_FILES = 690
+#: Lines of a compiler's output that an error message repeats.
+_SHOWN_LINES = 20
+#: The same kernel whenever, wherever and by whomever it is built.
+_SAME = {
+    "ARCH": "um",
+    "SUBARCH": "x86_64",
+    "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+    "KBUILD_BUILD_USER": "ccperf",
+    "KBUILD_BUILD_HOST": "ccperf",
+    "KBUILD_BUILD_VERSION": "1",
+    "SOURCE_DATE_EPOCH": "0",
+    "LC_ALL": "C",
+}
+
+
+class Unavailable(RunError):
+    """No kernel can be built or run here; the message is one sentence that says why."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel in the cache."""
+
+    program: Path
+    version: str
+    """Linux's, as in `7.3.4`."""
+    key: str
+    """Hash of all that it was built from."""
+    controls: tuple[str, ...] = ()
+    """Files of the user's that are linked in."""
+
+
+def build(
+    tree: Path | None = None, controls: Sequence[Path] = (), progress: Progress | None = None
+) -> Kernel:
+    """The kernel of a tree, or of a package of the distribution's, with a user's own files in it.
+
+    It is built if the cache does not have it. From then on it is the one that runs use.
+
+    Raises:
+        UsageError: if the tree or a file is not what it should be.
+        Unavailable: if nothing can be built here.
+        RunError: if a step does not fit, or something does not compile.
+    """
+    for path in controls:
+        _check_control(path)
+    check_machine()
+    found = source.find(tree)
+    key = _key(found, controls)
+    folder = cache_directory() / key
+    if not (folder / "kernel.json").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with _locked(folder / "lock"):
+            if not (folder / "kernel.json").exists():
+                _build(found, controls, folder, progress)
+    kernel = _read(folder)
+    (cache_directory() / "current").write_text(key)
+    return kernel
+
+
+def current() -> Kernel | None:
+    """The kernel that was built, or asked for, last."""
+    try:
+        return _read(cache_directory() / (cache_directory() / "current").read_text().strip())
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def cache_directory() -> Path:
+    """Where kernels are kept."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "ccperf" / "linux"
+
+
+def check_host() -> None:
+    """Raises `Unavailable` unless a kernel could run on a machine like this one."""
+    if sys.platform != "linux" or platform.machine() not in ("x86_64", "AMD64"):
+        raise Unavailable(
+            "the backend linux needs Linux on x86-64, because User-mode Linux runs on nothing else "
+            f"(this is {sys.platform} on {platform.machine()})"
+        )
+
+
+def check_machine() -> None:
+    """Raises `Unavailable` unless a kernel can be built here."""
+    check_host()
+    absent = {name: package for name, package in _NEEDED.items() if shutil.which(name) is None}
+    if absent:
+        raise Unavailable(
+            f"building a kernel needs {', '.join(absent)}: "
+            f"apt-get install {' '.join(dict.fromkeys(absent.values()))}"
+        )
+    found = subprocess.run(["gcc", "-print-file-name=libc.a"], capture_output=True, text=True)
+    if not Path(found.stdout.strip()).is_file():
+        raise Unavailable(
+            "building a kernel needs the static library of C, libc.a: apt-get install libc6-dev"
+        )
+    place = cache_directory()
+    while not place.exists():
+        place = place.parent
+    if (free := shutil.disk_usage(place).free) < ROOM:
+        raise Unavailable(
+            f"building a kernel needs {ROOM >> 30} GB of room, and {place} has {free / 2**30:.1f}; "
+            "XDG_CACHE_HOME names another place"
+        )
+
+
+def _check_control(path: Path) -> None:
+    if not path.is_file():
+        raise UsageError("--cc", f"there is no file {path}")
+    if not re.fullmatch(r"tcp_[a-z0-9_]+\.c", path.name):
+        raise UsageError(
+            "--cc", f"{path.name} is not named as Linux's congestion controls are: tcp_mine.c"
+        )
+
+
+def _key(found: source.Source, controls: Sequence[Path]) -> str:
+    shown = subprocess.run(["gcc", "--version"], capture_output=True, text=True)
+    parts = [found.identity, CONFIG.read_text(), steps.DATA.read_text()]
+    parts += [shown.stdout.partition("\n")[0]]
+    parts += [f"{path.name}\n{path.read_text()}" for path in controls]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+
+
+def _read(folder: Path) -> Kernel:
+    about = json.loads((folder / "kernel.json").read_text())
+    return Kernel(folder / "linux", about["version"], folder.name, tuple(about["controls"]))
+
+
+def _build(
+    found: source.Source, controls: Sequence[Path], folder: Path, progress: Progress | None
+) -> None:
+    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as scratch:
+        room = Path(scratch)
+        tools = source.tools(room / "tools")
+        tree = source.unpack(found, room)
+        version = source.version_of(tree)
+        steps.apply(tree)
+        for path in controls:
+            _add(path, tree)
+        environment = {**os.environ, **_SAME, **tools}
+        make = ["make", "-C", str(tree), f"O={room / 'objects'}"]
+        config = [*make, f"KCONFIG_ALLCONFIG={CONFIG}", "allnoconfig"]
+        _run(config, environment, "the kernel cannot be configured")
+        _check_config(room / "objects" / ".config", version)
+        jobs = len(os.sched_getaffinity(0))
+        compile_ = ["nice", "-n", "10", *make, f"-j{jobs}", "linux"]
+        _run(compile_, environment, f"Linux {version} does not compile", progress)
+        made = room / "linux"
+        _run(
+            ["strip", "-o", str(made), str(room / "objects" / "linux")], environment, "strip failed"
+        )
+        _check_start(made)
+        made.replace(folder / "linux")
+        about = {"version": version, "controls": [path.name for path in controls]}
+        (room / "kernel.json").write_text(json.dumps(about))
+        (room / "kernel.json").replace(folder / "kernel.json")
+
+
+def _add(control: Path, tree: Path) -> None:
+    """A user's congestion control, beside the kernel's or in place of the one of its name."""
+    place = tree / "net" / "ipv4"
+    made = place / f"{control.name}.ccperf"
+    shutil.copyfile(control, made)
+    made.replace(place / control.name)
+    makefile, name = place / "Makefile", control.with_suffix(".o").name
+    text = makefile.read_text()
+    if name not in text.split():
+        made = place / "Makefile.ccperf"
+        made.write_text(f"{text}\nobj-y += {name}\n")
+        made.replace(makefile)
+
+
+def _check_config(path: Path, version: str) -> None:
+    """Nothing may be dropped in silence, but for what an older kernel does not have."""
+    got = set(path.read_text().splitlines())
+    asked = [line for line in CONFIG.read_text().splitlines() if line.startswith("CONFIG_")]
+    newer = {"CONFIG_NET_SCH_DUALPI2=y"}
+    if absent := [line for line in asked if line not in got and line not in newer]:
+        raise RunError(f"Linux {version} does not take these options: {', '.join(absent)}")
+
+
+def _check_start(program: Path) -> None:
+    """Start the kernel without a program to run: it says so if it may work here at all."""
+    with tempfile.TemporaryDirectory(prefix="ccperf-") as root:
+        command = [str(program), "mem=64M", "rootfstype=hostfs", f"rootflags={root}", "init=/none"]
+        command += [
+            "time-travel=inf-cpu",
+            "time-travel-start=0",
+            "panic=-1",
+            "con=null",
+            "con0=null,fd:1",
+        ]
+        command += [f"uml_dir={root}", "seccomp=auto"]
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                errors="replace", timeout=60,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise Unavailable("the kernel was built, and does not start within 60 s") from None
+    output = done.stdout + done.stderr
+    if "Requested init /none failed" not in output:
+        last = (output.strip().splitlines() or ["no output"])[-1]
+        raise Unavailable(
+            f"the kernel was built, and does not start here ({last}): a container must allow "
+            "ptrace or seccomp (--cap-add SYS_PTRACE, --security-opt seccomp=unconfined)"
+        )
+
+
+def _run(
+    command: Sequence[str],
+    environment: dict[str, str],
+    failure: str,
+    progress: Progress | None = None,
+) -> None:
+    process = subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, errors="replace",
+    )  # fmt: skip
+    lines: list[str] = []
+    done = 0
+    try:
+        for line in process.stdout or ():
+            lines.append(line.rstrip())
+            done += bool(re.match(r"  (CC|AS|AR|LD) ", line))
+            if progress and done:
+                progress(min(done, _FILES), _FILES)
+        status = process.wait()
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            process.wait()
+    if status:
+        first = next((i for i, line in enumerate(lines) if re.search(r"\b[Ee]rror\b", line)), -5)
+        shown = "\n".join(lines[first:][:_SHOWN_LINES])
+        raise RunError(f"{failure}:\n{shown}")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Several processes may want the same kernel; one builds it, the others wait."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

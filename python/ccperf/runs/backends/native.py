@@ -1,0 +1,109 @@
+"""This project's engine, in this process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ccperf import __version__, _native
+from ccperf.algorithms.user_code.names import PLUGIN
+from ccperf.errors import RunError, UsageError
+from ccperf.runs import backends
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ccperf.runs.backends import Progress
+    from ccperf.runs.recording import Recording
+    from ccperf.scenario import Scenario
+    from ccperf.scenario.canonical import Runnable
+
+#: After so many events the run is handed back to Python, for progress and for Ctrl-C: some tens of
+#: milliseconds, however much happens in a simulated second.
+EVENTS = 500_000
+#: With a packet trace, which takes most of the time then.
+EVENTS_TRACED = 50_000
+
+
+class Native:
+    """Runs scenarios on the engine; other threads go on meanwhile."""
+
+    name = backends.DEFAULT
+    abilities = backends.Abilities(
+        summary="the engine of ccperf",
+        user_code=frozenset({PLUGIN}),
+        packets=(".csv", ".pcapng"),
+        speed=8e6,
+        overhead_s=0.008,
+        is_in_process=True,
+        equals="ns-3 3.44",
+    )
+
+    @property
+    def version(self) -> str:
+        return f"{__version__}+{_native.ENGINE_HASH[:12]}"
+
+    def available(self) -> str | None:
+        return None
+
+    def __init__(self) -> None:
+        #: What was loaded by `prepare`: names with their digests and attributes.
+        self._loads: set[str] = set()
+
+    def prepare(self, scenario: Scenario) -> None:
+        user_code = backends.user_code(scenario.user_code, self)
+        if not user_code:
+            return
+        used = [flow.cc for flow in scenario.flows if flow.cc]
+        used += [
+            direction.qdisc
+            for link in scenario.links
+            for direction in (link.forward, link.reverse)
+            if direction.qdisc
+        ]
+        used += [stack.cc for stack in scenario.stacks] + [scenario.routing]
+        own = sorted({one.model_dump_json() for one in used if one.type in user_code})
+        key = repr((user_code, own))
+        if key in self._loads:
+            return
+        from ccperf.runs.backends import sandbox
+
+        try:
+            sandbox.load(scenario.lowered(), user_code)
+        except RunError as error:
+            raise UsageError("", str(error)) from None
+        self._loads.add(key)
+
+    def simulate(
+        self,
+        scenario: Runnable,
+        *,
+        packets: Path | None = None,
+        progress: Progress | None = None,
+        user_code: Mapping[str, str] | None = None,
+    ) -> Recording:
+        from ccperf.runs.recording import Recording
+
+        lowered = scenario.lowered()
+        if not user_code:
+            user_code = backends.user_code(scenario.user_code, self)
+        if user_code:
+            from ccperf.runs.backends import sandbox
+
+            found = sandbox.simulate(lowered, user_code, packets=packets, progress=progress)
+            if progress:
+                progress(1.0)
+            return Recording(found)
+        try:
+            simulation = _native.Simulation(lowered, packets)
+            stop_ns = simulation.stop_ns
+            step = EVENTS_TRACED if packets else EVENTS
+            while (now_ns := simulation.run_for(step)) is not None:
+                if progress:
+                    progress(min(now_ns / stop_ns, 1.0))
+            tables = simulation.finish()
+        except OSError as error:
+            raise RunError(str(error)) from error
+        if progress:
+            progress(1.0)
+        return Recording(tables)

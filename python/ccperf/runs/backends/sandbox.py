@@ -1,0 +1,329 @@
+"""Runs with user code, each in a process of its own: whatever it does ends that run only.
+
+The process tells through shared memory where it is (``crates/plugin/src/monitor.rs``), so that
+there is something to say about it when it has crashed or has to be killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from ccperf import _native
+from ccperf.algorithms.user_code.content import ChangedError
+from ccperf.errors import RunError
+from ccperf.runs import recording
+from ccperf.runs.backends import keeper
+from ccperf.runs.parquet import decode_table
+from ccperf.runs.recording import RecordingError, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from ccperf.runs.backends import Progress
+
+#: Seconds of wall clock without progress in simulated time; for the import of a module (which may
+#: be a large one) and the making of an object; and for the whole run.
+CALL_LIMIT = ("CCPERF_CALL_LIMIT", 10.0)
+START_LIMIT = ("CCPERF_START_LIMIT", 60.0)
+RUN_LIMIT = ("CCPERF_RUN_LIMIT", 3600.0)
+
+#: How many runs may be made at a time; what memory may be used they have in equal parts.
+_runs_at_a_time = 1
+
+#: Functions of an algorithm by their numbers in the monitor's file; 0 is between calls.
+CALLS = ("", *_native.user_calls())
+_CREATE = CALLS.index("create")
+#: The folder of the worker's tables, in the job's.
+TABLES = "tables"
+#: Characters of an error of user code that are passed on.
+_SHOWN = 2000
+#: In bytes: the text of an error can be longer than what is shown of it.
+_LARGEST_ERROR = 2**24
+#: Python puts the folder that it is called in first in its path; the worker is found elsewhere.
+_START = f"""
+import sys
+sys.path[:] = sys.argv[1].split({os.pathsep!r})
+from ccperf.runs.backends.keeper import keep
+def work():
+    from ccperf.runs.backends.worker import start
+    start(sys.argv[2])
+keep(work)
+"""
+_MONITOR = struct.Struct("=QQQ")
+_POLL_S = 0.05
+
+
+def simulate(
+    lowered: str,
+    user_code: Mapping[str, str],
+    *,
+    packets: Path | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Table]:
+    """Run a lowered scenario in another process and return its tables.
+
+    `user_code`: the user's algorithms in it, sorted by name, each with the SHA-256 of its files.
+
+    Raises:
+        RunError: names the algorithm, the simulated time, and what happened.
+        ChangedError: if a file is not what `user_code` says.
+    """
+    trace = None if packets is None else str(packets.absolute())
+    with _Folder() as folder:
+        watch = _run(folder, lowered, user_code, {"packets": trace}, progress)
+        try:
+            return _tables(folder)
+        except Exception as error:  # whatever user code has put there
+            what = f"its process left something else than a result ({error})"
+            raise RunError(watch.report(what[:_SHOWN])) from error
+
+
+def share_memory(runs_at_a_time: int) -> None:
+    """Say how many runs will be made side by side: together they may take half of the memory."""
+    global _runs_at_a_time
+    _runs_at_a_time = max(1, runs_at_a_time)
+
+
+def load(lowered: str, user_code: Mapping[str, str]) -> None:
+    """Load the user's algorithms of a scenario in another process, and make their objects.
+
+    Raises as :func:`simulate` does, before anything has run.
+    """
+    with _Folder() as folder:
+        _run(folder, lowered, user_code, {"packets": None, "load_only": True}, None)
+
+
+def _run(
+    folder: _Folder,
+    lowered: str,
+    user_code: Mapping[str, str],
+    options: Mapping[str, object],
+    progress: Progress | None,
+) -> _Watch:
+    """Run a process to its end; its results are in the folder then."""
+    job = {
+        "lowered": lowered,
+        "user_code": dict(user_code),
+        "path": [os.getcwd(), *sys.path],
+        "memory": folder.memory,
+        **options,
+    }
+    (folder.path / "job.json").write_text(json.dumps(job))
+    process = subprocess.Popen(
+        [sys.executable, "-c", _START, os.pathsep.join(_own_path()), str(folder.path)],
+        stdin=subprocess.PIPE,  # ends with this process, and with it the others
+        stdout=2,  # what user code prints is not a result
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        start_new_session=True,  # Ctrl-C in a terminal is for this process
+    )
+    watch = _Watch(folder.monitor, list(user_code), json.loads(lowered)["stop_ns"])
+    try:
+        status = watch.until_end(process, progress)
+    finally:
+        _end(process)
+    if error := _error(folder, watch, user_code):
+        raise error
+    if status or not folder.has_tables():
+        raise RunError(watch.report(_ending(status)))
+    return watch
+
+
+def _error(folder: _Folder, watch: _Watch, user_code: Mapping[str, str]) -> RunError | None:
+    """What the worker says went wrong, if it says anything."""
+    try:
+        text = folder.read("error.json", _LARGEST_ERROR)
+        if text is None:
+            return None
+        error = json.loads(text)
+        message, changed = str(error["message"])[:_SHOWN], error["changed"]
+        if changed in user_code:
+            return ChangedError(changed)
+        return RunError(message if error["is_placed"] else watch.report(message))
+    except Exception as unreadable:  # whatever user code has put there
+        what = f"its process left something else than an error ({unreadable})"
+        return RunError(watch.report(what[:_SHOWN]))
+
+
+def _memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _own_path() -> list[str]:
+    """Where the worker finds ccperf and what it needs: not the folder that happens to be here.
+
+    A `json.py` there would be taken for Python's.
+    """
+    here = os.getcwd()
+    return [place for place in sys.path if place and os.path.abspath(place) != here]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a run with all that user code has left: its keeper does that when its input ends."""
+    assert process.stdin is not None
+    process.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=2 * keeper.PATIENCE_S)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _tables(folder: _Folder) -> dict[str, Table]:
+    """The tables that the worker has left, as data: Parquet cannot carry code."""
+    found: dict[str, Table] = {}
+    left = folder.memory
+    for name in recording.TABLES:
+        file = folder.read(f"{TABLES}/{name}.parquet", left)
+        if file is not None:
+            left -= len(file)
+            found[name] = decode_table(name, file, most=folder.memory)
+    return found
+
+
+class _Folder:
+    """A job's folder; a context manager, which deletes it.
+
+    User code can put anything there. So the folder is held open from before there is user code,
+    and what is read has to be a regular file of limited size: no link, no pipe, no device.
+    """
+
+    def __init__(self) -> None:
+        self._made = TemporaryDirectory(prefix="ccperf-")
+        self.path = Path(self._made.name)
+        self._file = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
+        #: Where the worker says what it does: a file, since a map of it would end this process
+        #: where user code cuts it off.
+        self.monitor = os.open("monitor", os.O_RDWR | os.O_CREAT, 0o600, dir_fd=self._file)
+        os.write(self.monitor, bytes(_MONITOR.size))
+        #: Bytes of memory that the run may take, and its results.
+        self.memory = _memory() // 2 // _runs_at_a_time
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.monitor)
+        os.close(self._file)
+        # What cannot be deleted, or is somewhere else now, is not worth a run.
+        with contextlib.suppress(OSError):
+            self._made.cleanup()
+
+    def has_tables(self) -> bool:
+        """Whether the worker got as far as its results."""
+        try:
+            return stat.S_ISDIR(os.lstat(TABLES, dir_fd=self._file).st_mode)
+        except OSError:
+            return False
+
+    def read(self, name: str, most: int) -> bytes | None:
+        """A file of at most so many bytes; None if there is none.
+
+        Raises :class:`~ccperf.runs.recording.RecordingError` for anything else.
+        """
+        inner, _, file_name = name.rpartition("/")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with contextlib.ExitStack() as opened:
+            try:
+                at = self._file
+                if inner:
+                    at = os.open(inner, flags | os.O_DIRECTORY, dir_fd=at)
+                    opened.callback(os.close, at)
+                file = opened.enter_context(open(os.open(file_name, flags, dir_fd=at), "rb"))
+            except FileNotFoundError:
+                return None
+            except OSError as error:
+                raise RecordingError(f"{name}: {error.strerror}") from None
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise RecordingError(f"{name} is no regular file")
+            if os.fstat(file.fileno()).st_size <= most:
+                content = file.read(most + 1)
+                if len(content) <= most:
+                    return content
+            raise RecordingError(f"{name} is larger than {most} bytes")
+
+
+class _Watch:
+    """Looks at one process from outside."""
+
+    def __init__(self, monitor: int, user_code: Sequence[str], stop_ns: int) -> None:
+        self._monitor = monitor
+        self._user_code = user_code
+        self._stop_ns = stop_ns
+        self._seen = (0, 0, 0)
+
+    def _look(self) -> tuple[int, int, int]:
+        """Simulated time of the last call, calls so far, the present call (0: none)."""
+        words = os.pread(self._monitor, _MONITOR.size, 0)
+        if len(words) == _MONITOR.size:
+            self._seen = _MONITOR.unpack(words)
+        return self._seen
+
+    def until_end(self, process: subprocess.Popen[bytes], progress: Progress | None) -> int:
+        """Wait for the process, report progress, and raise when a limit is reached."""
+        call_limit, run_limit = _limit(*CALL_LIMIT), _limit(*RUN_LIMIT)
+        start_limit = _limit(*START_LIMIT)
+        started = moved = time.monotonic()
+        before = (-1, 0)
+        while True:
+            try:
+                return process.wait(timeout=_POLL_S)
+            except subprocess.TimeoutExpired:
+                pass
+            now = time.monotonic()
+            time_ns, calls, call = self._look()
+            if progress:
+                progress(min(time_ns / self._stop_ns, 0.99))
+            # The engine may take its time.
+            is_elsewhere = call == 0 and calls == before[1]
+            is_starting = call % 256 == _CREATE
+            if time_ns != before[0] or is_elsewhere or (is_starting and calls != before[1]):
+                moved = now
+            before = (time_ns, calls)
+            limit = start_limit if is_starting else call_limit
+            if now - moved > limit:
+                name, _ = START_LIMIT if is_starting else CALL_LIMIT
+                what = f"no progress for {limit:g} s: an endless loop? ({name} sets the limit)"
+                raise RunError(self.report(what))
+            if now - started > run_limit:
+                name, _ = RUN_LIMIT
+                raise RunError(self.report(f"not finished after {run_limit:g} s ({name})"))
+
+    def report(self, what: str) -> str:
+        """What happened, where."""
+        time_ns, _, call = self._look()
+        algorithm, function = divmod(call, 256)
+        at = f"at {time_ns / 1e9:.9f} s of simulated time"
+        # User code may have written there, too.
+        if 0 < algorithm <= len(self._user_code) and function < len(CALLS):
+            return f"{self._user_code[algorithm - 1]} failed {at}: {what} (in {CALLS[function]})"
+        names = " or ".join(self._user_code)
+        return f"{names} failed {at}: {what} (after a call that had returned)"
+
+
+def _limit(variable: str, default: float) -> float:
+    try:
+        return float(os.environ.get(variable, default))
+    except ValueError:
+        raise RunError(f"{variable} is not a number of seconds") from None
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"its process ended with status {status}"
+    try:
+        return f"its process crashed with {signal.Signals(-status).name}"
+    except ValueError:
+        return f"its process crashed with signal {-status}"

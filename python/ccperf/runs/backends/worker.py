@@ -1,0 +1,76 @@
+"""The process that runs a scenario with user code.
+
+:mod:`ccperf.runs.backends.sandbox` starts it and says what is in its folder. All that this needs is
+imported before user code can put anything in its place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import ccperf.algorithms  # noqa: F401  # before user code can stand in for it
+from ccperf import _native
+from ccperf.algorithms.user_code import loading
+from ccperf.algorithms.user_code.content import ChangedError
+from ccperf.algorithms.user_code.loading import Held
+from ccperf.errors import RunError
+from ccperf.runs.backends.sandbox import TABLES
+from ccperf.runs.parquet import encode_table
+from ccperf.runs.recording import Recording
+
+
+def main(folder: Path) -> None:
+    """Run the job in `folder`; leave the tables there, or the text of an error."""
+    job = json.loads((folder / "job.json").read_text())
+    _limit_resources(job["memory"])
+    sys.path[:] = job["path"]
+    lowered = job["lowered"]
+    random.seed(json.loads(lowered)["seed"])
+    loading.warnings = bool(job.get("load_only"))
+    try:
+        held = Held(job["user_code"])
+        simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")
+        held.loaded()
+        if job.get("load_only"):
+            (folder / TABLES).mkdir()
+            return
+        tables = simulation.finish()
+        held.check()
+    except (RunError, OSError, ValueError) as error:
+        changed = error.name if isinstance(error, ChangedError) else None
+        # What the system says names neither who nor when.
+        is_placed = not isinstance(error, OSError)
+        _report(folder, {"message": str(error), "changed": changed, "is_placed": is_placed})
+        return
+    (folder / TABLES).mkdir()
+    for name, table in Recording(tables).tables.items():
+        file = folder / TABLES / f"{name}.parquet"
+        file.write_bytes(encode_table(table, compressed=False))
+
+
+def _report(folder: Path, error: dict[str, object]) -> None:
+    (folder / "error.json").write_text(json.dumps(error))
+
+
+def _limit_resources(memory: int) -> None:
+    """No core dumps, and no more than so many bytes of memory."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def start(folder: str) -> NoReturn:
+    """Run the job in `folder`, and end this process."""
+    main(Path(folder))
+    # Whatever user code has left behind (threads, handlers) must not hold up the end.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

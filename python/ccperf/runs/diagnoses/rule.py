@@ -1,0 +1,144 @@
+"""What a rule of diagnosis is, and what it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+from ccperf import _native
+from ccperf.algorithms import registry
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from ccperf.runs.recording import Recording
+
+#: A window of this many bytes or more stands for one without bound (2^31 - 1 or 2^32 - 1).
+UNBOUNDED_BYTES = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a rule found in a run."""
+
+    #: The rule's name.
+    rule: str
+    #: The flow or the direction of a link that it is about.
+    subject: str
+    #: A sentence that says what is seen, why, and what changes it.
+    text: str
+
+    @property
+    def anchor(self) -> str:
+        """Where the documentation explains it."""
+        return f"what-ns3-does.md#{self.rule}"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that may hold a run back without anybody having asked for it."""
+
+    name: str
+    #: What is seen, and what there is to say of it: for the documentation. Backquotes make code.
+    what: str
+    text: str
+    #: Returns the subject and the sentence of each finding.
+    find: Callable[[Run], Iterator[tuple[str, str]]]
+    #: The metric whose value it explains, if it is one.
+    metric: str = ""
+
+
+class Flow:
+    """A TCP flow of a run: what its scenario says, and its samples while it is connected."""
+
+    def __init__(self, run: Run, index: int, rows: slice, described: Mapping[str, Any]) -> None:
+        """`index`: in the table `flows`; `rows`: its own in `flow_samples`."""
+        self._run, self._index, self._own = run, index, rows
+        self.described = described
+        self.name: str = described["name"]
+
+    @cached_property
+    def _is_alive(self) -> npt.NDArray[np.bool_]:
+        samples = self._run.recording.flow_samples
+        end = min(self.total("completion_ns"), self.total("stop_ns"), key=lambda at: (at != at, at))
+        is_open = samples.array("cwnd_bytes")[self._own] > 0
+        return is_open & (samples.array("time_ns")[self._own] < end)
+
+    def samples(self, column: str) -> npt.NDArray[Any]:
+        """A column of `flow_samples`, from the connection's begin to its end."""
+        return self._run.recording.flow_samples.array(column)[self._own][self._is_alive]
+
+    def total(self, column: str) -> float:
+        """A value of the table `flows`."""
+        return float(self._run.recording.flows.array(column)[self._index])
+
+    def setting(self, name: str) -> str:
+        """An attribute of its sockets, as given or by default."""
+        given: Mapping[str, str] = self.described.get("tcp", {})
+        return str(given.get(name, _defaults()[name]))
+
+    @property
+    def segment(self) -> int:
+        """Bytes of a full segment."""
+        return int(self.setting("SegmentSize"))
+
+    @property
+    def is_greedy(self) -> bool:
+        """Whether its application writes as much as the socket takes."""
+        return bool(self.described["application"]["type"] == "Greedy")
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether it does so without an end."""
+        return self.is_greedy and not _native.parse_size(self.described["application"]["bytes"])
+
+    @property
+    def bottleneck(self) -> str:
+        return self._run.recording.flows.strings("bottleneck")[self._index]
+
+
+class Run:
+    """A run as rules see it."""
+
+    def __init__(
+        self,
+        scenario: Mapping[str, Any],
+        recording: Recording,
+        links: Mapping[str, Mapping[str, float]],
+    ) -> None:
+        """`scenario`: the canonical form; `links`: the metrics of each direction."""
+        self.scenario, self.recording, self.links = scenario, recording, links
+
+    @cached_property
+    def flows(self) -> list[Flow]:
+        """The TCP flows that have samples."""
+        names = self.recording.flows.strings("name")
+        described = {flow["name"]: flow for flow in self.scenario["flows"] if "cc" in flow}
+        # Ordered by time and then by flow: each has every so-manieth row.
+        samples = self.recording.flow_samples
+        count = int((samples.array("time_ns") == 0).sum())
+        return [
+            Flow(self, index, slice(place, None, count), described[names[index]])
+            for place, index in enumerate(samples.array("flow")[:count].tolist())
+            if names[index] in described
+        ]
+
+    def sampled(self, direction: str, column: str) -> npt.NDArray[Any]:
+        """A column of `link_samples` of a direction; empty where it is not sampled."""
+        names = self.recording.links.strings("name")
+        samples = self.recording.link_samples
+        is_its: npt.NDArray[np.bool_] = samples.array("link") == names.index(direction)
+        return samples.array(column)[is_its]
+
+
+@cache
+def _defaults() -> dict[str, str]:
+    return {param["ns3"]: param["default"] for param in registry.tables()["socket"]["params"]}
+
+
+def seconds(ns: float) -> str:
+    """``1.5 s``, ``200 ms``."""
+    return f"{ns / 1e9:.3g} s" if ns >= 1e9 else f"{ns / 1e6:.3g} ms"

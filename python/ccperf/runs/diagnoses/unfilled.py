@@ -1,0 +1,75 @@
+"""A flow that could take more, and nothing stops it but itself."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from ccperf.runs.diagnoses.rule import UNBOUNDED_BYTES, Flow, Rule, Run
+
+#: Of the bottleneck's rate in the second half of the run.
+_FULL = 0.9
+#: Base round-trip times that the second half has to last, so that a flow had the time to grow.
+_LEAST_ROUNDS = 100
+
+
+def _find(run: Run) -> Iterator[tuple[str, str]]:
+    together: dict[str, list[Flow]] = defaultdict(list)
+    for flow in run.flows:
+        together[flow.bottleneck].append(flow)
+    for direction, flows in together.items():
+        carried, offered, half_ns = _second_half(run, direction)
+        if not offered or carried >= _FULL * offered or _is_congested(run, direction):
+            continue
+        for flow in flows:
+            has_time = half_ns >= _LEAST_ROUNDS * flow.total("base_rtt_ns")
+            if flow.is_endless and has_time and not flow.total("rtos"):
+                start = " and has never left slow start" if _is_in_slow_start(flow) else ""
+                yield (
+                    flow.name,
+                    f"does not fill its bottleneck{start}: `{direction}` carries "
+                    f"{carried / 1e6:.3g} of {offered / 1e6:.3g} Mbps in the second half, and "
+                    "drops and marks nothing",
+                )
+
+
+def _second_half(run: Run, direction: str) -> tuple[float, float, float]:
+    """What a direction carries and could carry, in bit/s, and for how long, in ns."""
+    sent, rate = run.sampled(direction, "tx_bytes"), run.sampled(direction, "rate_bps")
+    times = run.sampled(direction, "time_ns")
+    middle = len(times) // 2
+    if middle < 1:
+        return 0.0, 0.0, 0.0
+    half_ns = float(times[-1] - times[middle])
+    if not half_ns:
+        return 0.0, 0.0, 0.0
+    return 8e9 * float(sent[-1] - sent[middle]) / half_ns, float(np.mean(rate[middle:])), half_ns
+
+
+def _is_congested(run: Run, direction: str) -> bool:
+    """Whether anything was dropped or marked there at all."""
+    links = run.recording.links
+    place = links.strings("name").index(direction)
+    events = ("qdisc_dropped", "qdisc_marked", "device_dropped", "loss_dropped", "failure_dropped")
+    return any(links.array(column)[place] for column in events)
+
+
+def _is_in_slow_start(flow: Flow) -> bool:
+    threshold, window = flow.samples("ssthresh_bytes"), flow.samples("cwnd_bytes")
+    is_unset = len(threshold) > 0 and (threshold >= UNBOUNDED_BYTES).all()
+    return bool(is_unset and (window < UNBOUNDED_BYTES).all())
+
+
+RULE = Rule(
+    name="unfilled",
+    what="A bottleneck that stays below 90 % without a drop or a mark:",
+    text=(
+        "something else than congestion control holds the flow back: its buffers, a run that is "
+        "too short, or an estimate of the delay that takes the receiver's wait for a queue. ns-3 "
+        "hands its algorithms the smoothed round-trip time, in whole milliseconds with "
+        "timestamps; by that TcpVegas alone may stand at half of the rate."
+    ),
+    find=_find,
+)

@@ -1,0 +1,52 @@
+"""How soon flows share: the time from the last start to fair shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ccperf.runs.metrics.registry import metric
+
+if TYPE_CHECKING:
+    from ccperf.runs.metrics.series import FlowSeries
+
+#: Jain's index from which on shares are called fair, and over how long throughputs are taken, in s.
+FAIR = 0.9
+WINDOW_S = 1.0
+#: Flows that send together for less than so many windows say nothing.
+_LEAST_WINDOWS = 3
+
+
+@metric(
+    "network",
+    unit="s",
+    better="lower",
+    formula="min t_k - T, t_k >= T + 1 s, with (sum_i y_i(t_k))^2 / (n sum_i y_i(t_k)^2) >= 0.9; "
+    "y_i(t_k) = mean of throughput_l4 of flow i over (t_k - 1 s, t_k], T = start of the last flow",
+    steady=False,
+)
+def convergence_time_l4(flows: FlowSeries) -> float:
+    """Time from the start of the last flow until the throughputs of the last second are fair.
+
+    Fair is Jain's index of 0.9: for two flows shares of 2 to 1, the delta-fair convergence time of
+    RFC 5166 (section 2.3.3) with delta = 1/3. Where it does not happen while all flows send, it is
+    that whole time; it is never less than that second. Absent for one flow, for flows that end by
+    themselves, and where all flows send together for less than 3 s.
+    """
+    count = len(flows.names)
+    if count < 2 or np.isfinite(flows.counter("completion_ns")).any() or flows.time.size < 2:
+        return np.nan
+    begin = flows.counter("start_ns").max() / 1e9
+    end = min(flows.counter("stop_ns").min() / 1e9, flows.time[-1])
+    window = round(WINDOW_S / (flows.time[1] - flows.time[0]))
+    if window < 1 or end - begin < _LEAST_WINDOWS * WINDOW_S:
+        return np.nan
+    # The interval that ends at time[k] is row k, so that after time[k] comes row k + 1.
+    sums = np.cumsum(flows.throughput_l4, axis=0)
+    within = sums[window:] - sums[:-window]
+    first, last = flows.time[:-window], flows.time[window:]
+    squares = count * (within**2).sum(axis=1)
+    index = within.sum(axis=1) ** 2 / np.where(squares > 0, squares, np.inf)
+    found = np.flatnonzero((index >= FAIR) & (first >= begin) & (last <= end))
+    return float(last[found[0]] - begin) if found.size else float(end - begin)

@@ -1,0 +1,142 @@
+"""Network metrics: the run's own flows together, and how they share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ccperf.runs.metrics.registry import metric
+from ccperf.runs.metrics.statistics import mean, row_sums
+
+if TYPE_CHECKING:
+    from ccperf.runs.metrics.series import Floats, FlowSeries
+
+
+@metric("network", unit="Mbps", better="higher", formula="mean over k of sum_i x_i(t_k)")
+def mean_agg_throughput_l4(flows: FlowSeries) -> float:
+    """Mean throughput of all flows together; x_i is throughput_l4 of flow i."""
+    return _mean_sum(flows.throughput_l4)
+
+
+@metric("network", unit="segments", better=None, formula="mean over k of sum_i in_flight_i(t_k)")
+def mean_agg_in_flight_l4(flows: FlowSeries) -> float:
+    """Mean data in flight of all flows together, each in its own segments."""
+    return _mean_sum(flows.in_flight)
+
+
+@metric("network", unit="1", better="higher", formula="mean over k of sum_i x_i(t_k) / rate_i(t_k)")
+def mean_agg_utilization_bw_l4(flows: FlowSeries) -> float:
+    """Mean utilisation by all flows together, each of its own bottleneck (see the flow metric)."""
+    return _mean_sum(flows.utilization_bw)
+
+
+@metric("network", unit="1", better=None, formula="mean over k of sum_i utilization_bdp_i(t_k)")
+def mean_agg_utilization_bdp_l4(flows: FlowSeries) -> float:
+    """Mean data in flight of all flows together in bandwidth-delay products (see flow metric)."""
+    return _mean_sum(flows.utilization_bdp)
+
+
+@metric(
+    "network",
+    unit="ln(Mbps)",
+    better="higher",
+    effect="difference",
+    formula="mean over k of sum_i ln(x_i(t_k) [Mbps]), over the flows with x_i(t_k) > 0",
+)
+def mean_agg_utility_pf_l4(flows: FlowSeries) -> float:
+    """Mean total utility under proportional fairness; x_i is throughput_l4 of flow i.
+
+    Intervals in which no flow has throughput are left out.
+    """
+    return _mean_sum(flows.utility_pf)
+
+
+@metric(
+    "network",
+    unit="1/Mbps",
+    better="higher",
+    effect="difference",
+    formula="mean over k of sum_i -1 / x_i(t_k) [Mbps], over the flows with x_i(t_k) > 0",
+)
+def mean_agg_utility_mpdf_l4(flows: FlowSeries) -> float:
+    """Mean total utility under minimum potential delay fairness; x_i is throughput_l4 of flow i.
+
+    Intervals in which no flow has throughput are left out.
+    """
+    return _mean_sum(flows.utility_mpdf)
+
+
+@metric(
+    "network",
+    unit="1",
+    better="higher",
+    effect="difference",
+    formula="mean over k of (sum_i x_i(t_k))^2 / (n sum_i x_i(t_k)^2)",
+)
+def mean_jains_fairness_throughput_l4(flows: FlowSeries) -> float:
+    """Mean of Jain's fairness index of the n flows' throughputs x_i: 1/n to 1, 1 is fair.
+
+    Intervals in which no flow has throughput are left out.
+    """
+    x = flows.throughput_l4
+    n = x.shape[1]
+    return _scalar_mean(x.sum(axis=1) ** 2 / _above_zero(n * (x**2).sum(axis=1)))
+
+
+@metric(
+    "network",
+    unit="nats",
+    better="higher",
+    effect="difference",
+    formula="mean over k of -sum_i p_i ln p_i, p_i = x_i(t_k) / sum_j x_j(t_k)",
+)
+def mean_entropy_fairness_throughput_l4(flows: FlowSeries) -> float:
+    """Mean Shannon entropy of the flows' shares of the throughput: 0 to ln n, ln n is fair.
+
+    x_i is throughput_l4 of flow i; a flow without throughput adds 0.  Intervals in which no flow
+    has throughput are left out.
+    """
+    x = flows.throughput_l4
+    p = x / _above_zero(x.sum(axis=1))[:, np.newaxis]
+    # 1 in place of 0 makes 0 ln 0 = 0, its limit; a NaN share keeps its interval out.
+    return _scalar_mean((p * np.log(1 / np.where(p == 0, 1, p))).sum(axis=1))
+
+
+@metric("network", unit="Mbps^n", better=None, formula="mean over k of prod_i x_i(t_k) [Mbps]")
+def mean_product_fairness_throughput_l4(flows: FlowSeries) -> float:
+    """Mean product of the n flows' throughputs x_i; at a given sum the largest is the fairest.
+
+    Its size depends on the unit and on n, so it ranks nothing.
+    """
+    return _scalar_mean(flows.throughput_l4.prod(axis=1))
+
+
+@metric(
+    "network",
+    unit="packets",
+    better=None,
+    formula="sum over all links and directions of packets sent",
+    kind="count",
+    over_flows="sum",
+    sampled=False,
+)
+def total_packet_hops_l1(flows: FlowSeries) -> float:
+    """Packets over links in the whole run, of all flows, ACKs included: what it costs to simulate.
+
+    How long that took is a matter of the host: `ccperf runs` has it for each run.
+    """
+    return float(flows.packet_hops)
+
+
+def _mean_sum(series: Floats) -> float:
+    """Sum over the flows in each interval, then the mean over the intervals with any value."""
+    return _scalar_mean(row_sums(series))
+
+
+def _scalar_mean(series: Floats) -> float:
+    return float(mean(series[:, np.newaxis])[0])
+
+
+def _above_zero(values: Floats) -> Floats:
+    return np.where(values > 0, values, np.nan)

@@ -1,0 +1,470 @@
+"""The series that metrics and figures are made of: samples as physical quantities, on the grid.
+
+Rows are the grid points t_1 ... t_(n-1), columns the flows (or link directions) that the recording
+samples, in the scenario's order.  NaN stands where there is no value yet.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import gcd
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ccperf import _native
+from ccperf.runs.metrics.capacity import capacities
+from ccperf.runs.metrics.parallel import parallel
+from ccperf.runs.metrics.windows import phases
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from ccperf.runs.recording import Recording, Table
+    from ccperf.scenario.canonical import Runnable
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+#: What every definition of a sampled metric says about the grid.
+SAMPLING = (
+    "t_k = k x interval, k = 0 ... n-1, is the grid of the recording (30 ms by default) below the "
+    "stop time of the run. A state at t_k is the value after the last change at or before t_k; a "
+    "rate at t_k is the bytes counted in (t_(k-1), t_k] x 8 / interval, rounded down to whole "
+    "bit/s. Means and sample standard deviations (ddof = 1) run over k = 1 ... n-1: over the whole "
+    "run, also for a flow that starts later or ends earlier, and over those values that exist."
+)
+
+_NS3_DEFAULT_SEGMENT_SIZE = 536
+_SECOND_NS = 1_000_000_000
+_LARGEST = 2**63 - 1
+
+
+class FlowSeries:
+    """What the flows that are sampled did; arrays of shape (n - 1, flows) unless said otherwise."""
+
+    def __init__(self, scenario: Runnable, recording: Recording) -> None:
+        """Read samples and counters of `recording`; segment sizes come from `scenario`.
+
+        Raises ValueError if the recording is not one of this scenario.
+        """
+        canonical = scenario.parsed
+        described = canonical["flows"]
+        names = recording.flows.strings("name")
+        written = names if not canonical.get("workloads") else names[: len(described)]
+        if [flow["name"] for flow in described] != written:
+            raise ValueError(
+                f"the recording's flows {written} are not the scenario's "
+                f"{[flow['name'] for flow in described]}"
+            )
+        self._counters = recording.flows
+        #: Every change of the senders' state, if it was recorded.
+        self.changes = recording.changes
+        self._samples = _Grid(recording.flow_samples, "flow")
+        bottlenecks = recording.flows.strings("bottleneck")
+        #: The directions that are bottlenecks, those of them that are sampled.
+        self.links = LinkSeries(scenario, recording, set(bottlenecks))
+        #: Their positions among all flows, shape (flows,).
+        self.positions = self._samples.subjects
+        #: Whether every flow of the run is one of them.
+        self.is_complete = len(self.positions) == len(names)
+        self.names = [names[i] for i in self.positions]
+        senders = [
+            described[i] if i < len(described) else _stack_of(names[i], canonical)
+            for i in self.positions
+        ]
+        #: What hosts write into each flow's packets as differentiated services code point.
+        self.code_points = [int(sender.get("dscp", 0)) for sender in senders]
+        #: Payload bytes of a full segment, shape (flows,).
+        self.segment_bytes: Integers = np.array(
+            [_segment_bytes(sender) for sender in senders], dtype=np.int64
+        )
+        #: When algorithms had something to answer, and when the steady state begins.
+        self.phases = phases(canonical)
+        #: Its first row; rows may be none.
+        self.steady = int(
+            np.searchsorted(self._samples.starts_ns, self.phases.warm_up_ns, side="left")
+        )
+        #: Bytes of probes over all that hosts have sent; NaN where it was not recorded.
+        self.probing_share = _probing_share(recording)
+        #: Packets over links, of all links of the run.
+        self.packet_hops = int(recording.links.array("tx_packets").sum())
+        #: Payload over bytes on the wire, of a full segment over TCP, shape (flows,).
+        self.payload_share: Floats = self.segment_bytes / (
+            self.segment_bytes + np.array([_header_bytes(sender) for sender in senders])
+        )
+        #: Whether the flow is over TCP and always has data to send, shape (flows,).
+        self.is_endless = np.array([_is_endless(sender) for sender in senders], dtype=bool)
+        transports = [sender.get("transport", "TCP") for sender in senders]
+        self._is_tcp = np.array([transport == "TCP" for transport in transports], bool)
+        index = {name: i for i, name in enumerate(recording.links.strings("name"))}
+        #: Index of each flow's bottleneck among all link directions, shape (flows,).
+        self.bottleneck: Integers = np.array(
+            [index[bottlenecks[i]] for i in self.positions], dtype=np.int64
+        )
+
+    def counter(self, column: str) -> npt.NDArray[Any]:
+        """Return a column of the table `flows`, shape (flows,)."""
+        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
+        return counters
+
+    @property
+    def time(self) -> Floats:
+        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
+        return self._samples.time
+
+    def of_tcp(self, values: npt.NDArray[Any]) -> Floats:
+        """Return `values`, whose last axis is the flows, with NaN for those that are not TCP."""
+        return np.where(self._is_tcp, values, np.nan)
+
+    @property
+    def interval_s(self) -> float:
+        """Distance of the grid points."""
+        return self._samples.interval_ns / 1e9
+
+    @property
+    def base_rtt(self) -> Floats:
+        """Propagation delay there and back as configured at time 0, in ms, shape (flows,)."""
+        return self.counter("base_rtt_ns") / 1e6
+
+    @cached_property
+    def bottleneck_rate(self) -> Floats:
+        """Configured rate of the flow's bottleneck in the interval that ends at t_k, in Mbps.
+
+        NaN where that direction is not sampled.
+        """
+        column = {int(port): i for i, port in enumerate(self.links.positions)}
+        rate = np.full((len(self.time), len(self.names)), np.nan)
+        for flow, port in enumerate(self.bottleneck.tolist()):
+            if port in column:
+                rate[:, flow] = self.links.rate[:, column[port]]
+        return rate
+
+    @cached_property
+    def payload_capacity(self) -> Floats:
+        """What of the bottleneck's rate is left to payload in full segments, in Mbps."""
+        return self.bottleneck_rate * self.of_tcp(self.payload_share)
+
+    def class_throughput(self) -> dict[str, Floats]:
+        """Throughput (l4) of each class over time, in Mbps, by name, each of shape (n - 1,).
+
+        A class is what a scheduler of classes takes for one: the sampled flows with one code
+        point (DSCP); flows that share all of one are one class.
+        """
+        own = np.array(self.code_points)
+        return {
+            f"DSCP {point}": self.throughput_l4[:, own == point].sum(axis=1)
+            for point in sorted(set(self.code_points))
+        }
+
+    @cached_property
+    def lately(self) -> Floats:
+        """Mean of throughput_l4 over the last second, or as much as there is, in Mbps."""
+        sums = np.cumsum(self.throughput_l4, axis=0)
+        before = np.zeros_like(sums)
+        before[self._samples.second :] = sums[: len(sums) - self._samples.second]
+        count = np.minimum(np.arange(1, len(sums) + 1), self._samples.second)
+        found: Floats = (sums - before) / count[:, np.newaxis]
+        return found
+
+    @cached_property
+    def cwnd(self) -> Floats:
+        """Congestion window, in segments of the flow's segment size; NaN but for TCP."""
+        return self.of_tcp(self._samples.state("cwnd_bytes") / self.segment_bytes)
+
+    @cached_property
+    def ssthresh(self) -> Floats:
+        """Slow start threshold, in segments of the flow's segment size; NaN but for TCP."""
+        return self.of_tcp(self._samples.state("ssthresh_bytes") / self.segment_bytes)
+
+    @cached_property
+    def retransmissions(self) -> Floats:
+        """Segments sent again in the interval that ends at t_k."""
+        return self._samples.increase("retransmissions")
+
+    @cached_property
+    def rtos(self) -> Floats:
+        """Retransmission timeouts in the interval that ends at t_k."""
+        return self._samples.increase("rtos")
+
+    @cached_property
+    def in_flight(self) -> Floats:
+        """Bytes in flight, in segments of the flow's segment size; NaN but for TCP."""
+        return self.of_tcp(self._samples.state("in_flight_bytes") / self.segment_bytes)
+
+    @cached_property
+    def srtt(self) -> Floats:
+        """TCP's smoothed RTT, rounded to whole us, in ms; NaN before the first measurement."""
+        return np.floor(self._samples.state("srtt_ns") / 1e3 + 0.5) / 1e3
+
+    @cached_property
+    def est_qdelay(self) -> Floats:
+        """Smoothed RTT less the configured one, in ms."""
+        return self.srtt - self.base_rtt
+
+    @cached_property
+    def throughput_l4(self) -> Floats:
+        """Payload that reaches the destination's IP layer, duplicates included, in Mbps."""
+        return self._samples.rate("received_bytes")
+
+    @cached_property
+    def throughput_l7(self) -> Floats:
+        """Bytes handed to the receiving application, in Mbps."""
+        return self._samples.rate("read_bytes")
+
+    @cached_property
+    def sending_rate_l4(self) -> Floats:
+        """Payload of the segments emitted, retransmissions included, in Mbps."""
+        return self._samples.rate("sent_bytes")
+
+    @cached_property
+    def sending_rate_l7(self) -> Floats:
+        """Bytes accepted by the socket from the application, in Mbps."""
+        return self._samples.rate("written_bytes")
+
+    @cached_property
+    def delivery_rate_l4(self) -> Floats:
+        """Advance of the highest cumulative ACK at the sender, in Mbps; NaN but for TCP."""
+        return self.of_tcp(self._samples.rate("acked_bytes"))
+
+    @cached_property
+    def idt_ewma(self) -> Floats:
+        """EWMA of the gaps between data segments emitted, in ms; NaN before the second."""
+        return self._samples.state("idt_ewma_ns") / 1e6
+
+    @cached_property
+    def one_way_delay_l7(self) -> Floats:
+        """Delay of the application packet read last, in ms; NaN before the first."""
+        return self._samples.state("one_way_delay_ns") / 1e6
+
+    @cached_property
+    def utility_pf(self) -> Floats:
+        """ln(throughput_l4 in Mbps); NaN in intervals without throughput."""
+        return np.log(_positive(self.throughput_l4))
+
+    @cached_property
+    def utility_mpdf(self) -> Floats:
+        """-1 / throughput_l4, in 1/Mbps; NaN in intervals without throughput."""
+        return -1 / _positive(self.throughput_l4)
+
+    @cached_property
+    def utilization_bw(self) -> Floats:
+        """throughput_l4 over the bottleneck's configured rate."""
+        return self.throughput_l4 / _positive(self.bottleneck_rate)
+
+    @cached_property
+    def utilization_bdp(self) -> Floats:
+        """Segments in flight x (segment size + 112 B) over rate x configured RTT."""
+        bdp_bytes = self.bottleneck_rate * self.base_rtt * (1e3 / 8)
+        return self.in_flight * (self.segment_bytes + 112) / _positive(bdp_bytes)
+
+
+class LinkSeries:
+    """What the directions that are sampled did; arrays of shape (n - 1, directions)."""
+
+    def __init__(
+        self, scenario: Runnable, recording: Recording, only: Collection[str] | None = None
+    ) -> None:
+        """Read samples and counters; which directions have a queue discipline: `scenario`.
+
+        Those not in `only` may be left out: a thousand flows have four thousand directions, of
+        which one or two are looked at.
+        """
+        names = recording.links.strings("name")
+        with_qdisc = {
+            f"{link['name']}_{direction}": link[direction]["qdisc"] is not None
+            for link in scenario.parsed["links"]
+            for direction in ("forward", "reverse")
+        }
+        if list(with_qdisc) != names:
+            raise ValueError(
+                f"the recording's directions {names} are not the scenario's {list(with_qdisc)}"
+            )
+        self._counters = recording.links
+        wanted = None if only is None else [i for i, name in enumerate(names) if name in only]
+        self._samples = _Grid(recording.link_samples, "link", wanted)
+        #: Their positions among all directions, shape (directions,).
+        self.positions = self._samples.subjects
+        self.names = [names[i] for i in self.positions]
+        self._parsed = scenario.parsed
+        #: Whether the direction has a queue discipline, shape (directions,).
+        self.has_qdisc = np.array([with_qdisc[name] for name in self.names], dtype=bool)
+
+    def counter(self, column: str) -> npt.NDArray[Any]:
+        """Return a column of the table `links`, shape (directions,)."""
+        counters: npt.NDArray[Any] = self._counters.array(column)[self.positions]
+        return counters
+
+    @property
+    def time(self) -> Floats:
+        """The grid points t_1 ... t_(n-1), in s, shape (n - 1,)."""
+        return self._samples.time
+
+    @cached_property
+    def rate(self) -> Floats:
+        """Configured rate of the interval that ends at t_k, in Mbps."""
+        return self._samples.state("rate_bps") / 1e6
+
+    @cached_property
+    def sending_rate_l1(self) -> Floats:
+        """Bytes (PPP header included) of the transmissions started, in Mbps."""
+        return self._samples.rate("tx_bytes")
+
+    @cached_property
+    def qdisc_delay(self) -> Floats:
+        """Sojourn time of the packet that left last, rounded down to whole ms, in ms."""
+        return np.floor(self._samples.state("sojourn_ns") / 1e6)
+
+    @cached_property
+    def qdisc_length(self) -> Floats:
+        """Packets in the queue discipline; NaN without one."""
+        return np.where(self.has_qdisc, self._samples.state("qdisc_packets"), np.nan)
+
+    @cached_property
+    def sojourn(self) -> Floats:
+        """Sojourn time of the packet that left last, in ms; NaN without a queue discipline."""
+        return np.where(self.has_qdisc, self._samples.state("sojourn_ns") / 1e6, np.nan)
+
+    @cached_property
+    def drops(self) -> Floats:
+        """Packets that the queue discipline dropped in the interval that ends at t_k."""
+        return self._samples.increase("qdisc_dropped")
+
+    @cached_property
+    def marks(self) -> Floats:
+        """Packets that the queue discipline marked in the interval that ends at t_k."""
+        return self._samples.increase("qdisc_marked")
+
+    @cached_property
+    def utilization(self) -> Floats:
+        """sending_rate_l1 over the configured rate, in %; NaN where that is 0."""
+        return 100 * self.sending_rate_l1 / _positive(self.rate)
+
+    @cached_property
+    def capacity(self) -> Floats:
+        """Bits that a direction could have sent in the run, shape (directions,)."""
+        bits = capacities(self._parsed, self.names)
+        return _positive(np.array([bits[name] for name in self.names], dtype=float))
+
+    @cached_property
+    def parallel(self) -> list[list[int]]:
+        """Columns of the directions that are parallel to each other, at least two each time."""
+        return sorted(
+            columns
+            for group in parallel(self._parsed)
+            if len(columns := [i for i, name in enumerate(self.names) if name in group]) > 1
+        )
+
+    @cached_property
+    def imbalance(self) -> Floats:
+        """Largest less least utilisation of those parallel to a direction, over their mean, in %.
+
+        NaN where nothing is sent, and of directions that have none beside them.
+        """
+        found = np.full(self.utilization.shape, np.nan)
+        for columns in self.parallel:
+            used = self.utilization[:, columns]
+            spread = 100 * (used.max(axis=1) - used.min(axis=1)) / _positive(used.mean(axis=1))
+            found[:, columns] = spread[:, np.newaxis]
+        return found
+
+
+class _Grid:
+    """A table of samples, rows ordered by (time, subject), as matrices over time."""
+
+    def __init__(self, table: Table, subject: str, only: Sequence[int] | None = None) -> None:
+        instants = table.array("time_ns")
+        columns = int(np.searchsorted(instants, instants[0], side="right")) if len(instants) else 0
+        times = instants.reshape(-1, columns)[:, 0] if columns else np.empty(0)
+        #: What is sampled at each point, by position.
+        self.subjects: Integers = table.array(subject)[:columns]
+        self._kept: Integers | None = None
+        if only is not None:
+            # In plain Python: the sets of NumPy load what takes longer than this.
+            wanted = set(only)
+            of_wanted = {index for index, at in enumerate(self.subjects.tolist()) if at in wanted}
+            # NumPy sums a single column in another order, which its last bit would show.
+            if len(of_wanted) < 2:
+                of_wanted |= set(range(min(2, columns)))
+            self._kept = np.array(sorted(of_wanted), dtype=np.int64)
+            self.subjects = self.subjects[self._kept]
+        self._table = table
+        self._shape = (len(times), columns)
+        self.interval_ns = int(times[1] - times[0]) if len(times) > 1 else 0
+        self.time: Floats = times[1:] / 1e9
+        #: When the intervals begin.
+        self.starts_ns: npt.NDArray[Any] = times[:-1]
+        #: How many intervals are a second, at least one and at most all.
+        whole = _SECOND_NS // self.interval_ns if self.interval_ns else 1
+        self.second = max(1, min(whole, len(self.starts_ns)))
+
+    def _matrix(self, column: str) -> npt.NDArray[Any]:
+        matrix = self._table.array(column).reshape(self._shape)
+        return matrix if self._kept is None else matrix.take(self._kept, axis=1)
+
+    def state(self, column: str) -> npt.NDArray[Any]:
+        return self._matrix(column)[1:]
+
+    def increase(self, column: str) -> Floats:
+        """What a counter gained in each interval."""
+        return np.diff(self._matrix(column), axis=0).astype(np.float64)
+
+    def rate(self, column: str) -> Floats:
+        """Bytes counted in each interval as Mbps, rounded down to whole bit/s."""
+        bits = np.diff(self._matrix(column), axis=0) * 8
+        if not self.interval_ns:
+            return bits.astype(np.float64)
+        # Integers throughout.
+        common = gcd(_SECOND_NS, self.interval_ns)
+        second, interval = _SECOND_NS // common, self.interval_ns // common
+        if -_LARGEST // second < bits.min(initial=0) <= bits.max(initial=0) < _LARGEST // second:
+            plain: Floats = (bits * second // interval) / 1e6
+            return plain
+        # Split so that no product leaves 64 bits.
+        whole, rest = np.divmod(bits, interval)
+        rate: Floats = (whole * second + rest * second // interval) / 1e6
+        return rate
+
+
+def _probing_share(recording: Recording) -> float:
+    if recording.reordering is None:
+        return np.nan
+    table = recording.probing
+    if table is None:
+        return 0.0
+    sent = int(table.array("host_bytes")[0])
+    return int(table.array("bytes")[0]) / sent if sent else np.nan
+
+
+def _segment_bytes(flow: Mapping[str, Any]) -> int:
+    return int(flow["tcp"].get("SegmentSize", _NS3_DEFAULT_SEGMENT_SIZE))
+
+
+def _header_bytes(flow: Mapping[str, Any]) -> int:
+    """Return what IP, TCP and PPP add to a segment of data; timestamps are on unless said."""
+    has_timestamps = flow["tcp"].get("Timestamp", "true") == "true"
+    return 20 + 20 + 2 + (12 if has_timestamps else 0)
+
+
+def _is_endless(flow: Mapping[str, Any]) -> bool:
+    application = flow.get("application", {})
+    return (
+        flow.get("transport", "TCP") == "TCP"
+        and application.get("type") == "Greedy"
+        and _native.parse_size(application["bytes"]) == 0
+    )
+
+
+def _stack_of(transfer: str, canonical: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the stack of a workload's transfer, which is called `<workload>_<n>`."""
+    workload = transfer.rpartition("_")[0]
+    stacks = {stack["name"]: stack for stack in canonical["stacks"]}
+    of = {each["name"]: stacks[each["stack"]] for each in canonical["workloads"]}
+    stack: Mapping[str, Any] = of[workload]
+    return stack
+
+
+def _positive(values: Floats) -> Floats:
+    """Return the values with NaN in place of those that are not above zero."""
+    return np.where(values > 0, values, np.nan)

@@ -1,0 +1,145 @@
+"""Classes of transfers: what metrics of completion times are computed over."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ccperf.runs.metrics.series import Floats
+    from ccperf.runs.recording import Recording
+
+#: Transfers below this many bytes are small, those above the second number are large.
+SMALL_BYTES = 100_000
+LARGE_BYTES = 10_000_000
+
+SIZE_CLASSES = ("small", "medium", "large")
+
+#: What every definition of a metric of a class says about classes.
+CLASSES = (
+    "A class is a set of the run's finite transfers, whose ends the recording has: `all` of them, "
+    "the `small` ones (below 100 kB), the `large` ones (above 10 MB), those between (`medium`), "
+    "and for each group that the scenario names the flows of that group. A class without transfers "
+    "is absent. The completion time of a transfer is that from its start until its application has "
+    "closed and all its bytes are acknowledged; an unfinished transfer has none. Transfers of a "
+    "class that start at the same instant, two or more, are the answers to a query; a query has "
+    "ended when the last of them has."
+)
+
+
+@dataclass(frozen=True)
+class Order:
+    """In which order packets came, and how often flows switched ways; NaN if it is not known."""
+
+    packets: float = math.nan
+    reordered: float = math.nan
+    extent_sum: float = math.nan
+    max_extent: float = math.nan
+    path_switches: float = math.nan
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Queries, whose answers start together: those that have ended, and how many have not."""
+
+    #: Completion times of those all of whose answers have ended, in ms.
+    times: Floats = field(default_factory=lambda: np.empty(0))
+    unfinished: int = 0
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """Some transfers: finished ones, and how many are not."""
+
+    #: Completion times of the finished ones, in ms, in the order of their ends.
+    completion_times: Floats
+    #: Completion times over ideal ones, where there is an ideal one.
+    slowdowns: Floats
+    unfinished: int
+    #: Those of them that have an ideal completion time.
+    unfinished_with_ideal: int
+    #: Propagation there and back of all of them, in ms.
+    base_rtts: Floats = field(default_factory=lambda: np.empty(0))
+    #: Retransmission timeouts of all of them, and those of transfers that sent nothing again.
+    timeouts: int = 0
+    idle_timeouts: int = 0
+    queries: Queries = field(default_factory=Queries)
+    order: Order = Order()
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.completion_times) + self.unfinished
+
+
+def classes(recording: Recording) -> dict[str, Transfers]:
+    """Return the classes of a recording by name; none if it has no completions."""
+    table = recording.completions
+    if table is None:
+        return {}
+    size, groups = table.array("size_bytes"), np.array(table.strings("group"), dtype=object)
+    is_finite = size > 0
+    of_class: dict[str, npt.NDArray[np.bool_]] = {
+        "all": is_finite,
+        "small": is_finite & (size < SMALL_BYTES),
+        "medium": (size >= SMALL_BYTES) & (size <= LARGE_BYTES),
+        "large": size > LARGE_BYTES,
+    }
+    for group in dict.fromkeys(sorted(set(table.strings("group")) - {""})):
+        of_class[group] = is_finite & (groups == group)
+    start = table.array("start_ns")
+    times = (table.array("end_ns") - start) / 1e6
+    ideal = table.array("ideal_ns") / 1e6
+    base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
+    timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
+    # Whole ns make 0 of the shortest ones; no time is a multiple of that.
+    finished, has_ideal = table.array("finished") == 1, ideal > 0
+    return {
+        name: Transfers(
+            completion_times=times[members & finished],
+            slowdowns=times[compared] / ideal[compared],
+            base_rtts=base_rtts[members],
+            timeouts=int(timeouts[members].sum()),
+            idle_timeouts=int(timeouts[members & sent_once].sum()),
+            unfinished=int(np.count_nonzero(members & ~finished)),
+            unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
+            queries=_queries(start[members], np.where(finished, times, np.inf)[members]),
+            order=_order(recording, table.array("flow")[members]),
+        )
+        for name, members in of_class.items()
+        for compared in (members & finished & has_ideal,)
+        if members.any()
+    }
+
+
+def _queries(start: npt.NDArray[np.int64], times: Floats) -> Queries:
+    """Return how long queries take; `times` of transfers that have not ended are infinite."""
+    begins, query, answers = np.unique(start, return_inverse=True, return_counts=True)
+    last = np.zeros(len(begins))
+    np.maximum.at(last, query, times)
+    last = last[answers > 1]
+    ended = np.isfinite(last)
+    return Queries(last[ended], int(np.count_nonzero(~ended)))
+
+
+def _order(recording: Recording, flows: npt.NDArray[np.int64]) -> Order:
+    table = recording.reordering
+    if table is None:
+        return Order()
+    rows = np.isin(table.array("flow"), flows)
+
+    def total(column: str) -> float:
+        return float(table.array(column)[rows].sum())
+
+    return Order(
+        packets=total("packets"),
+        reordered=total("reordered"),
+        extent_sum=total("extent_sum"),
+        max_extent=float(table.array("max_extent")[rows].max(initial=0)),
+        path_switches=total("path_switches"),
+    )

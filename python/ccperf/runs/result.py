@@ -1,0 +1,280 @@
+"""A finished run: what was asked for, what came out, and where it came from."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ccperf import __version__
+from ccperf.algorithms.user_code.names import label, labels, without_paths
+from ccperf.base.wording import counted
+from ccperf.runs import backends
+from ccperf.runs.diagnoses import diagnose
+from ccperf.runs.metrics import METRICS, compute
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ccperf.algorithms.user_code.content import Contents
+    from ccperf.present.notebook import Plot
+    from ccperf.runs.backends import Backend
+    from ccperf.runs.diagnoses import Note
+    from ccperf.runs.metrics import MetricTables
+    from ccperf.runs.recording import Recording
+    from ccperf.scenario import Scenario
+    from ccperf.scenario.canonical import Runnable
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a result comes from: what has to be the same to get the same again.
+
+    Nothing in here depends on the host; how long it took there is `Result.wall_seconds`.
+    """
+
+    ccperf_version: str
+    engine_hash: str
+    backend: str
+    backend_version: str
+    scenario_hash: str
+    seed: int
+    #: SHA-256 of the files of each user's algorithm, by its label.
+    user_code: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which run it is, known before it is made; see :func:`identify`."""
+
+    #: 16 hex digits.
+    id: str
+    #: SHA-256 of the files of each user's algorithm, by its name in the scenario.
+    user_code: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run with its metrics and its recording.
+
+    `experiment` and `parameters` say which point of the catalogue it is, if it is one.
+    """
+
+    id: str
+    scenario: Scenario
+    recording: Recording = field(repr=False)
+    metrics: MetricTables = field(repr=False)
+    provenance: Provenance
+    experiment: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    wall_seconds: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        scenario: Scenario,
+        recording: Recording,
+        backend: Backend,
+        *,
+        identity: Identity | None = None,
+        experiment: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        wall_seconds: float | None = None,
+    ) -> Result:
+        """Compute the metrics of `recording`, which `backend` made of `scenario`.
+
+        `identity` is that of before the run: what the files hold by now is of no interest.
+        """
+        identity = identity or identify(scenario, backend)
+        return cls(
+            id=identity.id,
+            scenario=scenario,
+            recording=recording,
+            metrics=compute(scenario, recording),
+            provenance=provenance(scenario, backend, identity),
+            experiment=experiment,
+            parameters=dict(parameters or {}),
+            wall_seconds=wall_seconds,
+        )
+
+    @property
+    def flow_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of each flow: `{flow: {metric: value}}`."""
+        return self.metrics.flow
+
+    @property
+    def link_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of each bottleneck direction: `{direction: {metric: value}}`."""
+        return self.metrics.link
+
+    @property
+    def network_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of all flows together: `{"net": {metric: value}}`."""
+        return self.metrics.network
+
+    @property
+    def class_metrics(self) -> dict[str, dict[str, float]]:
+        """Metrics of each class of transfers: `{class: {metric: value}}`; empty if not recorded."""
+        return self.metrics.classes
+
+    def json(self, *, scenario: bool = True) -> dict[str, Any]:
+        """Return the run as one JSON object, as `exec --json` prints it; or without `scenario`."""
+        return {
+            "run": self.id,
+            "experiment": self.experiment,
+            "parameters": dict(self.parameters),
+            **({"scenario": self.scenario.portable()} if scenario else {}),
+            "flow_metrics": self.flow_metrics,
+            "link_metrics": self.link_metrics,
+            "network_metrics": self.network_metrics,
+            "class_metrics": self.class_metrics,
+            "notes": [asdict(note) for note in self.notes],
+            "provenance": asdict(self.provenance),
+        }
+
+    @cached_property
+    def notes(self) -> list[Note]:
+        """Return what holds the run back, or looks wrong in it, by :mod:`ccperf.runs.diagnoses`."""
+        return diagnose(self.scenario.parsed, self.recording, self.link_metrics)
+
+    @property
+    def title(self) -> str:
+        """The experiment with its parameters, or the scenario's label."""
+        return title(self.experiment, self.parameters) or self.scenario.label or "scenario"
+
+    def __repr__(self) -> str:
+        flows = counted(self.recording.flows.rows, "flow")
+        return f"<Result {self.id}: {self.title}, {flows}>"
+
+    def plot(self, name: str = "time_series") -> Plot:
+        """Return a figure of the run, e.g. `time_series`, `queue`; a notebook shows it.
+
+        Raises what `ccperf.present.figures.describe` does.
+        """
+        from ccperf.present.figures import describe
+        from ccperf.present.notebook import Plot
+
+        return Plot(describe(name, self.scenario, self.recording))
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """Return the metrics as a data frame of pandas, one row a value; or a recording's table.
+
+        Raises `UsageError` without pandas, KeyError for a table that there is not.
+        """
+        return self._frame(table, "pandas")
+
+    def to_polars(self, table: str | None = None) -> Any:
+        """Return what `to_pandas` does as a data frame of polars."""
+        return self._frame(table, "polars")
+
+    def _frame(self, table: str | None, library: str) -> Any:
+        from ccperf.present.notebook import frame
+
+        if table is not None:
+            if table not in self.recording.tables:
+                there = ", ".join(self.recording.tables)
+                raise KeyError(f"no table `{table}`; this recording has {there}")
+            return frame(dict(self.recording.tables[table]), library)
+        values = [
+            (scope, subject, name, value, METRICS[name].unit)
+            for scope, columns in self.metrics.by_scope.items()
+            for subject, metrics in columns.items()
+            for name, value in metrics.items()
+        ]
+        names = ("scope", "subject", "metric", "value", "unit")
+        return frame({n: [row[i] for row in values] for i, n in enumerate(names)}, library)
+
+    def _repr_html_(self) -> str:
+        """Show a figure and the metric tables, one column a flow or link, with definitions."""
+        from ccperf.errors import UsageError
+
+        made = self.provenance
+        caption = (
+            f"run {self.id}, {made.backend} {made.backend_version}, seed {made.seed}, "
+            f"scenario {made.scenario_hash[:16]}"
+        )
+        tables = self.metrics.by_scope.values()
+        try:
+            drawn = self.plot()._repr_html_()
+        except UsageError:  # nothing to draw
+            drawn = ""
+        return (
+            f"<h4>{html.escape(self.title)}</h4><p><small>{html.escape(caption)}</small></p>"
+            f"{drawn}" + "".join(map(_metric_table, filter(None, tables)))
+        )
+
+
+def identify(scenario: Scenario, backend: Backend, contents: Contents | None = None) -> Identity:
+    """Return the identity of the run of `scenario` on `backend`.
+
+    It depends on everything that the outcome depends on: the scenario (its label left out), the
+    backend with its version, the engine's sources, and the content of the user's code if there is
+    some, but not on where that lies.  Files that `contents` has read are not read again.  Raises
+    what :func:`ccperf.runs.backends.user_code` does.
+    """
+    used = scenario.user_code
+    digests = backends.user_code(used, backend, contents)
+    called = {name: f"{label(name)} {digest}" for name, digest in digests.items()}
+    canonical = without_paths(scenario.canonical(), called)
+    canonical = {key: value for key, value in canonical.items() if key != "label"}
+    identity = {
+        "scenario": canonical,
+        "backend": [backend.name, backend.version],
+        "engine": _engine_hash(),
+    }
+    return Identity(hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:16], digests)
+
+
+def run_id(scenario: Scenario, backend: Backend) -> str:
+    """Return the id of the run of `scenario` on `backend`; see :func:`identify`."""
+    return identify(scenario, backend).id
+
+
+def provenance(scenario: Runnable, backend: Backend, identity: Identity) -> Provenance:
+    """Return the provenance of a run of `scenario` on `backend` with this version of ccperf."""
+    called = labels(list(identity.user_code))
+    return Provenance(
+        ccperf_version=__version__,
+        engine_hash=_engine_hash(),
+        backend=backend.name,
+        backend_version=backend.version,
+        scenario_hash=scenario.hash,
+        seed=scenario.parsed["seed"],
+        user_code={called[name]: digest for name, digest in identity.user_code.items()},
+    )
+
+
+def canonical_json(value: Any) -> str:
+    """Return `value` as JSON in the one form that is hashed and stored."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def title(experiment: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return `aqm k=5 qdisc=FqCoDelQueueDisc`, or an empty text without experiment."""
+    if not experiment:
+        return ""
+    return " ".join([experiment, *(f"{name}={value}" for name, value in parameters.items())])
+
+
+def _engine_hash() -> str:
+    from ccperf import _native
+
+    return str(_native.ENGINE_HASH)
+
+
+def _metric_table(table: Mapping[str, Mapping[str, float]]) -> str:
+    names = [name for name in METRICS if any(name in values for values in table.values())]
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in table)
+    rows = []
+    for name in names:
+        metric = METRICS[name]
+        cells = "".join(
+            f"<td>{values[name]:,.2f}</td>" if name in values else "<td></td>"
+            for values in table.values()
+        )
+        hint = html.escape(metric.definition, quote=True)
+        rows.append(f'<tr><th title="{hint}">{name} [{metric.unit}]</th>{cells}</tr>')
+    return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
