@@ -61,7 +61,7 @@ def test_a_network_table_of_another_run_is_noticed(tmp_path: Path) -> None:
 def test_an_id_depends_on_no_build_and_no_process(tmp_path: Path) -> None:
     """Not on the order of hashes, the folder, the time zone or the language."""
     program = (
-        "from ccperf import backends; from ccperf.experiments.catalogue import get;"
+        "from ccperf.runs import backends; from ccperf.experiments.catalogue import get;"
         "from ccperf.runs.result import run_id;"
         "print(run_id(get('aqm').scenario('cubic', k=2), backends.get('native')))"
     )

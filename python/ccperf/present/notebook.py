@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ccperf.present.figures import Figure
 
-_STATIC = Path(__file__).parent / "site" / "static"
+_STATIC = Path(__file__).parents[1] / "site" / "static"
 #: Of a frame, in pixels: what is around the panels, a panel, and one that stands alone.
 _AROUND, _PANEL, _SINGLE = 96, 165, 290
 
