@@ -75,7 +75,7 @@ mutants: setup ## one-line mistakes planted in the engine: does the recorded com
 # Needs a nightly compiler and `cargo install cargo-fuzz`; CI has a short run of each on any compiler.
 TARGET ?= run
 SECONDS ?= 600
-fuzz: ## what reads strangers' input, guided by coverage: TARGET=scenario SECONDS=60
+fuzz: ## what reads untrusted input, guided by coverage: TARGET=scenario SECONDS=60
 	CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
 	  cargo +nightly fuzz run -O --sanitizer none $(TARGET) target/fuzz/$(TARGET) \
 	  fuzz/corpus/$(patsubst run,scenario,$(TARGET)) -- -max_total_time=$(SECONDS)

@@ -72,7 +72,7 @@ pub struct Network {
     fragmentation: Option<Box<Fragmentation>>,
     /// The SACK blocks of the packet that was taken out last, of those that had some.
     arrived_sacks: SackBlocks,
-    /// Packets that arrive need nothing but to be handed on: the way is decided when they leave, no wire
+    /// Packets that arrive need nothing but to be handed on: the path is decided when they leave, no wire
     /// loses any, nobody looks.
     is_arrival_plain: bool,
     /// Ports and packets are fetched before they are needed.
@@ -186,7 +186,7 @@ impl Network {
     #[cold]
     pub fn send_if_routed(&mut self, packet: Packet) {
         let forwarding = &self.common.forwarding;
-        if forwarding.has_way(forwarding.origin(&packet)) {
+        if forwarding.has_path(forwarding.origin(&packet)) {
             self.send(packet);
         }
     }
@@ -267,7 +267,7 @@ impl Network {
         self.common.packets.is_under_way(flow)
     }
 
-    /// The packets of `flow` have `delay` more to go on the wire of `port`, where their way begins.
+    /// The packets of `flow` have `delay` more to go on the wire of `port`, where their path begins.
     pub fn add_delay(&mut self, flow: u32, port: u32, delay: Time) {
         self.common.added_delays.set(flow, port, delay);
         self.ports[port as usize].transmitter.add_delays();
@@ -284,7 +284,7 @@ impl Network {
         self.common.packets.monitor().map_or_else(Vec::new, |monitor| monitor.at(end))
     }
 
-    /// From now on ways and order of the packets of the first `flows` flows are recorded, and each switch of
+    /// From now on paths and order of the packets of the first `flows` flows are recorded, and each switch of
     /// the `followed` ones.
     pub fn follow_paths(&mut self, flows: usize, followed: &[u32]) {
         self.common.follow_paths(flows, followed);

@@ -1,14 +1,14 @@
-//! Which ways the packets of each flow take, and in which order they arrive: what a load balancer does to
+//! Which paths the packets of each flow take, and in which order they arrive: what a load balancer does to
 //! flows.
 //!
 //! Followed are the packets from a flow's source to its destination, numbered as the host sends them,
-//! whatever is in them: a segment that is sent again has a number of its own.  A way is the directions of
+//! whatever is in them: a segment that is sent again has a number of its own.  A path is the directions of
 //! links between switches that a packet takes; the links of the two hosts belong to none.
 //!
 //! Order is that of RFC 4737.  A packet is reordered if one with a larger number has come before it (section
 //! 3.3), and its extent is how many packets before it the first of those came (section 4.2).
 //!
-//! A flow switches if a packet with payload takes another way than the one with payload sent before it, of those that
+//! A flow switches if a packet with payload takes another path than the one with payload sent before it, of those that
 //! arrive: what opens and closes a connection, or only acknowledges, may go elsewhere.  It is known when both have
 //! arrived, or are lost.
 
@@ -29,22 +29,22 @@ pub struct Order {
     pub switches: u64,
 }
 
-/// A packet with payload takes another way than the one before it, or is the first.
+/// A packet with payload takes another path than the one before it, or is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Switch {
     /// When it was sent.
     pub sent: Time,
     pub flow: u32,
-    pub way: u32,
+    pub path: u32,
 }
 
 /// What became of a packet that was sent.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    UnderWay,
+    UnderWaay,
     /// Lost, or without payload.
     OfNoMatter,
-    /// By this way.
+    /// By this path.
     Came(u32),
 }
 
@@ -57,7 +57,7 @@ struct Flow {
     /// Packets whose number was larger than all before: how many had come before, and that number.
     /// Only those above `first`: no packet under way has come behind the others.
     highest: VecDeque<(u64, u32)>,
-    last_way: Option<u32>,
+    last_path: Option<u32>,
 }
 
 impl Flow {
@@ -79,13 +79,13 @@ impl Flow {
     fn settle(&mut self, mut tell: impl FnMut(Time, u32)) {
         while let Some(&(sent, fate)) = self.sent.front() {
             match fate {
-                Fate::UnderWay => break,
+                Fate::UnderWaay => break,
                 Fate::OfNoMatter => {}
-                Fate::Came(way) if self.last_way == Some(way) => {}
-                Fate::Came(way) => {
-                    self.order.switches += u64::from(self.last_way.is_some());
-                    self.last_way = Some(way);
-                    tell(sent, way);
+                Fate::Came(path) if self.last_path == Some(path) => {}
+                Fate::Came(path) => {
+                    self.order.switches += u64::from(self.last_path.is_some());
+                    self.last_path = Some(path);
+                    tell(sent, path);
                 }
             }
             self.sent.pop_front();
@@ -105,35 +105,35 @@ struct Tracked {
     has_payload: bool,
     /// Whether it has come to a switch.
     is_inside: bool,
-    /// The way so far.
-    way: u32,
+    /// The path so far.
+    path: u32,
 }
 
-/// All ways that were taken, as a tree: each is another one and a port.
+/// All paths that were taken, as a tree: each is another one and a port.
 #[derive(Debug)]
-struct Ways {
+struct Paths {
     next: PairTable<u32>,
-    /// Of each way: the one that it goes on from, and the port.
+    /// Of each path: the one that it goes on from, and the port.
     steps: Vec<[u32; 2]>,
 }
 
-impl Ways {
+impl Paths {
     /// Of packets that stay below one switch.
     const NONE: u32 = 0;
 
-    fn go_on(&mut self, way: u32, port: u32) -> u32 {
+    fn go_on(&mut self, path: u32, port: u32) -> u32 {
         let new = self.steps.len() as u32;
-        let next = *self.next.entry([way, port], || new);
+        let next = *self.next.entry([path, port], || new);
         if next == new {
-            self.steps.push([way, port]);
+            self.steps.push([path, port]);
         }
         next
     }
 
-    fn ports(&self, way: u32) -> Vec<u32> {
-        let step = |&way: &u32| (way != Ways::NONE).then(|| self.steps[way as usize][0]);
-        let all = std::iter::successors(Some(way), step).filter(|&way| way != Ways::NONE);
-        let mut ports: Vec<_> = all.map(|way| self.steps[way as usize][1]).collect();
+    fn ports(&self, path: u32) -> Vec<u32> {
+        let step = |&path: &u32| (path != Paths::NONE).then(|| self.steps[path as usize][0]);
+        let all = std::iter::successors(Some(path), step).filter(|&path| path != Paths::NONE);
+        let mut ports: Vec<_> = all.map(|path| self.steps[path as usize][1]).collect();
         ports.reverse();
         ports
     }
@@ -147,7 +147,7 @@ pub struct PathMonitor {
     /// Whose switches are kept.
     is_followed: Vec<bool>,
     switches: Vec<Switch>,
-    ways: Ways,
+    paths: Paths,
     /// By packet, as the pool numbers them.
     tracked: Vec<Option<Tracked>>,
 }
@@ -161,7 +161,7 @@ impl PathMonitor {
             flows: vec![None; flows],
             is_followed,
             switches: Vec::new(),
-            ways: Ways { next: PairTable::default(), steps: vec![[Ways::NONE; 2]] },
+            paths: Paths { next: PairTable::default(), steps: vec![[Paths::NONE; 2]] },
             tracked: Vec::new(),
         }
     }
@@ -171,19 +171,19 @@ impl PathMonitor {
         let Some(known) = self.flows.get_mut(flow as usize) else { return };
         let known = known.get_or_insert_default();
         let number = known.first + known.sent.len() as u32;
-        known.sent.push_back((now, Fate::UnderWay));
+        known.sent.push_back((now, Fate::UnderWaay));
         if self.tracked.len() <= id {
             self.tracked.resize(id + 1, None);
         }
-        let (is_inside, way) = (false, Ways::NONE);
-        self.tracked[id] = Some(Tracked { flow, number, has_payload, is_inside, way });
+        let (is_inside, path) = (false, Paths::NONE);
+        self.tracked[id] = Some(Tracked { flow, number, has_payload, is_inside, path });
     }
 
     /// A switch sends a packet on that came over `port`.
     pub fn forwarded(&mut self, id: usize, port: u32) {
         let Some(Some(tracked)) = self.tracked.get_mut(id) else { return };
         if tracked.is_inside {
-            tracked.way = self.ways.go_on(tracked.way, port);
+            tracked.path = self.paths.go_on(tracked.path, port);
         }
         tracked.is_inside = true;
     }
@@ -194,8 +194,8 @@ impl PathMonitor {
             if let Some(flow) = &mut self.flows[tracked.flow as usize] {
                 flow.receive(tracked.number);
             }
-            let way = Fate::Came(tracked.way);
-            self.know(tracked, if tracked.has_payload { way } else { Fate::OfNoMatter });
+            let path = Fate::Came(tracked.path);
+            self.know(tracked, if tracked.has_payload { path } else { Fate::OfNoMatter });
         }
     }
 
@@ -212,9 +212,9 @@ impl PathMonitor {
         known.sent[(number - known.first) as usize].1 = fate;
         let is_followed = self.is_followed[flow as usize];
         let switches = &mut self.switches;
-        known.settle(|sent, way| {
+        known.settle(|sent, path| {
             if is_followed {
-                switches.push(Switch { sent, flow, way });
+                switches.push(Switch { sent, flow, path });
             }
         });
     }
@@ -232,9 +232,9 @@ impl PathMonitor {
         switches
     }
 
-    /// The ports of a way, in order.
-    pub fn ports(&self, way: u32) -> Vec<u32> {
-        self.ways.ports(way)
+    /// The ports of a path, in order.
+    pub fn ports(&self, path: u32) -> Vec<u32> {
+        self.paths.ports(path)
     }
 }
 
@@ -295,17 +295,17 @@ mod tests {
     }
 
     /// A packet of flow 0 over these links between switches, without payload if its id is 100 or more; it does not arrive yet.
-    fn take(monitor: &mut PathMonitor, id: usize, now: u64, way: &[u32]) {
+    fn take(monitor: &mut PathMonitor, id: usize, now: u64, path: &[u32]) {
         monitor.sent(id, 0, id < 100, Time(now));
         monitor.forwarded(id, 77);
-        way.iter().for_each(|&port| monitor.forwarded(id, port));
+        path.iter().for_each(|&port| monitor.forwarded(id, port));
     }
 
     #[test]
     fn switches_are_counted_in_the_order_of_sending() {
         let mut monitor = PathMonitor::new(2, &[0]);
-        for (id, way) in [[2, 8], [2, 8], [4, 10], [2, 8], [4, 10], [4, 10]].iter().enumerate() {
-            take(&mut monitor, id, 100 * id as u64, way);
+        for (id, path) in [[2, 8], [2, 8], [4, 10], [2, 8], [4, 10], [4, 10]].iter().enumerate() {
+            take(&mut monitor, id, 100 * id as u64, path);
         }
         // The third one overtakes all, the fourth is lost: nothing came between the third and the fifth.
         for id in [2, 0, 1] {
@@ -317,16 +317,16 @@ mod tests {
         assert_eq!((known(&monitor).switches, known(&monitor).reordered), (1, 2));
         monitor.received(4);
         assert_eq!((known(&monitor).switches, known(&monitor).reordered), (1, 3));
-        let ways: Vec<_> =
-            monitor.switches().iter().map(|s| (s.sent.0, monitor.ports(s.way))).collect();
-        assert_eq!(ways, [(0, vec![2, 8]), (200, vec![4, 10])]);
+        let paths: Vec<_> =
+            monitor.switches().iter().map(|s| (s.sent.0, monitor.ports(s.path))).collect();
+        assert_eq!(paths, [(0, vec![2, 8]), (200, vec![4, 10])]);
     }
 
     #[test]
     fn what_has_no_payload_may_go_elsewhere() {
         let mut monitor = PathMonitor::new(1, &[0]);
-        for (id, way) in [(100, [4, 10]), (0, [2, 8]), (101, [4, 10]), (1, [2, 8])] {
-            take(&mut monitor, id, id as u64, &way);
+        for (id, path) in [(100, [4, 10]), (0, [2, 8]), (101, [4, 10]), (1, [2, 8])] {
+            take(&mut monitor, id, id as u64, &path);
             monitor.received(id);
         }
         let order = monitor.orders().next().expect("it has sent").1;
@@ -334,12 +334,12 @@ mod tests {
     }
 
     #[test]
-    fn hosts_links_belong_to_no_way() {
+    fn hosts_links_belong_to_no_path() {
         let mut monitor = PathMonitor::new(1, &[0]);
         take(&mut monitor, 0, 5, &[]);
         monitor.received(0);
         let [switch] = monitor.switches()[..] else { panic!("the first packet is told of") };
-        assert_eq!(monitor.ports(switch.way), [0; 0]);
+        assert_eq!(monitor.ports(switch.path), [0; 0]);
         assert_eq!(monitor.orders().next().expect("it has sent").1.switches, 0);
     }
 

@@ -32,7 +32,7 @@ struct Cost {
     bytes: u64,
     path: String,
     what: &'static str,
-    mend: &'static str,
+    fix: &'static str,
 }
 
 impl Report {
@@ -55,7 +55,7 @@ impl Report {
         let all = costs.iter().fold(0u64, |sum, cost| sum.saturating_add(cost.bytes));
         // The first of equals.
         let most = costs.into_iter().rev().max_by_key(|cost| cost.bytes);
-        if let Some(Cost { bytes, path, what, mend }) = most
+        if let Some(Cost { bytes, path, what, fix }) = most
             && all > MOST
         {
             let (bytes, all, most) = (gigabytes(bytes), gigabytes(all), gigabytes(MOST));
@@ -63,7 +63,7 @@ impl Report {
                 path,
                 format!(
                     "makes {bytes} of {what}, all together {all}, more than the {most} that a run may \
-                     keep in memory; {mend}"
+                     keep in memory; {fix}"
                 ),
             );
         }
@@ -74,7 +74,7 @@ impl Report {
 fn samples(s: &Scenario, transfers: &[usize], stop: Time) -> Vec<Cost> {
     let mut costs = Vec::new();
     let mut add = |bytes, path: String| {
-        costs.push(Cost { bytes, path, what: "samples", mend: "write a longer interval" });
+        costs.push(Cost { bytes, path, what: "samples", fix: "write a longer interval" });
     };
     let asked = &s.recording;
     let all = recording::Flows::new(s, transfers.iter().copied());
@@ -117,7 +117,7 @@ fn changes(s: &Scenario, transfers: &[usize], traffic: &Traffic) -> Option<Cost>
         bytes: packets.saturating_mul(CHANGES * (row("changes") + NAME)),
         path: "recording.changes".to_owned(),
         what: "changes",
-        mend: "follow fewer flows, or stop earlier",
+        fix: "follow fewer flows, or stop earlier",
     })
 }
 
@@ -130,16 +130,16 @@ fn packets(s: &Scenario, traffic: &Traffic) -> Option<Cost> {
         u64::MAX
     };
     let held = sum(&mut traffic.held.values().copied());
-    let cost = |count: u64, path: String, mend| {
-        Some(Cost { bytes: count.saturating_mul(PACKET), path, what: "packets under way", mend })
+    let cost = |count: u64, path: String, fix| {
+        Some(Cost { bytes: count.saturating_mul(PACKET), path, what: "packets under way", fix })
     };
     if windows <= held {
         let widest = traffic.flows.iter().max_by_key(|sending| sending.window)?;
         let path = format!("flows[{}]", widest.flow);
         return match s.flows[widest.flow].transport {
             Transport::Tcp => {
-                let mend = "make it smaller, or the receiver's buffer";
-                cost(windows, format!("{path}.tcp.SndBufSize"), mend)
+                let fix = "make it smaller, or the receiver's buffer";
+                cost(windows, format!("{path}.tcp.SndBufSize"), fix)
             }
             Transport::Udp => cost(windows, path, "lower the rate of its first link"),
         };

@@ -4,7 +4,7 @@ use super::steering::{Leaving, Steering};
 use crate::base::event::EventQueue;
 use crate::base::time::Time;
 use crate::net::routing::balance::failures::FailedPath;
-use crate::net::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Ports, Ways, position};
+use crate::net::routing::balance::{AnyBalancer, Balancer, Choice, Leaves, Paths, Ports, position};
 use crate::net::routing::{Graph, Next, NextHop, Origin, Place, Table, Width};
 use crate::packet::Packet;
 
@@ -13,14 +13,14 @@ use crate::packet::Packet;
 pub struct Forwarding {
     table: Table,
     origins: Vec<[Origin; 2]>,
-    /// One a node, if there may be several ways.
+    /// One a node, if there may be several paths.
     balancers: Vec<AnyBalancer>,
     /// Theirs, in a row, if what all of them choose lasts; or else none.
     salts: Vec<u64>,
     /// How often they want to be called; never, if 0.
     period: Time,
     leaves: Leaves,
-    /// If hosts choose the ways.
+    /// If hosts choose the paths.
     steering: Option<Box<Steering>>,
     graph: Graph,
     /// The nodes that packets are for.
@@ -74,7 +74,7 @@ impl Forwarding {
         }
     }
 
-    /// Whether hosts choose the ways.
+    /// Whether hosts choose the paths.
     pub fn is_steered(&self) -> bool {
         self.steering.is_some()
     }
@@ -104,7 +104,7 @@ impl Forwarding {
     /// The probes that are due.
     pub fn probes(&mut self, now: Time, ports: &dyn Ports) -> Vec<Packet> {
         let Some(mut steering) = self.steering.take() else { return Vec::new() };
-        let find = |leaf, destination| self.ways(leaf, destination, ports);
+        let find = |leaf, destination| self.paths(leaf, destination, ports);
         let probes = steering.probes(now, &self.leaves, &self.origins, find);
         self.steering = Some(steering);
         probes
@@ -117,34 +117,34 @@ impl Forwarding {
         steering.receive(packet, answered, now, &self.leaves)
     }
 
-    /// A host writes on a packet of its own which way it takes.
+    /// A host writes on a packet of its own which path it takes.
     fn steer(&mut self, packet: &mut Packet, origin: Origin, now: Time, ports: &dyn Ports) {
         let Some(mut steering) = self.steering.take() else { return };
         let rate = ports.rate(self.first_port(origin.node));
         let leaving = Leaving { origin, now, rate, leaves: &self.leaves };
-        steering.send(packet, &leaving, |leaf, to| self.ways(leaf, to, ports));
+        steering.send(packet, &leaving, |leaf, to| self.paths(leaf, to, ports));
         self.steering = Some(steering);
     }
 
-    /// The ways from a switch to a destination, by their numbers.
-    fn ways(&self, leaf: u32, destination: u32, ports: &dyn Ports) -> Ways {
-        let (first, count) = self.way(leaf, destination, 0, ports);
-        let rest = (1..count).map(|number| self.way(leaf, destination, number, ports).0);
-        Ways { rates: std::iter::once(first).chain(rest).collect() }
+    /// The paths from a switch to a destination, by their numbers.
+    fn paths(&self, leaf: u32, destination: u32, ports: &dyn Ports) -> Paths {
+        let (first, count) = self.path(leaf, destination, 0, ports);
+        let rest = (1..count).map(|number| self.path(leaf, destination, number, ports).0);
+        Paths { rates: std::iter::once(first).chain(rest).collect() }
     }
 
-    /// The least rate between switches on a way, and how many such ways there are.
-    fn way(&self, leaf: u32, destination: u32, number: u32, ports: &dyn Ports) -> (u64, u32) {
+    /// The least rate between switches on a path, and how many such paths there are.
+    fn path(&self, leaf: u32, destination: u32, number: u32, ports: &dyn Ports) -> (u64, u32) {
         let (mut node, mut rest, mut count, mut least) = (leaf as usize, number, 1, u64::MAX);
         while let Place::Row(row) = self.table.place(node) {
             let port = match self.table.next(row, destination) {
                 Next::Port(port) => port,
                 Next::Group(group) => {
                     let group = self.table.group(group).1;
-                    let ways = group.len() as u32;
-                    count = (count * ways).min(Self::MOST_WAYS);
-                    let port = group[(rest % ways) as usize];
-                    rest /= ways;
+                    let paths = group.len() as u32;
+                    count = (count * paths).min(Self::MOST_WAYS);
+                    let port = group[(rest % paths) as usize];
+                    rest /= paths;
                     port
                 }
                 Next::Here | Next::Nowhere => break,
@@ -193,7 +193,7 @@ impl Forwarding {
         ports: &dyn Ports,
     ) -> Next {
         if self.is_first_hop_special {
-            if !self.has_way(origin) {
+            if !self.has_path(origin) {
                 return Next::Nowhere;
             }
             self.steer(packet, origin, events.now().time, ports);
@@ -206,17 +206,17 @@ impl Forwarding {
     pub fn usual_first_hop(&self, origin: Origin) -> Next {
         match self.table.place(origin.node as usize) {
             Place::Leaf(port) => Next::Port(port),
-            // Hosts with several links have one way each: `scenario::routing` sees to it.
+            // Hosts with several links have one path each: `scenario::routing` sees to it.
             Place::Row(row) => self.table.next(row, origin.destination),
         }
     }
 
     /// Whether a packet would get anywhere.
-    pub fn has_way(&self, origin: Origin) -> bool {
+    pub fn has_path(&self, origin: Origin) -> bool {
         !self.is_any_down || self.reaches(origin)
     }
 
-    /// Links are down, or hosts choose the ways.
+    /// Links are down, or hosts choose the paths.
     #[inline]
     pub fn is_first_hop_special(&self) -> bool {
         self.is_first_hop_special
@@ -259,7 +259,7 @@ impl Forwarding {
         Next::Port(ports[self.balancers[node as usize].pick(&mut choice) as usize])
     }
 
-    /// Whether there is a way for what starts there.
+    /// Whether there is a path for what starts there.
     fn reaches(&self, origin: Origin) -> bool {
         let node = origin.node as usize;
         let (row, gateway) = match (self.table.place(node), self.graph.only_link(node)) {

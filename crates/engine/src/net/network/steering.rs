@@ -1,13 +1,13 @@
-//! Where hosts choose ways: what they write on packets when they send them, and read when they get them.
+//! Where hosts choose paths: what they write on packets when they send them, and read when they get them.
 //!
-//! A packet carries ([`Packet::notes`]) what switches go by with the largest load on its way so far, the number of its way,
-//! and that of the packet that its host got last from there, with the load of that one's way.  Numbers are plus 1: 0 is none.
+//! A packet carries ([`Packet::notes`]) what switches go by with the largest load on its way so far, the number of its path,
+//! and that of the packet that its host got last from there, with the load of that one's path.  Numbers are plus 1: 0 is none.
 
 use crate::base::pair_table::PairTable;
 use crate::base::time::Time;
 use crate::net::routing::Origin;
 use crate::net::routing::balance::failures::FailedPath;
-use crate::net::routing::balance::{Agents, Coming, Leaves, Probe, Sender, Sending, Ways};
+use crate::net::routing::balance::{Agents, Coming, Leaves, Paths, Probe, Sender, Sending};
 use crate::packet::{Ecn, Flags, PPP_HEADER, Packet};
 
 /// Of probes, with all headers.
@@ -18,14 +18,14 @@ const PROBE_BYTES: u32 = 64;
 pub struct Steering {
     sender: Box<dyn Sender>,
     /// By switch and destination.
-    ways: PairTable<Ways>,
+    paths: PairTable<Paths>,
     /// By flow and direction: what the last packet has to be answered with.
     last: Vec<u32>,
     agents: Vec<Agents>,
     /// Its packets, and those of all after it, are probes.
     first_probe: u32,
     probes: Vec<Probe>,
-    ways_of_agents: Vec<u32>,
+    paths_of_agents: Vec<u32>,
     /// Packets of probes that hosts have sent, there and back.
     probes_sent: u64,
 }
@@ -45,12 +45,12 @@ impl Steering {
     pub fn new(sender: Box<dyn Sender>, agents: Vec<Agents>, first_probe: u32) -> Self {
         Steering {
             sender,
-            ways: PairTable::default(),
+            paths: PairTable::default(),
             last: Vec::new(),
             agents,
             first_probe,
             probes: Vec::new(),
-            ways_of_agents: Vec::new(),
+            paths_of_agents: Vec::new(),
             probes_sent: 0,
         }
     }
@@ -69,12 +69,12 @@ impl Steering {
         self.sender.failed()
     }
 
-    /// A packet is sent; `find` knows the ways from a switch to a destination.
+    /// A packet is sent; `find` knows the paths from a switch to a destination.
     pub fn send(
         &mut self,
         packet: &mut Packet,
         leaving: &Leaving<'_>,
-        find: impl Fn(u32, u32) -> Ways,
+        find: impl Fn(u32, u32) -> Paths,
     ) {
         if packet.flow >= self.first_probe {
             self.probes_sent += 1;
@@ -82,18 +82,18 @@ impl Steering {
         }
         let Leaving { origin, now, rate, leaves } = *leaving;
         let leaf = leaves.nodes[origin.node as usize];
-        let ways = self.ways.entry([leaf, origin.destination], || find(leaf, origin.destination));
+        let paths = self.paths.entry([leaf, origin.destination], || find(leaf, origin.destination));
         let answers = self.last.get(index(packet) ^ 1).copied().unwrap_or(0);
         let chosen = self.sender.choose(&Sending {
             packet,
             origin,
             now,
-            ways,
+            paths,
             rate,
             answers: (answers & 0xffff).checked_sub(1),
             leaves_of: leaves,
         });
-        let number = chosen % ways.count().max(1);
+        let number = chosen % paths.count().max(1);
         packet.notes = [number, number + 1, answers];
     }
 
@@ -115,7 +115,7 @@ impl Steering {
         }
         self.last[at] = packet.notes[1] | packet.notes[0] & 0xffff_0000;
         let answers = packet.notes[2];
-        let answers = (answers & 0xffff).checked_sub(1).map(|way| (way, (answers >> 16) as u8));
+        let answers = (answers & 0xffff).checked_sub(1).map(|path| (path, (answers >> 16) as u8));
         self.sender.notice(&Coming { packet, origin, now, answers, leaves_of: leaves });
         Ok(())
     }
@@ -123,15 +123,15 @@ impl Steering {
     /// Returns the answer to a probe; learns from one.
     fn on_probe(&mut self, packet: &Packet, now: Time) -> Option<Packet> {
         let pair = packet.flow - self.first_probe;
-        let way = packet.notes[1] - 1;
+        let path = packet.notes[1] - 1;
         if packet.backward {
             let rtt = Time(now.0 - packet.stamp().0);
             let is_marked = packet.flags.has(Flags::ECE);
-            self.sender.learn(self.agents[pair as usize], Probe { pair, way }, rtt, is_marked);
+            self.sender.learn(self.agents[pair as usize], Probe { pair, path }, rtt, is_marked);
             return None;
         }
         let flags = if packet.ecn == Ecn::Ce { Flags::ECE } else { Flags::default() };
-        let notes = [way, way + 1, 0];
+        let notes = [path, path + 1, 0];
         Some(Packet { backward: true, flags, ecn: Ecn::Ect0, notes, ..*packet })
     }
 
@@ -141,25 +141,25 @@ impl Steering {
         now: Time,
         leaves: &Leaves,
         origins: &[[Origin; 2]],
-        find: impl Fn(u32, u32) -> Ways,
+        find: impl Fn(u32, u32) -> Paths,
     ) -> Vec<Packet> {
-        let mut counts = std::mem::take(&mut self.ways_of_agents);
+        let mut counts = std::mem::take(&mut self.paths_of_agents);
         counts.clear();
         for origin in &origins[self.first_probe as usize..] {
             let (leaf, destination) =
                 (leaves.nodes[origin[0].node as usize], origin[0].destination);
-            let ways = self.ways.entry([leaf, destination], || find(leaf, destination));
-            counts.push(ways.count());
+            let paths = self.paths.entry([leaf, destination], || find(leaf, destination));
+            counts.push(paths.count());
         }
         self.probes.clear();
         self.sender.probes(&self.agents, &counts, &mut self.probes);
-        self.ways_of_agents = counts;
+        self.paths_of_agents = counts;
         let packet = |probe: &Probe| {
             let mut packet = Packet {
                 flow: self.first_probe + probe.pair,
                 ip_bytes: PROBE_BYTES,
                 ecn: Ecn::Ect0,
-                notes: [probe.way, probe.way + 1, 0],
+                notes: [probe.path, probe.path + 1, 0],
                 ..Packet::default()
             };
             packet.set_stamp(now);
@@ -170,7 +170,7 @@ impl Steering {
 
     /// Links have failed or come back.
     pub fn reroute(&mut self) {
-        self.ways = PairTable::default();
+        self.paths = PairTable::default();
         self.last.clear();
         self.sender.reroute();
     }

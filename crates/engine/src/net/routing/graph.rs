@@ -47,7 +47,7 @@ impl Graph {
     }
 
     /// The distance of every node from `destination` in hops over links that are up; `usize::MAX` where
-    /// there is no way.
+    /// there is no path.
     pub fn distances(&self, destination: usize, is_up: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut distance = vec![usize::MAX; self.neighbours.len()];
         distance[destination] = 0;

@@ -66,9 +66,9 @@ fn paths(scenario: &Lowered, monitor: &PathMonitor) -> [Table; 2] {
     let mut known = std::collections::HashMap::new();
     for switch in monitor.switches() {
         let new = known.len() as i64;
-        let way = *known.entry(switch.way).or_insert_with(|| {
+        let way = *known.entry(switch.path).or_insert_with(|| {
             let name = |port: u32| scenario.port_name(port as usize);
-            let ports = monitor.ports(switch.way);
+            let ports = monitor.ports(switch.path);
             ways.links.push(ports.into_iter().map(name).collect::<Vec<_>>().join(" "));
             new
         });

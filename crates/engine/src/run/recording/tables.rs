@@ -313,7 +313,7 @@ tables! {
         extent_sum: I64 "packets",
         /// the largest extent; 0 without any
         max_extent: I64 "packets",
-        /// how often a packet with payload took another way than the one with payload sent before it, of those that
+        /// how often a packet with payload took another path than the one with payload sent before it, of those that
         /// arrived
         path_switches: I64,
     }
@@ -344,7 +344,7 @@ tables! {
         reason: Str,
     }
 
-    /// with `recording.paths`: a row for each way that a flow took which is followed, in the order in which they
+    /// with `recording.paths`: a row for each path that a followed flow took, in the order in which they
     /// were taken first
     Ways = "ways" optional {
         /// the directions between switches, in order, with spaces between; empty below one switch
@@ -352,7 +352,7 @@ tables! {
     }
 
     /// with `recording.paths`: a row for the first packet with payload from the source of a flow that arrived, and for each
-    /// that took another way than the one with payload sent before it, of those that arrived; by time and then by flow
+    /// that took another path than the one with payload sent before it, of those that arrived; by time and then by flow
     Paths = "paths" optional {
         /// when the packet was sent
         time_ns: I64 "ns",

@@ -1,20 +1,20 @@
-//! CLOVE: bursts of flows take ways at random, by weights that marks shift, or the least used one (N. Katta et
+//! CLOVE: bursts of flows take paths at random, by weights that marks shift, or the least used one (N. Katta et
 //! al., "Clove: congestion-aware load balancing at the virtual edge", ACM CoNEXT 2017).
 //!
 //! A flowlet begins after a gap of more than `FlowletTimeout`.  It takes, by `Mode`,
 //!
-//! * `edge-flowlet`: a random way;
-//! * `ecn`: the next by weighted round robin.  Each pair of hosts has weights, 1 at first.  An acknowledgement with ECE of a way,
-//!   at most once in a `RelayInterval`, takes a third of the way's weight and gives it to the others in
-//!   equal parts: those that were not marked in the last two intervals, or if there is none, all.  Round robin: every way gets its weight as
+//! * `edge-flowlet`: a random path;
+//! * `ecn`: the next by weighted round robin.  Each pair of hosts has weights, 1 at first.  An acknowledgement with ECE of a path,
+//!   at most once in a `RelayInterval`, takes a third of the path's weight and gives it to the others in
+//!   equal parts: those that were not marked in the last two intervals, or if there is none, all.  Round robin: every path gets its weight as
 //!   credit, the one with the most (the first of equals) goes and pays the sum of weights.
-//! * `int`: the way that was used least, by what the switches wrote on packets and came back with acknowledgements; a random one
+//! * `int`: the path that was used least, by what the switches wrote on packets and came back with acknowledgements; a random one
 //!   of equals.
 
 use super::HostContext;
 use super::flowlets::Flowlets;
 use super::letflow::FLOWLET_TIMEOUT;
-use super::sender::{Coming, Sender, Sending, way_of};
+use super::sender::{Coming, Sender, Sending, path_of};
 use crate::base::attributes::{Kind, Param, Spec};
 use crate::base::pair_table::PairTable;
 use crate::base::rng::RngStream;
@@ -40,7 +40,7 @@ pub const SPEC: Spec = Spec {
             linux: "",
             kind: Kind::Period,
             default: "40us",
-            doc: "The weight of a way shrinks at most once in this time; half a round trip.",
+            doc: "The weight of a path shrinks at most once in this time; half a round trip.",
         },
     ],
 };
@@ -65,11 +65,11 @@ pub struct Clove {
     relay: Time,
     flowlets: Flowlets,
     /// By source and destination.
-    pairs: PairTable<Vec<Way>>,
+    pairs: PairTable<Vec<Path>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Path {
     weight: f64,
     credit: f64,
     marked: Option<Time>,
@@ -94,20 +94,20 @@ impl Clove {
 
 impl Sender for Clove {
     fn choose(&mut self, sending: &Sending<'_>) -> u32 {
-        let count = sending.ways.count();
-        let (flowlet, goes_on) = self.flowlets.at(way_of(sending.packet), sending.now);
+        let count = sending.paths.count();
+        let (flowlet, goes_on) = self.flowlets.at(path_of(sending.packet), sending.now);
         if goes_on && flowlet.port < count {
             return flowlet.port;
         }
         let pair = [sending.origin.node, sending.origin.destination];
-        let new = Way { weight: 1.0, credit: 0.0, marked: None, used: 0 };
-        let ways = self.pairs.entry(pair, || vec![new; count as usize]);
+        let new = Path { weight: 1.0, credit: 0.0, marked: None, used: 0 };
+        let paths = self.pairs.entry(pair, || vec![new; count as usize]);
         flowlet.port = match self.mode {
             Mode::Chance => self.stream.uniform_integer(0, count - 1),
-            Mode::Marks => next_by_weight(ways),
+            Mode::Marks => next_by_weight(paths),
             Mode::Loads => {
-                let least = ways.iter().map(|way| way.used).min().unwrap_or(0);
-                let mut best = (0..).zip(&*ways).filter(|(_, way)| way.used == least);
+                let least = paths.iter().map(|path| path.used).min().unwrap_or(0);
+                let mut best = (0..).zip(&*paths).filter(|(_, path)| path.used == least);
                 let equals = best.clone().count() as u32;
                 let skip = self.stream.uniform_integer(0, equals - 1);
                 best.nth(skip as usize).map_or(0, |(number, _)| number)
@@ -122,13 +122,13 @@ impl Sender for Clove {
             return;
         }
         let pair = [coming.origin.node, coming.origin.destination];
-        let ways = self.pairs.entry(pair, Vec::new);
-        let Some(way) = ways.get_mut(number as usize) else { return };
-        way.used = used;
-        let may_shrink = way.marked.is_none_or(|last| coming.now.0 - last.0 >= self.relay.0);
+        let paths = self.pairs.entry(pair, Vec::new);
+        let Some(path) = paths.get_mut(number as usize) else { return };
+        path.used = used;
+        let may_shrink = path.marked.is_none_or(|last| coming.now.0 - last.0 >= self.relay.0);
         if coming.packet.flags.has(Flags::ECE) && may_shrink {
-            way.marked = Some(coming.now);
-            shift(ways, number as usize, coming.now, self.relay);
+            path.marked = Some(coming.now);
+            shift(paths, number as usize, coming.now, self.relay);
         }
     }
 
@@ -141,36 +141,36 @@ impl Sender for Clove {
     }
 }
 
-/// The next way by weighted round robin.
-fn next_by_weight(ways: &mut [Way]) -> u32 {
-    let sum: f64 = ways.iter().map(|way| way.weight).sum();
-    ways.iter_mut().for_each(|way| way.credit += way.weight);
+/// The next path by weighted round robin.
+fn next_by_weight(paths: &mut [Path]) -> u32 {
+    let sum: f64 = paths.iter().map(|path| path.weight).sum();
+    paths.iter_mut().for_each(|path| path.credit += path.weight);
     let mut chosen = 0;
-    for number in 1..ways.len() {
-        if ways[number].credit > ways[chosen].credit {
+    for number in 1..paths.len() {
+        if paths[number].credit > paths[chosen].credit {
             chosen = number;
         }
     }
-    ways[chosen].credit -= sum;
+    paths[chosen].credit -= sum;
     chosen as u32
 }
 
-/// A third of a way's weight goes to those that are not congested.
-fn shift(ways: &mut [Way], from: usize, now: Time, relay: Time) {
-    let is_free = |way: &Way| way.marked.is_none_or(|last| now.0 - last.0 > 2 * relay.0);
-    let has_free = ways.iter().enumerate().any(|(i, way)| i != from && is_free(way));
-    let takes = |i: usize, way: &Way| i != from && (!has_free || is_free(way));
-    let takers = ways.iter().enumerate().filter(|&(i, way)| takes(i, way)).count();
+/// A third of a path's weight goes to those that are not congested.
+fn shift(paths: &mut [Path], from: usize, now: Time, relay: Time) {
+    let is_free = |path: &Path| path.marked.is_none_or(|last| now.0 - last.0 > 2 * relay.0);
+    let has_free = paths.iter().enumerate().any(|(i, path)| i != from && is_free(path));
+    let takes = |i: usize, path: &Path| i != from && (!has_free || is_free(path));
+    let takers = paths.iter().enumerate().filter(|&(i, path)| takes(i, path)).count();
     if takers == 0 {
         return;
     }
-    let part = ways[from].weight / 3.0;
-    for (i, way) in ways.iter_mut().enumerate() {
-        if takes(i, way) {
-            way.weight += part / takers as f64;
+    let part = paths[from].weight / 3.0;
+    for (i, path) in paths.iter_mut().enumerate() {
+        if takes(i, path) {
+            path.weight += part / takers as f64;
         }
     }
-    ways[from].weight -= part;
+    paths[from].weight -= part;
 }
 
 #[cfg(test)]
@@ -178,62 +178,62 @@ mod tests {
     use super::*;
     use crate::net::routing::balance::host_bench::HostBench;
 
-    fn ways(count: usize) -> Vec<Way> {
-        vec![Way { weight: 1.0, credit: 0.0, marked: None, used: 0 }; count]
+    fn paths(count: usize) -> Vec<Path> {
+        vec![Path { weight: 1.0, credit: 0.0, marked: None, used: 0 }; count]
     }
 
     #[test]
-    fn a_marked_way_gives_a_third_to_those_that_are_not() {
-        let (mut ways, relay) = (ways(4), Time(40));
-        ways[0].marked = Some(Time(1000));
-        shift(&mut ways, 0, Time(1000), relay);
-        let weights: Vec<_> = ways.iter().map(|way| way.weight).collect();
+    fn a_marked_path_gives_a_third_to_those_that_are_not() {
+        let (mut paths, relay) = (paths(4), Time(40));
+        paths[0].marked = Some(Time(1000));
+        shift(&mut paths, 0, Time(1000), relay);
+        let weights: Vec<_> = paths.iter().map(|path| path.weight).collect();
         let expected = [2.0 / 3.0, 10.0 / 9.0, 10.0 / 9.0, 10.0 / 9.0];
         assert!(weights.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{weights:?}");
     }
 
     /// (The reference has the test inverted, and reads behind the end of its table.)
     #[test]
-    fn ways_that_are_congested_as_well_get_nothing() {
-        let (mut ways, relay) = (ways(3), Time(40));
-        ways[1].marked = Some(Time(950));
-        shift(&mut ways, 0, Time(1000), relay);
-        assert!((ways[1].weight - 1.0).abs() < 1e-12);
-        assert!((ways[2].weight - 4.0 / 3.0).abs() < 1e-12);
+    fn paths_that_are_congested_as_well_get_nothing() {
+        let (mut paths, relay) = (paths(3), Time(40));
+        paths[1].marked = Some(Time(950));
+        shift(&mut paths, 0, Time(1000), relay);
+        assert!((paths[1].weight - 1.0).abs() < 1e-12);
+        assert!((paths[2].weight - 4.0 / 3.0).abs() < 1e-12);
         // Two intervals later it is free again; the sum never changes.
-        shift(&mut ways, 0, Time(1031), relay);
-        assert!(ways[1].weight > 1.0);
-        assert!((ways.iter().map(|way| way.weight).sum::<f64>() - 3.0).abs() < 1e-12);
+        shift(&mut paths, 0, Time(1031), relay);
+        assert!(paths[1].weight > 1.0);
+        assert!((paths.iter().map(|path| path.weight).sum::<f64>() - 3.0).abs() < 1e-12);
     }
 
     #[test]
     fn round_robin_goes_by_weight() {
-        let mut ways = ways(3);
-        (ways[0].weight, ways[2].weight) = (0.5, 1.5);
+        let mut paths = paths(3);
+        (paths[0].weight, paths[2].weight) = (0.5, 1.5);
         let mut counts = [0; 3];
-        (0..600).for_each(|_| counts[next_by_weight(&mut ways) as usize] += 1);
+        (0..600).for_each(|_| counts[next_by_weight(&mut paths) as usize] += 1);
         assert_eq!(counts, [100, 200, 300]);
     }
 
     #[test]
-    fn a_flowlet_keeps_its_way_up_to_the_timeout() {
+    fn a_flowlet_keeps_its_path_up_to_the_timeout() {
         let mut bench = HostBench::new("clove", &[("FlowletTimeout", "100us")], 4);
-        let way = bench.send(0, 100);
+        let path = bench.send(0, 100);
         for _ in 0..10 {
             bench.advance(100_000);
-            assert_eq!(bench.send(0, 100), way);
+            assert_eq!(bench.send(0, 100), path);
         }
         bench.advance(100_001);
-        assert_ne!(bench.send(0, 100), way, "round robin");
+        assert_ne!(bench.send(0, 100), path, "round robin");
     }
 
     #[test]
-    fn with_loads_a_flowlet_takes_the_least_used_way() {
+    fn with_loads_a_flowlet_takes_the_least_used_path() {
         let attributes = [("FlowletTimeout", "100us"), ("Mode", "int")];
         let mut bench = HostBench::new("clove", &attributes, 3);
         bench.send(0, 100);
-        for (way, used) in [(0, 90), (1, 30), (2, 60)] {
-            bench.answer_of(0, way, used, false);
+        for (path, used) in [(0, 90), (1, 30), (2, 60)] {
+            bench.answer_of(0, path, used, false);
         }
         for _ in 0..20 {
             bench.advance(200_000);

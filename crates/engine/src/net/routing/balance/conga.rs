@@ -20,9 +20,9 @@
 //! them, one at random (`uniform(0, equals - 1)`, drawn if there are several).  A value in either table that has not been
 //! renewed is one less for each `AgingTime` that has passed, down to 0 (section 3.3: "gradually decays to zero").  It has
 //! to be in both: a leaf that nothing comes to any more by some uplink would send its last value back for ever, and
-//! nobody would try that way again.
+//! nobody would try that path again.
 //!
-//! Switches with several ways that are not the source's leaf (parallel links, fat-trees) take one by ECMP's hash.
+//! Switches with several paths that are not the source's leaf (parallel links, fat-trees) take one by ECMP's hash.
 //!
 //! The paper's age bits find gaps between one and two timeouts; here a gap is measured.  What the fields add to a
 //! packet (VXLAN) takes no room on the wire.
@@ -76,7 +76,7 @@ pub const SPEC: Spec = Spec {
             linux: "",
             kind: U64,
             default: "0",
-            doc: "Of the hash where ways are not uplinks; the scenario's seed, if it is not given.",
+            doc: "Of the hash where paths are not uplinks; the scenario's seed, if it is not given.",
         },
     ],
 };
@@ -104,7 +104,7 @@ pub struct Conga {
     congestion: Vec<u8>,
 }
 
-/// The congestion of the ways by one uplink to one leaf.
+/// The congestion of the paths by one uplink to one leaf.
 #[derive(Clone, Copy, Debug, Default)]
 struct Congestion {
     level: u8,
@@ -221,13 +221,13 @@ impl Conga {
 
     /// The uplink of a packet to another leaf.
     fn uplink(&mut self, choice: &Choice<'_>) -> u32 {
-        let (flowlet, goes_on) = self.flowlets.at(choice.way(), choice.now);
+        let (flowlet, goes_on) = self.flowlets.at(choice.path(), choice.now);
         let before = position(choice.ports, flowlet.port);
         if goes_on && let Some(kept) = before {
             return kept;
         }
         let chosen = self.least_congested(choice, before);
-        self.flowlets.set_port(choice.way(), choice.ports[chosen as usize]);
+        self.flowlets.set_port(choice.path(), choice.ports[chosen as usize]);
         chosen
     }
 
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_has_its_uplink_and_collects_the_largest_level_on_its_way() {
+    fn a_packet_has_its_uplink_and_collects_the_largest_level_on_its_path() {
         let mut bench = Bench::new("conga", &[], 3);
         let (chosen, notes) = away(&mut bench, 3);
         assert_eq!(Label::unpack(notes[0]), Some(Label { tag: chosen as u16, level: 0 }));

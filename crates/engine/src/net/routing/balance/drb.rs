@@ -1,4 +1,4 @@
-//! Digit-reversal bouncing: each packet between two hosts takes the next way after the one before it (J.
+//! Digit-reversal bouncing: each packet between two hosts takes the next path after the one before it (J.
 //! Cao et al., "Per-packet load-balanced, low-latency routing for Clos-based data center networks", ACM
 //! CoNEXT 2013).
 //!

@@ -11,7 +11,7 @@
 //! each switch remembers for each group of ports.  Samples are drawn one after the other, number i as
 //! `uniform(i, ports - 1)` of a list of the group's positions, in which it changes places with the one at i; the
 //! list is in order again for the next packet.  (The paper's quiver, which splits flows by the symmetric
-//! components of an asymmetric network, is not modelled: in our networks all equally long ways are one group.)
+//! components of an asymmetric network, is not modelled: in our networks all equally long paths are one group.)
 
 use super::{Balancer, BuildContext, Choice};
 use crate::base::attributes::{Kind, Param, Spec};

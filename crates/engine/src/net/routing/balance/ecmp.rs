@@ -1,4 +1,4 @@
-//! Equal-cost multipath by a hash: all packets of a flow take one way (RFC 2992).
+//! Equal-cost multipath by a hash: all packets of a flow take one path (RFC 2992).
 //!
 //! The flow's hash (`flow_hash`) is mixed with the node's salt, so that nodes choose independently of each
 //! other:

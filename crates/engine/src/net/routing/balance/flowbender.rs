@@ -1,4 +1,4 @@
-//! FlowBender: a flow whose acknowledgements are marked too often takes another way (A. Kabbani et al.,
+//! FlowBender: a flow whose acknowledgements are marked too often takes another path (A. Kabbani et al.,
 //! "FlowBender: flow-level adaptive routing for improved latency and throughput in datacenter networks", ACM
 //! CoNEXT 2014).
 //!
@@ -7,14 +7,14 @@
 //!     F = acknowledgements with ECE / acknowledgements
 //!     F > Threshold:  after Rounds of these in a row  V += 1;     F <= Threshold:  the count begins anew
 //! a retransmission by the timer:  V += 1
-//! way = hash(flow, V)
+//! path = hash(flow, V)
 //! ```
 //!
-//! V goes into the hash that switches choose by, so that the new way can be the old one.  It needs a transport whose
+//! V goes into the hash that switches choose by, so that the new path can be the old one.  It needs a transport whose
 //! acknowledgements tell which segments were marked: DCTCP.
 
 use super::HostContext;
-use super::sender::{Coming, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of};
+use super::sender::{Coming, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of};
 use crate::base::attributes::{FRACTION, Kind, Param, Spec};
 use crate::base::mix::mix;
 use crate::base::seq::Seq;
@@ -78,14 +78,14 @@ impl FlowBender {
 
 impl Sender for FlowBender {
     fn choose(&mut self, sending: &Sending<'_>) -> u32 {
-        let flow = grown(&mut self.flows, way_of(sending.packet));
+        let flow = grown(&mut self.flows, path_of(sending.packet));
         if flow.watch.on_send(sending.packet, sending.now) == Sent::Late {
             flow.v += 1;
         }
         if flow.mark == Seq::default() {
             flow.mark = flow.watch.sent(); // the first round trip
         }
-        among(mix(sending.origin.hash ^ mix(u64::from(flow.v))), sending.ways.count())
+        among(mix(sending.origin.hash ^ mix(u64::from(flow.v))), sending.paths.count())
     }
 
     fn notice(&mut self, coming: &Coming<'_>) {
@@ -93,7 +93,7 @@ impl Sender for FlowBender {
         if !packet.flags.has(Flags::ACK) {
             return;
         }
-        let flow = grown(&mut self.flows, other_way_of(packet));
+        let flow = grown(&mut self.flows, other_path_of(packet));
         flow.watch.on_answer(packet, coming.now);
         flow.acknowledgements += 1;
         flow.marked += u32::from(packet.flags.has(Flags::ECE));
@@ -113,16 +113,16 @@ impl Sender for FlowBender {
 mod tests {
     use crate::net::routing::balance::host_bench::HostBench;
 
-    /// How often a flow changes its V (seen as its way among very many) in `rounds` round trips of 100
+    /// How often a flow changes its V (seen as its path among very many) in `rounds` round trips of 100
     /// acknowledgements, so many of them marked.
     fn changes(attributes: &[(&str, &str)], marked: u32, rounds: u32) -> u32 {
         let mut bench = HostBench::new("flowbender", attributes, 60_000);
-        let (mut way, mut changes) = (bench.send(0, 100), 0);
+        let (mut path, mut changes) = (bench.send(0, 100), 0);
         for _ in 0..rounds {
             for _ in 0..100 {
                 let next = bench.send(0, 100);
-                changes += u32::from(next != way);
-                way = next;
+                changes += u32::from(next != path);
+                path = next;
             }
             // The first one ends a round trip, since one more is always on its way.
             for i in 0..100 {
@@ -149,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_changes_the_way_at_once() {
+    fn a_timeout_changes_the_path_at_once() {
         let mut bench = HostBench::new("flowbender", &[], 60_000);
-        let way = bench.send(0, 100);
+        let path = bench.send(0, 100);
         bench.answer(0, 0, false);
-        assert_eq!(bench.send_again(0, 100), way, "in answer to an acknowledgement");
+        assert_eq!(bench.send_again(0, 100), path, "in answer to an acknowledgement");
         bench.advance(1_000_000);
-        assert_ne!(bench.send_again(0, 100), way);
+        assert_ne!(bench.send_again(0, 100), path);
     }
 }

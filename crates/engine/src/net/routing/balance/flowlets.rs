@@ -35,23 +35,23 @@ impl Flowlets {
 
     /// A packet comes.  Returns the flow's entry, and whether its last flowlet goes on.
     #[inline]
-    pub fn at(&mut self, way: usize, now: Time) -> (&mut Flowlet, bool) {
-        if way >= self.known.len() {
-            self.grow(way);
+    pub fn at(&mut self, path: usize, now: Time) -> (&mut Flowlet, bool) {
+        if path >= self.known.len() {
+            self.grow(path);
         }
-        let flowlet = &mut self.known[way];
+        let flowlet = &mut self.known[path];
         let goes_on = flowlet.seen > 0 && now.0 - (flowlet.seen - 1) <= self.timeout.0;
         flowlet.seen = now.0 + 1;
         (flowlet, goes_on)
     }
 
     /// The flow goes by this port from now on.
-    pub fn set_port(&mut self, way: usize, port: u32) {
-        self.known[way].port = port;
+    pub fn set_port(&mut self, path: usize, port: u32) {
+        self.known[path].port = port;
     }
 
     #[cold]
-    fn grow(&mut self, way: usize) {
-        self.known.resize((way + 1).next_power_of_two(), Flowlet::default());
+    fn grow(&mut self, path: usize) {
+        self.known.resize((path + 1).next_power_of_two(), Flowlet::default());
     }
 }

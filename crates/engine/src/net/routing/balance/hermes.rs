@@ -1,8 +1,8 @@
-//! Hermes: hosts know the ways of their rack by marks, round trips and probes, move flows cautiously, and
+//! Hermes: hosts know the paths of their rack by marks, round trips and probes, move flows cautiously, and
 //! recognise switches that lose packets (H. Zhang et al., "Resilient datacenter load balancing in the wild", ACM
 //! SIGCOMM 2017).
 //!
-//! Of each way between two racks, shared by their hosts (section 3.1):
+//! Of each path between two racks, shared by their hosts (section 3.1):
 //!
 //! ```text
 //! ecn  += Gain (ECE - ecn)        each acknowledgement of a segment that took it; each probe
@@ -21,29 +21,29 @@
 //! A pair without a path that is alive goes on as if none had failed.  Each packet of a flow (algorithm 2):
 //!
 //! ```text
-//! new, or timed out, or its way has failed:  good way with the least r; else gray with the least r; else one at random; of
+//! new, or timed out, or its path has failed:  good path with the least r; else gray with the least r; else one at random; of
 //!                                            those that have not failed
-//! its way is congested, sent > MinSent and rate < MaxRate x rate of the host's link:
-//!         good way with the least r whose rtt is less by more than BetterRtt, and whose ecn by more than BetterEcn; else gray so
+//! its path is congested, sent > MinSent and rate < MaxRate x rate of the host's link:
+//!         good path with the least r whose rtt is less by more than BetterRtt, and whose ecn by more than BetterEcn; else gray so
 //! else:   as before
 //! ```
 //!
 //! with r the rate at which the rack sends by it and rate that of the flow: bytes that a fifth of is forgotten every 32 us.  Every
-//! `ProbeInterval` an agent in each rack probes for each other rack two ways at random (`uniform(0, ways - 1)` twice) and the
+//! `ProbeInterval` an agent in each rack probes for each other rack two paths at random (`uniform(0, paths - 1)` twice) and the
 //! best one of the last time: the one with the least rtt of those probed (section 3.1.2).  Probes have 64 bytes and can be marked.
 //!
-//! A slow link has the least r, and so where no way is good every new flow.  With a `DelayStep` ways of one state are compared by how
+//! A slow link has the least r, and so where no path is good every new flow.  With a `DelayStep` paths of one state are compared by how
 //! many of these their rtt is beyond the least one, and then by r, as the authors' programs do in their mode 12.
 //!
-//! What acknowledges goes back by the way with the number that the data came by, so that a black hole for acknowledgements
+//! ACKs go back by the path with the number that the data came by, so that a black hole for acknowledgements
 //! is one for the sender, which then goes elsewhere.  The paper leaves open how ecn and rtt are averaged (here: Gain), and when
 //! a path is forgiven.
 
 use super::HostContext;
 use super::failures::{Between, FailedPath, Failure};
-use super::rack::{Rack, Rate, Way};
+use super::rack::{Path, Rack, Rate};
 use super::sender::{
-    Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_way_of, way_of,
+    Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
 };
 use crate::base::attributes::{FRACTION, Kind, Param, Spec};
 use crate::base::pair_table::PairTable;
@@ -58,9 +58,13 @@ pub const SPEC: Spec = Spec {
     doc: "All shortest paths by hops; hosts choose by what their rack knows, and notice failures.",
     source: "H. Zhang et al., ACM SIGCOMM 2017",
     params: &[
-        fraction("EcnThreshold", "0.4", "Part of marked packets below which a way can be good."),
-        time("RttLow", "20us", "Beyond the least round trip: below this a way can be good."),
-        time("RttHigh", "120us", "Beyond the least round trip: above this a way can be congested."),
+        fraction("EcnThreshold", "0.4", "Part of marked packets below which a path can be good."),
+        time("RttLow", "20us", "Beyond the least round trip: below this a path can be good."),
+        time(
+            "RttHigh",
+            "120us",
+            "Beyond the least round trip: above this a path can be congested.",
+        ),
         time("BetterRtt", "80us", "Round trips shorter by this are notably better."),
         fraction("BetterEcn", "0.05", "Parts of marked packets less by this are notably better."),
         Param {
@@ -68,7 +72,7 @@ pub const SPEC: Spec = Spec {
             linux: "S",
             kind: Kind::Uint { min: 0, max: 1 << 40 },
             default: "600000",
-            doc: "Bytes that a flow has sent before it may leave a congested way.",
+            doc: "Bytes that a flow has sent before it may leave a congested path.",
         },
         fraction("MaxRate", "0.3", "Part of its link's rate that such a flow has at most."),
         fraction("Gain", "0.0625", "Of the averages of marks and round trips."),
@@ -84,7 +88,7 @@ pub const SPEC: Spec = Spec {
             linux: "",
             kind: Kind::Bool,
             default: "true",
-            doc: "Whether flows leave congested ways.",
+            doc: "Whether flows leave congested paths.",
         },
         time("ProbeInterval", "500us", "How often racks are probed."),
         Param {
@@ -92,7 +96,7 @@ pub const SPEC: Spec = Spec {
             linux: "",
             kind: Kind::Time,
             default: "0s",
-            doc: "Of ways in one state that with the least round trip in steps of this; 0s: by rates alone.",
+            doc: "Of paths in one state that with the least round trip in steps of this; 0s: by rates alone.",
         },
         time("FailurePeriod", "10ms", "How often it is judged which paths lose packets."),
         time("FailedTime", "100ms", "For so long a path has failed; twice if it fails again soon."),
@@ -132,12 +136,12 @@ pub struct Hermes {
     racks: PairTable<Rack>,
     /// By source and destination.
     hosts: PairTable<Vec<Hole>>,
-    /// Of each pair of agents: the best way of the last probes, and of those under way.
+    /// Of each pair of agents: the best path of the last probes, and of those under way.
     best: Vec<[Option<(u32, Time)>; 2]>,
     failed: Vec<FailedPath>,
 }
 
-/// A way between two hosts.
+/// A path between two hosts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Hole {
     /// In a row.
@@ -148,19 +152,19 @@ struct Hole {
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     watch: Watch,
-    way: Option<u32>,
+    path: Option<u32>,
     rate: Rate,
-    /// Behind what was sent before it took its present way.
+    /// Behind what was sent before it took its present path.
     moved: Seq,
     /// Behind what had been sent at its last retransmission.
     recover: Seq,
     /// How much of it was marked lately.
     ecn: f64,
-    /// What is timed: its end, when it was sent, and by which way.
+    /// What is timed: its end, when it was sent, and by which path.
     timed: Option<(Seq, Time, u32)>,
 }
 
-/// How a way is.
+/// How a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Good,
@@ -196,20 +200,20 @@ impl Hermes {
         }
     }
 
-    fn state(&self, way: &Way, least: Option<f64>) -> State {
-        let (Some(rtt), Some(least)) = (way.rtt, least) else { return State::Gray };
-        if way.ecn < self.ecn_threshold && rtt < least + self.rtt_low {
+    fn state(&self, path: &Path, least: Option<f64>) -> State {
+        let (Some(rtt), Some(least)) = (path.rtt, least) else { return State::Gray };
+        if path.ecn < self.ecn_threshold && rtt < least + self.rtt_low {
             State::Good
-        } else if way.ecn > self.ecn_threshold && rtt > least + self.rtt_high {
+        } else if path.ecn > self.ecn_threshold && rtt > least + self.rtt_high {
             State::Congested
         } else {
             State::Gray
         }
     }
 
-    /// How many steps a way's round trip is beyond the least one; none where that is not asked for.
-    fn steps(&self, way: &Way, least: Option<f64>) -> f64 {
-        match (way.rtt, least) {
+    /// How many steps a path's round trip is beyond the least one; none where that is not asked for.
+    fn steps(&self, path: &Path, least: Option<f64>) -> f64 {
+        match (path.rtt, least) {
             (Some(rtt), Some(least)) if self.delay_step > 0.0 => {
                 ((rtt - least) / self.delay_step).floor()
             }
@@ -217,7 +221,7 @@ impl Hermes {
         }
     }
 
-    /// The way in this state with the least rate of those that `fits`, the first of equals.
+    /// The path in this state with the least rate of those that `fits`, the first of equals.
     fn least_rate(
         &self,
         rack: &Rack,
@@ -225,20 +229,20 @@ impl Hermes {
         now: Time,
         fits: impl Fn(usize) -> bool,
     ) -> Option<u32> {
-        let ways = rack.ways.iter().enumerate();
-        let ways = ways.filter(|&(i, way)| fits(i) && self.state(way, rack.least) == state);
-        let least = ways.min_by(|(_, a), (_, b)| {
-            let steps = |way: &Way| self.steps(way, rack.least);
+        let paths = rack.paths.iter().enumerate();
+        let paths = paths.filter(|&(i, path)| fits(i) && self.state(path, rack.least) == state);
+        let least = paths.min_by(|(_, a), (_, b)| {
+            let steps = |path: &Path| self.steps(path, rack.least);
             steps(a).total_cmp(&steps(b)).then(a.rate.at(now).total_cmp(&b.rate.at(now)))
         });
         least.map(|(i, _)| i as u32)
     }
 
-    /// A random way of those that `fits`.
-    fn any(&mut self, ways: u32, fits: impl Fn(usize) -> bool) -> Option<u32> {
-        let count = (0..ways).filter(|&i| fits(i as usize)).count() as u32;
+    /// A random path of those that `fits`.
+    fn any(&mut self, paths: u32, fits: impl Fn(usize) -> bool) -> Option<u32> {
+        let count = (0..paths).filter(|&i| fits(i as usize)).count() as u32;
         let drawn = (count > 0).then(|| self.stream.uniform_integer(0, count - 1))?;
-        (0..ways).filter(|&i| fits(i as usize)).nth(drawn as usize)
+        (0..paths).filter(|&i| fits(i as usize)).nth(drawn as usize)
     }
 
     /// Whether a packet is the first of an episode of retransmissions that speaks against its path.
@@ -254,11 +258,11 @@ impl Hermes {
     /// A period is over: which paths of a pair of racks lose packets.
     fn judge(&mut self, rack: &mut Rack, leaves: [u32; 2], now: Time) {
         rack.judged = now;
-        let total = |of: fn(&Way) -> u32| rack.ways.iter().map(of).sum::<u32>();
-        let all = [total(|way| way.evidence.sent), total(|way| way.evidence.lost)];
-        for number in 0..rack.ways.len() {
-            let is_congested = self.state(&rack.ways[number], rack.least) == State::Congested;
-            let Way { evidence, failure, .. } = &mut rack.ways[number];
+        let total = |of: fn(&Path) -> u32| rack.paths.iter().map(of).sum::<u32>();
+        let all = [total(|path| path.evidence.sent), total(|path| path.evidence.lost)];
+        for number in 0..rack.paths.len() {
+            let is_congested = self.state(&rack.paths[number], rack.least) == State::Congested;
+            let Path { evidence, failure, .. } = &mut rack.paths[number];
             let others = [all[0] - evidence.sent, all[1] - evidence.lost];
             if evidence.judge(others, is_congested) && !failure.lasts(now) {
                 failure.begin(now, self.failed_time);
@@ -276,13 +280,13 @@ fn is_bare_fin(packet: &Packet) -> bool {
 
 impl Sender for Hermes {
     fn choose(&mut self, sending: &Sending<'_>) -> u32 {
-        let (packet, now, count) = (sending.packet, sending.now, sending.ways.count());
+        let (packet, now, count) = (sending.packet, sending.now, sending.paths.count());
         let leaves = sending.leaves_of;
         let origin = sending.origin;
-        let mut flow = *grown(&mut self.flows, way_of(packet));
+        let mut flow = *grown(&mut self.flows, path_of(packet));
         let sent = flow.watch.on_send(packet, now);
         if sent == Sent::Control {
-            self.flows[way_of(packet)] = flow;
+            self.flows[path_of(packet)] = flow;
             return sending.answers.unwrap_or_else(|| among(origin.hash, count));
         }
         let pair =
@@ -295,36 +299,36 @@ impl Sender for Hermes {
             self.judge(&mut rack, pair, now);
         }
         let is_loss = self.is_loss(&mut flow, packet, sent);
-        if let Some(way) = flow.way {
-            rack.ways[way as usize].evidence.note(is_loss);
+        if let Some(path) = flow.path {
+            rack.paths[path as usize].evidence.note(is_loss);
             if sent == Sent::Late && !is_bare_fin(packet) {
-                let Hole { timeouts, failure } = &mut holes[way as usize];
+                let Hole { timeouts, failure } = &mut holes[path as usize];
                 *timeouts += 1;
                 if *timeouts >= BLACK_HOLE_TIMEOUTS {
                     *timeouts = 0;
                     failure.begin(now, self.failed_time);
                     let host = leaves.hosts[origin.destination as usize];
                     let between = Between::Hosts([origin.node, host]);
-                    self.failed.push(FailedPath::new(now, failure, between, way));
+                    self.failed.push(FailedPath::new(now, failure, between, path));
                 }
             }
         }
         // Of two racks, or hosts, without a path that is alive none counts as failed.
         let is_no_hole = |i: usize| !holes[i].failure.lasts(now);
-        let is_spotless = |i: usize| is_no_hole(i) && !rack.ways[i].failure.lasts(now);
+        let is_spotless = |i: usize| is_no_hole(i) && !rack.paths[i].failure.lasts(now);
         let all = 0..count as usize;
         let is_alive = |i: usize| {
             is_spotless(i)
                 || is_no_hole(i) && !all.clone().any(is_spotless)
                 || !all.clone().any(is_no_hole)
         };
-        let chosen = match flow.way.filter(|&way| sent != Sent::Late && is_alive(way as usize)) {
-            Some(way) => {
-                let here = rack.ways[way as usize];
+        let chosen = match flow.path.filter(|&path| sent != Sent::Late && is_alive(path as usize)) {
+            Some(path) => {
+                let here = rack.paths[path as usize];
                 let is_slow = flow.rate.bits_per_second(now) < self.max_rate * sending.rate as f64;
                 let may_move = self.may_move && flow.watch.bytes > self.min_sent && is_slow;
                 let is_better = |i: usize| {
-                    let there = &rack.ways[i];
+                    let there = &rack.paths[i];
                     let (Some(a), Some(b)) = (here.rtt, there.rtt) else { return false };
                     let is_shorter = a - b > self.better_rtt;
                     is_alive(i) && is_shorter && here.ecn - there.ecn > self.better_ecn
@@ -335,7 +339,7 @@ impl Sender for Hermes {
                         good.or_else(|| self.least_rate(&rack, State::Gray, now, is_better))
                     })
                     .flatten();
-                better.unwrap_or(way)
+                better.unwrap_or(path)
             }
             None => {
                 let good = self.least_rate(&rack, State::Good, now, is_alive);
@@ -344,12 +348,12 @@ impl Sender for Hermes {
                     .unwrap_or_else(|| among(origin.hash, count))
             }
         };
-        if flow.way.is_some_and(|before| before != chosen) {
+        if flow.path.is_some_and(|before| before != chosen) {
             flow.moved = flow.watch.sent();
         }
-        flow.way = Some(chosen);
+        flow.path = Some(chosen);
         flow.rate.add(packet.ip_bytes, now);
-        rack.ways[chosen as usize].rate.add(packet.ip_bytes, now);
+        rack.paths[chosen as usize].rate.add(packet.ip_bytes, now);
         match sent {
             Sent::New if flow.timed.is_none() => {
                 flow.timed = Some((flow.watch.sent(), now, chosen));
@@ -357,7 +361,7 @@ impl Sender for Hermes {
             Sent::Again | Sent::Late => flow.timed = None,
             _ => {}
         }
-        self.flows[way_of(packet)] = flow;
+        self.flows[path_of(packet)] = flow;
         *self.racks.entry(pair, Rack::default) = rack;
         *self.hosts.entry(ends, Vec::new) = holes;
         chosen
@@ -369,7 +373,7 @@ impl Sender for Hermes {
         if !packet.flags.has(Flags::ACK) {
             return;
         }
-        let flow = grown(&mut self.flows, other_way_of(packet));
+        let flow = grown(&mut self.flows, other_path_of(packet));
         let new = flow.watch.on_answer(packet, coming.now);
         let is_marked = packet.flags.has(Flags::ECE);
         flow.ecn += self.gain * (f64::from(u8::from(is_marked)) - flow.ecn);
@@ -382,8 +386,8 @@ impl Sender for Hermes {
             [leaves.nodes[origin.node as usize], leaves.destinations[origin.destination as usize]];
         let rack = self.racks.entry(pair, Rack::default).grow(number + 1);
         rack.note_mark(number, is_marked, gain);
-        if let Some((_, at, way)) = timed {
-            rack.note_rtt(way, Time(coming.now.0 - at.0), gain);
+        if let Some((_, at, path)) = timed {
+            rack.note_rtt(path, Time(coming.now.0 - at.0), gain);
         }
         let holes = self.hosts.entry([origin.node, origin.destination], Vec::new);
         if new > 0
@@ -394,12 +398,12 @@ impl Sender for Hermes {
     }
 
     fn learn(&mut self, agents: Agents, probe: Probe, rtt: Time, is_marked: bool) {
-        let rack = self.racks.entry(agents.leaves, Rack::default).grow(probe.way + 1);
-        rack.note_rtt(probe.way, rtt, self.gain);
-        rack.note_mark(probe.way, is_marked, self.gain);
+        let rack = self.racks.entry(agents.leaves, Rack::default).grow(probe.path + 1);
+        rack.note_rtt(probe.path, rtt, self.gain);
+        rack.note_mark(probe.path, is_marked, self.gain);
         let best = grown(&mut self.best, probe.pair as usize);
         if best[1].is_none_or(|(_, least)| rtt < least) {
-            best[1] = Some((probe.way, rtt));
+            best[1] = Some((probe.path, rtt));
         }
     }
 
@@ -407,19 +411,19 @@ impl Sender for Hermes {
         if self.has_probes { self.interval } else { Time::ZERO }
     }
 
-    fn probes(&mut self, agents: &[Agents], ways: &[u32], probes: &mut Vec<Probe>) {
-        for (pair, &count) in (0..agents.len() as u32).zip(ways) {
+    fn probes(&mut self, agents: &[Agents], paths: &[u32], probes: &mut Vec<Probe>) {
+        for (pair, &count) in (0..agents.len() as u32).zip(paths) {
             if count == 0 {
                 continue;
             }
             for _ in 0..2 {
-                let way = self.stream.uniform_integer(0, count - 1);
-                probes.push(Probe { pair, way });
+                let path = self.stream.uniform_integer(0, count - 1);
+                probes.push(Probe { pair, path });
             }
             let best = grown(&mut self.best, pair as usize);
             best[0] = best[1].take().or(best[0]);
-            if let Some((way, _)) = best[0] {
-                probes.push(Probe { pair, way });
+            if let Some((path, _)) = best[0] {
+                probes.push(Probe { pair, path });
             }
         }
     }
@@ -432,7 +436,7 @@ impl Sender for Hermes {
         self.racks = PairTable::default();
         self.hosts = PairTable::default();
         self.best.clear();
-        self.flows.iter_mut().for_each(|flow| (flow.way, flow.timed) = (None, None));
+        self.flows.iter_mut().for_each(|flow| (flow.path, flow.timed) = (None, None));
     }
 }
 
@@ -447,9 +451,9 @@ mod tests {
     }
 
     /// ecn in percent, rtt beyond the least one of 100 us.
-    fn way(percent: u32, micros: u64) -> Way {
+    fn path(percent: u32, micros: u64) -> Path {
         let rtt = Some(100_000.0 + micros as f64 * 1000.0);
-        Way { ecn: f64::from(percent) / 100.0, rtt, ..Way::default() }
+        Path { ecn: f64::from(percent) / 100.0, rtt, ..Path::default() }
     }
 
     #[test]
@@ -466,55 +470,57 @@ mod tests {
             (40, 121, State::Gray),
             (41, 121, State::Congested),
         ] {
-            assert_eq!(hermes.state(&way(percent, micros), least), state, "{percent} {micros}");
+            assert_eq!(hermes.state(&path(percent, micros), least), state, "{percent} {micros}");
         }
-        assert_eq!(hermes.state(&Way::default(), least), State::Gray, "nobody has measured it");
+        assert_eq!(hermes.state(&Path::default(), least), State::Gray, "nobody has measured it");
     }
 
-    fn rack(ways: [Way; 4]) -> Rack {
-        Rack { least: Some(100_000.0), ways: ways.to_vec(), ..Rack::default() }
+    fn rack(paths: [Path; 4]) -> Rack {
+        Rack { least: Some(100_000.0), paths: paths.to_vec(), ..Rack::default() }
     }
 
-    /// A bench whose rack knows these ways.
-    fn known(ways: [Way; 4]) -> (HostBench, Hermes) {
-        known_with(&[("MinSent", "10000")], ways)
+    /// A bench whose rack knows these paths.
+    fn known(paths: [Path; 4]) -> (HostBench, Hermes) {
+        known_with(&[("MinSent", "10000")], paths)
     }
 
-    fn known_with(attributes: &[(&str, &str)], ways: [Way; 4]) -> (HostBench, Hermes) {
+    fn known_with(attributes: &[(&str, &str)], paths: [Path; 4]) -> (HostBench, Hermes) {
         let bench = HostBench::new("hermes", attributes, 4);
         let mut hermes = Hermes::new(&bench.context());
-        *hermes.racks.entry(HostBench::LEAVES, Rack::default) = rack(ways);
+        *hermes.racks.entry(HostBench::LEAVES, Rack::default) = rack(paths);
         (bench, hermes)
     }
 
     #[test]
-    fn a_new_flow_takes_the_good_way_with_the_least_rate() {
-        let ways = [way(50, 300), way(0, 0), way(0, 0), way(0, 50)];
-        let (mut bench, mut hermes) = known(ways);
+    fn a_new_flow_takes_the_good_path_with_the_least_rate() {
+        let paths = [path(50, 300), path(0, 0), path(0, 0), path(0, 50)];
+        let (mut bench, mut hermes) = known(paths);
         assert_eq!(bench.send_with(&mut hermes, 0, 1000), 1);
         assert_eq!(bench.send_with(&mut hermes, 1, 1000), 2, "by the other something was sent");
         assert_eq!(bench.send_with(&mut hermes, 0, 1000), 1, "a flow stays");
     }
 
     #[test]
-    fn with_a_step_the_shorter_way_of_two_gray_ones_goes_before_the_one_with_the_least_rate() {
-        let ways = [way(50, 300), way(50, 58), way(50, 300), way(50, 52)];
+    fn with_a_step_the_shorter_path_of_two_gray_ones_goes_before_the_one_with_the_least_rate() {
+        let paths = [path(50, 300), path(50, 58), path(50, 300), path(50, 52)];
         for (step, chosen) in [("0s", 1), ("10us", 1), ("5us", 3)] {
-            let (mut bench, mut hermes) = known_with(&[("DelayStep", step)], ways);
-            hermes.racks.entry(HostBench::LEAVES, Rack::default).ways[3].rate.add(1, Time(0));
+            let (mut bench, mut hermes) = known_with(&[("DelayStep", step)], paths);
+            hermes.racks.entry(HostBench::LEAVES, Rack::default).paths[3].rate.add(1, Time(0));
             assert_eq!(bench.send_with(&mut hermes, 0, 1000), chosen, "{step}");
         }
     }
 
     #[test]
-    fn without_a_good_way_it_takes_a_gray_one() {
-        let (mut bench, mut hermes) = known([way(50, 300), way(50, 300), way(0, 50), way(50, 300)]);
+    fn without_a_good_path_it_takes_a_gray_one() {
+        let (mut bench, mut hermes) =
+            known([path(50, 300), path(50, 300), path(0, 50), path(50, 300)]);
         assert_eq!(bench.send_with(&mut hermes, 0, 1000), 2);
     }
 
-    /// Where a flow goes that has sent so much by way 0, when way 0 becomes as given.
-    fn moves_to(sent: u32, here: Way, there: [Way; 3]) -> u32 {
-        let (mut bench, mut hermes) = known([way(0, 0), way(50, 300), way(50, 300), way(50, 300)]);
+    /// Where a flow goes that has sent so much by path 0, when path 0 becomes as given.
+    fn moves_to(sent: u32, here: Path, there: [Path; 3]) -> u32 {
+        let (mut bench, mut hermes) =
+            known([path(0, 0), path(50, 300), path(50, 300), path(50, 300)]);
         for _ in 0..sent {
             assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
         }
@@ -525,25 +531,26 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_leaves_a_congested_way_for_a_notably_better_one_only() {
-        let (bad, others) = (way(60, 200), way(60, 200));
-        assert_eq!(moves_to(20, bad, [others, way(0, 0), others]), 2, "good, notably better");
-        assert_eq!(moves_to(20, bad, [others, others, way(0, 100)]), 3, "gray, notably better");
-        assert_eq!(moves_to(20, bad, [others, others, way(0, 121)]), 0, "79 us are not enough");
-        assert_eq!(moves_to(20, bad, [others, others, way(56, 100)]), 0, "nor are 4 %");
-        assert_eq!(moves_to(20, way(60, 100), [others, way(0, 0), others]), 0, "it is gray");
-        assert_eq!(moves_to(5, bad, [others, way(0, 0), others]), 0, "it has sent too little");
+    fn a_flow_leaves_a_congested_path_for_a_notably_better_one_only() {
+        let (bad, others) = (path(60, 200), path(60, 200));
+        assert_eq!(moves_to(20, bad, [others, path(0, 0), others]), 2, "good, notably better");
+        assert_eq!(moves_to(20, bad, [others, others, path(0, 100)]), 3, "gray, notably better");
+        assert_eq!(moves_to(20, bad, [others, others, path(0, 121)]), 0, "79 us are not enough");
+        assert_eq!(moves_to(20, bad, [others, others, path(56, 100)]), 0, "nor are 4 %");
+        assert_eq!(moves_to(20, path(60, 100), [others, path(0, 0), others]), 0, "it is gray");
+        assert_eq!(moves_to(5, bad, [others, path(0, 0), others]), 0, "it has sent too little");
     }
 
     #[test]
     fn a_fast_flow_stays() {
-        let (mut bench, mut hermes) = known([way(0, 0), way(60, 300), way(60, 300), way(60, 300)]);
+        let (mut bench, mut hermes) =
+            known([path(0, 0), path(60, 300), path(60, 300), path(60, 300)]);
         // 200 kB in 160 us are 10 Gbit/s.
         for _ in 0..200 {
             assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
         }
         *hermes.racks.entry(HostBench::LEAVES, Rack::default) =
-            rack([way(60, 300), way(0, 0), way(0, 0), way(0, 0)]);
+            rack([path(60, 300), path(0, 0), path(0, 0), path(0, 0)]);
         assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
         bench.advance(10_000_000);
         assert_ne!(bench.send_with(&mut hermes, 0, 1000), 0, "now it is slow");
@@ -551,12 +558,13 @@ mod tests {
 
     #[test]
     fn three_timeouts_without_an_acknowledgement_are_a_black_hole_for_two_hosts() {
-        let (mut bench, mut hermes) = known([way(0, 0), way(60, 300), way(60, 300), way(60, 300)]);
+        let (mut bench, mut hermes) =
+            known([path(0, 0), path(60, 300), path(60, 300), path(60, 300)]);
         bench.send_with(&mut hermes, 0, 1000);
         for timeouts in 1..=3 {
             bench.advance(10_000_000);
-            let way = bench.send_again_with(&mut hermes, 0, 1000);
-            assert_eq!(way == 0, timeouts < 3, "after {timeouts} timeouts");
+            let path = bench.send_again_with(&mut hermes, 0, 1000);
+            assert_eq!(path == 0, timeouts < 3, "after {timeouts} timeouts");
         }
         assert_ne!(bench.send_with(&mut hermes, 1, 1000), 0, "flows of the same hosts");
         assert_eq!(bench.send_with(&mut hermes, 2, 1000), 0, "others are not concerned");
@@ -564,7 +572,8 @@ mod tests {
 
     #[test]
     fn what_was_acknowledged_in_between_is_no_black_hole() {
-        let (mut bench, mut hermes) = known([way(0, 0), way(60, 300), way(60, 300), way(60, 300)]);
+        let (mut bench, mut hermes) =
+            known([path(0, 0), path(60, 300), path(60, 300), path(60, 300)]);
         bench.send_with(&mut hermes, 0, 1000);
         for _ in 0..6 {
             bench.advance(10_000_000);
@@ -574,7 +583,7 @@ mod tests {
         }
     }
 
-    /// By way 0: segments 0 to `packets`, each acknowledged, of which each `every`th is sent again first; then on into the
+    /// By path 0: segments 0 to `packets`, each acknowledged, of which each `every`th is sent again first; then on into the
     /// next period.
     fn lose(bench: &mut HostBench, hermes: &mut Hermes, packets: u32, every: u32) {
         for packet in 1..=packets {
@@ -591,7 +600,7 @@ mod tests {
 
     #[test]
     fn a_path_fails_by_losses_that_chance_does_not_explain_and_is_forgiven() {
-        let usual = [way(0, 0), way(60, 300), way(60, 300), way(60, 300)];
+        let usual = [path(0, 0), path(60, 300), path(60, 300), path(60, 300)];
         let (mut bench, mut hermes) = known(usual);
         lose(&mut bench, &mut hermes, 100, 50);
         assert!(hermes.failed().is_empty(), "two of a hundred");
@@ -606,7 +615,7 @@ mod tests {
 
     #[test]
     fn what_a_flow_repeats_while_it_is_marked_says_nothing_of_the_path() {
-        let (mut bench, mut hermes) = known([way(0, 0); 4]);
+        let (mut bench, mut hermes) = known([path(0, 0); 4]);
         bench.send_with(&mut hermes, 0, 1000);
         hermes.flows[0].ecn = 0.9;
         hermes.gain = 0.0;
@@ -616,43 +625,43 @@ mod tests {
 
     #[test]
     fn a_window_that_is_repeated_whole_is_one_loss() {
-        let (mut bench, mut hermes) = known([way(0, 0); 4]);
+        let (mut bench, mut hermes) = known([path(0, 0); 4]);
         (0..1000).for_each(|_| assert!(bench.send_with(&mut hermes, 0, 1000) < 4));
         for _ in 0..500 {
             bench.send_again_with(&mut hermes, 0, 1000);
             bench.answer_with(&mut hermes, 0, 1000, 0);
         }
-        assert_eq!(hermes.racks.entry(HostBench::LEAVES, Rack::default).ways[0].evidence.lost, 1);
+        assert_eq!(hermes.racks.entry(HostBench::LEAVES, Rack::default).paths[0].evidence.lost, 1);
     }
 
     #[test]
     fn where_no_path_is_alive_a_flow_stays() {
-        let (mut bench, mut hermes) = known([way(0, 0); 4]);
-        let way = bench.send_with(&mut hermes, 0, 1000);
-        for path in &mut hermes.racks.entry(HostBench::LEAVES, Rack::default).ways {
+        let (mut bench, mut hermes) = known([path(0, 0); 4]);
+        let path = bench.send_with(&mut hermes, 0, 1000);
+        for path in &mut hermes.racks.entry(HostBench::LEAVES, Rack::default).paths {
             path.failure.begin(Time(0), Time(1_000_000_000));
         }
         for _ in 0..50 {
-            assert_eq!(bench.send_with(&mut hermes, 0, 1000), way);
+            assert_eq!(bench.send_with(&mut hermes, 0, 1000), path);
         }
     }
 
-    /// (In the reference the best way is never remembered.)
+    /// (In the reference the best path is never remembered.)
     #[test]
-    fn probes_go_by_two_ways_and_by_the_best_of_the_last_time() {
+    fn probes_go_by_two_paths_and_by_the_best_of_the_last_time() {
         let mut hermes = hermes();
         let agents = [Agents { leaves: [0, 1] }];
         let mut probes = Vec::new();
         hermes.probes(&agents, &[4], &mut probes);
         assert_eq!(probes.len(), 2);
-        for (way, micros) in [(2, 130), (3, 110)] {
-            hermes.learn(agents[0], Probe { pair: 0, way }, Time(micros * 1000), false);
+        for (path, micros) in [(2, 130), (3, 110)] {
+            hermes.learn(agents[0], Probe { pair: 0, path }, Time(micros * 1000), false);
         }
         for _ in 0..2 {
             probes.clear();
             hermes.probes(&agents, &[4], &mut probes);
             assert_eq!(probes.len(), 3);
-            assert_eq!(probes[2].way, 3, "and still, if nothing has come back");
+            assert_eq!(probes[2].path, 3, "and still, if nothing has come back");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A scheme of hosts on a bench: flows of one host to another rack, and what comes back.
 
-use super::sender::{Coming, Sender, Sending, Ways, way_of};
+use super::sender::{Coming, Paths, Sender, Sending, path_of};
 use super::{HostContext, Leaves, SPECS, build_sender};
 use crate::base::attributes::Attributes;
 use crate::base::seq::Seq;
@@ -13,10 +13,10 @@ pub struct HostBench {
     sender: Option<Box<dyn Sender>>,
     name: String,
     given: std::collections::BTreeMap<String, String>,
-    ways: Ways,
+    paths: Paths,
     leaves: Leaves,
     now: Time,
-    /// Of each flow: what was sent, what was acknowledged, and the last way.
+    /// Of each flow: what was sent, what was acknowledged, and the last path.
     sent: Vec<u32>,
     acked: Vec<u32>,
     last: Vec<u32>,
@@ -26,14 +26,14 @@ impl HostBench {
     /// The leaves of source and destination.
     pub const LEAVES: [u32; 2] = [0, 1];
 
-    /// With so many ways of 10 Gbit/s.  Flows 2n and 2n + 1 are between the same hosts.
-    pub fn new(name: &str, attributes: &[(&str, &str)], ways: usize) -> HostBench {
+    /// With so many paths of 10 Gbit/s.  Flows 2n and 2n + 1 are between the same hosts.
+    pub fn new(name: &str, attributes: &[(&str, &str)], paths: usize) -> HostBench {
         let given = attributes.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
         let mut bench = HostBench {
             sender: None,
             name: name.to_owned(),
             given: given.collect(),
-            ways: Ways { rates: vec![10_000_000_000; ways] },
+            paths: Paths { rates: vec![10_000_000_000; paths] },
             leaves: Leaves {
                 destinations: vec![1; 64],
                 hosts: (0..64).collect(),
@@ -71,21 +71,21 @@ impl HostBench {
     fn pass(&mut self, sender: &mut dyn Sender, flow: u32, seq: u32, payload: u16) -> u32 {
         let (flags, ip_bytes) = (Flags::ACK, u32::from(payload) + 40);
         let packet = Packet { flow, seq: Seq(seq), payload, flags, ip_bytes, ..Packet::default() };
-        let way = sender.choose(&Sending {
+        let path = sender.choose(&Sending {
             packet: &packet,
             origin: HostBench::origin(flow),
             now: self.now,
-            ways: &self.ways,
+            paths: &self.paths,
             rate: 10_000_000_000,
             answers: None,
             leaves_of: &self.leaves,
         });
-        self.last[flow as usize] = way;
-        assert!(way_of(&packet) == 2 * flow as usize && way < self.ways.count());
-        way
+        self.last[flow as usize] = path;
+        assert!(path_of(&packet) == 2 * flow as usize && path < self.paths.count());
+        path
     }
 
-    /// The way of a flow's next segment.
+    /// The path of a flow's next segment.
     pub fn send_with(&mut self, sender: &mut dyn Sender, flow: u32, payload: u16) -> u32 {
         let seq = self.sent[flow as usize];
         self.sent[flow as usize] += u32::from(payload);
@@ -115,10 +115,10 @@ impl HostBench {
         });
     }
 
-    /// So many bytes of a flow are acknowledged that went by `way`.
-    pub fn answer_with(&mut self, sender: &mut dyn Sender, flow: u32, bytes: u32, way: u32) {
+    /// So many bytes of a flow are acknowledged that went by `path`.
+    pub fn answer_with(&mut self, sender: &mut dyn Sender, flow: u32, bytes: u32, path: u32) {
         self.acked[flow as usize] += bytes;
-        self.acknowledge(sender, flow, (way, 0), Flags::ACK);
+        self.acknowledge(sender, flow, (path, 0), Flags::ACK);
     }
 
     pub fn send(&mut self, flow: u32, payload: u16) -> u32 {
@@ -135,9 +135,9 @@ impl HostBench {
         self.answer_of(flow, self.last[flow as usize], 0, is_marked);
     }
 
-    /// An acknowledgement of what went by `way`, which was `used` so much.
-    pub fn answer_of(&mut self, flow: u32, way: u32, used: u8, is_marked: bool) {
+    /// An acknowledgement of what went by `path`, which was `used` so much.
+    pub fn answer_of(&mut self, flow: u32, path: u32, used: u8, is_marked: bool) {
         let flags = if is_marked { Flags::ACK.with(Flags::ECE) } else { Flags::ACK };
-        self.own(|bench, sender| bench.acknowledge(sender, flow, (way, used), flags));
+        self.own(|bench, sender| bench.acknowledge(sender, flow, (path, used), flags));
     }
 }

@@ -1,4 +1,4 @@
-//! What switches do where hosts choose: they take the way whose number is on the packet (see [`super::sender`]).
+//! What switches do where hosts choose: they take the path whose number is on the packet (see [`super::sender`]).
 //!
 //! If the hosts' scheme wants to know, each port measures its load as in CONGA (intervals of 32 us, a fifth less each),
 //! and a packet collects the largest one on its way: `min(255, floor(X * 256 / full))`.

@@ -1,4 +1,4 @@
-//! LetFlow: bursts of a flow that are far enough apart take ways at random (E. Vanini et al., "Let it flow:
+//! LetFlow: bursts of a flow that are far enough apart take paths at random (E. Vanini et al., "Let it flow:
 //! resilient asymmetric load balancing with flowlet switching", USENIX NSDI 2017).
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //!                            last = now
 //! ```
 //!
-//! A flow on a congested way has its packets spread out and is more likely to leave it, so that flows find the
-//! better ways though nobody measures them.
+//! A flow on a congested path has its packets spread out and is more likely to leave it, so that flows find the
+//! better paths though nobody measures them.
 //!
 //! The paper's switches detect gaps between one and two timeouts, by an age bit that a timer sets, and flows
 //! may share an entry of their table; here each flow and direction has its own, with the time of its last packet.
@@ -49,7 +49,7 @@ impl LetFlow {
 
 impl Balancer for LetFlow {
     fn pick(&mut self, choice: &mut Choice<'_>) -> u32 {
-        let (flowlet, goes_on) = self.flowlets.at(choice.way(), choice.now);
+        let (flowlet, goes_on) = self.flowlets.at(choice.path(), choice.now);
         if goes_on && let Some(kept) = position(choice.ports, flowlet.port) {
             return kept;
         }

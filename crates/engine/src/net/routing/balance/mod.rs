@@ -26,9 +26,9 @@ use crate::packet::Packet;
 
 pub use ecmp::position;
 pub use labelled::Labelled;
-pub use sender::{Agents, Coming, Probe, Sender, Sending, Ways};
+pub use sender::{Agents, Coming, Paths, Probe, Sender, Sending};
 
-/// A packet at a node with several ways to go; or with one, for balancers that see every hop.
+/// A packet at a node with several paths to go; or with one, for balancers that see every hop.
 #[derive(Debug)]
 pub struct Choice<'a> {
     pub packet: &'a mut Packet,
@@ -58,7 +58,7 @@ pub struct Leaves {
 impl Choice<'_> {
     /// The packet's flow and direction in one small number.
     #[inline]
-    pub fn way(&self) -> usize {
+    pub fn path(&self) -> usize {
         2 * self.packet.flow as usize + usize::from(self.packet.backward)
     }
 
@@ -96,7 +96,7 @@ pub trait Balancer: std::fmt::Debug + Send {
         None
     }
 
-    /// Whether packets with one way come to [`Balancer::pick`] as well.
+    /// Whether packets with one path come to [`Balancer::pick`] as well.
     fn sees_every_hop(&self) -> bool {
         false
     }
@@ -159,7 +159,7 @@ impl HostContext<'_> {
     }
 }
 
-/// One way only: the first in the order of links.
+/// One path only: the first in the order of links.
 pub const STATIC: Spec = Spec {
     ns3: "static",
     linux: &[],

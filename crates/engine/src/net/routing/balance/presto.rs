@@ -1,18 +1,18 @@
-//! Presto: flows are cut into cells of 64 kB, which take the ways in turn (K. He et al., "Presto: edge-based load
+//! Presto: flows are cut into cells of 64 kB, which take the paths in turn (K. He et al., "Presto: edge-based load
 //! balancing for fast datacenter networks", ACM SIGCOMM 2015).
 //!
 //! ```text
-//! packet with n bytes of payload:   if bytes + n > FlowcellSize:  bytes = n, next way;   else bytes += n
+//! packet with n bytes of payload:   if bytes + n > FlowcellSize:  bytes = n, next path;   else bytes += n
 //! ```
 //!
-//! (algorithm 1), for each flow and direction; a flow's first way is random.  With `Weighted` ways are on the list as often as their
+//! (algorithm 1), for each flow and direction; a flow's first path is random.  With `Weighted` paths are on the list as often as their
 //! least rates say, spread evenly: number i has credit + rate(i) each time, the largest credit (the first of equals)
 //! goes next and pays the sum of all rates.  The list has one round, at most 1024 entries.
 //!
 //! Presto hides reordering from TCP at the receiver (GRO); here it shows.
 
 use super::HostContext;
-use super::sender::{Sender, Sending, Ways, grown, way_of};
+use super::sender::{Paths, Sender, Sending, grown, path_of};
 use crate::base::attributes::{Kind, Param, Spec};
 use crate::base::pair_table::PairTable;
 use crate::base::rng::RngStream;
@@ -35,7 +35,7 @@ pub const SPEC: Spec = Spec {
             linux: "",
             kind: Kind::Bool,
             default: "false",
-            doc: "Ways are taken as often as their least rates say.",
+            doc: "Paths are taken as often as their least rates say.",
         },
     ],
 };
@@ -50,7 +50,7 @@ pub struct Presto {
     size: u32,
     is_weighted: bool,
     cells: Vec<Cell>,
-    /// The order of ways, by leaves.
+    /// The order of paths, by leaves.
     rounds: PairTable<Vec<u32>>,
 }
 
@@ -82,8 +82,8 @@ impl Sender for Presto {
             leaves.destinations[sending.origin.destination as usize],
         ];
         let is_weighted = self.is_weighted;
-        let round = self.rounds.entry(pair, || round(sending.ways, is_weighted));
-        let cell = grown(&mut self.cells, way_of(sending.packet));
+        let round = self.rounds.entry(pair, || round(sending.paths, is_weighted));
+        let cell = grown(&mut self.cells, path_of(sending.packet));
         let payload = u32::from(sending.packet.payload);
         if !cell.is_open {
             let at = self.stream.uniform_integer(0, round.len() as u32 - 1);
@@ -101,14 +101,14 @@ impl Sender for Presto {
     }
 }
 
-/// The order in which ways are taken.
-fn round(ways: &Ways, is_weighted: bool) -> Vec<u32> {
-    let rates = &ways.rates;
+/// The order in which paths are taken.
+fn round(paths: &Paths, is_weighted: bool) -> Vec<u32> {
+    let rates = &paths.rates;
     let divisor = rates.iter().copied().fold(0, greatest_common_divisor).max(1);
     let shares: Vec<i128> = rates.iter().map(|&rate| i128::from(rate / divisor)).collect();
     let sum: i128 = shares.iter().sum();
     if !is_weighted || sum == 0 {
-        return (0..ways.count()).collect();
+        return (0..paths.count()).collect();
     }
     let length = usize::try_from(sum).unwrap_or(usize::MAX).min(LONGEST_ROUND);
     let mut credit = vec![0; shares.len()];
@@ -134,10 +134,10 @@ mod tests {
     #[test]
     fn a_cell_ends_before_the_packet_that_would_exceed_it() {
         let mut bench = HostBench::new("presto", &[("FlowcellSize", "3000")], 4);
-        let ways: Vec<_> = (0..9).map(|_| bench.send(0, 1000)).collect();
-        let first = ways[0];
+        let paths: Vec<_> = (0..9).map(|_| bench.send(0, 1000)).collect();
+        let first = paths[0];
         let expected: Vec<_> = (0..9).map(|i| (first + i / 3) % 4).collect();
-        assert_eq!(ways, expected, "3000 bytes fill a cell, one more does not fit");
+        assert_eq!(paths, expected, "3000 bytes fill a cell, one more does not fit");
     }
 
     #[test]
@@ -150,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn weighted_ways_are_taken_as_their_rates_say() {
+    fn weighted_paths_are_taken_as_their_rates_say() {
         let rates = [10, 2, 10, 10].map(|gigabit| gigabit * 1_000_000_000);
-        let order = round(&Ways { rates: rates.to_vec() }, true);
-        let count = |way| order.iter().filter(|&&other| other == way).count();
+        let order = round(&Paths { rates: rates.to_vec() }, true);
+        let count = |path| order.iter().filter(|&&other| other == path).count();
         assert_eq!([count(0), count(1), count(2), count(3)], [5, 1, 5, 5]);
         assert!(order.windows(2).all(|two| two[0] != two[1]), "spread evenly: {order:?}");
-        let even = round(&Ways { rates: rates.to_vec() }, false);
+        let even = round(&Paths { rates: rates.to_vec() }, false);
         assert_eq!(even, [0, 1, 2, 3]);
     }
 }

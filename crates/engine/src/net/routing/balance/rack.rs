@@ -1,4 +1,4 @@
-//! What the senders of a rack share of the ways to another one, as Hermes has it (H. Zhang et al., ACM SIGCOMM
+//! What the senders of a rack share of the paths to another one, as Hermes has it (H. Zhang et al., ACM SIGCOMM
 //! 2017, section 3.1): marks, round trips, how much goes by them and what speaks against them.
 
 use super::failures::{Evidence, Failure};
@@ -12,14 +12,14 @@ const PERIOD: Time = Time(32_000);
 pub struct Rack {
     /// The least round trip, in ns.
     pub least: Option<f64>,
-    pub ways: Vec<Way>,
+    pub paths: Vec<Path>,
     /// When it was judged last which of them have failed.
     pub judged: Time,
 }
 
-/// A way from one rack to another.
+/// A path from one rack to another.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Way {
+pub struct Path {
     pub ecn: f64,
     pub rtt: Option<f64>,
     pub rate: Rate,
@@ -28,23 +28,23 @@ pub struct Way {
 }
 
 impl Rack {
-    pub fn grow(&mut self, ways: u32) -> &mut Self {
-        if self.ways.len() < ways as usize {
-            self.ways.resize(ways as usize, Way::default());
+    pub fn grow(&mut self, paths: u32) -> &mut Self {
+        if self.paths.len() < paths as usize {
+            self.paths.resize(paths as usize, Path::default());
         }
         self
     }
 
-    pub fn note_rtt(&mut self, way: u32, rtt: Time, gain: f64) {
+    pub fn note_rtt(&mut self, path: u32, rtt: Time, gain: f64) {
         let rtt = rtt.0 as f64;
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
-        let way = &mut self.ways[way as usize];
-        way.rtt = Some(way.rtt.map_or(rtt, |average| average + gain * (rtt - average)));
+        let path = &mut self.paths[path as usize];
+        path.rtt = Some(path.rtt.map_or(rtt, |average| average + gain * (rtt - average)));
     }
 
-    pub fn note_mark(&mut self, way: u32, is_marked: bool, gain: f64) {
-        let way = &mut self.ways[way as usize];
-        way.ecn += gain * (f64::from(u8::from(is_marked)) - way.ecn);
+    pub fn note_mark(&mut self, path: u32, is_marked: bool, gain: f64) {
+        let path = &mut self.paths[path as usize];
+        path.ecn += gain * (f64::from(u8::from(is_marked)) - path.ecn);
     }
 }
 

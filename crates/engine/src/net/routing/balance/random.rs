@@ -1,5 +1,5 @@
-//! A random way for each packet, as ns-3's `Ipv4GlobalRouting` with `RandomEcmpRouting` draws it: uniform
-//! among the ports, from a stream of the node's own.  Here a packet with one way draws nothing.
+//! A random path for each packet, as ns-3's `Ipv4GlobalRouting` with `RandomEcmpRouting` draws it: uniform
+//! among the ports, from a stream of the node's own.  Here a packet with one path draws nothing.
 
 use super::{Balancer, BuildContext, Choice};
 use crate::base::attributes::Spec;

@@ -1,10 +1,10 @@
-//! Schemes where hosts choose the way and switches obey.
+//! Schemes where hosts choose the path and switches obey.
 //!
-//! The ways from a host's switch to another one have numbers from 0 on.  A host writes one on each packet; each
-//! switch with n ways takes the one at number mod n in the order of links, and divides the number by n for those
-//! behind it.  So every way has a number, and in a leaf-spine without parallel links it is that of the uplink.
+//! The paths from a host's switch to another one have numbers from 0 on.  A host writes one on each packet; each
+//! switch with n paths takes the one at number mod n in the order of links, and divides the number by n for those
+//! behind it.  So every path has a number, and in a leaf-spine without parallel links it is that of the uplink.
 //! The host that a packet comes to writes the packet's number on the next one that it sends back, so that who
-//! sends knows which way was acknowledged, or marked.
+//! sends knows which path was acknowledged, or marked.
 
 use super::Leaves;
 use super::failures::FailedPath;
@@ -13,14 +13,14 @@ use crate::base::time::Time;
 use crate::net::routing::Origin;
 use crate::packet::{Flags, Packet};
 
-/// The ways between two switches.
+/// The paths between two switches.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
-    /// Of each way, by its number: the least rate on it in bit/s, when it was asked for first.
+pub struct Paths {
+    /// Of each path, by its number: the least rate on it in bit/s, when it was asked for first.
     pub rates: Vec<u64>,
 }
 
-impl Ways {
+impl Paths {
     pub fn count(&self) -> u32 {
         self.rates.len() as u32
     }
@@ -32,10 +32,10 @@ pub struct Sending<'a> {
     pub packet: &'a Packet,
     pub origin: Origin,
     pub now: Time,
-    pub ways: &'a Ways,
+    pub paths: &'a Paths,
     /// Of the host's link, in bit/s.
     pub rate: u64,
-    /// The way of the last packet that came back for this one's flow.
+    /// The path of the last packet that came back for this one's flow.
     pub answers: Option<u32>,
     pub leaves_of: &'a Leaves,
 }
@@ -47,7 +47,7 @@ pub struct Coming<'a> {
     /// Of the packets that it answers: where they come from and go to.
     pub origin: Origin,
     pub now: Time,
-    /// The way of the packet that it answers, and how much of that way was used, from 0 to 255.
+    /// The path of the packet that it answers, and how much of that path was used, from 0 to 255.
     pub answers: Option<(u32, u8)>,
     pub leaves_of: &'a Leaves,
 }
@@ -56,7 +56,7 @@ pub struct Coming<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     pub pair: u32,
-    pub way: u32,
+    pub path: u32,
 }
 
 /// Agents that probe: hosts behind different switches.
@@ -67,7 +67,7 @@ pub struct Agents {
 
 /// Chooses for all hosts.
 pub trait Sender: std::fmt::Debug + Send {
-    /// The number of the packet's way.
+    /// The number of the packet's path.
     fn choose(&mut self, sending: &Sending<'_>) -> u32;
 
     /// A packet has come to its host.
@@ -81,15 +81,15 @@ pub trait Sender: std::fmt::Debug + Send {
         Time::ZERO
     }
 
-    /// A period is over: which probes to send.  `ways`: of each pair of agents how many.
-    fn probes(&mut self, _agents: &[Agents], _ways: &[u32], _probes: &mut Vec<Probe>) {}
+    /// A period is over: which probes to send.  `paths`: of each pair of agents how many.
+    fn probes(&mut self, _agents: &[Agents], _paths: &[u32], _probes: &mut Vec<Probe>) {}
 
     /// Whether switches are to note how much of their links is used.
     fn wants_load(&self) -> bool {
         false
     }
 
-    /// Links have failed or come back: ways have other numbers.
+    /// Links have failed or come back: paths have other numbers.
     fn reroute(&mut self) {}
 
     /// The paths that were found to have failed, in order.
@@ -182,18 +182,18 @@ pub fn grown<V: Default + Clone>(list: &mut Vec<V>, at: usize) -> &mut V {
 }
 
 /// The flow and direction of a packet in one small number.
-pub fn way_of(packet: &Packet) -> usize {
+pub fn path_of(packet: &Packet) -> usize {
     2 * packet.flow as usize + usize::from(packet.backward)
 }
 
 /// That of the packets that it answers.
-pub fn other_way_of(packet: &Packet) -> usize {
-    way_of(packet) ^ 1
+pub fn other_path_of(packet: &Packet) -> usize {
+    path_of(packet) ^ 1
 }
 
 /// Where a number from a hash falls among so many.
-pub fn among(hash: u64, ways: u32) -> u32 {
-    (((hash >> 32) * u64::from(ways)) >> 32) as u32
+pub fn among(hash: u64, paths: u32) -> u32 {
+    (((hash >> 32) * u64::from(paths)) >> 32) as u32
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Explicit paths: the source names the way of each flow, and switches obey (S. Hu et al., "Explicit path control
+//! Explicit paths: the source names the path of each flow, and switches obey (S. Hu et al., "Explicit path control
 //! in commodity data centers: design and applications", USENIX NSDI 2015).
 //!
-//! Flow n (there and back, in the scenario's order) takes way `Paths[n mod length] mod ways`, in the numbers of
+//! Flow n (there and back, in the scenario's order) takes path `Paths[n mod length] mod paths`, in the numbers of
 //! [`super::sender`].  (XPath's compression of path identifiers into few table entries has no effect on packets.)
 
 use super::HostContext;
@@ -18,7 +18,7 @@ pub const SPEC: Spec = Spec {
         linux: "",
         kind: Kind::Numbers { min: 0, max: 65_535 },
         default: "0 1 2 3",
-        doc: "The way of the first flow, the second, ...; then from the front again.",
+        doc: "The path of the first flow, the second, ...; then from the front again.",
     }],
 };
 
@@ -37,7 +37,7 @@ impl XPath {
 
 impl Sender for XPath {
     fn choose(&mut self, sending: &Sending<'_>) -> u32 {
-        self.paths[sending.packet.flow as usize % self.paths.len()] % sending.ways.count()
+        self.paths[sending.packet.flow as usize % self.paths.len()] % sending.paths.count()
     }
 }
 
@@ -46,10 +46,10 @@ mod tests {
     use crate::net::routing::balance::host_bench::HostBench;
 
     #[test]
-    fn flows_take_the_ways_that_are_named() {
+    fn flows_take_the_paths_that_are_named() {
         let mut bench = HostBench::new("xpath", &[("Paths", "3 1 9")], 4);
-        let ways: Vec<_> = (0..6).map(|flow| bench.send(flow, 100)).collect();
-        assert_eq!(ways, [3, 1, 1, 3, 1, 1]);
-        assert!((0..6).all(|flow| bench.send(flow, 100) == ways[flow as usize]));
+        let paths: Vec<_> = (0..6).map(|flow| bench.send(flow, 100)).collect();
+        assert_eq!(paths, [3, 1, 1, 3, 1, 1]);
+        assert!((0..6).all(|flow| bench.send(flow, 100) == paths[flow as usize]));
     }
 }
