@@ -16,6 +16,7 @@ from ccperf.cli.app import invoke
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.runs.metrics import METRICS
 from ccperf.verify import fidelity, page, record
+from test_layers import ENGINE, PACKAGE
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -108,11 +109,42 @@ def test_documents_count_what_there_is() -> None:
     assert f"command. {more} more disciplines, which ns-3 has not" in text
 
 
-def test_every_path_that_the_readme_names_exists() -> None:
-    for document in ("README.md", "CONTRIBUTING.md", "docs/tutorial.md"):
-        text = (ROOT / document).read_text(encoding="utf-8")
-        for path in re.findall(r"`((?:python|crates|docs|tests|benchmarks)/[\w./-]+)`", text):
-            assert (ROOT / path).exists(), f"{document}: {path}"
+#: What people read, but for the log of changes, which names what is no longer.
+DOCUMENTS = sorted(
+    {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/*.md")} - {ROOT / "CHANGELOG.md"}
+)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_every_path_that_a_document_names_exists(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    examples = r"examples/(?:c|ns3|python|rust|scenarios)"
+    ours = rf"benchmarks|crates|docs|{examples}|fuzz|python|tests|tools"
+    for path in re.findall(rf"`((?:{ours})/[\w./*-]+)`", text):
+        assert list(ROOT.glob(path.rstrip("/"))), f"{document.name}: {path}"
+
+
+def test_the_map_shows_the_tree() -> None:
+    text = (ROOT / "docs/design/map.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 80
+    package, engine = ROOT / "python/ccperf", ROOT / "crates/engine/src"
+    for path in re.findall(r"`([\w./-]*[/.][\w./-]*)`", text):
+        assert any((place / path).exists() for place in (ROOT, package, engine)), path
+    tables = re.findall(r"^\| room .*?\n\n", text, re.MULTILINE | re.DOTALL)
+    for table, allowed, place in zip(tables, (PACKAGE, ENGINE), (package, engine), strict=True):
+        rows = [
+            re.findall(r"`(\w+)(?:/|\.\w+)`", row)
+            for row in re.findall(r"^\|([^|]*`[^|]*)\|", table, re.MULTILINE)
+        ]
+        rank = {room: i for i, rooms in enumerate(rows) for room in rooms}
+        for unit, used in allowed.items():
+            # What is shown in a notebook asks how.
+            for other in used - {"present.notebook", "present.figures"}:
+                here, there = rank.get(unit.partition(".")[0]), rank.get(other.partition(".")[0])
+                if here is not None and there is not None:
+                    assert there <= here, f"{unit} uses {other}, which the map has below it"
+        rooms = {path.name for path in place.iterdir() if (path / "mod.rs").exists()}
+        assert rooms <= rank.keys()
 
 
 def test_links_between_documents_lead_somewhere() -> None:
