@@ -119,7 +119,7 @@ def test_also_where_python_does_not_notice(tmp_path: Path) -> None:
     """A library that computes for minutes never comes back to Python."""
     code = (
         "import hashlib\n"
-        "from ccperf import interruption\n"
+        "from ccperf.base import interruption\n"
         "interruption.watch()\n"
         "open('begun', 'w').close()\n"
         "hashlib.pbkdf2_hmac('sha512', b'', b'', 10**9)\n"
@@ -152,7 +152,7 @@ def test_before_the_command_is_there() -> None:
 def test_copies_that_draw_pages_end_with_it(tmp_path: Path, with_what: signal.Signals) -> None:
     code = (
         "import os, time\n"
-        "from ccperf import interruption\n"
+        "from ccperf.base import interruption\n"
         "from ccperf.site.copies import mapped\n"
         "def page(number):\n"
         "    open(f'{number}.part', 'w').write(str(os.getpid()))\n"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 #: Before it imports what makes runs.
-_START = f"from ccperf import startup; startup.lightly(); from {__name__} import main; main()"
+_START = f"from ccperf.base import startup; startup.lightly(); from {__name__} import main; main()"
 
 
 class Died(RunError):
