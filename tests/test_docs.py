@@ -106,7 +106,7 @@ def test_documents_count_what_there_is() -> None:
     )
     more = len(registry.algorithms("qdisc")) - 12
     text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\n  ", " ")
-    assert f"command. {more} more disciplines, which ns-3 has not" in text
+    assert f"command. {more} more disciplines, which ns-3 does not have" in text
 
 
 #: What people read, but for the log of changes, which names what is no longer.

@@ -37,7 +37,7 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     about = tmp_path / "other_backend-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other-backend\nVersion: 1\n")
-    (about / "entry_points.txt").write_text("[ccperf.runs.backends]\nslow = other_backend:Slow\n")
+    (about / "entry_points.txt").write_text("[ccperf.backends]\nslow = other_backend:Slow\n")
     monkeypatch.syspath_prepend(tmp_path)
 
 

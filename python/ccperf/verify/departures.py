@@ -105,7 +105,7 @@ AGAINST_RFCS = (
         "ecn/TcpPrrRecovery",
     ),
     AgainstTheStandard(
-        "every retransmission timeout sets ssthresh anew, that of a segment sent again, too",
+        "every retransmission timeout sets ssthresh anew, that of a retransmitted segment, too",
         "RFC 5681 section 3.1",
         "drop/again-twice",
     ),

@@ -19,7 +19,7 @@ class AckCompression(PublishedExperiment):
     title = "ACK compression"
     group = "Network variation"
     description = (
-        "One flow over a bottleneck of 16 Mbps whose way back lets packets go in bursts only, as "
+        "One flow over a bottleneck of 16 Mbps whose return path sends packets in bursts only, as "
         "a shared medium with time slots does: every interval at most quota acknowledgments, at 1 "
         "Gbps. A good algorithm keeps its operating point: it neither takes the bursts for "
         "bandwidth nor answers each of them with a burst that overflows the queue."

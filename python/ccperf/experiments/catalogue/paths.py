@@ -40,7 +40,7 @@ STATIC: dict[str, NetworkPath] = {
 }
 
 #: Paths whose rate follows a trace in the package, by the trace's name; what has no rate of its own
-#: there (the way back) has 1 Gbps.
+#: there (the return path) has 1 Gbps.
 TRACED: dict[str, NetworkPath] = {
     "0.57mbps-poisson.trace": NetworkPath("1Gbps", "56ms", "14p", 0.0477),
     "2.64mbps-poisson.trace": NetworkPath("1Gbps", "176ms", "130p"),

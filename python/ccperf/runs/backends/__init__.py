@@ -2,7 +2,7 @@
 
 A backend declares what it can (:class:`Abilities`), and whoever depends on that asks for the
 ability, never for a name.  Another package registers one in the entry point group
-``ccperf.runs.backends``: ``name = "its.module:Class"``.
+``ccperf.backends``: ``name = "its.module:Class"``.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def known() -> dict[str, str]:
     """Module and class of each backend, by name; those of other packages after ours."""
     from importlib.metadata import entry_points
 
-    others = {each.name: each.value for each in entry_points(group="ccperf.runs.backends")}
+    others = {each.name: each.value for each in entry_points(group="ccperf.backends")}
     return _BUILT_IN | {name: place for name, place in others.items() if name not in _BUILT_IN}
 
 

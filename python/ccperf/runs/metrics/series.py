@@ -180,7 +180,7 @@ class FlowSeries:
 
     @cached_property
     def retransmissions(self) -> Floats:
-        """Segments sent again in the interval that ends at t_k."""
+        """Segments retransmitted in the interval that ends at t_k."""
         return self._samples.increase("retransmissions")
 
     @cached_property

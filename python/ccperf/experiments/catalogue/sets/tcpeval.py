@@ -143,7 +143,7 @@ TCPEVAL = NamedSet(
         ),
         Gap(
             "4.4.4",
-            "A way back of 4 Mbps, and 100 ms of buffer.",
+            "A return path of 4 Mbps, and 100 ms of buffer.",
             "the measured path has its rate both ways, 800 ms of buffer, and losses of its own",
         ),
         Gap(

@@ -82,7 +82,7 @@ OPTIONS = {
     "enableLargeDupAck": Option("bool", False, "1000 duplicate ACKs make a loss"),
     "enableLargeSynRetries": Option("bool", False, "SYNs are sent up to 10,000 times"),
     "enableLargeDataRetries": Option("bool", False, "and data"),
-    "enableFastReConnection": Option("bool", False, "SYNs are sent again after 40 us"),
+    "enableFastReConnection": Option("bool", False, "SYNs are retransmitted after 40 us"),
     "enableRandomDrop": Option("bool", False, "the first spine loses packets"),
     "randomDropRate": Option("real", 0.005, "how many"),
     "blackHoleMode": Option("uint32", 0, "it loses all: 1 by source, 2 by destination, 3 by both"),

@@ -65,7 +65,11 @@ pub const SPEC: Spec = Spec {
             "120us",
             "Beyond the least round trip: above this a path can be congested.",
         ),
-        time("BetterRtt", "80us", "Round trips shorter by this are notably better."),
+        time(
+            "BetterRtt",
+            "80us",
+            "Minimum RTT improvement: a path is notably better if its round trip is shorter by this.",
+        ),
         fraction("BetterEcn", "0.05", "Parts of marked packets less by this are notably better."),
         Param {
             ns3: "MinSent",
