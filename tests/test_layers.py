@@ -86,7 +86,8 @@ algorithms.registry    : _native algorithms.user_code base.expression errors
 scenario.chance        : algorithms.registry
 runs.recording         : _native base.wording errors
 scenario.canonical     : _native algorithms.user_code
-runs.parquet           : _native runs.recording
+runs.consistency       : _native runs.recording
+runs.parquet           : _native runs.consistency runs.recording
 scenario.fields        : algorithms.user_code base.expression
 scenario.added_delay   : scenario.fields
 scenario.profiles      : errors
@@ -108,8 +109,8 @@ experiments.catalogue  : _native algorithms.registry algorithms.roles algorithms
                          experiments.published experiments.topologies experiments.traces
                          runs.backends scenario scenario.profiles scenario.toml
 runs.flow_monitor      : errors
-runs.backends          : _native algorithms algorithms.user_code errors runs.parquet
-                         runs.recording scenario.canonical
+runs.backends          : _native algorithms algorithms.user_code errors runs.consistency
+                         runs.parquet runs.recording scenario.canonical
 runs.result            : _native algorithms.user_code base.wording errors present.figures
                          present.notebook runs.backends runs.diagnoses runs.metrics
                          scenario.canonical
@@ -119,8 +120,9 @@ evidence               : algorithms.registry algorithms.roles algorithms.user_co
                          runs.metrics runs.result scenario.chance store
 present.exporters      : algorithms.roles base.outputs errors runs.backends runs.flow_monitor
                          runs.metrics runs.result store
-store                  : algorithms.roles algorithms.user_code base.outputs errors runs.metrics
-                         runs.parquet runs.recording runs.result scenario scenario.canonical
+store                  : algorithms.roles algorithms.user_code base.outputs errors
+                         runs.consistency runs.metrics runs.parquet runs.recording runs.result
+                         scenario scenario.canonical
 experiments.what_if    : _native base.expression errors experiments.grid experiments.topologies
                          scenario
 campaign               : _native algorithms.roles algorithms.user_code base.interruption

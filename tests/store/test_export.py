@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -91,6 +93,28 @@ def test_a_wrong_format_and_an_unwritable_folder(store: Store, tmp_path: Path) -
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot be written"):
         export(store, tmp_path / "file" / "out", "csv")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of a file's size differ elsewhere")
+@pytest.mark.parametrize("format", ["csv", "parquet", "json"])
+def test_a_full_disk_is_one_line(store: Store, tmp_path: Path, format: str) -> None:
+    """A file that may not grow is as a disk that is full; what is half written is gone."""
+    assert store.ids()
+    limited = (
+        "import resource, runpy, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n"
+        "sys.argv = ['ccperf', 'export', '--db', 'benchmark.db', '-o', 'out', '--series',"
+        f" '--format', '{format}']\n"
+        "runpy.run_module('ccperf', run_name='__main__')\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", limited], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert (ended.returncode, ended.stderr) == (
+        1,
+        "error: out: cannot be written: File too large\n",
+    )
+    assert all(path.stat().st_size < 1_000 for path in (tmp_path / "out").rglob("*.*"))
 
 
 def test_series_that_are_exported_say_their_units(store: Store, tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ def test_a_small_file_that_expands_without_end_is_refused(path: Path) -> None:
         db.commit()
         claimed = db.execute(f"SELECT rows FROM series {where}").fetchone()[0]
     with Store(path, "r") as store:
-        for claims, message in ((claimed, "rows or more instead of"), (rows, "claims to be")):
+        for claims, message in ((claimed, "expands to more than"), (rows, "claims to be")):
             edit(path, f"UPDATE series SET rows = {claims} WHERE name = 'flow_samples'")
             with pytest.raises(StoreError, match=message):
                 store.load(store.ids()[0])
@@ -166,7 +166,7 @@ def test_values_that_fit_nothing_are_damage(
     for command in (COMMANDS[0], COMMANDS[1], ["diff", "latest", "latest", "--db", "x.db"]):
         status = invoke(command)
         err = capsys.readouterr().err
-        assert status == 0 or (status == 2 and ("is damaged" in err or "no run" in err)), err
+        assert status == 0 or (status in (1, 2) and ("is damaged" in err or "no run" in err)), err
 
 
 @pytest.mark.parametrize("checksums", ["right", "none"])
@@ -198,14 +198,14 @@ def test_a_table_at_which_a_library_would_end_the_process_is_damaged(
     message = "`flow_samples` cannot be read: column `time_ns` has a page that is not plain"
     assert list(check(path).damaged) == [made.id]
     assert message in check(path).damaged[made.id]
-    for command in (
-        *(["export", "--series", "--format", f, "-o", f] for f in ("csv", "parquet")),
-        ["diff", whole, made.id],
-        ["plot", made.id, "-o", "x.svg"],
-        ["site", "build", "-o", "site"],
-        ["doctor"],
+    for status, command in (
+        *((1, ["export", "--series", "--format", f, "-o", f]) for f in ("csv", "parquet")),
+        (2, ["diff", whole, made.id]),
+        (2, ["plot", made.id, "-o", "x.svg"]),
+        (1, ["site", "build", "-o", "site"]),
+        (1, ["doctor"]),
     ):
-        assert invoke([*command, "--db", "x.db"]) == (1 if command == ["doctor"] else 2), command
+        assert invoke([*command, "--db", "x.db"]) == status, command
         assert message in "".join(capsys.readouterr())
     with Store(path, "r") as store:
         assert store.load(whole).id == whole

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ccperf.cli.choice import Choice, Parameters, named
 from ccperf.cli.options import Folder, Json, databases, load_runs, writable_folder
-from ccperf.cli.output import print_json, say
+from ccperf.cli.output import print_json, say, warn
 
 
 def command(
@@ -31,23 +31,25 @@ def command(
     ] = False,
     json: Json = False,
     **parameters: Parameters,
-) -> None:
+) -> int:
     """Export runs, metrics and, on demand, series.
 
     `parquet`, `csv` and `json` write a table of runs and one of metrics; `tidy` writes one CSV with
     a row for each value and a column for each parameter. The others write a file for each run:
     `pcapng` for Wireshark (packets are simulated again), `flent`, `qlog` for qvis, iperf3's JSON,
-    `flowmonitor` for what reads ns-3's XML.
+    `flowmonitor` for what reads ns-3's XML. A run that cannot be read is left out of the tables and
+    named; exit status 1 then.
     """
     from contextlib import ExitStack
 
     from ccperf.errors import UsageError
-    from ccperf.store import Several, Store
+    from ccperf.store import DamagedRun, Several, Store
     from ccperf.store import export as tables
 
     files = databases(db)
     writable_folder(output)
     chosen = named(runs, choice, parameters, files)
+    left_out: list[DamagedRun] = []
     with ExitStack() as stack:
         store = Several([stack.enter_context(Store(path, "r")) for path in files])
         rows = store.runs()
@@ -60,7 +62,9 @@ def command(
 
                 paths = [tidy(store, rows, output / "tidy.csv")]
             else:
-                paths = tables.export(store, output, format, runs=rows, series=series)
+                paths = tables.export(
+                    store, output, format, runs=rows, series=series, leave_out=left_out.append
+                )
         else:
             from ccperf.present.exporters import export
 
@@ -68,8 +72,10 @@ def command(
                 raise UsageError("--series", f"is of the tables; `{format}` has its own series")
             each = dict.fromkeys(chosen or [row.id for row in rows])
             paths = export(format, load_runs(list(each), files), output)
+    for run in left_out:
+        warn(f"left out: {run}")
     if json:
         print_json([str(path) for path in paths])
-        return
-    for path in paths:
-        say(path)
+    else:
+        say("\n".join(map(str, paths)))
+    return 1 if left_out else 0

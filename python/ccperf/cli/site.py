@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from ccperf.cli.options import Folder, Json, databases, writable_folder
-from ccperf.cli.output import print_json, progress_bar, say
+from ccperf.cli.output import print_json, progress_bar, say, warn
 
 if TYPE_CHECKING:
     from ccperf.site import Built
@@ -26,16 +26,21 @@ def command(
     ] = None,
     output: Folder = Path("site"),
     json: Json = False,
-) -> None:
-    """Build the static site: a page a point with all its seeds, and pages that compare."""
+) -> int:
+    """Build the static site: a page a point with all its seeds, and pages that compare.
+
+    A run that cannot be read is left out and named; exit status 1 then.
+    """
     paths = databases(db)
     assert action == "build"  # the only one there is
     writable_folder(output)
     built = build_site(paths, output)
     if json:
-        print_json({**asdict(built), "index": str(built.index)})
+        left_out = {run.run: str(run.path) for run in built.left_out}
+        print_json({**asdict(built), "index": str(built.index), "left_out": left_out})
     else:
         say(built.index)
+    return 1 if built.left_out else 0
 
 
 def build_site(databases: Sequence[Path], output: Path) -> Built:
@@ -43,4 +48,7 @@ def build_site(databases: Sequence[Path], output: Path) -> Built:
     from ccperf.site import build
 
     with progress_bar("pages of runs") as progress:
-        return build(databases, output, progress=progress)
+        built = build(databases, output, progress=progress)
+    for run in built.left_out:
+        warn(f"left out: {run}")
+    return built

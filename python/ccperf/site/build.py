@@ -14,7 +14,7 @@ from ccperf.site.inventory import inventory
 from ccperf.site.memory import Memory, digest
 from ccperf.site.output import Output
 from ccperf.site.scores import Scores
-from ccperf.store import Store
+from ccperf.store import DamagedRun, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,6 +37,8 @@ class Built:
     written: int
     unchanged: int
     removed: int
+    #: Runs that cannot be read, and so have no page.
+    left_out: tuple[DamagedRun, ...] = ()
 
 
 def build(
@@ -48,8 +50,9 @@ def build(
     """Write the site of all runs in `databases` to the folder `output`.
 
     What is there already and would not change is not written again. `progress` is called with the
-    number of runs read and to read. Raises `UsageError` for a database or folder that cannot be
-    used, or without jinja2.
+    number of runs read and to read. A run that cannot be read is left out, with its seeds that can
+    . Raises `UsageError` for a database or folder that cannot be used, or
+    without jinja2.
     """
     try:
         from ccperf.site import pages  # noqa: F401
@@ -63,13 +66,24 @@ def build(
         Store(path, "r").close()  # all are databases of ours before anything is written
     target = Output(Path(output))
     with Memory(target.folder) as memory:
-        records = (record for path in paths for record in memory.records(path))
-        found = inventory(cells.gather(records), [path.name for path in paths])
-        _write_runs(found, target, memory, progress)
+        records = [record for path in paths for record in memory.records(path)]
+        is_whole = False
+        while not is_whole:
+            whole = filter(memory.is_whole, records)
+            found = inventory(cells.gather(whole), [path.name for path in paths])
+            is_whole = _write_runs(found, target, memory, progress)
         _write_common(target, memory)
         _write_overviews(found, target, memory)
     target.finish()
-    return Built(Path(output) / INDEX, found.runs, target.written, target.unchanged, target.removed)
+    left_out = [run for runs in memory.damaged.values() for run in runs.values()]
+    return Built(
+        Path(output) / INDEX,
+        found.runs,
+        target.written,
+        target.unchanged,
+        target.removed,
+        tuple(left_out),
+    )
 
 
 def _write_runs(
@@ -77,12 +91,16 @@ def _write_runs(
     target: Output,
     memory: Memory,
     progress: Callable[[int, int], None] | None,
-) -> None:
-    """Write the pages of runs that are not there yet as they would be made."""
+) -> bool:
+    """Write the pages of runs that are not there yet as they would be made.
+
+    Returns whether all could be read; those that could not are to be left out.
+    """
     from ccperf.site import work
 
     group_of = {page.id: group for group in found.groups for page in reversed(group.pages)}
     done = 0
+    is_whole = True
     jobs = []
     for page in found.pages:
         group = group_of[page.id]
@@ -94,6 +112,10 @@ def _write_runs(
     if progress and done:
         progress(done, found.runs)
     for (group, page), made in zip(jobs, work.make(jobs, memory.intact), strict=True):
+        if isinstance(made, DamagedRun):
+            memory.leave_out(made)
+            is_whole = False
+            continue
         for name, content in made:
             target.write(name, content)
         names = [name for name, _ in made]
@@ -101,6 +123,7 @@ def _write_runs(
         done += len(page.runs)
         if progress:
             progress(done, found.runs)
+    return is_whole
 
 
 def _write_overviews(found: Inventory, target: Output, memory: Memory) -> None:

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ccperf import __version__, _native
 from ccperf.evidence.cells import Record, record
@@ -27,7 +27,7 @@ from ccperf.runs.metrics import METRICS, SIZE_CLASSES
 from ccperf.runs.result import Provenance
 from ccperf.site import copies
 from ccperf.site.output import MEMORY
-from ccperf.store import RunRow, Store
+from ccperf.store import DamagedRun, RunRow, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,6 +66,8 @@ class Memory:
         self._path = folder / MEMORY
         #: The runs of each database that were read anew, and so compared with their checksums.
         self.intact: dict[Path, list[str]] = {}
+        #: The runs that cannot be read, of each database.
+        self.damaged: dict[Path, dict[str, DamagedRun]] = {}
         try:
             self._db = self._open()
         except sqlite3.Error:
@@ -123,7 +125,11 @@ class Memory:
             if run in known and known[run][0] == points:
                 _, rows, blob = known[run]
             else:
-                rows, blob = next(read)
+                found = next(read)
+                if isinstance(found, DamagedRun):
+                    self.leave_out(found)
+                    continue
+                rows, blob = found
                 self._db.execute(
                     "INSERT OR REPLACE INTO run VALUES (?, ?, ?, ?, ?)",
                     (key, run, points, rows, blob),
@@ -131,6 +137,14 @@ class Memory:
             yield from _read(_unpacked(rows), blob, database)
         gone = [(key, run) for run in known if run not in there]
         self._db.executemany("DELETE FROM run WHERE database = ? AND id = ?", gone)
+
+    def leave_out(self, run: DamagedRun) -> None:
+        """Do without a run."""
+        self.damaged.setdefault(run.path, {})[run.run] = run
+
+    def is_whole(self, record: Record) -> bool:
+        """Whether a run is not left out."""
+        return record.row.id not in self.damaged.get(record.database, ())
 
     def keeps(self, part: str, made_of: Any, target: Output) -> bool:
         """Whether a part is there as it was made of the same; its files then stay."""
@@ -162,8 +176,12 @@ class Memory:
         )
 
 
-def _anew(database: Path, runs: Sequence[str]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield what is remembered of runs, of each its points and its metrics, read from the store."""
+#: What is remembered of a run: its points, and its metrics.
+_Remembered: TypeAlias = tuple[bytes, bytes]
+
+
+def _anew(database: Path, runs: Sequence[str]) -> Iterator[_Remembered | DamagedRun]:
+    """Yield what is remembered of each run, read from the store."""
     workers = copies.worth(len(runs), _WORTH_PROCESSES)
     size = _TOGETHER if workers > 1 else max(1, len(runs))
     parts = [runs[start : start + size] for start in range(0, len(runs), size)]
@@ -171,10 +189,17 @@ def _anew(database: Path, runs: Sequence[str]) -> Iterator[tuple[bytes, bytes]]:
         yield from found
 
 
-def _remembered(database: Path, runs: Sequence[str]) -> list[tuple[bytes, bytes]]:
+def _remembered(database: Path, runs: Sequence[str]) -> list[_Remembered | DamagedRun]:
     with Store(database, "r") as store:
-        found = (list(_from_store(store, run, database)) for run in runs)
-        return [(_packed(_written(records)), _blob(records[0].metrics)) for records in found]
+        return [_of_run(store, run, database) for run in runs]
+
+
+def _of_run(store: Store, run: str, database: Path) -> _Remembered | DamagedRun:
+    try:
+        records = list(_from_store(store, run, database))
+    except DamagedRun as damaged:
+        return damaged
+    return _packed(_written(records)), _blob(records[0].metrics)
 
 
 def _from_store(store: Store, run: str, database: Path) -> Iterator[Record]:
@@ -259,10 +284,7 @@ def _package() -> str:
     """Return a hash of all that decides what a site looks like."""
     digest = hashlib.sha256(f"{__version__} {_native.ENGINE_HASH} {_NAMES}".encode())
     root = Path(str(files("ccperf")))
-    parts = ("site", "figures", "metrics", "evidence", "catalogue", "verify")
-    for folder in (*parts, "published.py", "what_if.py", "data/engine.wasm"):
-        place = root / folder
-        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-            if path.is_file() and path.suffix != ".pyc":
-                digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and path.suffix not in (".pyc", ".so", ".pyd"):
+            digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes())
     return digest.hexdigest()

@@ -10,7 +10,7 @@ from ccperf.site import copies, drawing
 from ccperf.site.naming import slug
 from ccperf.site.pages import prepare, run_page
 from ccperf.site.views import RunView
-from ccperf.store import Store
+from ccperf.store import DamagedRun, Store
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ Files = list[tuple[str, str]]
 
 def make(
     jobs: Sequence[tuple[Group, Page]], intact: Mapping[Path, Collection[str]]
-) -> Iterator[Files]:
+) -> Iterator[Files | DamagedRun]:
     """Yield the files of each page, in their order, made on as many cores as there are.
 
     Runs that are `intact` were compared with their checksums before, those of each database.
@@ -81,12 +81,20 @@ _jobs: list[tuple[Group, Page]] = []
 _stores = Stores()
 
 
-def _made(index: int) -> Files:
+def _made(index: int) -> Files | DamagedRun:
     return page_files(*_jobs[index], _stores)
 
 
-def page_files(group: Group, page: Page, stores: Stores) -> Files:
-    """Return the files of a page of runs: itself, its picture, its series, and what it says."""
+def page_files(group: Group, page: Page, stores: Stores) -> Files | DamagedRun:
+    """Return the files of a page of runs, or the run for which there can be none."""
+    try:
+        return _files(group, page, stores)
+    except DamagedRun as damaged:
+        return damaged
+
+
+def _files(group: Group, page: Page, stores: Stores) -> Files:
+    """Return the page itself, its picture, its series, and what it says."""
     shown = page.record
     first = _of(page, stores.of(shown.database).load(page.id, drawn=True))
     files: Files = []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ccperf.store.opening import StoreError, StoreWriteError, experiment_name
+from ccperf.store.opening import DamagedRun, StoreError, StoreWriteError, experiment_name
 from ccperf.store.packing import PackedRun, pack
 from ccperf.store.several import Several
 from ccperf.store.store import RunRow, Store
 
 __all__ = [
+    "DamagedRun",
     "PackedRun",
     "RunRow",
     "Several",

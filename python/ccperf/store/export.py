@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import FileIO
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import arro3.core as arrow
@@ -13,11 +14,13 @@ from ccperf.base.outputs import may_write, table, whole
 from ccperf.errors import RunError, UsageError, unknown
 from ccperf.runs.metrics import METRICS
 from ccperf.runs.recording import TABLES
+from ccperf.store.opening import DamagedRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from ccperf.runs.recording import Recording
     from ccperf.store.several import Several
     from ccperf.store.store import RunRow, Store
 
@@ -55,13 +58,16 @@ def export(
     *,
     runs: Iterable[RunRow] | None = None,
     series: bool = False,
+    leave_out: Callable[[DamagedRun], None] | None = None,
 ) -> list[Path]:
     """Write `runs` (default: all) to `folder` and return the files written.
 
     `runs.*` has a row for each run and point, `metrics.*` one for each value, with its unit; join
     them on `run`.  With `series` every run's recording follows as `series/<run>/<table>.*`.
-    Files of an earlier export are replaced, each as a whole.  Raises `UsageError` for an unknown
-    format or where another file is in the way, and `RunError` if something cannot be written.
+    Files of an earlier export are replaced, each as a whole.  A run that cannot be read is told to
+    `leave_out`, and the others are written; without that it is raised.  Raises `UsageError` for an
+    unknown format or where another file is in the way, and `RunError` if something cannot be
+    written.
     """
     if format not in get_args(Format):
         raise UsageError("format", unknown("format", format, get_args(Format)))
@@ -82,32 +88,50 @@ def export(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(str(folder), f"cannot be written: {error.strerror or error}") from error
+    written: list[Path] = []
+    left_out: set[str] = set()
+    of_metrics: list[tuple[Any, ...]] = []
     try:
+        for run_id in ids:
+            try:
+                metrics = list(_metric_rows(store, run_id))
+                recording = store.recording(run_id) if series else None
+            except DamagedRun as damaged:
+                if leave_out is None:
+                    raise
+                leave_out(damaged)
+                left_out.add(run_id)
+                continue
+            of_metrics += metrics
+            if recording is not None:
+                written += _write_series(folder / "series" / run_id, format, recording)
+        rows = [run for run in rows if run.id not in left_out]
         about_runs = {name: [read(run) for run in rows] for name, read in _RUN_COLUMNS.items()}
+        about_metrics = {
+            name: [row[i] for row in of_metrics] for i, name in enumerate(_METRIC_COLUMNS)
+        }
         _write(folder / f"runs.{format}", format, about_runs)
-        _write(folder / f"metrics.{format}", format, _metric_columns(store, ids))
-        for run_id in series_of:
-            target = folder / "series" / run_id
-            target.mkdir(parents=True, exist_ok=True)
-            recording = store.recording(run_id)
-            for name in recording.tables:
-                with whole(target / f"{name}.{format}") as path:
-                    _write_table(path, format, recording.arrow(name))
+        _write(folder / f"metrics.{format}", format, about_metrics)
     except OSError as error:
         raise RunError(f"{folder}: cannot be written: {error.strerror or error}") from error
-    return list(targets)
+    return [folder / f"runs.{format}", folder / f"metrics.{format}", *written]
 
 
-def _metric_columns(store: Store | Several, ids: Sequence[str]) -> dict[str, list[Any]]:
-    rows = [
-        (run_id, scope, subject, name, METRICS[name].unit if name in METRICS else None, value)
-        for run_id in ids
-        for tables in [store.metrics(run_id)]
-        for scope, table in tables.by_scope.items()
-        for subject, values in table.items()
-        for name, value in values.items()
-    ]
-    return {column: [row[i] for row in rows] for i, column in enumerate(_METRIC_COLUMNS)}
+def _metric_rows(store: Store | Several, run_id: str) -> Iterator[tuple[Any, ...]]:
+    for scope, columns in store.metrics(run_id).by_scope.items():
+        for subject, values in columns.items():
+            for name, value in values.items():
+                unit = METRICS[name].unit if name in METRICS else None
+                yield run_id, scope, subject, name, unit, value
+
+
+def _write_series(folder: Path, format: Format, recording: Recording) -> Iterator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in recording.tables:
+        path = folder / f"{name}.{format}"
+        with whole(path) as draft:
+            _write_table(draft, format, recording.arrow(name))
+        yield path
 
 
 def _write(path: Path, format: Format, columns: dict[str, list[Any]]) -> None:
@@ -125,10 +149,10 @@ def _write(path: Path, format: Format, columns: dict[str, list[Any]]) -> None:
 
 def _write_table(path: Path, format: Format, table: arrow.Table) -> None:
     if format == "parquet":
-        with path.open("wb") as file:
+        with _File(path) as file:
             write_parquet(table, file, compression="zstd(3)")
     elif format == "csv":
-        with path.open("wb") as file:
+        with _File(path) as file:
             write_csv(table, file, header=True)
     else:
         names = table.column_names
@@ -136,6 +160,29 @@ def _write_table(path: Path, format: Format, table: arrow.Table) -> None:
         rows = [dict(zip(names, row, strict=True)) for row in values]
         with path.open("w", encoding="utf-8") as file:
             json.dump(rows, file, allow_nan=False, ensure_ascii=False)
+
+
+class _File(FileIO):
+    """A new file for a library that panics, or speaks of something else, where one is not written.
+
+    What is wrong is told once it is done.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "wb")
+        self._error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._error = self._error or error
+            return memoryview(data).nbytes
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+        if self._error:
+            raise self._error
 
 
 def _json_values(column: arrow.ChunkedArray) -> list[Any]:

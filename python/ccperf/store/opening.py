@@ -30,6 +30,21 @@ class StoreError(UsageError):
     """A database that cannot be used: not there, not ours, damaged, too new, or locked."""
 
 
+class DamagedRun(StoreError):
+    """One run of a database that cannot be read; others can."""
+
+    def __init__(self, path: Path, run: str, why: str) -> None:
+        message = f"is damaged: run {run} of it cannot be read ({why})"
+        super().__init__(str(path), f"{message}; see `ccperf doctor --db {path}`")
+        self.path = path
+        self.run = run
+        self.why = why
+
+    def __reduce__(self) -> tuple[type[DamagedRun], tuple[Path, str, str]]:
+        """Travel between processes."""
+        return DamagedRun, (self.path, self.run, self.why)
+
+
 class StoreWriteError(RunError):
     """A result that could not be stored, e.g. because the disk is full; what is stored stays."""
 

@@ -16,11 +16,19 @@ from ccperf.algorithms import roles
 from ccperf.algorithms.user_code.names import as_stored, label, without_paths
 from ccperf.errors import CcperfError
 from ccperf.runs import parquet
+from ccperf.runs.consistency import Expected
 from ccperf.runs.metrics import MetricTables
 from ccperf.runs.recording import OPTIONAL_TABLES
 from ccperf.runs.result import Provenance, Result, canonical_json, title
 from ccperf.store import checksums, metric_text
-from ccperf.store.opening import StoreError, StoreWriteError, connect, experiment_name, trouble
+from ccperf.store.opening import (
+    DamagedRun,
+    StoreError,
+    StoreWriteError,
+    connect,
+    experiment_name,
+    trouble,
+)
 from ccperf.store.packing import PackedRun, pack
 
 if TYPE_CHECKING:
@@ -302,7 +310,7 @@ class Store:
         """
         found = self.parquet(run_id)
         with self._reading(run_id):
-            return parquet.decode(found, self.series(run_id), drawn=drawn)
+            return self._decoded(run_id, found, drawn)
 
     def parquet(self, run_id: str) -> dict[str, bytes]:
         """Return the tables of a run's recording as Parquet files; KeyError if there is no run."""
@@ -338,13 +346,16 @@ class Store:
             raise self._no_run(run_id)
         row = rows[0]
         stored = self.scenario(run_id)
+        recording = self.recording(run_id, drawn=drawn)
+        metrics = self.metrics(run_id)
         with self._reading(run_id):
+            Expected(stored).check_subjects(metrics.flow, metrics.link, recording)
             scenario = _scenario(stored)
         return Result(
             id=row.id,
             scenario=scenario,
-            recording=self.recording(run_id, drawn=drawn),
-            metrics=self.metrics(run_id),
+            recording=recording,
+            metrics=metrics,
             provenance=row.provenance,
             experiment=row.experiment,
             parameters=row.parameters,
@@ -362,12 +373,11 @@ class Store:
             raise self._no_run(run_id)
         found = self._stored_series(run_id)
         with self._reading(run_id):
-            rows = self.series(run_id)
             needed = {name: blob for name, blob in found.items() if name not in OPTIONAL_TABLES}
             return Result(
                 id=row.id,
                 scenario=_scenario(self._stored_scenario(run_id)),
-                recording=parquet.decode(needed, rows, drawn=True),
+                recording=self._decoded(run_id, needed, drawn=True),
                 metrics=MetricTables(),
                 provenance=row.provenance,
                 experiment=row.experiment,
@@ -389,6 +399,11 @@ class Store:
             ).fetchone()
             scenario: dict[str, Any] = without_paths(json.loads(text))
             return scenario
+
+    def _decoded(self, run_id: str, files: Mapping[str, bytes], drawn: bool) -> Recording:
+        """A recording, which may be that of the run's scenario. Raises ValueError."""
+        expected = Expected(self._stored_scenario(run_id))
+        return parquet.decode(files, self.series(run_id), drawn=drawn, expected=expected)
 
     def _stored_series(self, run_id: str) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
@@ -433,11 +448,10 @@ class Store:
     def _damaged(self, run_id: str, error: BaseException) -> StoreError:
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             return StoreError(str(self.path), trouble(error))
-        what = f"run {run_id} of it" if run_id else "it"
         text = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        message = (
-            f"is damaged: {what} cannot be read ({text}); see `ccperf doctor --db {self.path}`"
-        )
+        if run_id:
+            return DamagedRun(self.path, run_id, text)
+        message = f"is damaged: it cannot be read ({text}); see `ccperf doctor --db {self.path}`"
         return StoreError(str(self.path), message)
 
     def _compare(self, run_id: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ccperf import __version__, _native
 from ccperf.algorithms.user_code.names import PLUGIN
@@ -93,7 +93,7 @@ class Native:
             found = sandbox.simulate(lowered, user_code, packets=packets, progress=progress)
             if progress:
                 progress(1.0)
-            return Recording(found)
+            return _of_user_code(found, scenario)
         try:
             simulation = _native.Simulation(lowered, packets)
             stop_ns = simulation.stop_ns
@@ -107,3 +107,19 @@ class Native:
         if progress:
             progress(1.0)
         return Recording(tables)
+
+
+def _of_user_code(tables: Mapping[str, Any], scenario: Runnable) -> Recording:
+    """What the process of user code has left, which anything in it may have written."""
+    from ccperf.runs.consistency import Expected
+    from ccperf.runs.recording import Recording, RecordingError
+
+    try:
+        recording = Recording(tables)
+        Expected(scenario.parsed).check(recording)
+    except RecordingError as error:
+        names = " or ".join(scenario.user_code)
+        raise RunError(
+            f"{names} failed: what its process left is no recording ({error})"
+        ) from error
+    return recording
