@@ -50,7 +50,7 @@ def seconds(wanted: list[Point], cluster: Cluster | None) -> tuple[float, float]
 
 def once(wanted: list[Point], cluster: Cluster | None) -> tuple[float, float]:
     """Wall and processor time of one campaign."""
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "runs.db") as store:
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "runs.db", "a") as store:
         executor = cluster.executor if cluster else None
         started, used = time.perf_counter(), processor_seconds()
         report = campaign.run(wanted, store, NATIVE, jobs=1, executor=executor)

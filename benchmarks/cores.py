@@ -50,7 +50,7 @@ def processor_seconds() -> float:
 def store_all(wanted: list[Point], jobs: int) -> tuple[float, float]:
     """Make runs into a database that is thrown away; wall and processor time in seconds."""
     used = processor_seconds()
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "runs.db") as store:
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "runs.db", "a") as store:
         started = time.perf_counter()
         report = campaign.run(wanted, store, NATIVE, jobs=jobs)
         assert report.ok, report.failures

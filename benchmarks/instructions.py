@@ -67,7 +67,7 @@ class Counter:
     def count(self, scenario: Scenario) -> int:
         """Instructions of simulating a scenario from its beginning to its end."""
         engine, module = self._module
-        store = wasmtime.Store(engine)
+        store = wasmtime.Store(engine, "a")
         store.set_fuel(_ENOUGH)
         exports = wasmtime.Instance(store, module, []).exports(store)
         text = json.dumps(scenario.canonical()).encode()

@@ -35,7 +35,7 @@ def main(pages: int) -> None:
         database, output = Path(folder) / "runs.db", Path(folder) / "site"
         runs = list(_runs(pages))
         *most, last = runs
-        with Store(database) as store:
+        with Store(database, "a") as store:
             for run in most:
                 store.add(run)
         print(f"{len(most):,} runs on {pages} pages")
@@ -46,7 +46,7 @@ def main(pages: int) -> None:
         print(f"{len(sizes):,} files, {total:.1f} MB, {1e6 * total / len(most):,.0f} B a run")
         nothing = _processor(lambda: site.build([database], output))
         print(f"nothing new: {nothing:.2f} s")
-        with Store(database) as store:
+        with Store(database, "a") as store:
             store.add(last)
         one = _processor(lambda: site.build([database], output))
         print(f"one new run: {one:.2f} s")

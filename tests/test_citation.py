@@ -89,7 +89,7 @@ def test_one_seed_is_one_seed() -> None:
 
 def test_the_command_counts_repetitions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = [result(seed=1), result(seed=2), result("TcpCubic", seed=3)]
-    with Store(tmp_path / "runs.db") as store:
+    with Store(tmp_path / "runs.db", "a") as store:
         for run in runs:
             store.add(run)
     assert invoke(["cite", runs[0].id, "--db", str(tmp_path / "runs.db")]) == 0

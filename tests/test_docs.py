@@ -31,13 +31,14 @@ def follow(document: str, capsys: pytest.CaptureFixture[str]) -> tuple[str, int]
     page = (ROOT / "docs" / document).read_text(encoding="utf-8")
     run = ""
     commands = 0
+    names: dict[str, object] = {"__name__": "document"}
     for language, text in re.findall(r"^```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
         if language == "toml":
             name = re.match(r"# (\S+)\n", text)
             assert name is not None
             Path(name[1]).write_text(text)
         elif language == "python":
-            exec(compile(text, document, "exec"), {"__name__": "document"})
+            exec(compile(text, document, "exec"), names)
         elif language == "console":
             for line in text.splitlines():
                 assert line.startswith("$ ccperf "), line
@@ -83,6 +84,22 @@ def test_the_page_about_evidence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert follow("evidence.md", capsys)[1] == 6
+
+
+def test_the_page_about_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    follow("python.md", capsys)
+    pyplot.close("all")
+    printed = capsys.readouterr().out
+    assert "and 2 more" in printed
+    assert "verdict" in printed
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    assert printed.splitlines()[0] in page
+    assert {path.name for path in Path().iterdir()} == {"rtt.pdf", "throughput.pdf", "together.pdf"}
 
 
 def test_the_load_balancer_that_is_shown_is_one_file_and_one_line() -> None:

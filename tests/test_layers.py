@@ -70,12 +70,14 @@ _PACKAGE = """
 _native                :
 errors                 :
 base.wording           :
+base.columns           :
 base.expression        :
 runs.diagnoses         : _native algorithms.registry runs.recording
 base.outputs           : errors
 base.interruption      :
 base.startup           :
 base.lazy              :
+base.libraries         : errors
 data                   :
 experiments.grid       : base.expression errors
 scenario.toml          : errors
@@ -84,7 +86,7 @@ algorithms             :
 algorithms.user_code   : _native algorithms base.expression errors
 algorithms.registry    : _native algorithms.user_code base.expression errors
 scenario.chance        : algorithms.registry
-runs.recording         : _native base.wording errors
+runs.recording         : _native base.libraries base.wording errors
 scenario.canonical     : _native algorithms.user_code
 runs.consistency       : _native runs.recording
 runs.parquet           : _native runs.consistency runs.recording
@@ -93,11 +95,12 @@ scenario.added_delay   : scenario.fields
 scenario.profiles      : errors
 scenario.workload      : scenario.added_delay scenario.fields
 runs.metrics           : _native errors scenario.canonical
-present.figures        : _native base.outputs base.wording errors runs.diagnoses runs.metrics
+present.figures        : _native base.libraries base.outputs base.wording errors runs.diagnoses
+                         runs.metrics
 present.notebook       : errors present.figures
-scenario               : _native algorithms.user_code base.wording errors present.notebook
-                         scenario.added_delay scenario.canonical scenario.fields scenario.profiles
-                         scenario.toml scenario.workload
+scenario               : _native algorithms.user_code base.libraries base.wording errors
+                         present.notebook scenario.added_delay scenario.canonical scenario.fields
+                         scenario.profiles scenario.toml scenario.workload
 experiments.topologies : _native algorithms.user_code base.wording errors scenario scenario.toml
 experiments.programs   : _native algorithms.registry base.expression base.lazy base.outputs
                          base.wording data errors experiments.topologies experiments.traces
@@ -111,13 +114,14 @@ experiments.catalogue  : _native algorithms.registry algorithms.roles algorithms
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.user_code errors runs.consistency
                          runs.parquet runs.recording scenario.canonical
-runs.result            : _native algorithms.user_code base.wording errors present.figures
-                         present.notebook runs.backends runs.diagnoses runs.metrics
+runs.result            : _native algorithms.user_code base.libraries base.wording errors
+                         present.figures present.notebook runs.backends runs.diagnoses runs.metrics
                          scenario.canonical
 present.citation       : algorithms.registry base.wording data experiments.catalogue runs.backends
-evidence               : algorithms.registry algorithms.roles algorithms.user_code base.expression
-                         base.wording errors experiments.grid present.figures present.notebook
-                         runs.metrics runs.result scenario.chance store
+evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
+                         base.columns base.expression base.libraries base.outputs base.wording
+                         errors experiments.catalogue experiments.grid present.figures
+                         present.notebook runs.metrics runs.result scenario.chance store
 present.exporters      : algorithms.roles base.outputs errors runs.backends runs.flow_monitor
                          runs.metrics runs.result store
 store                  : algorithms.roles algorithms.user_code base.outputs errors
@@ -138,19 +142,21 @@ verify                 : _native algorithms.registry base.interruption base.outp
                          runs.metrics scenario scenario.profiles
 site                   : _native algorithms.registry algorithms.roles base.expression base.outputs
                          base.wording data errors evidence experiments.catalogue
-                         experiments.published experiments.what_if present.citation
-                         present.figures present.reproduce runs.backends runs.diagnoses
-                         runs.metrics runs.result store verify
-api                    : algorithms.user_code base.outputs campaign errors experiments.catalogue
-                         present.notebook runs.backends
+                         experiments.published experiments.what_if present.citation present.figures
+                         present.reproduce runs.backends runs.diagnoses runs.metrics runs.result
+                         store verify
+api                    : algorithms.roles algorithms.user_code base.columns base.expression
+                         base.libraries base.outputs base.wording campaign campaign.plan errors
+                         evidence experiments.catalogue experiments.grid present.notebook
+                         runs.backends runs.metrics site store
 include                :
 cli                    : _native algorithms.registry algorithms.roles algorithms.user_code
-                         base.expression base.interruption base.outputs base.startup base.wording
-                         campaign campaign.plan data errors evidence experiments.catalogue
-                         experiments.grid experiments.programs experiments.topologies
-                         experiments.what_if present.citation present.exporters present.figures
-                         present.reproduce runs.backends runs.diagnoses runs.metrics scenario
-                         scenario.toml site store verify
+                         base.columns base.expression base.interruption base.outputs base.startup
+                         base.wording campaign campaign.plan data errors evidence
+                         experiments.catalogue experiments.grid experiments.programs
+                         experiments.topologies experiments.what_if present.citation
+                         present.exporters present.figures present.reproduce runs.backends
+                         runs.diagnoses runs.metrics scenario scenario.toml site store verify
 __main__               : cli
 """
 

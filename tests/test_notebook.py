@@ -109,7 +109,7 @@ def test_a_scenario_shows_its_network_and_flows(result: ccperf.Result, frames: N
 
 
 def test_a_comparison_shows_what_differs(tmp_path: Path, frames: None) -> None:  # noqa: ARG001
-    with Store(tmp_path / "runs.db") as store:
+    with Store(tmp_path / "runs.db", "a") as store:
         for cc in ("TcpNewReno", "TcpVegas"):
             for k in (1, 2):
                 store.add(ccperf.run("aqm", cc=cc, k=k, qdisc="fifo", stop_time="1s"))
@@ -172,7 +172,7 @@ def test_a_campaign_has_one_bar_in_a_notebook(displayed: list[str], tmp_path: Pa
         seeds=[None],
         stop_time="1s",
     )
-    with Store(tmp_path / "runs.db") as store:
+    with Store(tmp_path / "runs.db", "a") as store:
         report = campaign.run(points, store, backends.get("native"))
     assert len(report.made) == 2
     assert ["50 %" in text for text in displayed] == [False, True, False]

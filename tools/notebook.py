@@ -8,9 +8,11 @@ A notebook server would do the same; this needs nothing besides the package.
 from __future__ import annotations
 
 import ast
+import base64
 import contextlib
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,30 +51,36 @@ print(f"{samples.rows} samples, at most {samples['cwnd_bytes'].max() / 1448:.0f}
     ),
     (
         "markdown",
-        """Is a difference real? Three seeds at four points each, compared in pairs.""",
+        """Many runs at once, on all cores: `grid` takes one value or several of everything. What it
+returns has data frames (`runs.to_pandas()`, a row for each run and flow), comparisons and
+figures.""",
     ),
     (
         "code",
-        """from pathlib import Path
-from tempfile import TemporaryDirectory
-
-from ccperf.evidence import cells
-from ccperf.evidence.compare import compare
-from ccperf.store import Store
-
-with TemporaryDirectory() as folder:
-    database = Path(folder) / "runs.db"
-    with Store(database) as store:
-        for cc in ("TcpNewReno", "TcpCubic", "TcpBbr"):
-            for buffer in ("0.25", "0.5", "1", "2"):
-                for seed in (1, 2, 3):
-                    store.add(
-                        ccperf.run(
-                            "buffer_sizing", cc=cc, seed=seed, buffer=buffer, stop_time="5s"
-                        )
-                    )
-    sides = cells.by_algorithm(cells.read([database]), ["TcpNewReno", "TcpCubic", "TcpBbr"])
-compared = compare(sides, ["mean_est_qdelay_l4"], each=True)
+        """runs = ccperf.grid(
+    "buffer_sizing",
+    cc=["newreno", "cubic", "bbr"],
+    buffer=[0.25, 0.5, 1, 2],
+    k=1,
+    seed=range(1, 4),
+    stop_time="5s",
+)
+runs""",
+    ),
+    (
+        "markdown",
+        """A metric against a parameter, with confidence intervals: Matplotlib axes, with your
+styles and fonts.""",
+    ),
+    ("code", """axes = runs.plot(x="buffer", y="mean_est_qdelay_l4")"""),
+    (
+        "markdown",
+        """Is a difference real? Seeds are compared in pairs; `each=True` has a row for each
+point.""",
+    ),
+    (
+        "code",
+        """compared = runs.compare(baseline="newreno", metric="mean_est_qdelay_l4", each=True)
 compared""",
     ),
     ("code", """compared.plot("mean_est_qdelay_l4")"""),
@@ -135,7 +143,24 @@ def _run(source: str, names: dict[str, Any], count: int) -> list[dict[str, Any]]
                 "metadata": {},
             }
         )
-    return outputs
+    return outputs + _pictures()
+
+
+def _pictures() -> list[dict[str, Any]]:
+    """The figures of pyplot that a cell has left open, as notebooks show them."""
+    if "matplotlib.pyplot" not in sys.modules:
+        return []
+    from matplotlib import pyplot
+
+    found = []
+    for number in pyplot.get_fignums():
+        drawn = io.BytesIO()
+        pyplot.figure(number).savefig(drawn, format="png", dpi=100)
+        picture = base64.b64encode(drawn.getvalue()).decode()
+        data = {"image/png": picture, "text/plain": ["<Figure>"]}
+        found.append({"output_type": "display_data", "data": data, "metadata": {}})
+    pyplot.close("all")
+    return found
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
-    from ccperf.api import run, simulate
+    from ccperf.api.many import bench, compare, grid
+    from ccperf.api.one import run, simulate
+    from ccperf.api.runs import Runs
     from ccperf.runs.recording import Recording
     from ccperf.runs.result import Result
     from ccperf.scenario import Scenario
@@ -25,9 +27,13 @@ __all__ = [
     "QueueDisc",
     "Recording",
     "Result",
+    "Runs",
     "Scenario",
     "Store",
     "__version__",
+    "bench",
+    "compare",
+    "grid",
     "run",
     "simulate",
 ]
@@ -38,10 +44,14 @@ _HOME = {
     "QueueDisc": "ccperf.algorithms",
     "Recording": "ccperf.runs.recording",
     "Result": "ccperf.runs.result",
+    "Runs": "ccperf.api.runs",
     "Scenario": "ccperf.scenario",
     "Store": "ccperf.store",
-    "run": "ccperf.api",
-    "simulate": "ccperf.api",
+    "bench": "ccperf.api.many",
+    "compare": "ccperf.api.many",
+    "grid": "ccperf.api.many",
+    "run": "ccperf.api.one",
+    "simulate": "ccperf.api.one",
 }
 
 

@@ -29,6 +29,15 @@ class UsageError(CcperfError, ValueError):
         self.message = message
 
 
+class UnknownKey(CcperfError, KeyError):
+    """A name that a mapping has not; the message has those that it has."""
+
+    exit_status = 2
+
+    def __str__(self) -> str:  # not quoted, as that of KeyError is
+        return str(self.args[0])
+
+
 class Problem(NamedTuple):
     """One thing wrong with a scenario: the field's path (``flows[0].stop``), and what to do."""
 

@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_second_call_makes_only_what_is_missing(path: Path) -> None:
     backend = ScriptedBackend()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         first = campaign.run(points(range(3)), store, backend, jobs=2)
         second = campaign.run(points(range(5)), store, backend, jobs=2)
     assert sorted(backend.simulated) == [0, 1, 2, 3, 4]
@@ -42,7 +42,7 @@ def test_a_second_call_makes_only_what_is_missing(path: Path) -> None:
 
 
 def test_another_version_of_the_backend_runs_anew(path: Path) -> None:
-    with Store(path) as store:
+    with Store(path, "a") as store:
         campaign.run(points(range(2)), store, ScriptedBackend())
         report = campaign.run(points(range(2)), store, ScriptedBackend(version="2"))
     assert len(report.made) == 2
@@ -52,7 +52,7 @@ def test_another_version_of_the_backend_runs_anew(path: Path) -> None:
 def test_the_outcome_does_not_depend_on_the_number_of_jobs(
     path: Path, tmp_path: Path, jobs: int
 ) -> None:
-    with Store(path) as ours, Store(tmp_path / "reference.db") as reference:
+    with Store(path, "a") as ours, Store(tmp_path / "reference.db", "a") as reference:
         report = campaign.run(points(range(6)), ours, ScriptedBackend(seconds=0.01), jobs=jobs)
         for point in points(range(6)):
             reference.add(campaign.simulate(point, ScriptedBackend()))
@@ -73,14 +73,14 @@ def test_a_run_is_stored_while_the_next_one_is_under_way(path: Path) -> None:
                     time.sleep(0.01)
             return super().simulate(scenario, **options)
 
-    with Store(path) as store:
+    with Store(path, "a") as store:
         report = campaign.run(points(range(4)), store, Waiting(), jobs=1)
     assert report.ok, report.failures
 
 
 def test_a_failing_run_is_reported_and_the_others_go_on(path: Path) -> None:
     backend = ScriptedBackend(failing_seeds=frozenset({1, 3}))
-    with Store(path) as store:
+    with Store(path, "a") as store:
         report = campaign.run(points(range(5)), store, backend, jobs=2)
         assert not report.ok
         assert len(store.runs()) == len(report.made) == 3
@@ -100,7 +100,7 @@ def test_points_that_are_the_same_run_share_it(path: Path) -> None:
         Point(small_scenario(), "aqm", {"k": "1"}),
         Point(small_scenario(label="other"), "single_flow", {}),
     ]
-    with Store(path) as store:
+    with Store(path, "a") as store:
         report = campaign.run(same, store, backend)
         assert len(report.run_ids) == 1
         assert backend.simulated == [42]
@@ -120,7 +120,7 @@ def test_runs_go_side_by_side(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         return simulate(self, *args, **kwargs)
 
     monkeypatch.setattr(ScriptedBackend, "simulate", together)
-    with Store(path) as store:
+    with Store(path, "a") as store:
         assert campaign.run(points(range(8)), store, ScriptedBackend(), jobs=4).ok
 
 
@@ -145,7 +145,7 @@ class Watcher(campaign.Silent):
 def test_progress_is_told(path: Path) -> None:
     watcher = Watcher()
     backend = ScriptedBackend(failing_seeds=frozenset({2}))
-    with Store(path) as store:
+    with Store(path, "a") as store:
         campaign.run(points(range(1)), store, backend)
         campaign.run(points(range(3)), store, backend, progress=watcher)
     assert watcher.begun == (2, 1)
@@ -160,7 +160,7 @@ def test_the_bar_writes_to_stderr_only(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)  # no bar is drawn into a file
-    with Store(path) as store:
+    with Store(path, "a") as store:
         backend = ScriptedBackend(failing_seeds=frozenset({1}))
         campaign.run(points(range(3)), store, backend, progress=campaign.Bar("bench"))
     out, err = capsys.readouterr()
@@ -174,7 +174,7 @@ def test_of_nothing_to_do_there_is_no_bar(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with Store(path) as store:
+    with Store(path, "a") as store:
         campaign.run(points(range(3)), store, ScriptedBackend())
         capsys.readouterr()
         campaign.run(points(range(3)), store, ScriptedBackend(), progress=campaign.Bar("bench"))
@@ -193,7 +193,7 @@ from ccperf.store import Store
 points = [
     campaign.Point(small_scenario(seed=seed), "aqm", {{"seed": str(seed)}}) for seed in range(40)
 ]
-with Store({path!r}) as store:
+with Store({path!r}, "a") as store:
     report = campaign.run(points, store, ScriptedBackend(seconds=0.1), jobs=2)
 print(len(report.made), report.interrupted, report.ok, flush=True)
 """
@@ -227,7 +227,7 @@ def resumed(path: Path, tmp_path: Path) -> tuple[int, Any]:
     """Finish the campaign; return how many runs were there, and the report."""
     before = stored(path)
     backend = ScriptedBackend()
-    with Store(path) as store, Store(tmp_path / "whole.db") as whole:
+    with Store(path, "a") as store, Store(tmp_path / "whole.db", "a") as whole:
         report = campaign.run(points(range(40)), store, backend)
         campaign.run(points(range(40)), whole, ScriptedBackend())
         assert len(backend.simulated) == 40 - before

@@ -47,7 +47,7 @@ def assert_alike(one: Store, other: Store) -> None:
 
 def test_a_worker_killed_in_mid_run_loses_nothing(tmp_path: Path, cluster: Processes) -> None:
     wanted = points(60)
-    with Store(tmp_path / "here.db") as here, Store(tmp_path / "there.db") as there:
+    with Store(tmp_path / "here.db", "a") as here, Store(tmp_path / "there.db", "a") as there:
         assert campaign.run(wanted, here, NATIVE).ok
 
         with (
@@ -65,7 +65,7 @@ def test_a_scheduler_that_goes_away_leaves_what_was_finished(
     tmp_path: Path, cluster: Processes
 ) -> None:
     wanted = points(300)
-    with Store(tmp_path / "runs.db") as store:
+    with Store(tmp_path / "runs.db", "a") as store:
         with (
             in_the_middle(tmp_path / "runs.db", lambda: cluster.kill(cluster.scheduler)),
             Cluster(cluster.address, NATIVE) as remote,
@@ -131,7 +131,7 @@ def test_a_failing_run_says_why_and_the_others_are_made(tmp_path: Path, cluster:
     gone = tmp_path / "gone.py"
     gone.write_text((EXAMPLES / "python" / "mycca.py").read_text())
     wanted = [*points(3), point("8Mbps", f"{gone}:MyCca")]
-    with Store(tmp_path / "runs.db") as store, Cluster(cluster.address, NATIVE) as remote:
+    with Store(tmp_path / "runs.db", "a") as store, Cluster(cluster.address, NATIVE) as remote:
 
         def executor(progress: campaign.JobProgress) -> campaign.Executor:
             gone.unlink()
@@ -196,7 +196,7 @@ def test_the_command_says_once_that_its_scheduler_was_killed(
 ) -> None:
     """And what is to be typed names the scheduler."""
     database = tmp_path / "runs.db"
-    with Store(database):
+    with Store(database, "a"):
         pass
     command = [sys.executable, "-m", "ccperf", "run", "aqm", "--cc", "cubic", "--k", "1"]
     command += ["--qdisc", "codel", "--jitter", "10ms", "--seed", "1..300"]

@@ -129,7 +129,7 @@ def test_runs_are_made_with_the_credentials_of_dasks_configuration(
     made, settings = encrypted
     settings = {**settings, "distributed.comm.require-encryption": scheme == "dask"}
     where = made.address.replace("tls", scheme)
-    with dask.config.set(settings), Store(tmp_path / "runs.db") as store:
+    with dask.config.set(settings), Store(tmp_path / "runs.db", "a") as store:
         with Cluster(where, NATIVE) as cluster:
             report = campaign.run(points(3), store, NATIVE, executor=cluster.executor)
         assert report.ok

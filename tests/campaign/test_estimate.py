@@ -46,7 +46,7 @@ def test_bytes_are_those_of_a_database_within_a_factor(tmp_path: Path) -> None:
     """What a run leaves depends on how its series compress."""
     settings = {"qlen": "20p", "rtts": ["15ms"] * 2, "cc": ["TcpCubic"] * 2, "stop_time": "15s"}
     points = [Point(dumbbell(rate=f"{8 + i}Mbps", **settings)) for i in range(6)]
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "x.db", "a") as store:
         assert campaign.run(points, store, NATIVE).ok
     made = (tmp_path / "x.db").stat().st_size
     assert made / 3 <= estimate([(point.scenario, 1) for point in points]).bytes <= 3 * made

@@ -61,7 +61,7 @@ def test_a_job_and_its_outcome_are_plain_data(point: Point) -> None:
 
 def test_other_processes_make_the_same_database(tmp_path: Path) -> None:
     native = backends.get("native")
-    with Store(tmp_path / "here.db") as here, Store(tmp_path / "there.db") as there:
+    with Store(tmp_path / "here.db", "a") as here, Store(tmp_path / "there.db", "a") as there:
         local = campaign.run(points(), here, native)
         remote = campaign.run(points(), there, native, executor=Processes)
         assert local.ok

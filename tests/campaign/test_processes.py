@@ -41,9 +41,9 @@ def contents(path: Path) -> dict[str, str]:
 
 def test_processes_store_what_threads_do(tmp_path: Path) -> None:
     many = points(MANY)
-    with Store(tmp_path / "processes.db") as store:
+    with Store(tmp_path / "processes.db", "a") as store:
         assert campaign.run(many, store, NATIVE, jobs=2).ok
-    with Store(tmp_path / "threads.db") as store:
+    with Store(tmp_path / "threads.db", "a") as store:
         report = campaign.run(
             many, store, NATIVE, executor=lambda progress: LocalExecutor(NATIVE, 2, progress)
         )

@@ -254,7 +254,7 @@ def test_seeds_that_change_nothing_are_said_to(capsys: pytest.CaptureFixture[str
 def test_tables_become_data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     made: dict[str, Any] = {}
     module = types.SimpleNamespace(DataFrame=lambda table: made.setdefault("table", table))
-    monkeypatch.setattr(ccperf.runs.recording, "import_module", lambda _: module)
+    monkeypatch.setattr(ccperf.base.libraries, "import_module", lambda _: module)
     table = ccperf.run("aqm", cc="cubic", k=1, stop_time="60ms").recording.flows
     # The one takes a `dict` for columns, the other what has Arrow's interface.
     assert table.to_pandas() is table

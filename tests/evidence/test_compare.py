@@ -191,7 +191,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "runs.db"
     engine = backends.get("native")
     experiment = catalogue.get("aqm")
-    with Store(path) as store:
+    with Store(path, "a") as store:
         for cc in ("TcpNewReno", "TcpBbr"):
             for seed in (1, 2, 3):
                 for stop_time in ("1s", "2s"):

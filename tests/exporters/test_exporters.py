@@ -220,7 +220,7 @@ def test_a_tidy_table_has_a_row_a_value_and_a_column_a_parameter(
     result: Result, tmp_path: Path
 ) -> None:
     other = made("TcpCubic", k="1")
-    with Store(tmp_path / "runs.db") as store:
+    with Store(tmp_path / "runs.db", "a") as store:
         store.add(result)
         store.add(other)
         path = tidy(store, store.runs(), tmp_path / "out" / "tidy.csv")
@@ -267,7 +267,7 @@ def test_the_command_exports_runs_or_all(
     result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with Store("runs.db") as store:
+    with Store("runs.db", "a") as store:
         store.add(result)
     assert invoke(["export", "--db", "runs.db", "--format", "tidy"]) == 0
     assert invoke(["export", result.id[:6], "--db", "runs.db", "--format", "flent"]) == 0

@@ -58,7 +58,7 @@ def results() -> Iterator[Result]:
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("store") / "benchmark_TcpNewReno.db"
-    with Store(path) as store:
+    with Store(path, "a") as store:
         for result in results():
             store.add(result)
     return path

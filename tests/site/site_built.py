@@ -12,7 +12,7 @@ from ccperf.store import Store
 
 def built(place: Path, runs: Iterable[Result]) -> Path:
     """Store the runs in an empty folder, and return the folder of their site."""
-    with Store(place / "runs.db") as store:
+    with Store(place / "runs.db", "a") as store:
         for run in runs:
             store.add(run)
     site.build([place / "runs.db"], place / "site")

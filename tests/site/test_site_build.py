@@ -37,7 +37,7 @@ def run(seed: int, experiment: str | None = "aqm") -> Result:
 def small(tmp_path: Path) -> Path:
     """A database with two runs."""
     path = tmp_path / "benchmark_TcpNewReno.db"
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(run(1))
         store.add(run(2))
     return path
@@ -90,7 +90,7 @@ def test_a_new_run_rewrites_only_what_mentions_it(small: Path, tmp_path: Path) -
     site.build([small], folder)
     before = times(folder)
     added = run(3)
-    with Store(small) as store:
+    with Store(small, "a") as store:
         store.add(added)
     site.build([small], folder)
     after = times(folder)
@@ -114,7 +114,7 @@ def test_a_run_that_is_gone_takes_its_series_along(small: Path, tmp_path: Path) 
     folder = tmp_path / "site"
     site.build([small], folder)
     gone = run(2).id
-    with Store(small) as store:
+    with Store(small, "a") as store:
         store.delete(gone)
     built = site.build([small], folder)
     assert built.removed == 1
@@ -124,7 +124,7 @@ def test_a_run_that_is_gone_takes_its_series_along(small: Path, tmp_path: Path) 
 def test_a_page_that_is_gone_leaves_nothing(small: Path, tmp_path: Path) -> None:
     folder = tmp_path / "site"
     site.build([small], folder)
-    with Store(small) as store:
+    with Store(small, "a") as store:
         for seed in (1, 2):
             store.delete(run(seed).id)
     site.build([small], folder)
@@ -150,7 +150,7 @@ def test_an_interrupted_build_is_finished_by_the_next(
     from ccperf.present.figures import svg
 
     folder = tmp_path / "site"
-    with Store(small) as store:
+    with Store(small, "a") as store:
         store.add(run(3, experiment="aqm_of_mine"))
     draw = svg.draw_all
     calls = 0
@@ -243,14 +243,14 @@ def test_a_memory_knows_no_paths(small: Path, tmp_path: Path) -> None:
 
 def test_one_run_in_two_databases_has_one_page(small: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.db"
-    with Store(other) as store:
+    with Store(other, "a") as store:
         store.add(run(1))
     assert site.build([small, other], tmp_path / "site").runs == 2
 
 
 def test_a_run_of_two_experiments_is_listed_by_both(tmp_path: Path) -> None:
     path = tmp_path / "both.db"
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(run(1))
         store.add(run(1, experiment="aqm_of_mine"))
     folder = tmp_path / "site"
@@ -261,7 +261,7 @@ def test_a_run_of_two_experiments_is_listed_by_both(tmp_path: Path) -> None:
 
 
 def test_an_empty_database_gives_an_index_that_says_what_to_do(tmp_path: Path) -> None:
-    Store(tmp_path / "empty.db").close()
+    Store(tmp_path / "empty.db", "a").close()
     built = site.build([tmp_path / "empty.db"], tmp_path / "site")
     assert "ccperf bench" in built.index.read_text()
 

@@ -35,7 +35,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two experiments, three algorithms, three seeds; and one with names that want to be code."""
     engine = backends.get("native")
     path = tmp_path_factory.mktemp("comparison") / "runs.db"
-    with Store(path) as store:
+    with Store(path, "a") as store:
         for name, grid in (
             (
                 "aqm",
@@ -418,7 +418,7 @@ def test_what_a_build_remembers_of_comparisons_is_what_it_would_find_anew(
     engine = backends.get("native")
     experiment = catalogue.get("competition")
     options = {"against": "TcpCubic", "seed": 4, "stop_time": "2s"}
-    with Store(copy) as store:
+    with Store(copy, "a") as store:
         for cc in ALGORITHMS:
             scenario = experiment.scenario(cc, **options)
             result = Result.of(

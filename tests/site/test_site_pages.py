@@ -385,7 +385,7 @@ def test_values_that_are_ns_3_s_doing_link_to_what_it_does(tmp_path: Path, publi
     bottleneck["forward"]["device_queue"] = "1000p"
     unseen = Scenario.model_validate(written)
     results = [Result.of(each, engine.simulate(each), engine) for each in (bbr, unseen)]
-    with Store(tmp_path / "runs.db") as store:
+    with Store(tmp_path / "runs.db", "a") as store:
         for result in results:
             store.add(result)
     site.build([tmp_path / "runs.db"], tmp_path / "site")
@@ -408,7 +408,7 @@ def test_a_page_has_at_most_one_static_picture(folder: Path, tmp_path: Path) -> 
     """Also where a run has completion times, which stand below its series over time."""
     scenario = catalogue.get("incast").scenario("TcpNewReno", stop_time="1s")
     engine = backends.get("native")
-    with Store(tmp_path / "incast.db") as store:
+    with Store(tmp_path / "incast.db", "a") as store:
         store.add(Result.of(scenario, engine.simulate(scenario), engine))
     site.build([tmp_path / "incast.db"], tmp_path / "site")
     pages = [*folder.rglob("*.html"), *(tmp_path / "site").rglob("*.html")]

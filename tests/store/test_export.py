@@ -27,7 +27,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
-    store = Store(tmp_path / "benchmark.db")
+    store = Store(tmp_path / "benchmark.db", "a")
     backend = ScriptedBackend()
     for seed in (1, 2):
         scenario = small_scenario(flows=2, seed=seed)

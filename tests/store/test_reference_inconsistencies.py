@@ -26,7 +26,7 @@ def stored(path: Path) -> list[str]:
     """Two runs with other rates and so other network tables."""
     settings = {"qlen": "20p", "rtts": ["15ms"] * 2, "cc": ["TcpCubic"] * 2, "stop_time": "2s"}
     points = [campaign.Point(dumbbell(rate=rate, **settings)) for rate in ("8Mbps", "16Mbps")]
-    with Store(path) as store:
+    with Store(path, "a") as store:
         return campaign.run(points, store, NATIVE).run_ids
 
 

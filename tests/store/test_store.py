@@ -75,7 +75,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_a_result_comes_back_the_same(path: Path) -> None:
     made = result(k="2", qdisc="FifoQueueDisc")
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
     with Store(path, "r") as store:
         loaded = store.load(made.id)
@@ -109,7 +109,7 @@ def test_the_engine_gives_the_same_bytes_on_any_number_of_threads(tmp_path: Path
     ]
     stored = []
     for jobs in (1, 4):
-        with Store(tmp_path / f"{jobs}.db") as store:
+        with Store(tmp_path / f"{jobs}.db", "a") as store:
             report = campaign.run(map(campaign.Point, scenarios), store, native, jobs=jobs)
             assert report.ok
             stored.append([store.parquet(run) for run in report.run_ids])
@@ -132,7 +132,7 @@ def test_the_id_is_of_what_the_outcome_depends_on() -> None:
 
 
 def test_runs_are_filtered(path: Path) -> None:
-    with Store(path) as store:
+    with Store(path, "a") as store:
         for seed in (1, 2):
             store.add(result(seed=seed, k="2"))
         store.add(result(flows=1, seed=1, experiment=None))
@@ -149,7 +149,7 @@ def test_runs_are_filtered(path: Path) -> None:
 
 def test_one_run_may_be_a_point_of_several_experiments(path: Path) -> None:
     made = result(k="2")
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
         store.add(made)
         store.add_point(made.id, "steady_state_single_flow", {"path": "static.default"})
@@ -163,7 +163,7 @@ def test_one_run_may_be_a_point_of_several_experiments(path: Path) -> None:
 
 
 def test_ids_are_found_by_their_beginning(path: Path) -> None:
-    with Store(path) as store:
+    with Store(path, "a") as store:
         made = [result(seed=seed) for seed in range(20)]
         for one in made:
             store.add(one)
@@ -177,7 +177,7 @@ def test_ids_are_found_by_their_beginning(path: Path) -> None:
 
 def test_deleting_a_run_leaves_nothing_of_it(path: Path) -> None:
     made = result()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
         store.delete(made.id)
         assert not store.has(made.id)
@@ -191,7 +191,7 @@ def test_deleting_a_run_leaves_nothing_of_it(path: Path) -> None:
 
 def test_a_failed_add_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = result()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         monkeypatch.setattr(
             Store, "_insert_point", lambda *_: (_ for _ in ()).throw(RuntimeError("full"))
         )
@@ -204,7 +204,7 @@ def test_a_failed_add_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_readers_read_while_a_writer_writes(path: Path) -> None:
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(result(seed=0))
         done = threading.Event()
         seen: list[int] = []
@@ -235,7 +235,7 @@ def digest(path: Path) -> bytes:
 
 
 def test_nothing_but_the_database_is_left(path: Path) -> None:
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(result())
     with Store(path, mode="r") as store:
         assert len(list(store.runs())) == 1
@@ -243,8 +243,8 @@ def test_nothing_but_the_database_is_left(path: Path) -> None:
 
 
 def test_closing_one_of_two_writers_leaves_the_other_writing(path: Path) -> None:
-    with Store(path) as first:
-        with Store(path) as second:
+    with Store(path, "a") as first:
+        with Store(path, "a") as second:
             second.add(result(seed=1))
             first.add(result(seed=2))
         first.add(result(seed=3))
@@ -274,16 +274,16 @@ def test_another_program_s_database_is_refused(path: Path, mode: str) -> None:
 
 
 def test_a_newer_schema_is_refused(path: Path) -> None:
-    Store(path).close()
+    Store(path, "a").close()
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
     with pytest.raises(StoreError, match="use a newer ccperf"):
-        Store(path)
+        Store(path, "a")
 
 
 def test_an_older_schema_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = result()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
     from ccperf.store import opening as module
 
@@ -295,7 +295,7 @@ def test_an_older_schema_is_brought_up_to_date(path: Path, monkeypatch: pytest.M
         assert store.load(made.id).recording.equals(made.recording)
     assert digest(path) == before
     assert list(path.parent.iterdir()) == [path]
-    with Store(path) as store:
+    with Store(path, "a") as store:
         assert store.load(made.id).recording.equals(made.recording)
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("SELECT note FROM run").fetchall() == [(None,)]
@@ -304,7 +304,7 @@ def test_an_older_schema_is_brought_up_to_date(path: Path, monkeypatch: pytest.M
 
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
     path.touch()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         assert store.runs() == []
 
 
@@ -316,13 +316,13 @@ def test_reading_a_missing_database_says_so_and_makes_none(path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"missing/x\.db: cannot be opened"):
-        Store(tmp_path / "missing" / "x.db")
+        Store(tmp_path / "missing" / "x.db", "a")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_runs_know_who_took_part_also_those_of_an_older_file(path: Path) -> None:
     met = {"aut": "TcpCubic", "against": "TcpNewReno", "k": "2"}
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(result(seed=1, aut="TcpNewReno", k="2"))
         store.add(result(seed=2, **met))
         store.add(result(seed=3, experiment=None))
@@ -333,7 +333,7 @@ def test_runs_know_who_took_part_also_those_of_an_older_file(path: Path) -> None
         for column in ("under_test", "against"):
             db.execute(f"ALTER TABLE point DROP COLUMN {column}")
         db.execute(f"PRAGMA user_version = {schema.MIGRATIONS.index(schema._ROLES)}")
-    with Store(path) as store:
+    with Store(path, "a") as store:
         assert [run.seed for run in store.runs(under_test="TcpCubic")] == [2]
         assert [run.seed for run in store.runs(under_test="TcpNewReno")] == [1]
         assert [run.seed for run in store.runs(against="TcpNewReno")] == [2]
@@ -372,7 +372,7 @@ def test_a_checksum_is_that_of_the_rows_in_order_as_json_writes_them(name: str) 
 
 def test_series_are_loaded_without_what_they_do_not_need(path: Path) -> None:
     made = result(k="2", qdisc="FifoQueueDisc")
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
     with Store(path, "r") as store:
         loaded = store.load_series(made.id)
@@ -386,7 +386,7 @@ def test_series_are_loaded_without_what_they_do_not_need(path: Path) -> None:
 
 def test_series_that_are_damaged_are_not_loaded(path: Path) -> None:
     made = result()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
     with closing(sqlite3.connect(path)) as database:
         # As many bytes, of which one is another.
@@ -402,7 +402,7 @@ def test_series_that_are_damaged_are_not_loaded(path: Path) -> None:
 
 def test_what_is_drawn_is_read_without_the_rest(path: Path) -> None:
     made = result()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
         drawn = store.load(made.id, drawn=True)
     for name, table in made.recording.tables.items():
@@ -417,7 +417,7 @@ def test_what_is_drawn_is_read_without_the_rest(path: Path) -> None:
 
 def test_metrics_of_before_they_were_packed_are_read_as_they_were(path: Path) -> None:
     made = [result(flows=2, seed=seed, k="2") for seed in (1, 2)]
-    with Store(path) as store:
+    with Store(path, "a") as store:
         for one in made:
             store.add(one)
         reduced = store.reduced_metrics()
@@ -430,7 +430,7 @@ def test_metrics_of_before_they_were_packed_are_read_as_they_were(path: Path) ->
             for run, values in again.items():
                 assert values == pytest.approx(reduced[run], rel=1e-14)
     # And beside new ones, in one file.
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.delete(made[0].id)
         store.add(made[0])
         assert [store.metrics(one.id) for one in made] == [one.metrics for one in made]
@@ -439,7 +439,7 @@ def test_metrics_of_before_they_were_packed_are_read_as_they_were(path: Path) ->
 
 def test_a_flipped_metric_of_before_they_were_packed_is_noticed(path: Path) -> None:
     made = result()
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
     older(path)
     with closing(sqlite3.connect(path)) as db, db:
@@ -466,10 +466,10 @@ def test_a_metric_that_is_no_number_is_named() -> None:
 
 def test_sql_has_a_row_a_metric_of_runs_old_and_new(path: Path) -> None:
     made = [result(flows=2, seed=seed, k="2") for seed in (1, 2)]
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made[0])
     older(path)
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made[1])
     query = "SELECT subject, name, value FROM metric_value WHERE run_id = ? AND scope = 'flow'"
     for one in made:

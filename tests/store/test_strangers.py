@@ -49,7 +49,7 @@ def results(count: int = 3) -> list[Result]:
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    with Store("x.db") as store:
+    with Store("x.db", "a") as store:
         for result in results():
             store.add(result)
     return tmp_path / "x.db"
@@ -70,7 +70,7 @@ def rename_run(new: str) -> Callable[[Path], None]:
         edit(path, *(f"UPDATE {table} SET {column} = '{new}'" for table, column in columns.items()))
 
     def one_run(path: Path) -> None:
-        with Store(path) as store:
+        with Store(path, "a") as store:
             for run in store.ids()[1:]:
                 store.delete(run)
         change(path)
@@ -184,7 +184,7 @@ def test_a_table_at_which_a_library_would_end_the_process_is_damaged(
         blob = encode(table)
         return blob.replace(plain, claimed, 1) if table.name == "flow_samples" else blob
 
-    with monkeypatch.context() as patched, Store(path) as store:
+    with monkeypatch.context() as patched, Store(path, "a") as store:
         patched.setattr(parquet, "encode_table", crafted)
         whole, made = store.ids()[0], results(4)[3]
         store.add(made)
@@ -355,7 +355,7 @@ def test_in_a_large_file_damage_is_noticed_when_it_is_read_and_by_doctor(
 def test_runs_of_before_the_checksums_are_read_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     made = results(1)[0]
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(made)
     new = sqlite3.connect(path)
     with closing(new), closing(sqlite3.connect(tmp_path / "v2.db")) as old:
@@ -393,7 +393,7 @@ def test_a_locked_database_is_said_to_be_locked_at_once(
 
 def test_a_full_disk_is_no_wrong_usage(path: Path) -> None:
     """What was stored stays, and the error has the status of a run that failed."""
-    with Store(path) as store:
+    with Store(path, "a") as store:
         (pages,) = store._db.execute("PRAGMA page_count").fetchone()
         store._db.execute(f"PRAGMA max_page_count = {pages}")
 
@@ -427,7 +427,7 @@ def test_the_copy_of_a_file_in_use_without_its_log(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys\n"
         "from ccperf.store import Store\n"
-        "Store(sys.argv[1])\n"
+        "Store(sys.argv[1], 'a')\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", script, str(tmp_path / "x.db")])

@@ -54,7 +54,7 @@ def test_a_file_edited_before_it_is_loaded_ends_the_campaign(tmp_path: Path) -> 
     name = aimd(tmp_path, 0.3)
     points = [Point(scenario(name, seed=seed)) for seed in range(1, 6)]
     backend = EditedOnTheWay(lambda: aimd(tmp_path, 0.9))
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "x.db", "a") as store:
         report = campaign.run(points, store, backend, jobs=1)
         assert store.runs() == []
     assert not report.ok
@@ -165,7 +165,7 @@ def test_no_path_reaches_the_database_or_the_pages(
     options = ["--k", "1", "--qdisc", "codel", "--stop-time", "200ms", "--db", "x.db"]
     assert invoke(["run", "aqm", "--cc", name, *options]) == 0
     queue = with_qdisc(f"{EXAMPLES}/python/myqdisc.py:MyQueue", cc=name)
-    with Store("x.db") as store:
+    with Store("x.db", "a") as store:
         store.add(campaign.simulate(Point(queue), get("native")))
         found = store.runs()
         loaded = [store.load(run.id) for run in found]
@@ -192,7 +192,7 @@ def test_a_run_of_the_database_runs_again_where_its_file_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = campaign.simulate(Point(scenario(aimd(tmp_path, 0.5))), get("native"))
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "x.db", "a") as store:
         store.add(made)
         loaded = store.load(made.id)
     monkeypatch.chdir(tmp_path)
@@ -204,7 +204,7 @@ def test_a_database_of_before_loses_its_paths_when_it_is_read(tmp_path: Path) ->
     result: Result = campaign.simulate(
         Point(scenario(aimd(tmp_path, 0.5)), "aqm", {"aut": "TcpCubic"}), get("native")
     )
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "x.db", "a") as store:
         store.add(result)
     absolute = "/home/ann/cca/aimd.py:Aimd"
     with closing(sqlite3.connect(tmp_path / "x.db")) as db:

@@ -361,7 +361,7 @@ def test_the_campaign_goes_on(tmp_path: Path) -> None:
         (tmp_path / what).mkdir()
         names.append(python_class(tmp_path / what, PYTHON[what][0]))
     points = [campaign.Point(scenario(name)) for name in names]
-    with Store(tmp_path / "runs.db") as store:
+    with Store(tmp_path / "runs.db", "a") as store:
         report = campaign.run(points, store, get("native"), jobs=2)
         assert len(report.made) == 1
         assert len(report.failures) == 3

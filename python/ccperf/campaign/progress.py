@@ -108,6 +108,13 @@ def bar_if_seen(title: str) -> Progress:
     return Bar(title) if sys.stderr.isatty() else Silent()
 
 
+def bar(*, show: bool = True) -> Progress:
+    """A bar wherever there is one to look at it: in a notebook, in a terminal."""
+    if not show:
+        return Silent()
+    return in_notebook() or bar_if_seen("")
+
+
 class Bar:
     """A bar on stderr over all runs, and one below for each run that takes a while."""
 

@@ -180,7 +180,7 @@ def command(
     done: dict[str, Path] = {}
     with running.executor(backend) as executor:
         for name in algorithms:
-            with Store(targets[name]) as store:
+            with Store(targets[name], "a") as store:
                 points = [p for repeated in wanted.pop(name) for p in repeated.points()]
                 report = run_campaign(
                     points, store, backend, running, title=label(name), executor=executor

@@ -58,7 +58,7 @@ def command(
     from ccperf.cli.options import databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells, gate
-    from ccperf.evidence.chosen import choose
+    from ccperf.evidence.chosen import choose, metrics_named
     from ccperf.evidence.compare import compare
     from ccperf.experiments.catalogue import answer
 
@@ -74,12 +74,12 @@ def command(
         given = databases(db)
         names = _algorithms(items, given, versions=versions)
         if names is None:
-            return compare_runs(items, given, metrics_named(metric), format)
+            return compare_runs(items, given, metrics_named(metric, "--metric"), format)
         found = choose(given, experiment=experiment, at=at)
         sides = cells.by_algorithm(found, names)
     if len(sides) < 2:
         raise UsageError("items", f"name at least two to compare; there is {', '.join(sides)}")
-    chosen, gated = metrics_named(metric), [each.metric for each in gates]
+    chosen, gated = metrics_named(metric, "--metric"), [each.metric for each in gates]
     comparison = compare(
         sides,
         lambda name: list(dict.fromkeys((*(chosen or answer(name).metrics), *gated))),
@@ -142,17 +142,3 @@ def _algorithms(
     if len(names) < 2:
         raise UsageError("--versions", f"there is only one of {names[0]}")
     return names
-
-
-def metrics_named(text: str) -> list[str]:
-    """The metrics of `--metric`; none if it is not given."""
-    from ccperf.errors import UsageError, unknown
-    from ccperf.evidence.chosen import words
-    from ccperf.runs.metrics import METRICS, named
-
-    if text == "all":
-        return list(METRICS)
-    for name in words(text):
-        if named(name) is None:
-            raise UsageError("--metric", unknown("metric", name, METRICS))
-    return words(text)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from ccperf.algorithms import roles
 from ccperf.cli.alike import of_results
-from ccperf.cli.comparison import digits
 from ccperf.cli.options import load_runs
 from ccperf.cli.output import note, note_findings, print_json, say
 
@@ -23,6 +22,7 @@ def compare_runs(
     """Single runs side by side: by default all metrics, without a word on chance."""
     from ccperf.cli.formats import render
     from ccperf.errors import UsageError
+    from ccperf.evidence.text import digits
     from ccperf.runs.metrics import METRICS, named
 
     if len(items) < 2:

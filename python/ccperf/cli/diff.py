@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters, exactly
 from ccperf.cli.options import Json, databases
-from ccperf.cli.output import print_json, say, table
+from ccperf.cli.output import print_json, say
 
 
 def command(

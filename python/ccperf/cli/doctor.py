@@ -11,9 +11,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ccperf.base.columns import table
 from ccperf.base.wording import counted
 from ccperf.cli.options import Json
-from ccperf.cli.output import note, print_json, progress_bar, say, table
+from ccperf.cli.output import note, print_json, progress_bar, say
 from ccperf.errors import UsageError
 
 

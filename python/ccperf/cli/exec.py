@@ -85,7 +85,7 @@ def command(
     from ccperf.cli.run import simulate_one
     from ccperf.store import Store
 
-    with Store(target) as store:
+    with Store(target, "a") as store:
         result = simulate_one(Point(scenario, *labels(line)), backend, packets)
         store.add(result)
     for path, file in files.items():

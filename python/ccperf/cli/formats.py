@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from ccperf.cli.output import table
+from ccperf.base.columns import table
 
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 _LATEX = str.maketrans(

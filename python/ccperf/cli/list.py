@@ -8,8 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ccperf.base.columns import table
 from ccperf.cli import things
-from ccperf.cli.output import print_json, say, table
+from ccperf.cli.output import print_json, say
 from ccperf.errors import UsageError, unknown
 
 #: The width of a usual terminal, the most that a column takes, and the least that a summary gets.

@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from ccperf.base.columns import table
+
 if TYPE_CHECKING:
     from ccperf.runs.result import Result
 
@@ -92,22 +94,6 @@ def progress_bar(title: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(file=sys.stderr)) as bar:
         task = bar.add_task(title, total=None, visible=False)
         yield lambda done, total: bar.update(task, completed=done, total=total, visible=True)
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Columns aligned by blanks: numbers to the right, texts to the left."""
-    lines = [list(head), *(list(row) for row in rows)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    numeric = [
-        len(lines) > 1 and all(_is_number(line[i]) for line in lines[1:]) for i in range(len(head))
-    ]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(line, widths, numeric, strict=True)
-        ).rstrip()
-        for line in lines
-    )
 
 
 def metric_tables(result: Result) -> str:
@@ -207,16 +193,6 @@ def number(metric: str, value: float) -> str:
 def parameters_text(parameters: Mapping[str, Any]) -> str:
     """``aut=TcpNewReno k=5``."""
     return " ".join(f"{name}={value}" for name, value in parameters.items())
-
-
-def _is_number(text: str) -> bool:
-    if not text:
-        return True
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def overview(results: Sequence[Result], differ: Sequence[str]) -> str:

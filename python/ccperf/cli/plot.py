@@ -14,8 +14,7 @@ from ccperf.cli.output import print_json, say
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from ccperf.evidence.cells import Cell
-    from ccperf.present.figures import Axis, Figure
+    from ccperf.present.figures import Figure
     from ccperf.runs.result import Result
 
 
@@ -50,6 +49,8 @@ def command(
     algorithm with the 95 % confidence interval of its means. Where runs are chosen and nothing else
     is said, it is the figure of their experiment: its first headline over its x axis.
     """
+    from ccperf.evidence import sweeps
+    from ccperf.evidence.chosen import metrics_named
     from ccperf.experiments.catalogue import answer
     from ccperf.present import figures
 
@@ -67,7 +68,8 @@ def command(
     if is_default and all(answer(cell.point.experiment).shape == "time" for cell in chosen):
         names = ["time_series"]
     elif chosen:
-        _save(_sweeps(chosen, sweep, metric, base), formats, output, width, json)
+        drawn = sweeps.sweeps(chosen, sweep, metrics_named(metric, "--metric"), base)
+        _save(drawn, formats, output, width, json)
         return
     ids = named(runs, choice, parameters, databases(db))
     if not ids:
@@ -133,134 +135,6 @@ def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figu
         )
         for name in names
     }
-
-
-def _sweeps(chosen: Sequence[Cell], parameter: str, metric: str, base: str) -> dict[str, Figure]:
-    """One figure for each metric and each combination of the other parameters."""
-    from dataclasses import replace
-
-    from ccperf.base.outputs import file_name
-    from ccperf.cli.compare import metrics_named
-    from ccperf.evidence.chosen import Algorithms
-    from ccperf.experiments.catalogue import answer
-    from ccperf.present import figures
-    from ccperf.runs.metrics import named
-
-    metrics = metrics_named(metric)
-    if base:
-        records = [record for cell in chosen for record in cell.records.values()]
-        there = Algorithms([r.row for r in records], dict.fromkeys(r.database for r in records))
-        base = there.one(base, "--base")
-    follow = _following(chosen)
-    groups: dict[tuple[str, ...], list[Cell]] = {}
-    for cell in chosen:
-        point = dict(cell.point.parameters)
-        over = parameter or answer(cell.point.experiment).over
-        if over in point:
-            others = [
-                f"{name}-{value}"
-                for name, value in point.items()
-                if name != over and name not in follow[cell.point.experiment]
-            ]
-            groups.setdefault((cell.point.experiment, over, *others), []).append(cell)
-    if not groups:
-        message = f"no run of that choice has a parameter `{parameter}`"
-        raise UsageError("--sweep", message if parameter else "name a parameter")
-    drawn: dict[str, Figure] = {}
-    for (experiment, over, *others), members in groups.items():
-        place = [experiment, *others]
-        axis, at = _axis(over, members)
-        for name in metrics or answer(experiment).metrics[:1]:
-            lines: dict[str, list[tuple[float, float, float | None]]] = {}
-            for cell in members:
-                found = _against(cell, members, name, base) if base else _mean(cell, name)
-                if found:
-                    x = at[dict(cell.point.parameters)[over]]
-                    lines.setdefault(cell.algorithm, []).append((x, *found))
-            definition = named(name)
-            if definition and base:
-                definition = replace(definition, name=f"{name}_over_{base}", unit="1")
-            has_line = any(len(points) > 1 for points in lines.values())
-            if definition and (has_line or (lines and parameter)):
-                figure = figures.sweep(definition, axis, lines)
-                drawn[file_name([*place, figure.name])] = figure
-    if not drawn:
-        raise UsageError("runs", "no line of that choice has two points with values")
-    return drawn
-
-
-def _following(chosen: Sequence[Cell]) -> dict[str, set[str]]:
-    """The parameters of each experiment that follow from its others."""
-    from ccperf.experiments.catalogue import EXPERIMENTS
-
-    points: dict[str, list[dict[str, str]]] = {}
-    for cell in chosen:
-        points.setdefault(cell.point.experiment, []).append(dict(cell.point.parameters))
-    return {
-        name: EXPERIMENTS[name].following(found) if name in EXPERIMENTS else set()
-        for name, found in points.items()
-    }
-
-
-def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, float]]:
-    """The x axis, and where each value is: quantities at their size, words in their order."""
-    from ccperf.present.figures import Axis
-
-    values = list(dict.fromkeys(dict(cell.point.parameters)[parameter] for cell in members))
-    try:
-        sizes = {value: _number(parameter, value) for value in values}
-    except UsageError:
-        return Axis(parameter, labels=tuple(values)), {v: float(i) for i, v in enumerate(values)}
-    return Axis(parameter, sizes[values[0]][1]), {v: size for v, (size, _) in sizes.items()}
-
-
-def _mean(cell: Cell, metric: str) -> tuple[float, float | None] | None:
-    """Mean over the seeds, and the half width of its interval."""
-    from ccperf.evidence.summary import summarise
-
-    values = [found[metric] for found in cell.metrics.values() if metric in found]
-    if not values:
-        return None
-    summary = summarise(values)
-    return summary.mean, summary.half_width
-
-
-def _against(
-    cell: Cell, members: Sequence[Cell], metric: str, base: str
-) -> tuple[float, float | None] | None:
-    """The factor over the base at the same point, and the longer arm of its interval."""
-    import math
-
-    from ccperf.evidence.paired import difference
-
-    of_base = next((c for c in members if c.algorithm == base and c.point == cell.point), None)
-    if of_base is None:
-        return None
-    pairs = [
-        (of_base.metrics[seed][metric], found[metric])
-        for seed, found in cell.metrics.items()
-        if metric in found and metric in of_base.metrics.get(seed, {})
-    ]
-    if not pairs:
-        return None
-    found = difference([a for a, _ in pairs], [b for _, b in pairs], "ratio")
-    return (math.exp(found.size), found.half_width) if math.isfinite(found.size) else None
-
-
-def _number(parameter: str, text: str) -> tuple[float, str]:
-    """A parameter's value with its unit: a number, a time in ms, a rate in Mbps."""
-    from ccperf import _native
-
-    for parse, unit, scale in (
-        (float, "", 1.0),
-        (_native.parse_time, "ms", 1e6),
-        (_native.parse_rate, "Mbps", 1e6),
-    ):
-        try:
-            return parse(text) / scale, unit
-        except ValueError:
-            continue
-    raise UsageError("--sweep", f"`{parameter}` is no quantity: it is `{text}` there")
 
 
 def _save(

@@ -247,7 +247,7 @@ class Job:
 
         target = db or self.default_db
         writable_file(target, "--db")
-        with Store(target) as store:
+        with Store(target, "a") as store:
             if packets:
                 result = simulate_one(self.points[0], backend, packets)
                 store.add(result)

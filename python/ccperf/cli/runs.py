@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters
 from ccperf.cli.options import Json
-from ccperf.cli.output import parameters_text, print_json, say, table
+from ccperf.cli.output import parameters_text, print_json, say
 
 if TYPE_CHECKING:
     from ccperf.store import RunRow

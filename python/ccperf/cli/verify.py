@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from ccperf.base.columns import table
 from ccperf.base.wording import counted
 from ccperf.cli.options import Json, Running, cores, open_backend, writable_file
-from ccperf.cli.output import note, print_json, progress_bar, say, table
+from ccperf.cli.output import note, print_json, progress_bar, say
 from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ccperf.base import interruption
+from ccperf.base.columns import table
 from ccperf.cli.options import Running, resolve, writable_file
-from ccperf.cli.output import note, say, table
+from ccperf.cli.output import note, say
 from ccperf.errors import CcperfError, UsageError
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def command(
     backend = running.open_backend()
     writable_file(db, "--db")
     files = names.files(own)
-    with Store(db) as store:
+    with Store(db, "a") as store:
         before = _former(store, own, kind)
         while True:
             stamps = _stamps(files)

@@ -15,6 +15,7 @@ from ccperf.base import expression
 from ccperf.errors import UsageError, suggestion, unknown
 from ccperf.evidence import cells, versions
 from ccperf.experiments import grid
+from ccperf.runs.metrics import METRICS, named
 from ccperf.store import Store
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Algorithms:
             warnings.warn(message, stacklevel=3)
 
     def _known_as(self, text: str) -> str:
-        for name in _spellings(text):
+        for name in spellings(text):
             if name in self._versions:
                 return name
         alike = [
@@ -127,7 +128,7 @@ def _now(name: str) -> str:
     return ""
 
 
-def _spellings(text: str) -> Iterator[str]:
+def spellings(text: str) -> Iterator[str]:
     """A text as given, and as points have it if it is an algorithm."""
     yield text
     with as_stored():
@@ -166,7 +167,7 @@ def asked(
         chosen.setdefault(name, []).extend(grid.expand("--at", value))
     return Choice(
         words(experiment),
-        {name: [s for value in of for s in _spellings(value)] for name, of in chosen.items()},
+        {name: [s for value in of for s in spellings(value)] for name, of in chosen.items()},
     )
 
 
@@ -217,7 +218,7 @@ def rows(
         if newest:
             meant.add(there.one(word, "--cc"))
             continue
-        in_flows = {*_spellings(word)} & {name for row in listed for name in row.cc}
+        in_flows = {*spellings(word)} & {name for row in listed for name in row.cc}
         try:
             meant.update(there.versions(word, "--cc"))
         except UsageError:
@@ -237,6 +238,19 @@ def _check_parameters(choice: Choice, found: Sequence[RunRow]) -> None:
     for name in choice.parameters:
         if found and name not in varied:
             raise UsageError(f"--{name.replace('_', '-')}", unknown("parameter", name, varied))
+
+
+def metrics_named(text: str, option: str) -> list[str]:
+    """Return the metrics of a comma list, or `all`; none if it is empty.
+
+    Raises `UsageError`, which names `option`.
+    """
+    if text == "all":
+        return list(METRICS)
+    for name in words(text):
+        if named(name) is None:
+            raise UsageError(option, unknown("metric", name, METRICS))
+    return words(text)
 
 
 def words(text: str) -> list[str]:

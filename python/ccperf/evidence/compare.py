@@ -107,7 +107,7 @@ class Row:
         return math.exp(base), math.exp(other)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The rows of a comparison, and what could not be compared."""
 
@@ -139,10 +139,18 @@ class Comparison:
         return self._frame("polars")
 
     def _frame(self, library: str) -> Any:
+        from ccperf.base.libraries import frame
         from ccperf.evidence import shown
-        from ccperf.present.notebook import frame
 
         return frame(shown.columns([document(row) for row in self.rows]), library)
+
+    def __str__(self) -> str:
+        """Return the table that `ccperf compare` prints, with its remarks."""
+        from ccperf.evidence.text import text
+
+        return text(self)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from ccperf.evidence import shown
@@ -178,7 +186,7 @@ def compare(
         absent = []
         for key, cell in keyed[base].items():
             other = keyed[name].get(key)
-            seeds = _common_seeds(cell, other) if other else []
+            seeds = common_seeds(cell, other) if other else []
             if other is None or not seeds:
                 absent.append(_text(cell, over_databases))
                 continue
@@ -201,8 +209,8 @@ def compare(
     )
 
 
-def _common_seeds(one: Cell, other: Cell) -> list[int]:
-    """Those that both have; what draws nothing stands for any."""
+def common_seeds(one: Cell, other: Cell) -> list[int]:
+    """Return the seeds that both have; what draws nothing stands for any."""
     if one.is_constant and other.is_constant:
         return list(one.metrics)
     both = dict.fromkeys((*one.metrics, *other.metrics))

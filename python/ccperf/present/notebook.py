@@ -15,10 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ccperf.present.figures import save, svg, topology, web
+from ccperf.present.figures import onto, save, svg, topology, web
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
 
     from ccperf.present.figures import Figure
 
@@ -27,15 +29,43 @@ _STATIC = Path(__file__).parents[1] / "site" / "static"
 _AROUND, _PANEL, _SINGLE = 96, 165, 290
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plot:
-    """A figure as a notebook shows it; `save` writes it for a paper."""
+    """A figure as a notebook shows it; `save` writes it for a paper, `onto` draws it into axes."""
 
     figure: Figure
 
-    def save(self, *paths: str | Path) -> None:
-        """Write it to each path, as `ccperf.present.figures.save` does: .pdf, .svg or .png."""
-        save(self.figure, *paths)
+    def __repr__(self) -> str:
+        return repr(self.figure).replace("<Figure ", "<Plot ", 1)
+
+    def save(
+        self,
+        *paths: str | Path,
+        width: str | float = "column",
+        height: str | float | None = None,
+        style: str | Path = "",
+    ) -> None:
+        """Write it to each path: .pdf, .svg or .png.
+
+        Args:
+            paths: where to.
+            width: inches, a text such as ``"86mm"``, or column, ieee, ieee-page, acm, acm-page.
+            height: likewise; what the panels take if not given.
+            style: a style of Matplotlib's by name, or a file of its settings.
+
+        Raises:
+            UsageError: for a wrong one of these, or without Matplotlib.
+            RunError: if a file cannot be written.
+        """
+        save(self.figure, *paths, width=width, height=height, style=style)
+
+    def onto(self, ax: Axes | None = None) -> Axes:
+        """Draw its one panel into Matplotlib axes, with your own settings; return the axes.
+
+        Raises:
+            UsageError: if it has several panels, or without Matplotlib.
+        """
+        return onto(self.figure, ax)
 
     def _repr_html_(self) -> str:
         """Show it in a frame, or as a picture."""
@@ -116,18 +146,6 @@ def progress() -> Callable[[float], None] | None:
             handle.update(HTML(_bar(part)))
 
     return advance
-
-
-def frame(columns: dict[str, Any], library: str) -> Any:
-    """Return columns as a data frame of `pandas` or `polars`, which is to be installed."""
-    from importlib import import_module
-
-    from ccperf.errors import UsageError
-
-    try:
-        return import_module(library).DataFrame(columns)
-    except ModuleNotFoundError as error:
-        raise UsageError(library, f"is not installed: pip install {library}") from error
 
 
 def _bar(part: float) -> str:

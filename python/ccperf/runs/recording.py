@@ -11,7 +11,6 @@ import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import arro3.core as arrow
@@ -19,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ccperf import _native
+from ccperf.base.libraries import frame
 from ccperf.base.wording import counted
-from ccperf.errors import RunError
+from ccperf.errors import RunError, UnknownKey, unknown
 
 ColumnData: TypeAlias = npt.NDArray[Any] | list[str]
 
@@ -113,6 +113,9 @@ class Table(dict[str, ColumnData]):
         """Travel between processes, and be copied, as what it is made of."""
         return Table, (self.name, dict(self), self.left_out)
 
+    def __missing__(self, column: str) -> NoReturn:
+        raise UnknownKey(unknown(f"column of table {self.name}", column, self))
+
     def _stays(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(f"table `{self.name}` does not change; take dict(table)")
 
@@ -165,12 +168,15 @@ class Table(dict[str, ColumnData]):
         return self.arrow().__arrow_c_stream__(requested_schema)
 
     def to_polars(self) -> Any:
-        """Return a `polars.DataFrame`, sharing the numeric columns' memory; polars is needed."""
-        return import_module("polars").DataFrame(self.arrow())
+        """Return a `polars.DataFrame`, sharing the numeric columns' memory.
+
+        Raises `UsageError` without polars.
+        """
+        return frame(self.arrow(), "polars")
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame`; pandas is needed."""
-        return import_module("pandas").DataFrame(self)
+        """Return a `pandas.DataFrame`; `UsageError` without it."""
+        return frame(self, "pandas")
 
     @classmethod
     def from_arrow(cls, name: str, stream: Any) -> Table:
@@ -353,7 +359,7 @@ class Recording:
     def arrow(self, table: str) -> arrow.Table:
         """Return one table as Arrow; KeyError with the tables' names if there is no such table."""
         if table not in self.tables:
-            raise KeyError(f"no table `{table}`; this recording has {', '.join(self.tables)}")
+            raise UnknownKey(unknown("table", table, self.tables))
         return self.tables[table].arrow()
 
     def equals(self, other: Recording) -> bool:

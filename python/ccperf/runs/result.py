@@ -7,17 +7,21 @@ import html
 import json
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, overload
 
 from ccperf import __version__
 from ccperf.algorithms.user_code.names import label, labels, without_paths
 from ccperf.base.wording import counted
+from ccperf.errors import UnknownKey, unknown
 from ccperf.runs import backends
 from ccperf.runs.diagnoses import diagnose
 from ccperf.runs.metrics import METRICS, compute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
 
     from ccperf.algorithms.user_code.content import Contents
     from ccperf.present.notebook import Plot
@@ -103,22 +107,22 @@ class Result:
     @property
     def flow_metrics(self) -> dict[str, dict[str, float]]:
         """Metrics of each flow: `{flow: {metric: value}}`."""
-        return self.metrics.flow
+        return _known("flow", self.metrics.flow)
 
     @property
     def link_metrics(self) -> dict[str, dict[str, float]]:
         """Metrics of each bottleneck direction: `{direction: {metric: value}}`."""
-        return self.metrics.link
+        return _known("link", self.metrics.link)
 
     @property
     def network_metrics(self) -> dict[str, dict[str, float]]:
         """Metrics of all flows together: `{"net": {metric: value}}`."""
-        return self.metrics.network
+        return _known("network", self.metrics.network)
 
     @property
     def class_metrics(self) -> dict[str, dict[str, float]]:
         """Metrics of each class of transfers: `{class: {metric: value}}`; empty if not recorded."""
-        return self.metrics.classes
+        return _known("class", self.metrics.classes)
 
     def json(self, *, scenario: bool = True) -> dict[str, Any]:
         """Return the run as one JSON object, as `exec --json` prints it; or without `scenario`."""
@@ -149,20 +153,71 @@ class Result:
         flows = counted(self.recording.flows.rows, "flow")
         return f"<Result {self.id}: {self.title}, {flows}>"
 
-    def plot(self, name: str = "time_series") -> Plot:
-        """Return a figure of the run, e.g. `time_series`, `queue`; a notebook shows it.
+    @overload
+    def plot(
+        self,
+        name: str = ...,
+        *,
+        panel: str = ...,
+        bin: str = ...,
+        sum: bool = ...,
+        log: str = ...,
+        labels: Mapping[str, str] = ...,
+        ax: None = ...,
+    ) -> Plot: ...
 
-        Raises what `ccperf.present.figures.describe` does.
+    @overload
+    def plot(
+        self,
+        name: str = ...,
+        *,
+        panel: str = ...,
+        bin: str = ...,
+        sum: bool = ...,
+        log: str = ...,
+        labels: Mapping[str, str] = ...,
+        ax: Axes,
+    ) -> Axes: ...
+
+    def plot(
+        self,
+        name: str = "time_series",
+        *,
+        panel: str = "",
+        bin: str = "",
+        sum: bool = False,
+        log: str = "",
+        labels: Mapping[str, str] = MappingProxyType({}),
+        ax: Axes | None = None,
+    ) -> Plot | Axes:
+        """Return a figure of the run, which a notebook shows; or draw it into axes of your own.
+
+        Args:
+            name: the figure, e.g. ``"time_series"``, ``"queue"``; ``ccperf list figures`` has all.
+            panel: only that panel, e.g. ``"throughput"``.
+            bin: means over bins of that length, e.g. ``"200ms"``, of a figure over time.
+            sum: the flows together: throughput and data in flight added up, means of the rest.
+            log: axes that are logarithmic: ``"x"``, ``"y"`` or ``"xy"``.
+            labels: other words for what is shown, ``{"TcpCubic": "CUBIC"}``.
+            ax: Matplotlib axes to draw a single panel into; your own settings hold.
+
+        Returns:
+            A plot, whose `save` writes it for a paper; with `ax` those axes.
+
+        Raises:
+            UsageError: names the argument that is wrong, or what the run has nothing of.
         """
-        from ccperf.present.figures import describe
+        from ccperf.present.figures import adjusted, describe
         from ccperf.present.notebook import Plot
 
-        return Plot(describe(name, self.scenario, self.recording))
+        figure = describe(name, self.scenario, self.recording)
+        plot = Plot(adjusted(figure, panel=panel, bin=bin, sum=sum, log=log, labels=labels))
+        return plot if ax is None else plot.onto(ax)
 
     def to_pandas(self, table: str | None = None) -> Any:
         """Return the metrics as a data frame of pandas, one row a value; or a recording's table.
 
-        Raises `UsageError` without pandas, KeyError for a table that there is not.
+        Raises `UsageError` without pandas, `KeyError` for a table that there is not.
         """
         return self._frame(table, "pandas")
 
@@ -171,12 +226,11 @@ class Result:
         return self._frame(table, "polars")
 
     def _frame(self, table: str | None, library: str) -> Any:
-        from ccperf.present.notebook import frame
+        from ccperf.base.libraries import frame
 
         if table is not None:
             if table not in self.recording.tables:
-                there = ", ".join(self.recording.tables)
-                raise KeyError(f"no table `{table}`; this recording has {there}")
+                raise UnknownKey(unknown("table", table, self.recording.tables))
             return frame(dict(self.recording.tables[table]), library)
         values = [
             (scope, subject, name, value, METRICS[name].unit)
@@ -205,6 +259,21 @@ class Result:
             f"<h4>{html.escape(self.title)}</h4><p><small>{html.escape(caption)}</small></p>"
             f"{drawn}" + "".join(map(_metric_table, filter(None, tables)))
         )
+
+
+class _Known(dict[str, Any]):
+    """What has a name; a name that is not there is answered with those that are."""
+
+    def __init__(self, what: str, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self._what = what
+
+    def __missing__(self, name: str) -> Any:
+        raise UnknownKey(unknown(self._what, name, self))
+
+
+def _known(scope: str, columns: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    return _Known(scope, {name: _Known("metric", values) for name, values in columns.items()})
 
 
 def identify(scenario: Scenario, backend: Backend, contents: Contents | None = None) -> Identity:

@@ -112,6 +112,9 @@ class Scenario(Model):
             warnings.warn(text, ScenarioWarning, stacklevel=3)
         return scenario
 
+    def __repr__(self) -> str:
+        return f"<Scenario {self._said()}>"
+
     def plot(self) -> Drawing:
         """Return a drawing of the network, which a notebook shows."""
         from ccperf.present.notebook import Drawing
@@ -120,13 +123,13 @@ class Scenario(Model):
 
     def to_pandas(self) -> Any:
         """Return the flows as a data frame of pandas; raises `UsageError` without it."""
-        from ccperf.present.notebook import frame
+        from ccperf.base.libraries import frame
 
         return frame(self._flow_columns(), "pandas")
 
     def to_polars(self) -> Any:
         """Return the flows as a data frame of polars; raises `UsageError` without it."""
-        from ccperf.present.notebook import frame
+        from ccperf.base.libraries import frame
 
         return frame(self._flow_columns(), "polars")
 
@@ -140,6 +143,10 @@ class Scenario(Model):
         columns["application"] = [flow["application"]["type"] for flow in flows]
         return columns
 
+    def _said(self) -> str:
+        flows = counted(len(self.canonical()["flows"]), "flow")
+        return f"{self.label or 'scenario'}: {flows}, {self.stop_time}, seed {self.seed}"
+
     def _repr_html_(self) -> str:
         """Show the network and the flows."""
         from ccperf.present.notebook import table
@@ -147,8 +154,7 @@ class Scenario(Model):
         columns = self._flow_columns()
         rows = list(zip(*columns.values(), strict=True))
         shown = rows[:20]
-        flows = counted(len(rows), "flow")
-        said = f"{self.label or 'scenario'}: {flows}, {self.stop_time}, seed {self.seed}"
+        said = self._said()
         if len(shown) < len(rows):
             said += f"; the first {len(shown)}"
         return self.plot()._repr_html_() + table(list(columns), shown, said)

@@ -85,9 +85,9 @@ class Store:
     """
 
     def __init__(
-        self, path: str | Path, mode: Literal["r", "a"] = "a", *, mends: bool = False
+        self, path: str | Path, mode: Literal["r", "a"] = "r", *, mends: bool = False
     ) -> None:
-        """Open `path`; with mode `a` create it if need be, with mode `r` only read.
+        """Open `path` as `open` does: to read; or with mode `a` to add, and create it if need be.
 
         A file of an older version is brought to this one, with mode `r` in memory only.  Raises
         `StoreError`, and leaves the file as it is, if it is not a ccperf database, is damaged or

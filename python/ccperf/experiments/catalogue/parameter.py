@@ -34,6 +34,12 @@ Kind = Literal[
 Value = int | float | str
 
 
+#: What stands for a unit in the sentence of a parameter.
+_MEASURES = {", in bandwidth-delay products": "BDP", ", in segments": "segments"}
+#: So many letters stand beside an axis.
+_AXIS = 45
+
+
 class File(str):
     """The path of a user's file, which labels of points give by its name."""
 
@@ -82,6 +88,19 @@ class Parameter:
     def unit(self) -> str:
         """How its values are written."""
         return _UNITS[self.kind]
+
+    @property
+    def label(self) -> str:
+        """What an axis calls it, in words."""
+        first = re.split("[,;:.]", self.doc, maxsplit=1)[0].removeprefix("The ")
+        if self.kind == "word" or len(first) > _AXIS:
+            first = self.name.replace("_", " ")
+        return first[:1].upper() + first[1:]
+
+    @property
+    def measure(self) -> str:
+        """The unit of a number that its sentence names, as an axis has it."""
+        return next((unit for words, unit in _MEASURES.items() if words in self.doc), "")
 
     def value(self, given: object) -> Value:
         """The canonical form of a value: ``"5"`` -> 5, ``"0.001s"`` -> ``"1ms"``, ``"codel"`` ->

@@ -19,17 +19,22 @@ from typing import TYPE_CHECKING
 from ccperf.present.figures import timelines, operating_point, distribution, in_flight  # noqa: F401
 
 # isort: on
+from ccperf.base.libraries import library
 from ccperf.errors import RunError, UsageError, unknown
+from ccperf.present.figures.adjust import adjusted
 from ccperf.present.figures.figure import Axis, Figure, Line, Panel, Series, Subject
 from ccperf.present.figures.overlay import overlay
 from ccperf.present.figures.palette import WIDTHS
 from ccperf.present.figures.registry import FIGURES, FigureKind
+from ccperf.present.figures.sizes import inches
 from ccperf.present.figures.sweep import sweep
 from ccperf.present.figures.transfers import OF_RECORDINGS
 from ccperf.runs.metrics import FlowSeries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
     from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
@@ -46,9 +51,11 @@ __all__ = [
     "Panel",
     "Series",
     "Subject",
+    "adjusted",
     "describe",
     "describe_all",
     "drawable",
+    "onto",
     "overlay",
     "save",
     "sweep",
@@ -107,16 +114,24 @@ def _of_flows(scenario: Scenario, recording: Recording, names: Sequence[str]) ->
     return [FIGURES[name].describe(flows) for name in names]
 
 
-def save(figure: Figure, *paths: str | Path, width: str = "column") -> None:
+def save(
+    figure: Figure,
+    *paths: str | Path,
+    width: str | float = "column",
+    height: str | float | None = None,
+    style: str | Path = "",
+) -> None:
     """Draw a figure once and write it to each path, in the format that its suffix names.
 
-    `width` is one of `WIDTHS`: 3.4 inches, or what the columns and pages of IEEE and ACM have.
-    The bytes depend on the figure and on matplotlib's version only. Raises `UsageError` for
-    another suffix or width, a folder that is not there, or if matplotlib is not installed, and
-    `RunError` if something cannot be written: then no half of a file is left.
+    `width` is one of `WIDTHS` (3.4 inches, or what the columns and pages of IEEE and ACM have) or
+    a length, as `height` is: inches, or a text such as `86mm`. `style` is one of Matplotlib's by
+    name, or a file of its settings, over ours. The bytes depend on these and on Matplotlib's
+    version only. Raises `UsageError` for another suffix, width or style, a folder that is not
+    there, or if Matplotlib is not installed, and `RunError` if something cannot be written: then no
+    half of a file is left.
     """
-    if width not in WIDTHS:
-        raise UsageError("width", unknown("width", width, WIDTHS))
+    wide = inches(width, "width")
+    high = None if height is None else inches(height, "height")
     targets = [Path(path) for path in paths]
     for target in targets:
         if target.suffix[1:] not in FORMATS:
@@ -125,14 +140,25 @@ def save(figure: Figure, *paths: str | Path, width: str = "column") -> None:
             )
         if not target.parent.is_dir():
             raise UsageError(str(target), f"cannot be written (no folder {target.parent})")
+    mpl = library("ccperf.present.figures.mpl", "'ccperf[figures]'")
     try:
-        from ccperf.present.figures import mpl
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            "figures", f"{error.name} is not installed: pip install 'ccperf[figures]'"
-        ) from error
-    try:
-        mpl.save(figure, targets, WIDTHS[width])
+        mpl.save(figure, targets, wide, high, str(style))
     except OSError as error:
         where = error.filename or ", ".join(map(str, targets))
         raise RunError(f"{where}: cannot be written ({error.strerror or error})") from error
+
+
+def onto(figure: Figure, axes: Axes | None = None) -> Axes:
+    """Draw a figure of one panel into Matplotlib axes, with the settings that the user has.
+
+    New axes are those of a new figure of pyplot. Raises `UsageError` for a figure of several
+    panels, or if Matplotlib is not installed.
+    """
+    if len(figure.panels) > 1:
+        names = ", ".join(panel.name for panel in figure.panels)
+        raise UsageError("panel", f"`{figure.name}` has several; name one of {names}")
+    mpl = library("ccperf.present.figures.mpl", "'ccperf[figures]'")
+    if axes is None:
+        _, axes = library("matplotlib.pyplot").subplots(layout="constrained")
+    mpl.onto(axes, figure)
+    return axes

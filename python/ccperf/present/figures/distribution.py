@@ -60,4 +60,5 @@ def _panel(x: Axis, values: Floats, best: float | None) -> Panel:
         for index in range(values.shape[1])
     )
     lines = () if best is None else (Line("x", best, "optimum"),)
-    return Panel(x, Axis("Share of samples", lower=0, upper=1.02), series, lines)
+    name = "throughput" if x.label == "Throughput" else "srtt"
+    return Panel(x, Axis("Share of samples", lower=0, upper=1.02), series, lines, name)

@@ -13,6 +13,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ccperf.base.wording import counted
+
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 #: `line` joins the points, `step` holds each value over the interval that ends at its point, `ecdf`
@@ -47,6 +49,8 @@ class Axis:
     upper: float | None = None
     #: Names of the values 0, 1, ...: what is shown are words, or numbers at equal distances.
     labels: tuple[str, ...] = ()
+    #: Whether its scale is logarithmic.
+    is_log: bool = False
 
     @property
     def title(self) -> str:
@@ -89,9 +93,11 @@ class Panel:
     y: Axis
     series: tuple[Series, ...]
     lines: tuple[Line, ...] = ()
+    #: By which one asks for it alone.
+    name: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Figure:
     """Panels that share a legend.
 
@@ -108,6 +114,10 @@ class Figure:
     #: What the legend calls the roles that occur, besides the subjects.
     roles: tuple[tuple[Role, str], ...] = ()
     side_by_side: bool = False
+
+    def __repr__(self) -> str:
+        panels, entries = counted(len(self.panels), "panel"), ", ".join(self.entries[:4])
+        return f"<Figure {self.name}: {panels}; {entries}{', ...' * bool(self.entries[4:])}>"
 
     @cached_property
     def entries(self) -> tuple[str, ...]:

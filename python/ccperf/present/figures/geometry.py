@@ -40,6 +40,12 @@ def limits(axis: Axis, low: float, high: float) -> tuple[float, float]:
         low, high = 0.0, 1.0
     start = low if axis.lower is None else axis.lower
     end = high if axis.upper is None else axis.upper
+    if axis.is_log and start > 0:
+        factor = (end / start) ** MARGIN if end > start else 2.0
+        return (
+            start / factor if axis.lower is None else start,
+            end * factor if axis.upper is None else end,
+        )
     beyond = MARGIN * (end - start) or MARGIN * abs(end) or 1.0
     return (
         start - beyond if axis.lower is None else start,

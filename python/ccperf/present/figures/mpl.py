@@ -1,17 +1,20 @@
-"""Draw figures with matplotlib: for a column of a paper.
+"""Draw figures with matplotlib: for a column of a paper, or into axes of the user's own.
 
-The same figure gives the same bytes, whatever the user's own matplotlib settings, the time and
-the folder.
+What is saved has the same bytes for the same figure, whatever the user's own matplotlib settings,
+the time and the folder; settings are changed by a style that is named. What is drawn into the
+user's axes has the user's settings.
 """
 
 from __future__ import annotations
 
+import logging
 from contextlib import contextmanager
-from functools import cache
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+import matplotlib.style
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
@@ -25,13 +28,13 @@ from matplotlib.textpath import TextPath
 from matplotlib.ticker import MaxNLocator
 
 from ccperf.base.outputs import whole
+from ccperf.errors import UsageError, unknown
 from ccperf.present.figures.font import families
 from ccperf.present.figures.geometry import decimate, legend_columns, limits, marked
 from ccperf.present.figures.palette import COLUMN, HEIGHTS, ROLES, SUBJECTS, looks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from matplotlib.axes import Axes
 
@@ -94,10 +97,16 @@ _METADATA: Mapping[str, dict[str, str | None]] = {
 }
 
 
-def save(figure: Figure, paths: Iterable[Path], width: float = COLUMN) -> None:
+def save(
+    figure: Figure,
+    paths: Iterable[Path],
+    width: float = COLUMN,
+    height: float | None = None,
+    style: str = "",
+) -> None:
     """Draw the figure once and write it to each path; OSError where one cannot be written."""
-    with settings():
-        canvas = draw(figure, width)
+    with settings(style):
+        canvas = draw(figure, width, height)
         for path in paths:
             # In memory first: matplotlib does not get over a disk that is full.
             drawn = BytesIO()
@@ -107,24 +116,75 @@ def save(figure: Figure, paths: Iterable[Path], width: float = COLUMN) -> None:
 
 
 @contextmanager
-def settings() -> Iterator[None]:
-    """Put our settings in place of the user's own while a figure is drawn."""
+def settings(style: str = "") -> Iterator[None]:
+    """Put our settings in place of the user's own while a figure is drawn, and a style over them.
+
+    A style is one of matplotlib's by its name, or a file of settings (a `.mplstyle`, a
+    `matplotlibrc`). Raises `UsageError` for one that there is not, or with mistakes in it.
+    """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         for key, value in _SETTINGS.items():
             matplotlib.rcParams[key] = value  # type: ignore[index]  # typed as literal keys
         matplotlib.rcParams["font.family"] = families()
+        if style:
+            _use(style)
         yield
 
 
-def draw(figure: Figure, width: float = COLUMN) -> Canvas:
-    """Draw a figure so many inches wide, laid out; to be called within `settings()`."""
+def _use(name: str) -> None:
+    if not Path(name).is_file() and name not in matplotlib.style.available:
+        known = unknown("style", name, matplotlib.style.available)
+        raise UsageError("style", f"{known}; or name a file of matplotlib settings")
+    wrong: list[str] = []
+    log = logging.getLogger("matplotlib")
+    seen = _Seen(wrong)
+    log.addHandler(seen)
+    try:
+        matplotlib.style.use(name)
+    except (OSError, ValueError) as error:
+        wrong.append(str(error))
+    finally:
+        log.removeHandler(seen)
+    if wrong:
+        raise UsageError("style", f"{name}: {' '.join(wrong[0].split())}")
+
+
+class _Seen(logging.Handler):
+    """Keeps what matplotlib says of a file's mistakes: it logs them, and goes on."""
+
+    def __init__(self, messages: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self._messages = messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._messages.append(record.getMessage())
+
+
+def onto(axes: Axes, figure: Figure) -> None:
+    """Draw the one panel of a figure into axes, with the settings that hold there."""
+    (panel,) = figure.panels
+    _draw_panel(axes, panel, figure)
+    bar = figure.is_crowded
+    if handles := _legend(figure, bar):
+        axes.legend([handle for _, handle in handles], [label for label, _ in handles])
+    if bar and (canvas := axes.get_figure(root=True)):
+        _colour_bar(canvas, [axes], figure.entries, canvas.get_figwidth())
+
+
+def draw(figure: Figure, width: float = COLUMN, height: float | None = None) -> Canvas:
+    """Draw a figure so many inches wide, laid out; to be called within `settings()`.
+
+    By default it is as high as its panels and its legend take.
+    """
     bar = figure.is_crowded
     handles = _legend(figure, bar)
     columns = _legend_columns([label for label, _ in handles], width)
-    legend_height = LEGEND_ROW * -(-len(handles) // columns)
+    rows = -(-len(handles) // columns)
     stacked = len(figure.panels) > 1 and not figure.side_by_side
-    height = HEIGHTS[len(figure.panels) if stacked else 1] + legend_height + COLOUR_BAR * bar
+    if height is None:
+        panels = HEIGHTS[len(figure.panels) if stacked else 1]
+        height = panels + LEGEND_ROW * rows * _legend_size() / FONT_SIZE + COLOUR_BAR * bar
     engine = ConstrainedLayoutEngine(w_pad=0.02, h_pad=0.02, hspace=0.03, wspace=0.04)
     canvas = Canvas(figsize=(width, height), layout=engine)
     FigureCanvasAgg(canvas)
@@ -163,18 +223,51 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
     axes.set_xlabel(panel.x.title)
     axes.set_ylabel(panel.y.title)
     (x_low, y_low), (x_high, y_high) = axes.dataLim.get_points().tolist()
+    if panel.x.is_log:
+        axes.set_xscale("log")
+        x_low, x_high = _above_zero(panel, "x")
+    if panel.y.is_log:
+        axes.set_yscale("log")
+        y_low, y_high = _above_zero(panel, "y")
     axes.set_xlim(limits(panel.x, x_low, x_high))
     axes.set_ylim(limits(panel.y, y_low, y_high))
-    axes.xaxis.set_major_locator(MaxNLocator(6 if figure.side_by_side else 8, steps=[1, 2, 5, 10]))
-    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    steps = [1, 2, 5, 10]
+    if not panel.x.is_log:
+        most = _most_ticks(axes, figure)
+        axes.xaxis.set_major_locator(MaxNLocator(most, steps=steps, integer=_counts(panel)))
+    if not panel.y.is_log:
+        axes.yaxis.set_major_locator(MaxNLocator(6, steps=steps))
     if panel.x.labels:
         axes.set_xticks(range(len(panel.x.labels)), labels=panel.x.labels)
     if panel.y.labels:
         axes.set_yticks(range(len(panel.y.labels)), labels=panel.y.labels)
 
 
+def _most_ticks(axes: Axes, figure: Figure) -> int:
+    """How many values of x can stand side by side without touching each other."""
+    side_by_side = len(figure.panels) if figure.side_by_side else 1
+    canvas = axes.get_figure(root=True)
+    room = 72 * (canvas.get_figwidth() if canvas else COLUMN) / side_by_side - 30
+    size = FontProperties(size=matplotlib.rcParams["xtick.labelsize"]).get_size_in_points()
+    return int(min(8, max(2, room / (3.5 * size))))
+
+
+def _above_zero(panel: Panel, name: str) -> tuple[float, float]:
+    """The least and the largest value of a logarithmic axis."""
+    found = [getattr(one, name) for one in panel.series]
+    values = np.concatenate([each[np.isfinite(each) & (each > 0)] for each in found])
+    return float(values.min()), float(values.max())
+
+
+def _counts(panel: Panel) -> bool:
+    """Whether the x axis counts something: its ticks are whole, too."""
+    if any(one.shape not in ("line", "points") for one in panel.series):
+        return False
+    return all(np.all(one.x == np.round(one.x)) for one in panel.series)
+
+
 def _draw_line(axes: Axes, line: Line) -> None:
-    style = {**_role_style(line.role), "marker": "", "linewidth": 1.1, "zorder": 1.5}
+    style = {**_role_style(line.role), "marker": "", **_wide(1.2), "zorder": 1.5}
     if line.axis == "x":
         axes.axvline(line.value, **style)
     else:
@@ -198,13 +291,13 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
         axes.add_collection(lines, autolim=False)
         return
     if series.role != "subject":
-        style |= {"marker": "", "linewidth": 1.1, "zorder": 3}
+        style |= {"marker": "", **_wide(1.2), "zorder": 3}
     elif figure.is_crowded:
-        style |= {"linewidth": 0.4, "alpha": 0.55}
+        style |= {**_wide(0.45), "alpha": 0.55}
     elif series.is_dashed:
-        style |= {"linewidth": 0.7, "linestyle": (0, (5, 2))}
+        style |= {**_wide(0.8), "linestyle": (0, (5, 2))}
     elif len(figure.entries) < len(figure.subjects):
-        style |= {"linewidth": 0.6}
+        style |= _wide(0.65)
     if series.half_width is not None:
         half = np.nan_to_num(series.half_width)
         low, high = series.y - half, series.y + half
@@ -220,9 +313,18 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
         and not series.is_dashed
     ):
         at = marked(series, panel, figure)
-        axes.plot(
-            series.x[at], series.y[at], **{**style, "marker": marker, "linestyle": ""}, markersize=3
-        )
+        style |= {"marker": marker, "linestyle": "", "markersize": _marker()}
+        axes.plot(series.x[at], series.y[at], **style)
+
+
+def _wide(factor: float) -> dict[str, float]:
+    """A line's width as a multiple of the usual one."""
+    return {"linewidth": factor * matplotlib.rcParams["lines.linewidth"]}
+
+
+def _marker() -> float:
+    """The size of markers on lines, which points of their own exceed."""
+    return 0.7 * float(matplotlib.rcParams["lines.markersize"])
 
 
 def _stepped(series: Series) -> bool:
@@ -239,7 +341,14 @@ def subject_style(entry: int, entries: int) -> dict[str, Any]:
     """Return how one entry of many looks: apart in colour and marker, or along the scale."""
     look = looks(entries)[entry]
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker}
-    return style | {"alpha": 0.8} if entries > len(SUBJECTS) else style
+    if entries > len(SUBJECTS):
+        return style | {"alpha": 0.8}
+    cycle = matplotlib.rcParams["axes.prop_cycle"]
+    if cycle == matplotlib.rcParamsDefault["axes.prop_cycle"]:
+        return style
+    # Colours, markers and dashes that a user has chosen take the place of ours.
+    own: list[dict[str, Any]] = list(cycle)
+    return style | own[entry % len(own)]
 
 
 def _role_style(role: Role) -> dict[str, Any]:
@@ -265,29 +374,34 @@ def _handle(
     style: dict[str, Any], role: Role, shapes: set[tuple[Role, Shape]], is_marked: bool
 ) -> Line2D:
     points = (role, "points") in shapes
-    style = {"linestyle": "-", "linewidth": 1.1, **style}
+    style = {"linestyle": "-", **_wide(1.2), **style}
     if points:
         style["linestyle"] = ""
     elif role != "subject" or not is_marked:
         style["marker"] = ""
     else:
-        style["markersize"] = 3
+        style["markersize"] = _marker()
     return Line2D([], [], **style)
 
 
 def _legend_columns(labels: Sequence[str], width: float) -> int:
     """Return the largest number of columns in which the labels fit over the figure."""
-    beside = FONT_SIZE * sum(
-        _SETTINGS[f"legend.{part}"] for part in ("handlelength", "handletextpad", "columnspacing")
+    size = _legend_size()
+    rc: Any = matplotlib.rcParams
+    beside = size * sum(
+        rc[f"legend.{part}"] for part in ("handlelength", "handletextpad", "columnspacing")
     )
-    widths = [_text_width(label) + beside for label in labels]
+    font = FontProperties(family=rc["font.family"])
+    widths = [
+        float(TextPath((0, 0), label, size=size, prop=font).get_extents().width) + beside
+        for label in labels
+    ]
     return legend_columns(widths, 72 * width - 4)
 
 
-@cache
-def _text_width(text: str) -> float:
-    font = FontProperties(family=families())
-    return float(TextPath((0, 0), text, size=FONT_SIZE, prop=font).get_extents().width)
+def _legend_size() -> float:
+    """The size of a legend's letters, in points."""
+    return float(FontProperties(size=matplotlib.rcParams["legend.fontsize"]).get_size_in_points())
 
 
 def _colour_bar(canvas: Canvas, axes: Sequence[Axes], flows: Sequence[str], width: float) -> None:

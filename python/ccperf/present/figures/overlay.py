@@ -65,6 +65,7 @@ def _panel(panels: Mapping[str, Panel], offsets: Mapping[str, int]) -> Panel:
         _axis([panel.y for panel in panels.values()]),
         (*series, *shared),
         tuple(line for line in first.lines if all(line in other.lines for other in others)),
+        first.name,
     )
 
 

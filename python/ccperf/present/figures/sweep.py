@@ -16,14 +16,22 @@ if TYPE_CHECKING:
 
 
 def sweep(
-    metric: Metric, x: Axis, lines: Mapping[str, Sequence[tuple[float, float, float | None]]]
+    metric: Metric,
+    x: Axis,
+    lines: Mapping[str, Sequence[tuple[float, float, float | None]]],
+    *,
+    over: str = "",
+    y_label: str = "",
 ) -> Figure:
     """Return the figure of `lines`: by algorithm, (parameter, mean, half width of its interval).
 
-    Raises `UsageError` if no algorithm has two points.
+    `over` is the parameter's name and `y_label` the metric in words, where the figure is not to
+    have the label of the x axis and the metric's name. Raises `UsageError` if no algorithm has two
+    points.
     """
+    over = over or x.label
     if all(len(points) < 2 for points in lines.values()):
-        raise UsageError("sweep", f"`{x.label}` has fewer than two values there; nothing to draw")
+        raise UsageError("sweep", f"`{over}` has fewer than two values there; nothing to draw")
     series = []
     for index, points in enumerate(lines.values()):
         at, means, halves = zip(*sorted(points), strict=True)
@@ -33,12 +41,14 @@ def sweep(
         )
     least = min(float(one.y.min()) for one in series)
     y = Axis(
-        metric.name, "" if metric.unit == "1" else metric.unit, lower=0 if least >= 0 else None
+        y_label or metric.name,
+        "" if metric.unit == "1" else metric.unit,
+        lower=0 if least >= 0 else None,
     )
     names = ", ".join(lines)
     return Figure(
-        name=f"{metric.name}_over_{x.label}",
-        title=f"{metric.name} over {x.label}",
+        name=f"{metric.name}_over_{over}",
+        title=f"{y_label or metric.name} over {x.label}",
         alt=f"{metric.name} over {x.title} for {names}; bands are 95 % confidence intervals of the "
         "means over seeds.",
         panels=(Panel(x, y, tuple(series)),),

@@ -129,7 +129,7 @@ def _panel(
             for index in range(count)
             if (struck := values[name][:, index] > 0).any()
         ]
-    return Panel(x, axis(quantity), tuple(series), ())
+    return Panel(x, axis(quantity), tuple(series), (), quantity.name)
 
 
 def _register(timeline: Timeline) -> None:

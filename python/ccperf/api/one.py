@@ -1,10 +1,4 @@
-"""The Python interface: one call, one result.
-
->>> import ccperf
->>> result = ccperf.run("aqm", cc="TcpNewReno", k=5, qdisc="FqCoDelQueueDisc")  # doctest: +SKIP
->>> result.flow_metrics["flow_1"]["mean_throughput_l4"]  # doctest: +SKIP
-14.91...
-"""
+"""One run from Python: one call, one result."""
 
 from __future__ import annotations
 
@@ -13,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import campaign
-from ccperf.algorithms.user_code import names
+from ccperf.api import asked
 from ccperf.base import outputs
-from ccperf.experiments import catalogue
 from ccperf.present import notebook
 from ccperf.runs import backends
 
 if TYPE_CHECKING:
+    from ccperf.api.asked import Algorithm
     from ccperf.runs.result import Result
     from ccperf.scenario import Scenario
 
@@ -27,12 +21,13 @@ Progress = Callable[[float], None]
 
 
 def run(
-    experiment: str,
+    experiment: str | Path,
     *,
-    cc: str | type,
+    cc: Algorithm | None = None,
     seed: int | None = None,
     recovery: str | None = None,
     stop_time: str | None = None,
+    jitter: str | None = None,
     backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
     progress: Progress | None = None,
@@ -41,10 +36,13 @@ def run(
     """Run one point of an experiment of the catalogue.
 
     Args:
-        experiment: its name, e.g. ``"aqm"``; ``ccperf list`` has them all.
+        experiment: its name, e.g. ``"aqm"``; ``ccperf list`` has them all. Or a file with an
+            experiment of your own, ``"mine.toml"``.
         cc: the algorithm under test, under ns-3's or Linux's name, or one of your own:
-            ``"./libmycca.so"``, ``"my_module:MyCca"``, or the class itself.
+            ``"./libmycca.so"``, ``"my_module:MyCca"``, or the class itself. Experiments on queue
+            disciplines have ``qdisc`` instead, those on load balancers ``routing``.
         seed, recovery, stop_time: instead of the experiment's own.
+        jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
         backend: ``"native"`` or ``"ns3"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
         progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
@@ -54,12 +52,15 @@ def run(
         UsageError: names the argument that is wrong.
         RunError: if the run fails.
     """
-    chosen = catalogue.get(experiment)
-    if isinstance(cc, type):
-        cc = names.name_of(cc)
-    given = {"recovery": recovery, "stop_time": stop_time}
-    settings = {name: value for name, value in given.items() if value is not None}
-    (point,) = campaign.expand(chosen, cc, grid=[parameters], seeds=[seed], **settings)
+    chosen = asked.experiment(experiment)
+    given = {name: asked.single(name, value) for name, value in parameters.items()}
+    names, rest = asked.tested(chosen, asked.single("cc", cc), given)
+    if cc is not None or chosen.kind in given:
+        asked.single(chosen.kind, names if names[1:] else names[0])
+    own = {"recovery": recovery, "stop_time": stop_time, "jitter": jitter}
+    settings = {name: value for name, value in own.items() if value is not None}
+    number = None if seed is None else asked.seed(asked.single("seed", seed))
+    (point,) = campaign.expand(chosen, names[0], grid=[rest], seeds=[number], **settings)
     return _simulate(point, backend, packets, progress)
 
 
@@ -72,6 +73,12 @@ def simulate(
 ) -> Result:
     """Run a scenario of your own.
 
+    Args:
+        scenario: what to run, whose seed it has.
+        backend: ``"native"`` or ``"ns3"``.
+        packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
+        progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
+
     Raises:
         ScenarioError: has the path of everything in the scenario that makes no sense.
         RunError: if the run fails.
@@ -82,11 +89,7 @@ def simulate(
 def _simulate(
     point: campaign.Point, backend: str, packets: str | Path | None, progress: Progress | None
 ) -> Result:
-    made_by = backends.get(backend)
-    if missing := made_by.available():
-        from ccperf.errors import UsageError
-
-        raise UsageError("backend", f"`{backend}` cannot be used here: {missing}")
+    made_by = asked.backend(backend)
     trace = Path(packets) if packets is not None else None
     if trace:
         outputs.may_write(trace, outputs.packets(trace), "packets")

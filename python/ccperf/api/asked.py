@@ -1,0 +1,152 @@
+"""What Python callers ask for, in the words that campaigns take.
+
+A value may be one or several: `k=2`, `k=[1, 2]`, `k=range(1, 5)`. An algorithm may be a class.
+Wrong ones are answered as on the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from ccperf.algorithms.user_code import names
+from ccperf.base import expression
+from ccperf.campaign.plan import Plan
+from ccperf.errors import UsageError
+from ccperf.evidence.chosen import metrics_named
+from ccperf.experiments import catalogue
+from ccperf.experiments import grid as texts
+from ccperf.experiments.catalogue import own
+from ccperf.runs import backends
+
+if TYPE_CHECKING:
+    from ccperf.experiments.catalogue import Experiment
+    from ccperf.runs.backends import Backend
+
+T = TypeVar("T")
+#: One or several.
+Some: TypeAlias = "T | Iterable[T]"
+#: An algorithm by its name, with parameters or without, or the class itself.
+Algorithm: TypeAlias = "str | type"
+#: Seeds as numbers, or as the command line has them: `"1..10"`.
+Seeds: TypeAlias = "int | str | Iterable[int] | None"
+
+_LARGEST = 2**32
+
+
+def experiment(what: str | Path) -> Experiment:
+    """The experiment of this name, or the one in a file. Raises `UsageError`."""
+    if Path(what).suffix == ".toml":
+        if not Path(what).is_file():
+            raise UsageError("experiment", f"there is no file {what}")
+        return own.read(Path(what))
+    return catalogue.get(str(what))
+
+
+def tested(
+    chosen: Experiment, cc: Some[Algorithm] | None, parameters: dict[str, Any]
+) -> tuple[list[str], dict[str, Any]]:
+    """What is under test, by default the usual, and what is left of the parameters.
+
+    It is called `qdisc` or `routing` where that is what the experiment tests. Raises `UsageError`.
+    """
+    given, rest = cc, dict(parameters)
+    if chosen.kind != "cc":
+        if cc is not None:
+            message = f"{chosen.name} tests what {chosen.kind} names; see `ccperf show`"
+            raise UsageError("cc", message)
+        given = rest.pop(chosen.kind, None)
+    words = list(chosen.usual) if given is None else algorithms(given)
+    return list(dict.fromkeys(map(chosen.resolve, words))), rest
+
+
+def algorithms(given: Some[Algorithm]) -> list[str]:
+    """The names of algorithms; of one with several values of a parameter each."""
+    words = (word(each) for each in several(given))
+    return [name for text in words for name in expression.each(str(text))]
+
+
+def word(given: Any) -> Any:
+    """A value as it is written: of a class the name under which processes find it."""
+    return names.name_of(given) if isinstance(given, type) else given
+
+
+def several(given: Any) -> list[Any]:
+    """The values of something that is one or several."""
+    return list(given) if _is_several(given) else [given]
+
+
+def _is_several(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | type)
+
+
+def seeds(given: Seeds) -> list[int] | None:
+    """Seeds, each once; None stands for each experiment's own. Raises `UsageError`."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return texts.seeds(given)
+    numbers = several(given)
+    if not numbers:
+        raise UsageError("seed", "is empty; leave it out for the experiment's own")
+    return list(dict.fromkeys(map(seed, numbers)))
+
+
+def seed(given: Any) -> int:
+    """One seed, as a number of NumPy's too. Raises `UsageError`."""
+    try:
+        number = given.__index__()
+    except AttributeError:
+        number = 0
+    if isinstance(given, bool) or not 1 <= number < _LARGEST:
+        raise UsageError("seed", f"`{given}` is not a whole number from 1 to {_LARGEST - 1}")
+    return int(number)
+
+
+def plan(
+    chosen: Experiment,
+    cc: Some[Algorithm] | None,
+    seed: Seeds,
+    parameters: dict[str, Any],
+    **settings: str | None,
+) -> Plan:
+    """The grid that is meant. Raises `UsageError`.
+
+    `settings` are recovery, stop_time and jitter.
+    """
+    names, rest = tested(chosen, cc, parameters)
+    values = {name: list(map(word, several(given))) for name, given in rest.items()}
+    for name, found in values.items():
+        if not found:
+            raise UsageError(name, "is empty; leave it out for the whole grid")
+    return Plan(chosen, names, values, seeds(seed), **settings)
+
+
+def single(name: str, given: Any) -> Any:
+    """What is one value. Raises `UsageError`, which names it, for several."""
+    if _is_several(given):
+        raise UsageError(name, f"`{given}` is several; `ccperf.grid` takes those")
+    return word(given)
+
+
+def backend(name: str) -> Backend:
+    """The backend, if it can be used here. Raises `UsageError`."""
+    found = backends.get(name)
+    if missing := found.available():
+        raise UsageError("backend", f"`{name}` cannot be used here: {missing}")
+    return found
+
+
+def databases(given: str | Path | Sequence[str | Path]) -> list[Path]:
+    """The databases, which are there. Raises `UsageError`."""
+    paths = [Path(each) for each in several(given)]
+    for path in paths:
+        if not path.exists():
+            raise UsageError("db", f"there is no database `{path}`")
+    return paths
+
+
+def metrics(given: str | Iterable[str]) -> list[str]:
+    """Metrics by name; none if none is given. Raises `UsageError`."""
+    return metrics_named(",".join(map(str, several(given))), "metric")

@@ -1,0 +1,321 @@
+"""Many runs as one thing: a table for pandas, a comparison, a figure."""
+
+from __future__ import annotations
+
+import html
+import shutil
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, overload
+
+from ccperf.algorithms import roles
+from ccperf.algorithms.user_code import names as user_names
+from ccperf.api import asked, tidy
+from ccperf.base.columns import table
+from ccperf.base.libraries import frame
+from ccperf.base.wording import counted
+from ccperf.errors import UsageError, unknown
+from ccperf.evidence import cells, sweeps
+from ccperf.evidence.chosen import Algorithms, spellings
+from ccperf.evidence.compare import compare
+from ccperf.evidence.paired import LEAST
+from ccperf.evidence.versions import versioned
+from ccperf.experiments.catalogue import answer
+from ccperf.present import notebook
+from ccperf.runs.metrics import metric_named
+from ccperf.store import Store
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ccperf.api.asked import Algorithm
+    from ccperf.evidence.cells import Cell
+    from ccperf.evidence.compare import Comparison
+    from ccperf.runs.metrics import Scope
+    from ccperf.runs.result import Result
+    from ccperf.store import RunRow
+
+#: So many rows are shown where not all are.
+_SHOWN = 10
+
+
+class Folder:
+    """A folder that is there as long as somebody has this."""
+
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="ccperf-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+
+class Runs(Sequence["Result"]):
+    """Runs in the order in which they were asked for; each is a `Result`, read when it is wanted.
+
+    `to_pandas` has their metrics as a table, `compare` says which algorithm is better, `plot` draws
+    a metric against a parameter, `where` takes some of them.
+    """
+
+    def __init__(self, rows: Sequence[tuple[Path, RunRow]], *, keeps: Folder | None = None) -> None:
+        """Take runs with their databases; `keeps` is a folder that has to last as long."""
+        self._rows = list(rows)
+        self._keeps = keeps
+
+    @classmethod
+    def at(
+        cls,
+        databases: Sequence[Path],
+        keys: Iterable[tuple[str, str | None, Mapping[str, Any]]],
+        keeps: Folder | None = None,
+    ) -> Runs:
+        """The runs with these ids, experiments and parameters, each once."""
+        there: dict[tuple[str, str | None, str], tuple[Path, RunRow]] = {}
+        for path in databases:
+            with Store(path, "r") as store:
+                for row in store.runs():
+                    there.setdefault(_key(row), (path, row))
+        wanted = dict.fromkeys((run, of, _text(parameters)) for run, of, parameters in keys)
+        return cls([there[key] for key in wanted], keeps=keeps)
+
+    # A sequence of results.
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Result: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Runs: ...
+
+    def __getitem__(self, index: int | slice) -> Result | Runs:
+        """One run with its recording; of a slice, those runs."""
+        if isinstance(index, slice):
+            return self._some(self._rows[index])
+        path, row = self._rows[index]
+        with Store(path, "r") as store:
+            return store.load(row.id, row.experiment)
+
+    def __repr__(self) -> str:
+        text = "; ".join(f"{name} {_few(values)}" for name, values in self._varying().items())
+        experiments = _few(dict.fromkeys(str(of["experiment"]) for of in self._described))
+        return f"<Runs {experiments}: {counted(len(self), 'run')}{f'; {text}' if text else ''}>"
+
+    def where(self, **values: Any) -> Runs:
+        """Those at these points: `where(cc="cubic", k=[1, 2], seed=range(1, 4))`.
+
+        Args:
+            values: of a parameter, of `cc` (`qdisc`, `routing`), `seed` or `experiment`; one or
+                several.
+
+        Raises:
+            UsageError: for a parameter that no run has, or if none is left.
+        """
+        known = list(dict.fromkeys(name for of in self._described for name in of))
+        wanted: dict[str, set[str]] = {}
+        for name, given in values.items():
+            if name not in known:
+                raise UsageError(name, unknown("parameter of these runs", name, known))
+            words = (str(asked.word(value)) for value in asked.several(given))
+            wanted[name] = {spelt for text in words for spelt in spellings(text)}
+        rows = [
+            row
+            for row, of in zip(self._rows, self._described, strict=True)
+            if all(str(of.get(name)) in texts for name, texts in wanted.items())
+        ]
+        if not rows:
+            there = {name: sorted({str(of.get(name)) for of in self._described}) for name in wanted}
+            text = "; ".join(f"{name} is {_few(found)}" for name, found in there.items())
+            raise UsageError("where", f"no run is there; {text}")
+        return self._some(rows)
+
+    @property
+    def databases(self) -> list[Path]:
+        """The databases that the runs are in."""
+        return list(dict.fromkeys(path for path, _ in self._rows))
+
+    # What they say.
+
+    def to_pandas(self, scope: Scope | None = None) -> Any:
+        """Return the metrics as a data frame of pandas: a row for each run and subject.
+
+        Columns: `run`, `experiment`, what is under test (`cc`, `qdisc` or `routing`), the
+        parameters, `seed`, `backend`, `scope` (flow, link, network or class), `subject` (`flow_1`,
+        a link, `net`, `small`), then a column for each metric, in the unit that `ccperf list
+        metrics` gives; NaN where a subject has none. With `scope` rows of that alone.
+
+        Raises:
+            UsageError: without pandas, or for another scope.
+        """
+        return frame(self._columns(scope), "pandas")
+
+    def to_polars(self, scope: Scope | None = None) -> Any:
+        """Return what `to_pandas` does as a data frame of polars; null where there is no value."""
+        return frame(self._columns(scope), "polars")
+
+    def compare(
+        self,
+        baseline: Algorithm | None = None,
+        metric: str | Iterable[str] = (),
+        *,
+        each: bool = False,
+        least: float = LEAST,
+    ) -> Comparison:
+        """Compare the algorithms, and say whether they really differ (docs/evidence.md).
+
+        What is returned prints as a table, is shown by notebooks, and has `to_pandas`.
+
+        Args:
+            baseline: what the others are compared with; the first one if not given.
+            metric: those compared; the headlines of each experiment if not given.
+            each: a row for each point, not for each experiment.
+            least: the smallest relative difference that matters.
+
+        Raises:
+            UsageError: for an algorithm or a metric that there is not, or if there is one only.
+        """
+        rows = [row for _, row in self._rows]
+        there = Algorithms(rows, ["these runs"])
+        order = list(cells.by_algorithm(self._cells))
+        if baseline is not None:
+            name = asked.word(baseline)
+            base = there.one(user_names.label(name), "baseline")
+            order = [base, *(name for name in order if name != base)]
+        if len(order) < 2:
+            raise UsageError("compare", f"takes at least two; there is {', '.join(order)}")
+        return compare(
+            cells.by_algorithm(self._cells, order),
+            asked.metrics(metric) or (lambda name: answer(name).metrics),
+            each=each,
+            least=least,
+        )
+
+    def plot(
+        self,
+        x: str | None = None,
+        y: str | None = None,
+        *,
+        base: Algorithm | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw a metric against a parameter: means over seeds, with 95 % confidence intervals.
+
+        There is a line for each algorithm, and for each value of what else varies; `where` leaves
+        some out. Your own Matplotlib settings hold: style, fonts, and the cycle of colours.
+
+        Args:
+            x: the parameter; the experiment's own x axis if not given.
+            y: the metric; the experiment's first headline if not given.
+            base: draw factors over the values of this algorithm, paired by seed.
+            ax: the axes to draw into; new ones of a new figure of pyplot if not given.
+
+        Returns:
+            The Matplotlib axes.
+
+        Raises:
+            UsageError: for a parameter or metric that the runs do not have, or without Matplotlib.
+        """
+        about = answer(self._rows[0][1].experiment) if self._rows else answer(None)
+        found = asked.metrics(y or about.metrics[0])
+        text = user_names.label(asked.word(base)) if base is not None else ""
+        figure = sweeps.sweep(self._cells, x or about.over, found[0], text)
+        return notebook.Plot(figure).onto(ax)
+
+    def site(self, folder: str | Path) -> Path:
+        """Write the web site of all runs in these databases to a folder; return its first page."""
+        from ccperf.site import build
+
+        return build(self.databases, folder).index
+
+    # Inner workings.
+
+    def _some(self, rows: Sequence[tuple[Path, RunRow]]) -> Runs:
+        return Runs(rows, keeps=self._keeps)
+
+    @cached_property
+    def _described(self) -> list[dict[str, Any]]:
+        """What tells each run from the others, by name."""
+        rows = [row for _, row in self._rows]
+        return [
+            {
+                "experiment": row.experiment or row.label or "scenario",
+                tidy.kind(row): name,
+                **roles.parameters(row.parameters),
+                "seed": row.seed,
+                "backend": row.backend,
+            }
+            for row, name in zip(rows, versioned(rows), strict=True)
+        ]
+
+    def _varying(self) -> dict[str, list[str]]:
+        """The values of all that has several."""
+        found: dict[str, dict[str, None]] = {}
+        for of in self._described:
+            for name, value in of.items():
+                found.setdefault(name, {})[str(value)] = None
+        return {name: list(of) for name, of in found.items() if len(of) > 1}
+
+    @cached_property
+    def _cells(self) -> list[Cell]:
+        found = {_key(each.row): each for path in self.databases for each in cells.records(path)}
+        return cells.gather(found[_key(row)] for _, row in self._rows)
+
+    def _columns(self, scope: Scope | None) -> dict[str, list[Any]]:
+        with ExitStack() as stack:
+            stores = {path: stack.enter_context(Store(path, "r")) for path in self.databases}
+            runs = [
+                ({"run": row.id, **of}, stores[path].metrics(row.id))
+                for (path, row), of in zip(self._rows, self._described, strict=True)
+            ]
+        return tidy.columns(runs, scope)
+
+    def _headlines(self) -> tuple[list[str], list[list[str]]]:
+        """A row for each of the first runs: what it is, and its experiment's headlines."""
+        shown = self._some(self._rows[:_SHOWN])
+        names = dict.fromkeys(
+            name for _, row in shown._rows for name in answer(row.experiment).metrics
+        )
+        metrics = [metric_named(name) for name in names]
+        rows = []
+        with ExitStack() as stack:
+            stores = {path: stack.enter_context(Store(path, "r")) for path in shown.databases}
+            for (path, row), of in zip(shown._rows, shown._described, strict=True):
+                tables = stores[path].metrics(row.id)
+                values = [metric.of_run(tables.of(metric.scope)) for metric in metrics]
+                rows.append(
+                    [
+                        str(of.get(tidy.kind(row))),
+                        " ".join(f"{k}={v}" for k, v in roles.parameters(row.parameters).items()),
+                        str(row.seed),
+                        *("" if value is None else f"{value:.4g}" for value in values),
+                    ]
+                )
+        return ["algorithm", "point", "seed", *names], rows
+
+    def __str__(self) -> str:
+        """Return the first runs with their headlines, as a table."""
+        more = len(self) - _SHOWN
+        lines = [repr(self), table(*self._headlines())]
+        return "\n".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        more = len(self) - _SHOWN
+        caption = f"<p>{html.escape(repr(self)[1:-1])}</p>"
+        shown = caption + notebook.table(*self._headlines())
+        return shown + (f"<p>and {more} more</p>" if more > 0 else "")
+
+
+def _key(row: RunRow) -> tuple[str, str | None, str]:
+    return row.id, row.experiment, _text(row.parameters)
+
+
+def _text(parameters: Mapping[str, Any]) -> str:
+    return repr(sorted((name, str(value)) for name, value in parameters.items()))
+
+
+def _few(values: Iterable[str]) -> str:
+    """Some values in a line: all of a few, the first and last of many."""
+    found = list(values)
+    return ", ".join(found) if len(found) <= 4 else f"{found[0]} to {found[-1]} ({len(found)})"

@@ -1,0 +1,27 @@
+"""Libraries that ccperf can do without: what they are for says which one is missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ccperf.errors import UsageError
+
+
+def library(name: str, install: str = "") -> Any:
+    """Return a module of a library that may not be there.
+
+    Raises `UsageError`, which says what to install (the library itself, if not given).
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        missing = error.name or name
+        raise UsageError(
+            missing, f"is not installed: pip install {install or missing.partition('.')[0]}"
+        ) from error
+
+
+def frame(columns: Any, name: str) -> Any:
+    """Return columns as a data frame of `pandas` or `polars`. Raises as `library` does."""
+    return library(name).DataFrame(columns)

@@ -1,0 +1,220 @@
+"""Metrics against a parameter, of all that was run: figures of sweeps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ccperf import _native
+from ccperf.base.outputs import file_name
+from ccperf.errors import UsageError, unknown
+from ccperf.evidence.chosen import Algorithms
+from ccperf.evidence.compare import common_seeds
+from ccperf.evidence.paired import difference
+from ccperf.evidence.summary import summarise
+from ccperf.experiments.catalogue import EXPERIMENTS, NAMED, answer
+from ccperf.present import figures
+from ccperf.present.figures import Axis
+from ccperf.runs.metrics import metric_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ccperf.evidence.cells import Cell, Point
+    from ccperf.present.figures import Figure
+
+#: At the value of the x axis: the mean over seeds, and the half width of its interval.
+_Spot = tuple[float, float, float | None]
+
+
+def sweeps(
+    chosen: Sequence[Cell], parameter: str = "", metrics: Sequence[str] = (), base: str = ""
+) -> dict[str, Figure]:
+    """Return one figure for each metric and each combination of the other parameters, by file name.
+
+    By default the first headline of each experiment over its x axis. With `base` the metrics are
+    factors over those of this algorithm, paired by seed. Raises `UsageError`.
+    """
+    base = _base(chosen, base)
+    follow = _following(chosen)
+    groups: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in chosen:
+        point = dict(cell.point.parameters)
+        over = parameter or answer(cell.point.experiment).over
+        if over in point:
+            others = [
+                f"{name}-{value}"
+                for name, value in point.items()
+                if name != over and name not in follow[cell.point.experiment]
+            ]
+            groups.setdefault((cell.point.experiment, over, *others), []).append(cell)
+    if not groups:
+        message = f"no run of that choice has a parameter `{parameter}`"
+        raise UsageError("--sweep", message if parameter else "name a parameter")
+    drawn: dict[str, Figure] = {}
+    for (experiment, over, *others), members in groups.items():
+        for name in metrics or answer(experiment).metrics[:1]:
+            lines = _lines({(c.algorithm, c.point): c.algorithm for c in members}, members, over)
+            found = _values(lines, members, over, name, base)
+            has_line = any(len(points) > 1 for points in found.values())
+            if has_line or (found and parameter):
+                figure = _figure(name, over, members, found, base)
+                drawn[file_name([experiment, *others, figure.name])] = figure
+    if not drawn:
+        raise UsageError("runs", "no line of that choice has two points with values")
+    return drawn
+
+
+def sweep(chosen: Sequence[Cell], parameter: str, metric: str, base: str = "") -> Figure:
+    """Return one figure of a metric: a line for each algorithm and each value of what else varies.
+
+    Raises `UsageError`.
+    """
+    base = _base(chosen, base)
+    there = list(dict.fromkeys(name for cell in chosen for name, _ in cell.point.parameters))
+    if parameter not in there:
+        raise UsageError("x", unknown("parameter", parameter, there))
+    experiments = list(dict.fromkeys(cell.point.experiment for cell in chosen))
+    follow = set.intersection(*_following(chosen).values()) | {parameter}
+    members = [cell for cell in chosen if parameter in dict(cell.point.parameters)]
+    varying = [
+        name
+        for name in there
+        if name not in follow and len({dict(c.point.parameters).get(name) for c in members}) > 1
+    ]
+
+    def label(cell: Cell) -> str:
+        point = dict(cell.point.parameters)
+        words = [cell.algorithm, *(f"{name}={point[name]}" for name in varying if name in point)]
+        return " ".join([*([cell.point.experiment] if experiments[1:] else []), *words])
+
+    labels = {(cell.algorithm, cell.point): label(cell) for cell in members}
+    found = _values(_lines(labels, members, parameter), members, parameter, metric, base)
+    if not found:
+        there = sorted({name for c in members for of in c.metrics.values() for name in of})
+        raise UsageError("y", f"no run has a value of `{metric}`; there are {', '.join(there)}")
+    return _figure(metric, parameter, members, found, base)
+
+
+def _lines(
+    labels: Mapping[tuple[str, Point], str], members: Sequence[Cell], over: str
+) -> dict[str, list[Cell]]:
+    """The points of each line, in the order in which they were made."""
+    lines: dict[str, list[Cell]] = {}
+    for cell in members:
+        if over in dict(cell.point.parameters):
+            lines.setdefault(labels[cell.algorithm, cell.point], []).append(cell)
+    return lines
+
+
+def _values(
+    lines: Mapping[str, Sequence[Cell]],
+    members: Sequence[Cell],
+    over: str,
+    metric: str,
+    base: str,
+) -> dict[str, list[_Spot]]:
+    """What each line is drawn of; lines without a value are left out."""
+    _, at = _axis(over, members)
+    found: dict[str, list[_Spot]] = {}
+    for label, cells in lines.items():
+        for cell in cells:
+            value = _against(cell, members, metric, base) if base else _mean(cell, metric)
+            if value:
+                x = at[dict(cell.point.parameters)[over]]
+                found.setdefault(label, []).append((x, *value))
+    return found
+
+
+def _figure(
+    name: str,
+    over: str,
+    members: Sequence[Cell],
+    lines: Mapping[str, Sequence[_Spot]],
+    base: str,
+) -> Figure:
+    metric = metric_named(name)
+    label = metric.title
+    if base:
+        metric = replace(metric, name=f"{name}_over_{base}", unit="1")
+        label = f"{label}, over {base}"
+    axis, _ = _axis(over, members)
+    return figures.sweep(metric, axis, lines, over=over, y_label=label)
+
+
+def _base(chosen: Sequence[Cell], base: str) -> str:
+    if not base:
+        return ""
+    records = [record for cell in chosen for record in cell.records.values()]
+    there = Algorithms([r.row for r in records], dict.fromkeys(r.database for r in records))
+    return there.one(base, "--base")
+
+
+def _following(chosen: Sequence[Cell]) -> dict[str, set[str]]:
+    """The parameters of each experiment that follow from its others."""
+    points: dict[str, list[dict[str, str]]] = {}
+    for cell in chosen:
+        points.setdefault(cell.point.experiment, []).append(dict(cell.point.parameters))
+    return {
+        name: EXPERIMENTS[name].following(found) if name in EXPERIMENTS else set()
+        for name, found in points.items()
+    }
+
+
+def _axis(parameter: str, members: Sequence[Cell]) -> tuple[Axis, dict[str, float]]:
+    """The x axis, and where each value is: quantities at their size, words in their order."""
+    places = [dict(cell.point.parameters) for cell in members]
+    values = list(dict.fromkeys(place[parameter] for place in places if parameter in place))
+    label, measure = _label(parameter, [cell.point.experiment for cell in members])
+    sizes = {value: found for value in values if (found := _quantity(value))}
+    if len(sizes) < len(values) or len({unit for _, unit in sizes.values()}) > 1:
+        return Axis(label, labels=tuple(values)), {v: float(i) for i, v in enumerate(values)}
+    return Axis(label, sizes[values[0]][1] or measure), {v: size for v, (size, _) in sizes.items()}
+
+
+def _label(parameter: str, experiments: Sequence[str]) -> tuple[str, str]:
+    """What the axis of a parameter says, and the unit of its numbers."""
+    for name in dict.fromkeys(experiments):
+        for each in NAMED[name].parameters if name in NAMED else ():
+            if each.name == parameter:
+                return each.label, each.measure
+    return parameter, ""
+
+
+def _mean(cell: Cell, metric: str) -> tuple[float, float | None] | None:
+    """Mean over the seeds, and the half width of its interval."""
+    values = [found[metric] for found in cell.metrics.values() if metric in found]
+    if not values:
+        return None
+    summary = summarise(values)
+    return summary.mean, summary.half_width
+
+
+def _against(
+    cell: Cell, members: Sequence[Cell], metric: str, base: str
+) -> tuple[float, float | None] | None:
+    """The factor over the base at the same point, and the longer arm of its interval."""
+    of_base = next((c for c in members if c.algorithm == base and c.point == cell.point), None)
+    if of_base is None:
+        return None
+    values = [(of_base.at(seed) or {}, cell.at(seed) or {}) for seed in common_seeds(of_base, cell)]
+    pairs = [(a[metric], b[metric]) for a, b in values if metric in a and metric in b]
+    if not pairs:
+        return None
+    found = difference([a for a, _ in pairs], [b for _, b in pairs], "ratio")
+    return (math.exp(found.size), found.half_width) if math.isfinite(found.size) else None
+
+
+def _quantity(text: str) -> tuple[float, str] | None:
+    """A parameter's value with its unit: a number, a time in ms, a rate in Mbps; None for words."""
+    for parse, unit, scale in (
+        (float, "", 1.0),
+        (_native.parse_time, "ms", 1e6),
+        (_native.parse_rate, "Mbps", 1e6),
+    ):
+        try:
+            return parse(text) / scale, unit
+        except ValueError:
+            continue
+    return None

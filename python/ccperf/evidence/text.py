@@ -1,0 +1,150 @@
+"""A comparison in words: its rows as texts, and what they cannot say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ccperf.base.columns import table
+from ccperf.base.wording import counted
+from ccperf.evidence.verdict import effect_text
+from ccperf.runs.metrics import named
+
+if TYPE_CHECKING:
+    from ccperf.evidence.compare import Comparison, Row
+    from ccperf.evidence.summary import Summary
+    from ccperf.evidence.verdict import Extreme
+
+
+#: Where the reader is, who is told what to write.
+Place: TypeAlias = Literal["shell", "python"]
+_EACH: dict[Place, str] = {"shell": "--each", "python": "each=True"}
+_SEEDS: dict[Place, str] = {"shell": "--seed 1..10", "python": "seed=range(1, 11)"}
+
+
+def text(comparison: Comparison) -> str:
+    """Return all of it, as Python prints it."""
+    lines = [table(*cells(comparison))] if comparison.rows else ["nothing to compare"]
+    return "\n".join([*lines, *remarks(comparison, place="python")])
+
+
+def cells(comparison: Comparison, *, over_grids: bool = False) -> tuple[list[str], list[list[str]]]:
+    """One line for each row of a comparison, the sides of a metric below each other."""
+    lines: dict[tuple[Any, ...], list[Row]] = {}
+    for row in comparison.rows:
+        lines.setdefault((row.experiment, row.point, row.metric), []).append(row)
+    is_pooled = any(row.points > 1 for row in comparison.rows)
+    over_grids = over_grids and is_pooled
+    one, *others = comparison.sides
+    columns = ["where", "metric", "unit", comparison.base]
+    columns += ["side", "its value"] if others else [one]
+    columns += ["difference", *(["least", "largest"] if is_pooled else [])]
+    columns += [*(["over grids"] if over_grids else []), "shown", "verdict"]
+    rows = []
+    for row in (row for sides in lines.values() for row in sides):
+        base, value = values(row)
+        definition = named(row.metric)
+        extremes = [_extreme(row, each) for each in (row.size.least, row.size.largest)]
+        rows.append(
+            [
+                where(row),
+                row.metric,
+                definition.unit if definition else "",
+                base,
+                *([row.side] if others else []),
+                value,
+                row.text,
+                *(extremes if is_pooled else []),
+                *([_over_grids(row)] if over_grids else []),
+                _shown(row),
+                str(row.verdict),
+            ]
+        )
+    return columns, rows
+
+
+def remarks(
+    comparison: Comparison, *, over_grids: bool = False, place: Place = "shell"
+) -> list[str]:
+    """What holds for the table as a whole, and what is not in it."""
+    rows = comparison.rows
+    remarks = []
+    if any(row.points > 1 for row in rows):
+        remarks.append(
+            "over several points: the mean difference (of factors the geometric one), the least and"
+            " the largest; shown: at how many points it is exact, or more than chance (5 % for each"
+            f" metric and side, Holm's correction); {_EACH[place]} shows every point"
+        )
+    if any(row.size.zeros for row in rows):
+        remarks.append("where one side is 0 there is no factor: such points are not in the mean")
+    if over_grids:
+        remarks.append(
+            "over grids: 95 % interval of the mean if the points were drawn at random from all that"
+            " could be; it decides nothing else"
+        )
+    if any(row.verdict.unknown and row.seeds == 1 for row in rows):
+        remarks.append(f"one seed: no intervals, and no word on chance; {_SEEDS[place]} gives both")
+    if comparison.deterministic:
+        remarks.append(
+            f"a seed changes nothing in {comparison.deterministic} of"
+            f" {counted(comparison.cells, 'cell')} (one algorithm at one point): what they say is"
+            " exact, for these settings only"
+        )
+    for side, points in comparison.missing.items():
+        if points:
+            some = "; ".join(points[:3]) + ("; ..." if len(points) > 3 else "")
+            remarks.append(
+                f"{side} has not {counted(len(points), 'point')} of {comparison.base}: {some}"
+            )
+    return remarks
+
+
+def where(row: Row) -> str:
+    """Name the experiment, and the point or how many there are."""
+    if row.points > 1:
+        return f"{row.experiment}, {row.points} points"
+    return " ".join([row.experiment, *(f"{name}={value}" for name, value in row.point)])
+
+
+def values(row: Row) -> tuple[str, str]:
+    """The means of both sides, with their intervals over seeds at a point."""
+    if row.points > 1:
+        base, side = row.means
+        return digits(base), digits(side)
+    (found,) = row.differences
+    return _value(found.base), _value(found.other)
+
+
+def _extreme(row: Row, extreme: Extreme) -> str:
+    """The least or largest difference with those parameters of its point that vary."""
+    if row.points == 1:
+        return ""
+    others = [set(found.point) for found in row.differences]
+    varying = [pair for pair in extreme.point if not all(pair in other for other in others)]
+    text = effect_text(row.size.effect, extreme.value)
+    return f"{text} ({' '.join(f'{name}={value}' for name, value in varying)})" if varying else text
+
+
+def _over_grids(row: Row) -> str:
+    found = row.over_grids
+    return " to ".join(effect_text(row.size.effect, end) for end in found) if found else ""
+
+
+def _shown(row: Row) -> str:
+    said = row.verdict
+    if row.points > 1:
+        return f"{said.shown} of {said.points}"
+    return " ".join(["*"] * said.shown + ["exact"] * said.exact)
+
+
+def _value(summary: Summary) -> str:
+    """A mean with its interval over seeds."""
+    if not summary.half_width:
+        return digits(summary.mean)
+    return f"{digits(summary.mean)} ± {digits(summary.half_width, 2)}"
+
+
+def digits(value: float, significant: int = 4) -> str:
+    """A number for people: significant digits, but all digits before the point."""
+    if abs(value) >= 10 ** (significant - 1):
+        return f"{value:,.0f}".replace("-", "−")
+    return f"{value:.{significant}g}".replace("-", "−")
