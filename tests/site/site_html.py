@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import zlib
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +67,18 @@ class _Reader(HTMLParser):
 
 def parse(page: Path) -> Element:
     """Read a page; AssertionError where tags are not closed in order."""
+    return parse_text(page.read_text(encoding="utf-8"))
+
+
+def parse_text(text: str) -> Element:
+    """Read a page, or a part of one."""
     reader = _Reader()
-    reader.feed(page.read_text(encoding="utf-8"))
+    reader.feed(text)
     assert reader._open is reader.root
     return reader.root
+
+
+def inflated(path: Path) -> Any:
+    """What a script of compressed data hands to its page."""
+    text = path.read_text().split('"')[-2]
+    return json.loads(zlib.decompress(base64.b64decode(text)))

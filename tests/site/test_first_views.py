@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 from site_built import built
-from site_html import Element, parse
+from site_html import Element, inflated, parse, parse_text
 from tiny_catalogue import algorithms_of, run, tiny_runs
 
 from ccperf.experiments import catalogue
 from ccperf.site.printed import differing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from site_browser import Browser
 
 #: Each figure of the page: its name, the points of its longest line, the number of its lines.
@@ -49,6 +49,68 @@ def test_a_page_opens_on_values_and_a_line_with_several_points(
     points, lines = figures["time_series" if is_time else "sweep"]
     assert points > 1
     assert is_time or lines == len(algorithms_of(experiment))
+
+
+#: A front page for each kind of algorithm.
+FRONTS = ("index.html", "datacentre.html", "loadbalance.html")
+
+
+@pytest.mark.parametrize("name", FRONTS)
+def test_a_front_page_opens_on_values_for_every_experiment(
+    browser: Browser, folder: Path, name: str
+) -> None:
+    browser.open(folder / name)
+    assert browser.problems() == []
+    rows = browser.evaluate(
+        """[...document.querySelectorAll('table.matrix tbody tr')].map((row) =>
+             [row.textContent, [...row.querySelectorAll('td')].map((cell) => cell.textContent)])"""
+    )
+    values = [cells for _, cells in rows if cells]
+    assert values
+    assert all(any(cell.strip() != "–" for cell in cells) for cells in values)
+    drawn = browser.evaluate(
+        """[...document.querySelectorAll('.multiples svg')]
+             .map((figure) => figure.querySelectorAll('.mark').length)"""
+    )
+    assert drawn
+    assert all(drawn)
+    kind = {"index.html": "cc", "datacentre.html": "qdisc"}.get(name, "routing")
+    listed = browser.evaluate("document.querySelectorAll('.list li').length")
+    assert listed == sum(each.kind == kind for each in catalogue.EXPERIMENTS.values())
+
+
+@pytest.mark.parametrize("name", FRONTS)
+def test_every_question_against_every_baseline_has_values(folder: Path, name: str) -> None:
+    page = parse(folder / name)
+    questions = [
+        e.attributes["data-name"] for e in page.named("button") if "data-name" in e.attributes
+    ]
+    bases = [e.attributes["data-file"] for e in page.named("option")]
+    assert questions
+    assert len(bases) == 2
+    for base in bases:
+        found = inflated(folder / base)["answers"]
+        assert list(found) == questions
+        for answer, beneath in found.values():
+            cells = [cell.text.strip() for cell in parse_text(answer + beneath).named("td")]
+            assert set(cells) - {"", "–"}
+
+
+@pytest.mark.parametrize("name", FRONTS)
+@pytest.mark.parametrize("width", [360, 390, 1440, 2560])
+def test_a_front_page_fits_its_window(
+    browser: Browser, folder: Path, name: str, width: int
+) -> None:
+    browser.size(width)
+    browser.open(folder / name)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    browser.size(1280)
+
+
+def test_a_front_page_loads_less_than_300_kB(browser: Browser, folder: Path) -> None:
+    browser.open(folder / "index.html")
+    loaded = [Path(unquote(urlsplit(url).path)) for url in browser.requested()]
+    assert sum(path.stat().st_size for path in loaded if path.suffix) < 300_000
 
 
 @pytest.mark.parametrize("name", catalogue.EXPERIMENTS)

@@ -224,10 +224,12 @@ def test_pages_say_everything_without_their_script(
         for page in (folder / "index.html", published):
             browser.open(page)
             tree = parse(page)
-            assert all("hidden" in button.attributes for button in tree.named("button")), (
-                "a button that does nothing is shown"
-            )
             assert all("hidden" in form.attributes for form in tree.named("form"))
+            within = [button for form in tree.named("form") for button in form.named("button")]
+            for button in tree.named("button"):
+                assert "hidden" in button.attributes or button in within, (
+                    "a button that does nothing is shown"
+                )
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
 

@@ -67,11 +67,12 @@ def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
     assert first.runs == 2
     assert first.unchanged == first.removed == 0
     static = len(list((folder / "static").iterdir()))
-    # Overviews with their index, the experiment's page and the algorithm's with their data; the
-    # page of both seeds with its picture, its series, what it says as data, the other's series.
+    # Overviews with their index and other questions, the experiment's page and the algorithm's with
+    # their data; the page of both seeds with its picture, its series, what it says as data, the
+    # other's series.
     # Every site has a page to play with, its scenario, and the engine where there is one.
     play = 2 + (folder / "engine.wasm").exists()
-    assert first.written == static + 5 + 2 + 2 + 6 + play
+    assert first.written == static + 6 + 2 + 2 + 6 + play
     before = times(folder)
     second = site.build([small], folder)
     assert (second.written, second.removed) == (0, 0)
@@ -101,6 +102,7 @@ def test_a_new_run_rewrites_only_what_mentions_it(small: Path, tmp_path: Path) -
     assert changed == {
         "index.html",
         "index.js",
+        "fronts/cc-.js",
         "algorithms/TcpNewReno.html",
         "experiments/aqm.html",
         "experiments/aqm.js",

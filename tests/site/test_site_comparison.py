@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from site_browser import Browser
-from site_html import parse
+from site_html import Element, inflated, parse, parse_text
 
 from ccperf import site
 from ccperf.cli.app import invoke
@@ -92,7 +92,7 @@ def test_a_score_is_the_mean_over_points_and_its_interval_that_over_seeds(
         if cell.point.experiment == "aqm" and cell.algorithm == "TcpCubic"
     ]
     by_seed = [
-        sum(cell.metrics[seed][criterion.metric] for cell in found) / len(found)
+        sum(cell.metrics[seed][criterion.metrics[0]] for cell in found) / len(found)
         for seed in (1, 2, 3)
     ]
     score = scores.get("aqm", criterion.name, "TcpCubic")
@@ -160,20 +160,57 @@ def test_the_baseline_s_sentence_is_the_other_s_turned_round(scores: Scores) -> 
     assert {turned[what]: count for what, count in there.items()} == back
 
 
+def tables(folder: Path, base: str) -> dict[str, Element]:
+    """The matrix of the front page for each question, against a baseline."""
+    found = inflated(folder / "fronts" / f"cc-{base}.js")["answers"]
+    return {name: parse_text(answer).named("table")[0] for name, (answer, _) in found.items()}
+
+
 def test_the_front_page_has_a_cell_for_every_algorithm_and_experiment(
     folder: Path, scores: Scores
 ) -> None:
-    root = parse(folder / "index.html")
-    sections = [s for s in root.named("section") if s.attributes.get("class") == "score"]
-    assert [s.attributes["data-title"] for s in sections] == [c.title for c in scores.criteria]
-    for section, criterion in zip(sections, scores.criteria, strict=True):
-        rows = section.named("tbody")[0].named("tr")
-        assert [row.named("th")[0].text for row in rows] == scores.algorithms
-        for row in rows:
-            assert len(row.named("td")) == len(scores.groups_with(criterion))
-        assert f"metrics.html#{criterion.metric}" in {
-            link.attributes["href"] for link in section.named("a")
-        }
+    criteria = {each.name: each for each in scores.criteria}
+    found = tables(folder, "TcpNewReno")
+    assert list(found) == list(criteria)
+    for name, table in found.items():
+        heads = [head.text for head in table.named("thead")[0].named("a")]
+        assert sorted(heads) == sorted(scores.algorithms)
+        rows = table.named("tbody")[0].named("tr")
+        groups = scores.groups_with(criteria[name])
+        assert [row.named("th")[0].text for row in rows] == [group.title for group in groups]
+        for row, group in zip(rows, groups, strict=True):
+            assert (
+                f"metric={criteria[name].metric_of(group)}" in row.named("a")[0].attributes["href"]
+            )
+            for head, cell in zip(heads, row.named("td"), strict=True):
+                score = scores.get(group.name, name, head)
+                assert cell.attributes["data-order"] == (
+                    f"{score.summary.mean:.6g}" if score else ""
+                )
+
+
+def test_the_page_itself_is_the_first_question_against_the_first_baseline(
+    folder: Path,
+) -> None:
+    (own,) = parse(folder / "index.html").named("table")
+    first = tables(folder, "TcpNewReno")["throughput"]
+    assert [cell.text for cell in own.named("td")] == [cell.text for cell in first.named("td")]
+
+
+def test_the_matrix_turns_round_with_the_baseline(folder: Path) -> None:
+    """What is better against one is worse against the other."""
+    kinds = {}
+    for base, side in (("TcpNewReno", "TcpVegas"), ("TcpVegas", "TcpNewReno")):
+        for name, table in tables(folder, base).items():
+            heads = [head.text for head in table.named("thead")[0].named("a")]
+            for row in table.named("tbody")[0].named("tr"):
+                cell = row.named("td")[heads.index(side)]
+                kinds[base, name, row.named("th")[0].text] = cell.attributes["class"]
+    turned = {"number good": "number bad", "number bad": "number good"}
+    there = {key[1:]: kind for key, kind in kinds.items() if key[0] == "TcpNewReno"}
+    assert {"number good", "number bad"} & set(there.values())
+    for key, kind in there.items():
+        assert kinds[("TcpVegas", *key)] == turned.get(kind, kind)
 
 
 def test_an_algorithm_s_differences_are_those_of_the_comparison(
@@ -183,20 +220,22 @@ def test_an_algorithm_s_differences_are_those_of_the_comparison(
         [cell for cell in cells.read([database]) if cell.algorithm in ALGORITHMS],
         ["TcpNewReno", "TcpCubic", "TcpVegas"],
     )
-    compared = compare.compare(found, [criterion.metric for criterion in CRITERIA])
+    (group,) = [g for g in inventory(cells.read([database]), ["runs.db"]).groups if g.name == "aqm"]
+    asked = {criterion: criterion.metric_of(group) for criterion in CRITERIA}
+    compared = compare.compare(found, [metric for metric in asked.values() if metric])
     root = parse(folder / "algorithms" / "TcpVegas.html")
     (table,) = [t for t in root.named("table") if "differences" in t.attributes["class"]]
     heads = [head.text for head in table.named("thead")[0].named("th")][1:]
     (row,) = [r for r in table.named("tbody")[0].named("tr") if "Active queue" in r.text]
     shown = dict(zip(heads, row.named("td"), strict=True))
     for criterion in CRITERIA:
-        if criterion.title not in shown:
+        if not asked[criterion]:
             continue
         (wanted,) = [
             each
             for each in compared.rows
             if each.side == "TcpVegas"
-            and each.metric == criterion.metric
+            and each.metric == asked[criterion]
             and each.experiment == "aqm"
         ]
         cell = shown[criterion.title]
@@ -209,20 +248,31 @@ def test_the_matrix_has_a_tab_for_each_criterion_and_is_sorted_by_choice(
     browser: Browser, folder: Path
 ) -> None:
     browser.open(folder / "index.html")
-    visible = "[...document.querySelectorAll('section.score')].filter((s) => !s.hidden)"
-    assert browser.evaluate(f"{visible}.length") == 1
-    browser.evaluate("document.querySelectorAll('.tabs button')[1].click()")
-    assert browser.evaluate(f"{visible}[0].dataset.title") == "Queueing delay"
-    assert browser.evaluate("location.hash") == "#score-delay"
-    browser.evaluate(f"{visible}[0].querySelectorAll('th button')[1].click()")
-    orders = browser.evaluate(
-        f"[...{visible}[0].querySelectorAll('tbody tr')].map((r) => r.cells[1].dataset.order)"
-    )
+    asked = "document.getElementById('answer').getAttribute('aria-label')"
+    assert browser.evaluate(asked) == "Throughput"
+    browser.evaluate("document.querySelector('[data-name=delay]').click()")
+    browser.wait_for(f"{asked} === 'Delay'")
+    assert browser.evaluate("location.hash") == "#question=delay"
+    browser.evaluate("document.querySelectorAll('table.matrix th button')[1].click()")
+    rows = "[...document.querySelectorAll('table.matrix tbody tr')]"
+    orders = browser.evaluate(f"{rows}.map((row) => row.cells[1].dataset.order)")
     values = [float(order) for order in orders if order]
     assert values == sorted(values)
-    browser.open(folder / "none")
-    browser.open(folder / "index.html", "#score-delay")
-    assert browser.evaluate(f"{visible}[0].dataset.title") == "Queueing delay"
+    browser.evaluate(
+        """(() => { const base = document.querySelector("[name=base]");
+             base.value = "TcpVegas";
+             base.dispatchEvent(new Event("change", { bubbles: true })); })()"""
+    )
+    against = "document.querySelector('th.base').textContent"
+    browser.wait_for(f"{against}.startsWith('TcpVegas')")
+    # A reader who follows a link and comes back finds what was chosen.
+    browser.evaluate("document.querySelector('table.matrix tbody a').click()")
+    browser.wait_for("globalThis.ccperf?.experiment")
+    assert browser.evaluate("document.querySelector('#choices select').value") == "mean_srtt_l4"
+    browser.evaluate("history.back()")
+    browser.wait_for(f"document.querySelector('th.base') && {against}.startsWith('TcpVegas')")
+    assert browser.evaluate(asked) == "Delay"
+    assert browser.problems() == []
 
 
 @pytest.mark.browser

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.base.wording import counted
 from ccperf.evidence.verdict import effect_text
-from ccperf.runs.metrics import METRICS
+from ccperf.runs.metrics import metric_named
 from ccperf.site.scores import CRITERIA
 from ccperf.site.tables import MISSING
 
@@ -30,6 +30,8 @@ MARKS: Mapping[Word, str] = {
     "mixed": "↕",
     "not known yet": "?",
 }
+#: What cells look like that are neither good nor bad.
+_KINDS: Mapping[Word, str] = {"equal": "equal", "mixed": "mixed", "not known yet": "unknown"}
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ def differences(
     shown = {criterion.name for criterion in scores.criteria}
     return {
         group.name: {
-            criterion.name: _cell(rows.get((group.name, criterion.metric)))
+            criterion.name: difference_cell(rows.get((group.name, criterion.metric_of(group))))
             for criterion in CRITERIA
             if criterion.name in shown
         }
@@ -58,11 +60,12 @@ def differences(
     }
 
 
-def _cell(row: Row | None) -> DifferenceCell:
+def difference_cell(row: Row | None) -> DifferenceCell:
+    """Return a comparison as a cell; without one it says so."""
     if row is None:
         return DifferenceCell()
     said, size, (base, side) = row.verdict, row.size, row.means
-    unit = METRICS[row.metric].unit
+    unit = metric_named(row.metric).unit
     unit = "" if unit == "1" else f" {unit}"
     value = row.text
     mark = MARKS[said.word]
@@ -76,7 +79,7 @@ def _cell(row: Row | None) -> DifferenceCell:
         title += f"; {' to '.join(ends)}"
     return DifferenceCell(
         f"{mark} {value}{unit if size.effect == 'difference' else ''}".strip(),
-        {True: "good", False: "bad", None: ""}[said.is_better],
+        {True: "good", False: "bad", None: _KINDS.get(said.word, "")}[said.is_better],
         "" if size.mean is None else f"{size.mean:.6g}",
         title,
     )

@@ -119,7 +119,7 @@ def _made(page: Page) -> str:
 def experiment_data(group: Group) -> dict[str, Any]:
     """Return the data of an experiment's page as plain values; numbers have six digits."""
     view = first_view(group)
-    plane = _plane(group)
+    against = plane(group)
     bases = _bases(group)
     beside = {(page.algorithm, _place(page, view)): page for page in reversed(group.pages)}
     return {
@@ -137,7 +137,7 @@ def experiment_data(group: Group) -> dict[str, Any]:
             for name, metric in ((name, metric_named(name)) for name in group.metrics)
         ],
         "first": _first(group, view),
-        "plane": plane,
+        "plane": against,
         "bases": bases,
         "pages": [
             {
@@ -151,9 +151,9 @@ def experiment_data(group: Group) -> dict[str, Any]:
                 "seeds": len(page.seeds),
                 "metrics": [_mean(page, name) for name in group.metrics],
                 "plane": [
-                    [_six(found[name]) for name in plane]
+                    [_six(found[name]) for name in against]
                     for found in page.cell.metrics.values()
-                    if plane and all(name in found for name in plane)
+                    if against and all(name in found for name in against)
                 ],
                 "ratios": [
                     [_ratio(beside.get((base, _place(page, view))), page, name) for base in bases]
@@ -172,7 +172,7 @@ def _kind(metric: Metric, group: Group) -> str:
     return _SCOPES[metric.scope] + (", steady state" if metric.window == "steady" else "")
 
 
-def _plane(group: Group) -> list[str]:
+def plane(group: Group) -> list[str]:
     """Return the headlines that are drawn against each other, x and y; none if there are no two.
 
     What costs is on x, so that up and left is better where the other is worth something.
@@ -241,7 +241,7 @@ def _lines(
     for algorithm in group.algorithms:
         points: dict[float, tuple[float, float | None]] = {}
         for page in view.line(algorithm):
-            if summary := _summary(page, metric):
+            if summary := summarised(page, metric):
                 at = float(view.axes[view.over].index(page.point[view.over]))
                 points.setdefault(at, (summary.mean, summary.half_width))
         if points:
@@ -249,14 +249,15 @@ def _lines(
     return lines
 
 
-def _summary(page: Page, metric: str) -> Summary | None:
+def summarised(page: Page, metric: str) -> Summary | None:
+    """Return a metric over the seeds of a page; None without values."""
     values = [found[metric] for found in page.cell.metrics.values() if metric in found]
     return summarise(values) if values else None
 
 
 def _mean(page: Page, metric: str) -> list[float] | None:
     """Return the mean, with its half width where seeds differ."""
-    summary = _summary(page, metric)
+    summary = summarised(page, metric)
     if summary is None:
         return None
     half = summary.half_width or 0.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ccperf.algorithms import roles
+from ccperf.algorithms import registry, roles
 from ccperf.experiments.catalogue import EXPERIMENTS, answer
 from ccperf.present.citation import bibliography, of_experiment
 from ccperf.runs.metrics import METRICS
@@ -182,13 +182,23 @@ class Group:
         """What its tables and figures show first."""
         return answer(self.name)
 
+    @property
+    def kind(self) -> registry.Kind:
+        """What is under test; a congestion control unless the catalogue says otherwise."""
+        return self.described.kind if self.described else "cc"
+
+    @cached_property
+    def measured(self) -> frozenset[str]:
+        """The metrics that there are values of, those of classes of transfers among them."""
+        return frozenset(
+            name for page in self.pages for values in page.cell.metrics.values() for name in values
+        )
+
     @cached_property
     def metrics(self) -> list[str]:
         """The metrics that there are values of: the headlines, then in the order of tables."""
-        found = {
-            name for page in self.pages for values in page.cell.metrics.values() for name in values
-        }
-        return [name for name in dict.fromkeys((*self.answer.metrics, *METRICS)) if name in found]
+        names = dict.fromkeys((*self.answer.metrics, *METRICS))
+        return [name for name in names if name in self.measured]
 
     @property
     def headlines(self) -> list[str]:

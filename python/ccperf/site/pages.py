@@ -15,13 +15,14 @@ from ccperf.algorithms import registry
 from ccperf.base import expression
 from ccperf.experiments import what_if
 from ccperf.present.figures import svg, topology, web
-from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING
-from ccperf.site import drawing, engine, experiment_data, printed
+from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, metric_named
+from ccperf.site import drawing, engine, experiment_data, printed, small
 from ccperf.site.algorithms import AlgorithmView
 from ccperf.site.differences import differences
-from ccperf.site.drawing import script
+from ccperf.site.drawing import compressed, script
+from ccperf.site.fronts import overviews
 from ccperf.site.naming import slug
-from ccperf.site.tables import number, spread
+from ccperf.site.tables import figures
 from ccperf.site.views import PageView, headlines, metric_views
 from ccperf.verify import fidelity as fidelity_of
 from ccperf.verify import habits
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ccperf.site.inventory import Group, Inventory
+    from ccperf.site.overview import Overview
     from ccperf.site.scores import Scores
     from ccperf.site.tables import Cell, Row
     from ccperf.site.views import RunView
@@ -62,26 +64,40 @@ def play_page() -> Iterator[tuple[str, str]]:
 
 def overview_pages(inventory: Inventory, scores: Scores) -> Iterator[tuple[str, str]]:
     """Yield `(file name, content)` of the pages that are of no experiment, algorithm or run."""
-    sentences = []
-    if scores.baselines:
-        base = scores.baselines[0]
-        said = ((name, scores.sentence(base, name, 3)) for name in scores.algorithms)
-        sentences = [(name, text) for name, text in said if text]
-    yield _page(
-        "index.html",
-        "index.html",
-        inventory=inventory,
-        row=PageView,
-        scores=scores,
-        sentences=sentences,
-        has_seeds=any(len(page.seeds) > 1 for page in inventory.pages),
-    )
+    fronts = overviews(inventory, scores)
+    shown: list[Overview | None] = [*fronts] or [None]
+    for front in shown:
+        yield _page(
+            "index.html",
+            front.file if front else "index.html",
+            inventory=inventory,
+            row=PageView,
+            front=front,
+            fronts=fronts,
+        )
+        if front:
+            yield from _other_answers(front)
     yield _page(
         "metrics.html", "metrics.html", scopes=metric_views(), sampling=SAMPLING, classes=CLASSES
     )
     yield _page("fidelity.html", "fidelity.html", text=fidelity)
     yield _page("ns3.html", "ns3.html", text=habits)
     yield "index.js", script("index", _index(inventory))
+
+
+def _other_answers(front: Overview) -> Iterator[tuple[str, str]]:
+    """Yield what a front page shows once a reader asks another question, a file a baseline."""
+    made: Any = _environment().get_template("answers.html").module
+    for base in front.baselines or [""]:
+        shown = {
+            "said": made.said(front, base),
+            "answers": {
+                each.name: [made.answer(front, base, each), made.beneath(front, base, each)]
+                for each in front.criteria
+            },
+        }
+        name = f"front {front.kind} {base}"
+        yield f"fronts/{front.kind}-{slug(base) if base else ''}.js", compressed(name, shown)
 
 
 def experiment_pages(group: Group, scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -107,7 +123,8 @@ def experiment_pages(group: Group, scenario: Mapping[str, Any]) -> Iterator[tupl
 def algorithm_view(name: str, inventory: Inventory, scores: Scores) -> AlgorithmView:
     """Return what an algorithm's page shows."""
     groups = [group for group in inventory.groups if group.name and name in group.algorithms]
-    bases = [base for base in scores.baselines if base != name]
+    kinds = dict.fromkeys(group.kind for group in groups)
+    bases = [base for kind in kinds for base in scores.baselines(kind) if base != name]
     return AlgorithmView(
         name,
         tuple(groups),
@@ -205,12 +222,19 @@ def _environment() -> Environment:
         better=_BETTER,
         slug=slug,
         engine=engine.view(),
-        fixed=number,
-        shown_spread=spread,
+        figures=figures,
+        outline=small.mark,
+        unit_of=_unit_of,
         metric_head=_metric_head,
         metric_cells=_metric_cells,
     )
     return environment
+
+
+def _unit_of(metric: str) -> str:
+    """Return a metric's unit; empty for ratios."""
+    unit = metric_named(metric).unit
+    return "" if unit == "1" else unit
 
 
 # Parts of metric tables, of which a site has a million: templates would take ten times as long.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ccperf.base.wording import counted
@@ -17,12 +17,33 @@ from ccperf.evidence.compare import compare, corrected
 from ccperf.evidence.paired import LEAST
 from ccperf.evidence.summary import Summary, summarise
 from ccperf.evidence.verdict import effect_text, percent
-from ccperf.runs.metrics import METRICS
+from ccperf.experiments.catalogue.answer import (
+    CONVERGENCE,
+    FCT,
+    FCT_P99,
+    JAIN,
+    LARGE,
+    QCT,
+    QCT_P99,
+    QUEUE,
+    RESPONSE,
+    RETRANSMITTED,
+    SETTLING,
+    SMALL,
+    SMALL_P99,
+    SRTT,
+    THROUGHPUT,
+    TIMEOUTS,
+    UNFINISHED,
+    USED,
+)
+from ccperf.runs.metrics import metric_named
 from ccperf.site.kept import row_of, row_values, summary_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from ccperf.algorithms import registry
     from ccperf.evidence.cells import Cell
     from ccperf.evidence.compare import Row
     from ccperf.site.inventory import Group, Inventory
@@ -34,69 +55,115 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One way to look at an algorithm."""
+    """One way to look at an algorithm; an experiment has the metric for it that it declares."""
 
     name: str
     title: str
-    metric: str
+    #: All are good in the same direction.
+    metrics: tuple[str, ...]
     #: What more of it, and less of it, is called.
     more: str
     less: str
+    #: Whether flows without end are asked for it where their experiment declares nothing.
+    is_general: bool = False
+    #: Whether transfers of schemes are asked for it where their experiment declares nothing.
+    is_of_schemes: bool = False
+    #: What it is called where there is little room.
+    tab: str = ""
 
     @property
-    def unit(self) -> str:
-        """The metric's unit; empty for ratios."""
-        unit = METRICS[self.metric].unit
-        return "" if unit == "1" else unit
+    def short(self) -> str:
+        """What it is called on a button."""
+        return self.tab or self.title
 
     @property
     def higher_is_better(self) -> bool:
         """In which direction it is good."""
-        return METRICS[self.metric].better == "higher"
+        return metric_named(self.metrics[0]).better == "higher"
+
+    def metric_of(self, group: Group) -> str:
+        """Return the metric that an experiment has for it; "" if it does not ask for it."""
+        declared = next((name for name in group.headlines if name in self.metrics), "")
+        leads_with = metric_named(group.answer.metrics[0]).scope
+        if group.kind == "cc":
+            asked = self.is_general and leads_with != "class"
+        else:
+            asked = self.is_of_schemes
+        usual = self.metrics[0] if asked and self.metrics[0] in group.measured else ""
+        return declared or usual
 
 
 CRITERIA = (
     Criterion(
-        "utilisation",
-        "Utilisation",
-        "mean_agg_utilization_bw_l4",
-        "higher utilisation",
-        "lower utilisation",
+        "throughput",
+        "Throughput",
+        (USED, THROUGHPUT),
+        "more throughput",
+        "less throughput",
+        is_general=True,
     ),
     Criterion(
         "delay",
-        "Queueing delay",
-        "mean_est_qdelay_l4",
-        "more queueing delay",
-        "less queueing delay",
+        "Delay",
+        (SRTT, QUEUE),
+        "more delay",
+        "less delay",
+        is_general=True,
     ),
+    Criterion("fairness", "Fairness", (JAIN,), "a fairer share", "a less fair share"),
     Criterion(
-        "fairness",
-        "Fairness",
-        "mean_jains_fairness_throughput_l4",
-        "a fairer share",
-        "a less fair share",
+        "loss",
+        "Loss",
+        (RETRANSMITTED, TIMEOUTS),
+        "more loss",
+        "less loss",
+        is_general=True,
     ),
-    Criterion("loss", "Loss", "total_qdisc_drops_l2", "more drops", "fewer drops"),
     Criterion(
         "convergence",
         "Convergence",
-        "convergence_time_l4",
+        (CONVERGENCE, SETTLING, RESPONSE),
         "slower convergence",
         "faster convergence",
     ),
     Criterion(
-        "steadiness",
-        "Steadiness",
-        "cov_throughput_l4",
-        "less steady throughput",
-        "steadier throughput",
+        "completion",
+        "Completion time",
+        (FCT, QCT),
+        "longer completions",
+        "shorter completions",
     ),
     Criterion(
-        "completion", "Completion time", "mean_fct_l4", "longer completions", "shorter completions"
+        "small",
+        "Completion time of small flows",
+        (SMALL,),
+        "longer completions of small flows",
+        "shorter completions of small flows",
+        is_of_schemes=True,
+        tab="Small flows",
     ),
+    Criterion(
+        "tail",
+        "Slowest 1 % of small flows",
+        (SMALL_P99, FCT_P99, QCT_P99),
+        "a longer tail",
+        "a shorter tail",
+        tab="Slowest 1 %",
+    ),
+    Criterion(
+        "large",
+        "Completion time of large flows",
+        (LARGE,),
+        "longer completions of large flows",
+        "shorter completions of large flows",
+        is_of_schemes=True,
+        tab="Large flows",
+    ),
+    Criterion("unfinished", "Unfinished", (UNFINISHED,), "more left over", "less left over"),
 )
 
+#: Those about transfers.
+OF_TRANSFERS = ("completion", "small", "tail", "large", "unfinished")
 #: Algorithms that others are compared with where there are too many to compare all pairs.
 _USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
 _ALL_PAIRS = 6
@@ -106,12 +173,19 @@ _ALL_PAIRS = 6
 class Score:
     """One cell of the matrix."""
 
+    metric: str
     summary: Summary
     #: How good it is among the algorithms there: 0 the worst, 9 the best; None where all are alike.
     rank: int | None
     #: Points that it is the mean of, and all that the algorithm has there.
     points: int
     of: int
+
+    @property
+    def unit(self) -> str:
+        """The metric's unit; empty for ratios."""
+        unit = metric_named(self.metric).unit
+        return "" if unit == "1" else unit
 
 
 @dataclass(frozen=True)
@@ -133,7 +207,10 @@ class Finding:
         """Return `higher utilisation in 14 of 26 experiments (x1.02 to x1.9)`."""
         what = self.criterion.more if self.is_more else self.criterion.less
         text = f"{what} in {len(self.rows)} of {self.of}{noun}"
-        effect, unit = METRICS[self.criterion.metric].effect, self.criterion.unit
+        kinds = {(m.effect, m.unit) for m in (metric_named(row.metric) for row in self.rows)}
+        if len(kinds) > 1:
+            return text
+        ((effect, unit),) = kinds
         none = 1 if effect == "ratio" else 0
         known = [row.size.mean for row in self.rows if row.size.mean is not None]
         # Where one side is 0 at some point, the others may be alike in the mean.
@@ -141,7 +218,7 @@ class Finding:
         if not sizes:
             return text
         ends = dict.fromkeys(effect_text(effect, size) for size in (sizes[0], sizes[-1]))
-        said = " to ".join(ends) + (f" {unit}" if unit and effect == "difference" else "")
+        said = " to ".join(ends) + (f" {unit}" if effect == "difference" and unit != "1" else "")
         return f"{text} ({said})"
 
 
@@ -172,13 +249,15 @@ class Scores:
         """Return those criteria that there are values of."""
         return [criterion for criterion in CRITERIA if self.groups_with(criterion)]
 
-    @cached_property
-    def baselines(self) -> list[str]:
-        """The algorithms that others can be compared with, the usual ones first."""
-        usual = [name for name in _USUAL if name in self.algorithms]
-        if len(self.algorithms) > _ALL_PAIRS:
-            return usual or self.algorithms[:_ALL_PAIRS]
-        return [*usual, *(name for name in self.algorithms if name not in usual)]
+    def baselines(self, kind: registry.Kind) -> list[str]:
+        """Return the algorithms that others can be compared with, the usual ones first."""
+        groups = [group for group in self.groups if group.kind == kind]
+        there = [name for name in self.algorithms if any(name in g.algorithms for g in groups)]
+        declared = (name for g in groups if g.described for name in g.described.usual)
+        usual = [name for name in dict.fromkeys((*_USUAL, *declared)) if name in there]
+        if len(there) > _ALL_PAIRS:
+            return usual[:_ALL_PAIRS] or there[:_ALL_PAIRS]
+        return [*usual, *(name for name in there if name not in usual)]
 
     def against(self, base: str) -> list[Row]:
         """Return how every other algorithm differs from `base`, a row an experiment and metric."""
@@ -217,7 +296,7 @@ def _findings(rows: Sequence[Row]) -> list[Finding]:
     """Return what is more or less somewhere, what is so most often first."""
     found = []
     for criterion in CRITERIA:
-        of = [row for row in rows if row.metric == criterion.metric]
+        of = [row for row in rows if row.metric in criterion.metrics]
         for direction in ("more", "less"):
             there = tuple(row for row in of if row.verdict.direction == direction)
             if there:
@@ -241,7 +320,8 @@ def _against(group: Group, base: str) -> list[list[Any]]:
     cells = _comparable(group)
     names = [base, *(name for name in group.algorithms if name != base)]
     sides = {name: cells.get(name, []) for name in names}
-    found = compare(sides, [criterion.metric for criterion in CRITERIA], is_whole=False)
+    asked = [criterion.metric_of(group) for criterion in CRITERIA]
+    found = compare(sides, [name for name in asked if name], is_whole=False)
     return [row_values(row) for row in found.rows]
 
 
@@ -250,16 +330,17 @@ def _columns(group: Group) -> dict[str, dict[str, list[Any]]]:
     cells = _comparable(group)
     return {
         criterion.name: {
-            name: [summary_values(score.summary), score.rank, score.points, score.of]
-            for name, score in _column(cells, criterion.metric).items()
+            name: [metric, summary_values(score.summary), score.rank, score.points, score.of]
+            for metric in [criterion.metric_of(group)]
+            for name, score in (_column(cells, metric) if metric else {}).items()
         }
         for criterion in CRITERIA
     }
 
 
 def _score_of(values: list[Any]) -> Score:
-    summary, rank, points, of = values
-    return Score(Summary(*summary), rank, points, of)
+    metric, summary, rank, points, of = values
+    return Score(metric, Summary(*summary), rank, points, of)
 
 
 def _comparable(group: Group) -> dict[str, list[Cell]]:
@@ -288,9 +369,10 @@ def _column(cells: Mapping[str, Sequence[Cell]], metric: str) -> dict[str, Score
         name: _over([points[point] for point in points if point in common or not common], metric)
         for name, points in having.items()
     }
-    best, worst = _ends(summaries.values(), METRICS[metric].better == "higher")
+    best, worst = _ends(summaries.values(), metric_named(metric).better == "higher")
     return {
         name: Score(
+            metric,
             summary,
             None if best == worst else round(9 * (summary.mean - worst) / (best - worst)),
             len(common) or len(having[name]),

@@ -107,3 +107,9 @@ def number(value: float, places: int) -> str:
     if not text.strip("-0.,"):
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def figures(value: float) -> str:
+    """Return a number with three significant digits, and all before the point."""
+    places = 0 if not value else max(0, 2 - math.floor(math.log10(abs(value))))
+    return number(value, min(places, 6))

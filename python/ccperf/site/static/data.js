@@ -13,6 +13,14 @@ globalThis.ccperf ??= {};
     waiting.delete(name);
   };
 
+  // Of what is compressed: JSON, by zlib, in base 64.
+  ccperf.inflate = (name, text) => {
+    const bytes = ccperf.bytes(text);
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    new Response(stream).json().then((value) => ccperf.receive(name, value));
+  };
+  ccperf.bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+
   ccperf.load = (file, name) => new Promise((resolve, reject) => {
     if (values.has(name)) { resolve(values.get(name)); return; }
     if (!waiting.has(name)) waiting.set(name, []);

@@ -4,7 +4,8 @@
 
 // A column is sorted by its cells' data-order, or by their text; numbers by size, others by locale,
 // cells without a value last. Clicking again turns the order round.
-for (const table of document.querySelectorAll("table.sortable")) {
+globalThis.ccperf ??= {};
+const sortable = (table) => {
   const heads = [...table.tHead.rows[0].cells];
   const body = table.tBodies[0];
   const key = (row, column) => {
@@ -37,7 +38,21 @@ for (const table of document.querySelectorAll("table.sortable")) {
       body.append(...keyed.map(([, row]) => row));
     });
   });
-}
+};
+// What a table gets that pages say without: sorting.
+ccperf.dressed = (table) => {
+  if (table.classList.contains("sortable")) sortable(table);
+};
+for (const table of document.querySelectorAll("table")) ccperf.dressed(table);
+
+// The address carries what is shown: `names` are replaced by what is chosen of them, others stay.
+ccperf.address = (chosen, names) => {
+  const all = new URLSearchParams(location.hash.slice(1));
+  for (const name of names) all.delete(name);
+  for (const [name, value] of chosen) all.set(name, value);
+  const text = [...all].length ? `#${all}` : location.pathname.split("/").pop();
+  history.replaceState(null, "", text);
+};
 
 // A page is shown if it has every word; a section without any is not. What is counted are runs.
 const form = document.querySelector("form.filter");

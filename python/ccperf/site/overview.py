@@ -1,0 +1,168 @@
+"""The front pages, one for each kind of algorithm: what is better, where, by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+from urllib.parse import urlencode
+
+from markupsafe import Markup
+
+from ccperf.runs.metrics import metric_named
+from ccperf.site import small
+from ccperf.site.differences import DifferenceCell, differences
+from ccperf.site.experiment_data import first_view, plane, summarised
+from ccperf.site.scores import CRITERIA
+from ccperf.site.tables import figures
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ccperf.algorithms import registry
+    from ccperf.site.inventory import Group
+    from ccperf.site.scores import Criterion, Score, Scores
+
+#: Title and file of each kind, in the order of pages; the first one there is the front page.
+KINDS: Mapping[registry.Kind, tuple[str, str]] = {
+    "cc": ("Congestion control", "congestion-control.html"),
+    "qdisc": ("Data centre", "datacentre.html"),
+    "routing": ("Load balancing", "loadbalance.html"),
+}
+#: With more columns, cells of the matrix say how they differ, and the value in their titles only.
+_MOST_VALUES = 6
+
+
+@dataclass(frozen=True)
+class Multiple:
+    """A small figure, and where a click on it leads."""
+
+    title: str
+    href: str
+    drawing: Markup
+
+
+@dataclass(frozen=True)
+class Value:
+    """A cell of the matrix: what an algorithm reaches, and how that differs from the baseline's."""
+
+    score: Score | None
+    difference: DifferenceCell | None
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """One front page."""
+
+    kind: registry.Kind
+    title: str
+    file: str
+    groups: tuple[Group, ...]
+    scores: Scores
+
+    #: Whether its rows are points, not experiments.
+    is_over_load: ClassVar[bool] = False
+
+    @cached_property
+    def algorithms(self) -> list[str]:
+        """The columns: the usual baselines first."""
+        there = {name for group in self.groups for name in group.algorithms}
+        names = [name for name in self.scores.algorithms if name in there]
+        return list(dict.fromkeys((*self.baselines, *names)))
+
+    @cached_property
+    def baselines(self) -> list[str]:
+        """The algorithms that the others can be compared with; none if there is one alone."""
+        found = self.scores.baselines(self.kind)
+        return found if len({name for g in self.groups for name in g.algorithms}) > 1 else []
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are so many columns that nothing has room beside them."""
+        return len(self.algorithms) > _MOST_VALUES
+
+    @cached_property
+    def criteria(self) -> list[Criterion]:
+        """The questions that some experiment has values for."""
+        return [each for each in self.scores.criteria if self.rows(each)]
+
+    def rows(self, criterion: Criterion) -> list[Group]:
+        """Return the experiments that have values for a question."""
+        return [g for g in self.scores.groups_with(criterion) if g.kind == self.kind]
+
+    def sentences(self, base: str) -> list[tuple[str, str]]:
+        """Return what is said of each algorithm against a baseline."""
+        said = ((name, self.scores.sentence(base, name, 2)) for name in self.algorithms)
+        return [(name, text) for name, text in said if text]
+
+    def values(self, base: str, criterion: Criterion, group: Group) -> list[Value]:
+        """Return the cells of an experiment's row, of each algorithm."""
+        against = self._against(base)
+        return [
+            Value(
+                self.scores.get(group.name, criterion.name, name),
+                against[name][group.name][criterion.name] if name in against else None,
+            )
+            for name in self.algorithms
+        ]
+
+    def _against(self, base: str) -> Mapping[str, Mapping[str, Mapping[str, DifferenceCell]]]:
+        """Return the difference from a baseline, by algorithm, experiment and question."""
+        if base not in self._differences:
+            self._differences[base] = {
+                name: differences(self.scores, base, name, self.groups)
+                for name in self.algorithms
+                if base and name != base
+            }
+        return self._differences[base]
+
+    @cached_property
+    def _differences(self) -> dict[str, Mapping[str, Mapping[str, Mapping[str, DifferenceCell]]]]:
+        return {}
+
+    def href(self, group: Group, metric: str, point: Mapping[str, str] | None = None) -> str:
+        """Return the address of an experiment's page with a metric chosen, and a point."""
+        return f"{group.href}#{urlencode({'metric': metric, **(point or {})})}"
+
+    @cached_property
+    def multiples(self) -> list[Multiple]:
+        """The small figures of the experiments that have two headlines there."""
+        return [found for group in self.groups if (found := self._multiple(group))]
+
+    def _multiple(self, group: Group) -> Multiple | None:
+        names, view = _plane(group), first_view(group)
+        if not names:
+            return None
+        places: dict[str, tuple[float, float]] = {}
+        for page in view.pages:
+            at = {name: page.point.get(name) for name in view.axes}
+            found = [summarised(page, name) for name in names]
+            if at == view.at and found[0] and found[1]:
+                places.setdefault(page.algorithm, (found[0].mean, found[1].mean))
+        shown = {i: n for i, n in enumerate(self.algorithms[: small.MOST]) if n in places}
+        if not shown:
+            return None
+        x, y = (metric_named(name) for name in names)
+        told = "; ".join(
+            f"{name}: {', '.join(map(figures, places[name]))}" for name in shown.values()
+        )
+        drawing = small.plane(
+            {subject: places[name] for subject, name in shown.items()},
+            (_titled(x.title, x.unit), _titled(y.title, y.unit)),
+            f"{x.title} and {y.title} of {told}",
+        )
+        return Multiple(group.title, self.href(group, names[1], view.at), Markup(drawing))
+
+
+def _plane(group: Group) -> list[str]:
+    """Return what an experiment's small figure has on its axes: delay and throughput.
+
+    Where it does not ask for both, its first two headlines.
+    """
+    asked = [c.metric_of(group) for c in CRITERIA if c.name in ("delay", "throughput")]
+    throughput, delay = asked
+    return [delay, throughput] if delay and throughput else plane(group)
+
+
+def _titled(title: str, unit: str) -> str:
+    return title if unit == "1" else f"{title} [{unit}]"
