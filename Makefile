@@ -22,7 +22,7 @@ WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parts develop bench test test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
+.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -42,7 +42,12 @@ develop: ## the same with an engine for who changes it: there sooner, and slower
 bench: setup ## the catalogue for $(CCAS) (579 runs: a minute or two of one core), then the site
 	$(BIN)/ccperf bench $(CCAS)
 
-test: test-rust test-python ## all tests, the comparison with real ns-3 included
+# What cargo builds is built first, by all cores; then cargo's tests and pytest's run side by side.
+test: setup tests-built ## all tests, the comparison with real ns-3 included
+	@$(MAKE) --no-print-directory -j2 --output-sync=target test-rust test-python
+
+test-quick: develop ## the files of tests that take a moment: half a minute, after each change
+	$(BIN)/pytest -n $(JOBS) -q --quick
 
 RUST_TESTS = cargo test --workspace --exclude ccperf-py --locked --quiet
 
@@ -53,7 +58,7 @@ tests-built: $(VENV)/.tools
 	$(RUST_TESTS) --no-run
 
 test-python: setup
-	$(BIN)/pytest -n $(JOBS) -q
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -q --durations 40 --durations-min 1
 
 lint: setup clippy ## ruff, mypy, rustfmt, clippy, licences and origins of what is used
 	$(BIN)/ruff check .

@@ -1,11 +1,14 @@
-"""What every test shares: how much chance there is in them, and that they end."""
+"""What every test shares: how much chance there is in them, their order, and that they end."""
 
 from __future__ import annotations
 
 import faulthandler
+import json
 import os
 import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run, so that a failure is always the change's. CI draws others each
@@ -22,8 +25,79 @@ settings.register_profile(
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("drawn" if "CCPERF_TEST_SEED" in os.environ else "repeatable")
 
+#: Seconds that files of tests take, as far as it is known; each machine keeps what it has found.
+DURATIONS = Path(__file__).with_name("durations.json")
+_KEPT = "ccperf/durations"
+#: Seconds that a test may take: then it fails, and says where it was.
+DEADLINE_S = 420
+#: So many seconds a file may take that `--quick` has.
+QUICK_S = 1.0
 #: Seconds within which Python has to end after the last test.
 LEAVING_S = 60
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    said = f"only files of tests that take less than {QUICK_S:g} s, and no marked ones"
+    parser.addoption("--quick", action="store_true", help=said)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The longest files first, so that no core waits at the end for one that began last.
+
+    Each file's tests stay together: they share what is made for them.
+    """
+    seconds = _known(config)
+    if config.getoption("quick"):
+        chosen = [item for item in items if _is_quick(item, seconds)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
+    if config.pluginmanager.hasplugin("timeout"):
+        for item in items:
+            item.add_marker(pytest.mark.timeout(DEADLINE_S))
+    items.sort(key=lambda item: -seconds.get(_file(item.nodeid), 0.0))
+
+
+def _known(config: pytest.Config) -> dict[str, float]:
+    assert config.cache is not None
+    recorded: dict[str, float] = json.loads(DURATIONS.read_text())
+    return {**recorded, **config.cache.get(_KEPT, {})}
+
+
+def _is_quick(item: pytest.Item, seconds: dict[str, float]) -> bool:
+    marks = {mark.name for mark in item.iter_markers()}
+    return not marks & {"ns3", "slow", "browser", "kernel"} and (
+        seconds.get(_file(item.nodeid), 0.0) < QUICK_S
+    )
+
+
+def _file(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+class _Durations:
+    """Adds up what the tests of each file take, and keeps it for the next time."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._of: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        file = _file(report.nodeid)
+        self._of[file] = self._of.get(file, 0.0) + report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        known = _known(self._config)
+        # Of a file of which only some tests ran, that is not all.
+        new = {
+            file: round(max(took, known.get(file, 0.0) / 2), 1) for file, took in self._of.items()
+        }
+        assert self._config.cache is not None
+        self._config.cache.set(_KEPT, {**known, **new})
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # who is told of all tests
+        config.pluginmanager.register(_Durations(config))
 
 
 def pytest_unconfigure() -> None:

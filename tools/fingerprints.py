@@ -82,18 +82,22 @@ def of_tables(scenario: Scenario, columns: Columns, followed: Followed) -> str:
 def of_packets(case: matrix.Case) -> str:
     """Run a case with its packets recorded."""
     with TemporaryDirectory(prefix="ccperf-fingerprints-") as folder:
-        trace = Path(folder) / "packets.csv"
-        backends.get("native").simulate(case.scenario, packets=trace)
-        return hashlib.sha256(trace.read_bytes()).hexdigest()[:16]
+        trace, digest = Path(folder) / "packets.csv", hashlib.sha256()
+        with packets.piped(trace, digest.update):
+            backends.get("native").simulate(case.scenario, packets=trace)
+        return _short(digest)
 
 
 def of_all(scenario: Scenario, columns: Columns, followed: Followed) -> str:
     """Run a scenario for everything that the comparison with ns-3 looks at."""
     with TemporaryDirectory(prefix="ccperf-fingerprints-") as folder:
         trace = Path(folder) / f"packets{packets.SUFFIX}"
-        recording = backends.get("native").simulate(scenario, packets=trace)
+        rows: list[bytes] = []
+        with packets.piped(trace, rows.append):
+            recording = backends.get("native").simulate(scenario, packets=trace)
         digest = fingerprint(recording, columns, followed)
-        digest.update(trace.read_bytes())
+        for part in rows:
+            digest.update(part)
         return _short(digest)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import itertools
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from disciplines import Make, Queue
+
+from ccperf.runs.backends.ns3 import build
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -27,21 +31,33 @@ def built(example: str) -> Path:
     return Path(metadata["target_directory"], "debug", "examples", example)
 
 
-def linked(driver: str, folder: Path) -> Path:
-    """A driver of this folder, compiled now against the wheel of ns-3."""
+def linked(driver: str) -> Path:
+    """A driver of this folder, compiled against the wheel of ns-3 where that is not done yet."""
     found = importlib.util.find_spec("ns3")
     if found is None or not found.submodule_search_locations:
         pytest.skip("the wheel of ns-3 is not installed (pip install 'ccperf[ns3]')")
     compiler = shutil.which("g++")
     if compiler is None:
         pytest.skip("g++ is not installed")
-    ns3 = Path(next(iter(found.submodule_search_locations)))
-    program = folder / driver
-    command = [compiler, "-std=c++20", "-O1", f"-I{ns3 / 'include'}", str(HERE / f"{driver}.cc")]
-    command += ["-o", str(program), f"-L{ns3 / 'lib64'}", f"-Wl,-rpath,{ns3 / 'lib64'}"]
+    ns3, source = Path(next(iter(found.submodule_search_locations))), HERE / f"{driver}.cc"
+    flags = ["-std=c++20", "-O1", f"-I{ns3 / 'include'}"]
+    libraries = [f"-L{ns3 / 'lib64'}", f"-Wl,-rpath,{ns3 / 'lib64'}"]
     modules = ["point-to-point", "internet", "bridge", "traffic-control", "network", "stats"]
-    modules.append("core")
-    subprocess.run(command + [f"-lns3.44-{module}" for module in modules], check=True)
+    libraries += [f"-lns3.44-{module}" for module in (*modules, "core")]
+    version = subprocess.run([compiler, "--version"], check=True, capture_output=True).stdout
+    # Headers of ours, should it include one, stand beside it.
+    content = [
+        version,
+        *(file.read_bytes() for file in sorted(HERE.glob("*.h"))),
+        source.read_bytes(),
+    ]
+    key = hashlib.sha256(b"\n".join([*content, *map(str.encode, (*flags, *libraries))])).hexdigest()
+    program = build.cache_directory() / "replays" / f"{driver}-{key[:24]}"
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        new = program.with_suffix(f".{os.getpid()}")
+        subprocess.run([compiler, *flags, str(source), "-o", str(new), *libraries], check=True)
+        new.replace(program)
     return program
 
 
@@ -52,9 +68,9 @@ def our_cc() -> Path:
 
 
 @pytest.fixture(scope="session")
-def ns3_cc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ns3_cc() -> Path:
     """The same on ns-3's class."""
-    return linked("cc_driver", tmp_path_factory.mktemp("ns3"))
+    return linked("cc_driver")
 
 
 @pytest.fixture(scope="session")
@@ -64,9 +80,9 @@ def our_qdisc() -> Path:
 
 
 @pytest.fixture(scope="session")
-def ns3_qdisc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def ns3_qdisc() -> Path:
     """The same on ns-3's class."""
-    return linked("qdisc_driver", tmp_path_factory.mktemp("ns3"))
+    return linked("qdisc_driver")
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import matrix_names
+from agreed import assert_identical_to_ns3
 from ccperf.runs import backends
-from ccperf.verify import matrix, ns3
 
 pytestmark = [
     pytest.mark.ns3,
@@ -15,7 +16,6 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("case", matrix.representative(), ids=lambda case: case.name)
-def test_the_packets_are_ns3_s(case: matrix.Case) -> None:
-    comparison = ns3(case.scenario)
-    assert comparison.identical, comparison.report()
+@pytest.mark.parametrize("name", matrix_names.representative())
+def test_the_packets_are_ns3_s(name: str) -> None:
+    assert_identical_to_ns3(matrix_names.case(name).scenario)

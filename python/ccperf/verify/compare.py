@@ -135,10 +135,7 @@ def compare(
     them.
     """
     comparison = Comparison(scenario, ours.name, theirs.name)
-    # What load balancers do is recorded by the engine alone, of the packets compared here.
-    alike = {"changes": True, "balancing": False, "paths": False}
-    options = scenario.recording.model_copy(update=alike)
-    traced = scenario.model_copy(update={"recording": options})
+    traced = recorded(scenario)
     recordings: dict[str, Recording] = {}
     with tempfile.TemporaryDirectory(prefix="ccperf-verify-") as folder:
         traces = [Path(folder) / f"{side}{packets.SUFFIX}" for side in ("ours", "theirs")]
@@ -170,6 +167,14 @@ def compare(
         metric_differences(metrics.compute(scenario, left), metrics.compute(scenario, right))
     )
     return comparison
+
+
+def recorded(scenario: Scenario) -> Scenario:
+    """A scenario with all of the recording that both backends have."""
+    # What load balancers do is recorded by the engine alone, of the packets compared here.
+    alike = {"changes": True, "balancing": False, "paths": False}
+    options = scenario.recording.model_copy(update=alike)
+    return scenario.model_copy(update={"recording": options})
 
 
 def _before_the_end(

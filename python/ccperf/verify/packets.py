@@ -6,12 +6,17 @@ neighbourhood of the first difference is taken apart.
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import select
+import threading
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
@@ -25,6 +30,8 @@ HEADER = (
 SUFFIX = ".headers.csv"
 
 _BLOCK = 1 << 20
+#: How long to wait for a pipe's bytes before looking whether there will be any.
+_LOOK_MS = 20
 # How much of the common part is searched for rows of the same link and flow.
 _LOOK_BACK = 8 << 20
 
@@ -87,6 +94,45 @@ class Divergence:
     def time_ns(self) -> int:
         """The time at which the traces part: the earlier one of the two rows'."""
         return min(int(row.time_ns or 0) for row in (self.ours, self.theirs) if row)
+
+
+@contextlib.contextmanager
+def piped(path: Path, take: Callable[[bytes], object]) -> Iterator[None]:
+    """Make `path` a pipe whose bytes `take` is given: a trace of gigabytes needs no disk.
+
+    Who writes opens and closes it inside, at most once.
+    """
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with contextlib.suppress(AttributeError, OSError):  # Linux, as far as it allows
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _BLOCK)
+    is_over = threading.Event()
+    reader = threading.Thread(target=_drain, args=(pipe, take, is_over), daemon=True)
+    reader.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        reader.join()
+        os.close(pipe)
+        path.unlink()
+
+
+def _drain(pipe: int, take: Callable[[bytes], object], is_over: threading.Event) -> None:
+    waiting = select.poll()
+    waiting.register(pipe, select.POLLIN)
+    while True:
+        was_over = is_over.is_set()
+        try:
+            data = os.read(pipe, _BLOCK)
+        except BlockingIOError:  # a writer is there, and has nothing yet
+            data = b""
+        if data:
+            take(data)
+        elif was_over:
+            return
+        else:
+            waiting.poll(_LOOK_MS)
 
 
 def compare(ours: Path, theirs: Path, context: int = 12) -> tuple[int, Divergence | None]:
