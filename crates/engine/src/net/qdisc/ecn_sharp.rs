@@ -21,21 +21,11 @@
 //! ECT(0) can be marked as well.
 
 use super::discipline::Discipline;
-use super::reasons::LIMIT_EXCEEDED;
-use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use super::marking::{Law, MAX_SIZE, Marking};
+use super::{BuildContext, PacketFifo, QdiscContext};
 use crate::base::attributes::{Kind, Param, Spec};
 use crate::base::time::Time;
-use crate::base::units::QueueSize;
 use crate::packet::PacketId;
-
-/// How much a queue of the data-centre disciplines holds.
-pub const MAX_SIZE: Param = Param {
-    ns3: "MaxSize",
-    linux: "limit",
-    kind: Kind::QueueSize,
-    default: "100p",
-    doc: "How much the queue holds, in packets or bytes.",
-};
 
 pub const SPEC: Discipline = Discipline::new(
     Spec {
@@ -82,10 +72,10 @@ pub const SPEC: Discipline = Discipline::new(
 const INSTANTANEOUS_MARK: &str = "Instantaneous marking threshold exceeded";
 const PERSISTENT_MARK: &str = "Persistent queue";
 
+pub type EcnSharp = Marking<BothLaws>;
+
 #[derive(Debug)]
-pub struct EcnSharp {
-    queue: PacketFifo,
-    limit: QueueSize,
+pub struct BothLaws {
     threshold: Time,
     persistent: Persistent,
 }
@@ -135,9 +125,7 @@ impl Persistent {
 impl EcnSharp {
     pub(super) fn new(cx: &BuildContext<'_>) -> Self {
         let a = &cx.attributes;
-        EcnSharp {
-            queue: PacketFifo::default(),
-            limit: a.queue_size(MAX_SIZE.ns3),
+        let law = BothLaws {
             threshold: a.time("InstantaneousMarkingThreshold"),
             persistent: Persistent {
                 target: a.time("PersistentMarkingTarget"),
@@ -146,22 +134,13 @@ impl EcnSharp {
                 first_above: None,
                 marking: None,
             },
-        }
+        };
+        Marking::by(law, cx)
     }
 }
 
-impl Qdisc for EcnSharp {
-    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        if !self.queue.has_room(self.limit, cx.packets[id].ip_bytes) {
-            cx.drop_before_enqueue(id, LIMIT_EXCEEDED);
-            return false;
-        }
-        self.queue.push(id, cx);
-        true
-    }
-
-    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        let id = self.queue.pop(cx)?;
+impl Law for BothLaws {
+    fn at_dequeue(&mut self, id: PacketId, _queue: &PacketFifo, cx: &mut QdiscContext<'_>) {
         let sojourn = cx.sojourn(id);
         let is_due = self.persistent.is_due(sojourn, cx.now);
         if sojourn > self.threshold {
@@ -169,16 +148,11 @@ impl Qdisc for EcnSharp {
         } else if is_due {
             cx.mark(id, PERSISTENT_MARK);
         }
-        Some(id)
-    }
-
-    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
-        Head::Known(self.queue.head())
     }
 
     /// Without a sojourn time the queue is not standing, and nothing is marked.
-    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
-        if self.persistent.target.is_zero() || !self.queue.has_room(self.limit, ip_bytes) {
+    fn passes(&mut self) -> bool {
+        if self.persistent.target.is_zero() {
             return false;
         }
         self.persistent.first_above = None;

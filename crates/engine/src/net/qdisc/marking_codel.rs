@@ -18,12 +18,10 @@
 
 use super::codel::{INTERVAL, ONE, TARGET, newton_step, ticks};
 use super::discipline::Discipline;
-use super::ecn_sharp::MAX_SIZE;
-use super::reasons::{LIMIT_EXCEEDED, TARGET_EXCEEDED_MARK};
-use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use super::marking::{Law, MAX_SIZE, Marking};
+use super::reasons::TARGET_EXCEEDED_MARK;
+use super::{BuildContext, PacketFifo, QdiscContext};
 use crate::base::attributes::{Kind, Param, Spec, U32};
-use crate::base::time::Time;
-use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -51,10 +49,10 @@ pub const SPEC: Discipline = Discipline::new(
     ],
 );
 
+pub type MarkingCoDel = Marking<ControlLaw>;
+
 #[derive(Debug)]
-pub struct MarkingCoDel {
-    queue: PacketFifo,
-    limit: QueueSize,
+pub struct ControlLaw {
     min_bytes: u32,
     target: u32,
     interval: u32,
@@ -71,9 +69,7 @@ pub struct MarkingCoDel {
 impl MarkingCoDel {
     pub(super) fn new(cx: &BuildContext<'_>) -> Self {
         let a = &cx.attributes;
-        MarkingCoDel {
-            queue: PacketFifo::default(),
-            limit: a.queue_size(MAX_SIZE.ns3),
+        let law = ControlLaw {
             min_bytes: a.u32("MinBytes"),
             target: ticks(a.time(TARGET.ns3)),
             interval: ticks(a.time(INTERVAL.ns3)),
@@ -83,17 +79,20 @@ impl MarkingCoDel {
             inv_sqrt: ONE,
             first_above: 0,
             next: 0,
-        }
+        };
+        Marking::by(law, cx)
     }
+}
 
+impl ControlLaw {
     /// The control law: interval / sqrt(count) after `from`.
     fn after(&self, from: u32) -> u32 {
         let gap = u64::from(self.interval) * (u64::from(self.inv_sqrt) << 16);
         from.wrapping_add((gap >> 32) as u32)
     }
 
-    fn is_standing(&mut self, sojourn: u32, now: u32) -> bool {
-        if sojourn < self.target || self.queue.bytes() < self.min_bytes {
+    fn is_standing(&mut self, sojourn: u32, queued: u32, now: u32) -> bool {
+        if sojourn < self.target || queued < self.min_bytes {
             self.first_above = 0;
             return false;
         }
@@ -125,23 +124,10 @@ impl MarkingCoDel {
     }
 }
 
-impl Qdisc for MarkingCoDel {
-    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        if !self.queue.has_room(self.limit, cx.packets[id].ip_bytes) {
-            cx.drop_before_enqueue(id, LIMIT_EXCEEDED);
-            return false;
-        }
-        self.queue.push(id, cx);
-        true
-    }
-
-    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        let Some(id) = self.queue.pop(cx) else {
-            self.is_marking = false;
-            return None;
-        };
+impl Law for ControlLaw {
+    fn at_dequeue(&mut self, id: PacketId, queue: &PacketFifo, cx: &mut QdiscContext<'_>) {
         let now = ticks(cx.now);
-        if !self.is_standing(ticks(cx.sojourn(id)), now) {
+        if !self.is_standing(ticks(cx.sojourn(id)), queue.bytes(), now) {
             self.is_marking = false;
         } else if !self.is_marking {
             if cx.mark(id, TARGET_EXCEEDED_MARK) {
@@ -150,16 +136,15 @@ impl Qdisc for MarkingCoDel {
         } else if now >= self.next && cx.mark(id, TARGET_EXCEEDED_MARK) {
             self.go_on();
         }
-        Some(id)
     }
 
-    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
-        Head::Known(self.queue.head())
+    fn found_none(&mut self) {
+        self.is_marking = false;
     }
 
     /// Without a sojourn time the queue is not standing.
-    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
-        if self.target == 0 || !self.queue.has_room(self.limit, ip_bytes) {
+    fn passes(&mut self) -> bool {
+        if self.target == 0 {
             return false;
         }
         self.first_above = 0;

@@ -15,14 +15,13 @@
 //! Unlike `PieQueueDisc`: no burst allowance, coarser steps, no cap on them and none on p at 1.
 
 use super::discipline::Discipline;
-use super::ecn_sharp::MAX_SIZE;
+use super::marking::{Law, MAX_SIZE, Marking};
 use super::pie_params::{A, B, REFERENCE, T_UPDATE};
-use super::reasons::{LIMIT_EXCEEDED, UNFORCED_MARK};
-use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use super::reasons::UNFORCED_MARK;
+use super::{BuildContext, PacketFifo, QdiscContext};
 use crate::base::attributes::{Kind, Param, Spec};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
-use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -53,10 +52,10 @@ const LIGHT_PROBABILITY: f64 = 0.2;
 /// No mark while no more than so many packets are queued.
 const SHORT_QUEUE: u32 = 2;
 
+pub type MarkingPie = Marking<Probability>;
+
 #[derive(Debug)]
-pub struct MarkingPie {
-    queue: PacketFifo,
-    limit: QueueSize,
+pub struct Probability {
     a: f64,
     b: f64,
     t_update: Time,
@@ -69,9 +68,7 @@ pub struct MarkingPie {
 impl MarkingPie {
     pub(super) fn new(cx: &BuildContext<'_>) -> Self {
         let a = &cx.attributes;
-        MarkingPie {
-            queue: PacketFifo::default(),
-            limit: a.queue_size(MAX_SIZE.ns3),
+        let law = Probability {
             a: a.f64(A.ns3),
             b: a.f64(B.ns3),
             t_update: a.time(T_UPDATE.ns3),
@@ -79,9 +76,12 @@ impl MarkingPie {
             rng: RngStream::fixed(cx.run, cx.stream),
             probability: 0.0,
             old_delay_secs: 0.0,
-        }
+        };
+        Marking::by(law, cx)
     }
+}
 
+impl Probability {
     fn update(&mut self, delay: f64) {
         let step = self.a * (delay - self.reference_secs) + self.b * (delay - self.old_delay_secs);
         let scale = SCALES.iter().find(|(below, _)| self.probability < *below);
@@ -95,48 +95,29 @@ impl MarkingPie {
         self.old_delay_secs = delay;
     }
 
-    fn marks_next(&mut self) -> bool {
+    fn marks_next(&mut self, queued: u32) -> bool {
         let is_light =
             self.old_delay_secs < 0.5 * self.reference_secs && self.probability < LIGHT_PROBABILITY;
-        !is_light && self.queue.len() > SHORT_QUEUE && self.rng.unit() <= self.probability
+        !is_light && queued > SHORT_QUEUE && self.rng.unit() <= self.probability
     }
 }
 
-impl Qdisc for MarkingPie {
+/// An empty queue is too short to be marked.
+impl Law for Probability {
     fn start(&mut self, cx: &mut QdiscContext<'_>) {
         cx.set_timer(Time::ZERO, 0);
     }
 
-    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        if !self.queue.has_room(self.limit, cx.packets[id].ip_bytes) {
-            cx.drop_before_enqueue(id, LIMIT_EXCEEDED);
-            return false;
-        }
-        if self.marks_next() {
+    fn at_enqueue(&mut self, id: PacketId, queue: &PacketFifo, cx: &mut QdiscContext<'_>) {
+        if self.marks_next(queue.len()) {
             cx.mark(id, UNFORCED_MARK);
         }
-        self.queue.push(id, cx);
-        true
     }
 
-    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        self.queue.pop(cx)
-    }
-
-    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
-        Head::Known(self.queue.head())
-    }
-
-    fn timer(&mut self, tag: u32, cx: &mut QdiscContext<'_>) -> bool {
-        let delay = self.queue.head().map_or(Time::ZERO, |id| cx.sojourn(id));
+    fn timer(&mut self, tag: u32, queue: &PacketFifo, cx: &mut QdiscContext<'_>) {
+        let delay = queue.head().map_or(Time::ZERO, |id| cx.sojourn(id));
         self.update(delay.secs_f64());
         cx.set_timer(self.t_update, tag);
-        false
-    }
-
-    /// A queue that is empty is too short to be marked.
-    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
-        self.queue.has_room(self.limit, ip_bytes)
     }
 }
 
@@ -147,9 +128,9 @@ mod tests {
     use crate::net::qdisc::bench::Bench;
     use crate::packet::Ecn;
 
-    fn pie(bench: &mut Bench) -> &mut MarkingPie {
+    fn pie(bench: &mut Bench) -> &mut Probability {
         let AnyQdisc::MarkingPie(pie) = &mut bench.qdisc else { unreachable!() };
-        pie
+        &mut pie.law
     }
 
     /// At a constant delay only the proportional term is left, divided by 8, then 2, then 1.

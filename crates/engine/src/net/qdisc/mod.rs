@@ -6,6 +6,7 @@ mod classes;
 mod context;
 mod discipline;
 mod flow_queue;
+mod marking;
 mod mq;
 mod packet_fifo;
 mod pie_params;

@@ -11,7 +11,7 @@
 //! are gained or lost by rounding.
 
 use super::discipline::Discipline;
-use super::ecn_sharp::MAX_SIZE;
+use super::marking::MAX_SIZE;
 use super::reasons::LIMIT_EXCEEDED;
 use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
 use crate::base::attributes::{Kind, Param, Spec};

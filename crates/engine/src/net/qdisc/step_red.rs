@@ -5,11 +5,9 @@
 //!  What cannot be marked passes unmarked, where RED would drop it; only a full queue drops.
 
 use super::discipline::Discipline;
-use super::ecn_sharp::MAX_SIZE;
-use super::reasons::LIMIT_EXCEEDED;
-use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use super::marking::{Law, MAX_SIZE, Marking};
+use super::{BuildContext, PacketFifo, QdiscContext};
 use crate::base::attributes::{Kind, Param, Spec};
-use crate::base::time::Time;
 use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
@@ -39,52 +37,26 @@ const THRESHOLD_MARK: &str = "Queue at marking threshold";
 /// A queue no longer than this is not marked, as in RED.
 const SHORT: u32 = 1;
 
+pub type StepRed = Marking<Step>;
+
 #[derive(Debug)]
-pub struct StepRed {
-    queue: PacketFifo,
-    limit: QueueSize,
+pub struct Step {
     threshold: QueueSize,
 }
 
 impl StepRed {
     pub(super) fn new(cx: &BuildContext<'_>) -> Self {
-        StepRed {
-            queue: PacketFifo::default(),
-            limit: cx.attributes.queue_size(MAX_SIZE.ns3),
-            threshold: cx.attributes.queue_size("MarkingThreshold"),
-        }
-    }
-
-    fn is_at_threshold(&self) -> bool {
-        let queued = self.queue.measured_as(self.threshold);
-        let (QueueSize::Packets(least) | QueueSize::Bytes(least)) = self.threshold;
-        queued >= least && queued > SHORT
+        Marking::by(Step { threshold: cx.attributes.queue_size("MarkingThreshold") }, cx)
     }
 }
 
-impl Qdisc for StepRed {
-    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        if !self.queue.has_room(self.limit, cx.packets[id].ip_bytes) {
-            cx.drop_before_enqueue(id, LIMIT_EXCEEDED);
-            return false;
-        }
-        if self.is_at_threshold() {
+impl Law for Step {
+    fn at_enqueue(&mut self, id: PacketId, queue: &PacketFifo, cx: &mut QdiscContext<'_>) {
+        let queued = queue.measured_as(self.threshold);
+        let (QueueSize::Packets(least) | QueueSize::Bytes(least)) = self.threshold;
+        if queued >= least && queued > SHORT {
             cx.mark(id, THRESHOLD_MARK);
         }
-        self.queue.push(id, cx);
-        true
-    }
-
-    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        self.queue.pop(cx)
-    }
-
-    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
-        Head::Known(self.queue.head())
-    }
-
-    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
-        self.queue.has_room(self.limit, ip_bytes)
     }
 }
 

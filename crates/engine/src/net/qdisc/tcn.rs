@@ -9,12 +9,10 @@
 //! What cannot be marked passes unmarked; only a full queue drops.
 
 use super::discipline::Discipline;
-use super::ecn_sharp::MAX_SIZE;
-use super::reasons::LIMIT_EXCEEDED;
-use super::{BuildContext, Head, PacketFifo, Qdisc, QdiscContext};
+use super::marking::{Law, MAX_SIZE, Marking};
+use super::{BuildContext, PacketFifo, QdiscContext};
 use crate::base::attributes::{Kind, Param, Spec};
 use crate::base::time::Time;
-use crate::base::units::QueueSize;
 use crate::packet::PacketId;
 
 pub const SPEC: Discipline = Discipline::new(
@@ -39,47 +37,22 @@ pub const SPEC: Discipline = Discipline::new(
 
 const THRESHOLD_MARK: &str = "Sojourn time above threshold";
 
+pub type Tcn = Marking<Threshold>;
+
 #[derive(Debug)]
-pub struct Tcn {
-    queue: PacketFifo,
-    limit: QueueSize,
-    threshold: Time,
-}
+pub struct Threshold(Time);
 
 impl Tcn {
     pub(super) fn new(cx: &BuildContext<'_>) -> Self {
-        Tcn {
-            queue: PacketFifo::default(),
-            limit: cx.attributes.queue_size(MAX_SIZE.ns3),
-            threshold: cx.attributes.time("Threshold"),
-        }
+        Marking::by(Threshold(cx.attributes.time("Threshold")), cx)
     }
 }
 
-impl Qdisc for Tcn {
-    fn enqueue(&mut self, id: PacketId, cx: &mut QdiscContext<'_>) -> bool {
-        if !self.queue.has_room(self.limit, cx.packets[id].ip_bytes) {
-            cx.drop_before_enqueue(id, LIMIT_EXCEEDED);
-            return false;
-        }
-        self.queue.push(id, cx);
-        true
-    }
-
-    fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
-        let id = self.queue.pop(cx)?;
-        if cx.sojourn(id) > self.threshold {
+impl Law for Threshold {
+    fn at_dequeue(&mut self, id: PacketId, _queue: &PacketFifo, cx: &mut QdiscContext<'_>) {
+        if cx.sojourn(id) > self.0 {
             cx.mark(id, THRESHOLD_MARK);
         }
-        Some(id)
-    }
-
-    fn peek(&mut self, _cx: &mut QdiscContext<'_>) -> Head {
-        Head::Known(self.queue.head())
-    }
-
-    fn passes(&mut self, ip_bytes: u32, _now: Time) -> bool {
-        self.queue.has_room(self.limit, ip_bytes)
     }
 }
 
