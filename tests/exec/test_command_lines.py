@@ -328,7 +328,6 @@ def test_values_of_attributes_are_checked_under_their_option() -> None:
         "--ns3::TcpCubic::Beta=0.5",  # no flow uses it
         "--ns3::FifoQueueDisc::MaxSize=5p",  # not at the bottleneck
         "--ns3::CoDelQueueDisc::MaxSize=5p",  # --qlen sets it
-        "--ns3::WifiPhy::ChannelWidth=20",  # no such device here
         "--ns3::TcpL4Protocol::SocketType=ns3::TcpCubic",  # --algs sets it
     ],
 )
@@ -338,6 +337,15 @@ def test_an_attribute_without_effect_is_a_warning(word: str) -> None:
     assert scenario.hash == plain.hash
     assert len(warnings) == 1
     assert word.split("=")[0] in warnings[0]
+
+
+@pytest.mark.parametrize(
+    "word", ["--ns3::RttMeanDeviation::Alpha=0.5", "--ns3::PointToPointNetDevice::Mtu=600"]
+)
+def test_an_attribute_that_cannot_be_set_here_is_refused(word: str) -> None:
+    error = refusal([*words("ecn"), word])
+    assert error.field == word.split("=")[0]
+    assert "leave it out" in error.message
 
 
 def test_an_attribute_of_a_controller_in_use_has_its_effect() -> None:

@@ -139,6 +139,32 @@ def test_attributes_are_defaults_that_the_program_overrides() -> None:
     assert any("--ns3::TcpVegas::Alpha" in warning for warning in warnings)
 
 
+@pytest.mark.parametrize(
+    ("line", "attribute"),
+    [
+        ("tcp-variants-comparison", "RttMeanDeviation::Alpha=0.5"),
+        ("tcp-bulk-send", "RttEstimator::InitialEstimation=2s"),
+        ("tcp-large-transfer", "TcpL4Protocol::SocketType=ns3::TcpBbr"),
+        ("queue-discs-benchmark", "OnOffApplication::MaxBytes=900"),
+        ("traffic-control-example", "PointToPointNetDevice::Mtu=600"),
+        ("star", "QueueDisc::Quota=1"),
+        ("star", "CoDelQueueDisc::MinBytes=1"),
+        ("star", "TcpCongestionOps::Anything=1"),
+        ("tcp-pacing", "WifiMac::Ssid=x"),
+    ],
+)
+def test_an_attribute_that_cannot_be_set_here_is_refused(line: str, attribute: str) -> None:
+    """It would have an effect in ns-3, or may have one: no other run takes its place."""
+    error = refusal(f"{line} --ns3::{attribute}")
+    assert error.field == f"--ns3::{attribute.partition('=')[0]}"
+    assert "leave it out" in error.message or "has no such attribute" in error.message
+
+
+def test_an_attribute_that_has_no_effect_in_the_program_either_is_named() -> None:
+    said = "\n".join(run_of("red-vs-ared --ns3::OnOffApplication::PacketSize=9").scenario()[1])
+    assert "--ns3::OnOffApplication::PacketSize has no effect: red-vs-ared sets it itself" in said
+
+
 def test_files_that_are_not_written_are_named_once() -> None:
     _, warnings = run_of("tcp-variants-comparison --tracing=1 --pcap_tracing=1").scenario()
     assert len(warnings) == 1
@@ -199,6 +225,7 @@ def test_the_recovery_can_be_set() -> None:
         ("cobalt-vs-codel --help", "--help", "without options"),
         ("fqcodel-l4s-example --scenarioNum=10", "--scenarioNum", "0 to 9"),
         ("fqcodel-l4s-example --scenarioNum=9 --stopTime=16s", "--stopTime", "starts at 15 s"),
+        ("star --ns3::OnOffApplication::DataRate=fast", "flows[0].application.rate", "fast"),
         ("fqcodel-l4s-example --n0TcpType=cubic", "--n0TcpType", "bic"),
         ("fqcodel-l4s-example --bottleneckQueueType=red", "--bottleneckQueueType", "codel"),
         ("red-vs-ared --queueDiscType=NLRED", "--queueDiscType", "ARED"),

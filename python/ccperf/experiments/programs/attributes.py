@@ -51,6 +51,51 @@ def check(class_name: str, attribute: str) -> None:
     raise UsageError(field, f"`{class_name}` has no such attribute{near}{listed}")
 
 
+#: Disciplines whose classes have disciplines of these classes, with what their defaults say.
+_INNER = {
+    "FqCoDelQueueDisc": "CoDelQueueDisc",
+    "FqCobaltQueueDisc": "CobaltQueueDisc",
+    "FqPieQueueDisc": "PieQueueDisc",
+    "PfifoFastQueueDisc": "FifoQueueDisc",
+    "PrioQueueDisc": "FifoQueueDisc",
+    "TbfQueueDisc": "FifoQueueDisc",
+}
+#: What algorithms are made of: those that a run does not name, it has not.
+_KINDS = ("TcpCongestionOps", "TcpRecoveryOps", "QueueDisc")
+
+
+def is_of_another_algorithm(class_name: str, present: Iterable[str]) -> bool:
+    """Whether a class is an algorithm's, and no algorithm of a run with those `present` has it."""
+    made = set()
+    for name in present:
+        made |= {*_line(name), *_line(_INNER.get(name, name))}
+    return not made.isdisjoint(_KINDS) and (
+        class_name not in made and not set(_line(class_name)).isdisjoint(_KINDS)
+    )
+
+
+def _line(class_name: str) -> list[str]:
+    """A class and what it is derived from."""
+    found = []
+    classes = ns3_classes()
+    while class_name in classes and class_name not in found:
+        found.append(class_name)
+        class_name = classes[class_name][0]
+    return found
+
+
+def no_effect(class_name: str, attribute: str, present: Iterable[str]) -> str:
+    """What to say of an attribute that sets nothing in a run with those algorithms.
+
+    Raises :class:`UsageError` unless it has no effect in ns-3 either: who typed it wants another
+    run than that without it.
+    """
+    field = f"--ns3::{class_name}::{attribute}"
+    if is_of_another_algorithm(class_name, present):
+        return f"{field} exists in ns-3 but has no effect on this run"
+    raise UsageError(field, "exists in ns-3, but cannot be set in a run here; leave it out")
+
+
 class Targets:
     """What the attributes of a command line set: the sockets, the controllers, the disciplines."""
 
@@ -73,9 +118,11 @@ def assign(
     """Sort attributes by what they set.
 
     ``used`` maps each algorithm of the run to the attributes it knows, ``tcp`` lists those of the
-    sockets. What exists in ns-3 and has no effect here becomes a warning.
+    sockets. What exists in ns-3 and has no effect on such a run becomes a warning; what would have
+    one and cannot be set here is refused (:class:`UsageError`).
     """
     targets = Targets()
+    own = {"TcpL4Protocol::SocketType": "--algs", "TcpL4Protocol::RecoveryType": "--recoveries"}
     known_tcp = set(tcp)
     known = {name: set(names) for name, names in used.items()}
     for class_name, attribute, value in attributes:
@@ -83,10 +130,12 @@ def assign(
         field = f"--ns3::{class_name}::{attribute}"
         if class_name in known and attribute == "MaxSize":
             targets.warnings.append(f"{field} has no effect: --qlen sets the size")
+        elif option := own.get(f"{class_name}::{attribute}"):
+            targets.warnings.append(f"{field} has no effect: {option} sets it")
         elif class_name in known and attribute in known[class_name]:
             targets.by_class.setdefault(class_name, {})[attribute] = value
         elif class_name in TCP_CLASSES and attribute in known_tcp:
             targets.tcp[attribute] = value
         else:
-            targets.warnings.append(f"{field} exists in ns-3 but has no effect on this run")
+            targets.warnings.append(no_effect(class_name, attribute, known))
     return targets

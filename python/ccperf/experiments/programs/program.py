@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shlex
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +99,10 @@ class Program:
     notes: Callable[[Values], list[str]] | None = None
     #: Whether the real program looks at its command line.
     reads_words: bool = True
+    #: Attributes whose defaults the program leaves to its command line, among `LEFT_OPEN`; and
+    #: those that it sets itself, whatever its command line says.
+    leaves: Collection[str] = ()
+    sets: Collection[str] = ()
     #: If the program's own output is made here, too.
     report: Report | None = None
 
@@ -148,7 +152,7 @@ class Program:
         return ProgramRun(self, Values(given, parsed, spelt), tuple(attributes), rng_run)
 
     def _split(self, word: str) -> tuple[str, str | None]:
-        match = re.fullmatch(r"--?([A-Za-z][\w:]*)(?:=(.*))?", word, re.DOTALL)
+        match = re.fullmatch(r"--?([A-Za-z][\w:<>,]*)(?:=(.*))?", word, re.DOTALL)
         if match is None:
             raise UsageError("command line", f"`{word}` is not an option; write --name=value")
         return match[1], match[2]
@@ -204,6 +208,7 @@ class ProgramRun:
         defaults = Defaults(self.attributes)
         try:
             scenario = self.program.build(self.values, defaults, self.rng_run)
+            scenario = defaults.applied(scenario, self.program.leaves)
             if self.recovery:
                 own = {"recovery": self.recovery}
                 flows = tuple(flow.model_copy(update=own) for flow in scenario.flows)
@@ -214,7 +219,7 @@ class ProgramRun:
             raise self._usage_error(error) from None
         said = [f"--{name} is read as --{meant}" for name, meant in self.values.spelt.items()]
         said += self.program.notes(self.values) if self.program.notes else []
-        return scenario, [*said, *self._files(), *defaults.unused()]
+        return scenario, [*said, *self._files(), *defaults.unused(self.program)]
 
     def files(self) -> list[File]:
         """The files that the program leaves behind."""
@@ -251,6 +256,8 @@ class Defaults:
     def __init__(self, attributes: Sequence[tuple[str, str, str]] = ()) -> None:
         self._given = {(c, a): value for c, a, value in attributes}
         self._used: set[tuple[str, str]] = set()
+        #: The algorithms of the run.
+        self._present: set[str] = set()
 
     def tcp(self, **own: Any) -> dict[str, Any]:
         """Attributes of the sockets, the program's ``own`` among them."""
@@ -264,20 +271,41 @@ class Defaults:
 
     def cc(self, name: str, **own: Any) -> dict[str, Any]:
         """A congestion control."""
+        self._present.add(name)
         attributes = self._known((name,), registry.parameters("cc", name))
         return {"type": name, "attributes": {**attributes, **own}}
 
     def qdisc(self, name: str, **own: Any) -> dict[str, Any]:
         """A queue discipline."""
+        self._present.add(name)
         attributes = self._known((name,), registry.parameters("qdisc", name))
         return {"type": name, "attributes": {**attributes, **own}}
 
-    def unused(self) -> list[str]:
-        """Warnings about attributes that set nothing here."""
+    def applied(self, scenario: Scenario, leaves: Collection[str]) -> Scenario:
+        """The scenario with what was given of attributes that the program leaves open."""
+        given = {
+            f"{c}::{a}": value for (c, a), value in self._given.items() if f"{c}::{a}" in leaves
+        }
+        if not given:
+            return scenario
+        changed = scenario.canonical()
+        for name, value in given.items():
+            class_name, _, attribute = name.rpartition("::")
+            self._used.add((class_name, attribute))
+            LEFT_OPEN[name](self, changed, value)
+        return type(scenario).model_validate(changed)
+
+    def unused(self, program: Program) -> list[str]:
+        """Warnings about attributes that have no effect.
+
+        Raises :class:`UsageError` for those that would have one.
+        """
+        unused = [key for key in self._given if key not in self._used]
         return [
-            f"--ns3::{c}::{a} exists in ns-3 but has no effect on this run"
-            for c, a in self._given
-            if (c, a) not in self._used
+            f"--ns3::{c}::{a} has no effect: {program.name} sets it itself"
+            if f"{c}::{a}" in program.sets
+            else ns3_attributes.no_effect(c, a, self._present)
+            for c, a in unused
         ]
 
     def _known(self, classes: Sequence[str], names: Any) -> dict[str, str]:
@@ -286,6 +314,67 @@ class Defaults:
         }
         self._used |= found.keys()
         return {a: value for (_, a), value in found.items()}
+
+
+def _flows(scenario: dict[str, Any], **fields: str) -> list[dict[str, Any]]:
+    """The flows that have such an application or transport."""
+    return [
+        flow
+        for flow in scenario["flows"]
+        if all(
+            fields[name]
+            == (of.get("type") if isinstance(of := flow.get(name, "TCP"), dict) else of)
+            for name in fields
+        )
+    ]
+
+
+def _set_application(kind: str, field: str) -> Callable[[Defaults, dict[str, Any], str], None]:
+    def change(_: Defaults, scenario: dict[str, Any], value: str) -> None:
+        of_bytes = field != "rate"
+        for flow in _flows(scenario, application=kind):
+            flow["application"][field] = f"{value}B" if of_bytes and value.isdecimal() else value
+
+    return change
+
+
+def _set_socket_type(defaults: Defaults, scenario: dict[str, Any], value: str) -> None:
+    name = algorithm("--ns3::TcpL4Protocol::SocketType", "cc", value)
+    for flow in _flows(scenario, transport="TCP"):
+        flow["cc"] = defaults.cc(name)
+
+
+def _set_recovery(_: Defaults, scenario: dict[str, Any], value: str) -> None:
+    name = algorithm("--ns3::TcpL4Protocol::RecoveryType", "recovery", value)
+    for flow in _flows(scenario, transport="TCP"):
+        flow["recovery"] = name
+
+
+def _set_direction(field: str, unit: str) -> Callable[[Defaults, dict[str, Any], str], None]:
+    def change(_: Defaults, scenario: dict[str, Any], value: str) -> None:
+        for link in scenario["links"]:
+            for way in ("forward", "reverse"):
+                link[way][field] = f"{value}{unit}" if value.isdecimal() else value
+
+    return change
+
+
+#: What an attribute that a program leaves open changes in its scenario.
+LEFT_OPEN: dict[str, Callable[[Defaults, dict[str, Any], str], None]] = {
+    "OnOffApplication::DataRate": _set_application("OnOff", "rate"),
+    "OnOffApplication::PacketSize": _set_application("OnOff", "write"),
+    "OnOffApplication::MaxBytes": _set_application("OnOff", "bytes"),
+    "BulkSendApplication::SendSize": _set_application("Greedy", "write"),
+    "BulkSendApplication::MaxBytes": _set_application("Greedy", "bytes"),
+    "TcpL4Protocol::SocketType": _set_socket_type,
+    "TcpL4Protocol::RecoveryType": _set_recovery,
+    "PointToPointNetDevice::Mtu": _set_direction("mtu", "B"),
+    "DropTailQueue<Packet>::MaxSize": _set_direction("device_queue", ""),
+}
+#: Those of sockets, of devices, and of programs whose applications say no more than where to.
+SOCKETS = ("TcpL4Protocol::SocketType", "TcpL4Protocol::RecoveryType")
+DEVICES = ("PointToPointNetDevice::Mtu", "DropTailQueue<Packet>::MaxSize")
+ON_OFF = tuple(name for name in LEFT_OPEN if name.startswith("OnOffApplication::"))
 
 
 def program_words(words: Sequence[str]) -> tuple[str, list[str]] | None:

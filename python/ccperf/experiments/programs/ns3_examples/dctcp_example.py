@@ -125,4 +125,5 @@ PROGRAM = Program(
     build,
     files="its .dat traces",
     paths=((r"stop_time|flows\[\d+\]\.(start|stop|receiver_stop)", "--measurementWindow"),),
+    sets=("TcpL4Protocol::SocketType",),
 )

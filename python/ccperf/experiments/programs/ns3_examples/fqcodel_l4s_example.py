@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
-from ccperf.experiments.programs.ns3_examples.parts import FIRST_PORT, SECOND, link
+from ccperf.experiments.programs.ns3_examples.parts import FIRST_PORT, SECOND, begins, link
 from ccperf.experiments.programs.program import (
     Defaults,
     Option,
@@ -87,11 +87,6 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
 
     setting = _Setting(values)
     stop = values["stopTime"]
-    begin = (5 if len(setting.flows) == 1 else 15) * SECOND
-    if stop - SECOND <= begin:
-        raise UsageError(
-            "--stopTime", f"flows stop 1 s before it, and the last starts at {begin // SECOND} s"
-        )
     own: dict[str, Any] = {}
     if setting.ce_threshold is not None:
         own["CeThreshold"] = time(setting.ce_threshold)
@@ -158,6 +153,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
                     "tcp": tcp,
                 }
                 for kind, source, destination, start in ends
+                if begins("--stopTime", start * SECOND, stop)
             ],
             "pings": [
                 {

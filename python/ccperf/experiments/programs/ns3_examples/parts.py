@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ccperf.errors import UsageError
+
 if TYPE_CHECKING:
     from ccperf.experiments.programs.program import Defaults
 
@@ -35,6 +37,18 @@ class AutomaticStreams:
         """Several more; the stream of the last one, to which nothing may belong."""
         self._made += variables
         return -self._made
+
+
+def begins(option: str, start: int, end: int) -> bool:
+    """Whether a flow that stops 1 s before the run's end begins in it; times are ns.
+
+    Raises :class:`UsageError` where it would stop before it begins, which ns-3 takes for never.
+    """
+    if end - SECOND <= start < end:
+        raise UsageError(
+            option, f"flows stop 1 s before it, and one starts at {start // SECOND} s; change it"
+        )
+    return start < end
 
 
 def direction(qdisc: dict[str, Any], device_queue: str = "100p", **own: Any) -> dict[str, Any]:

@@ -155,12 +155,17 @@ _PATHS = (
     (r"flows\[\d+\]\.application\.rate", "--appDataRate"),
 )
 
+_SETS = (
+    *("OnOffApplication::PacketSize", "OnOffApplication::DataRate"),
+    "DropTailQueue<Packet>::MaxSize",
+)
 RED_VARIANTS = tuple(
     Program(
         f"red-vs-{name.lower()}",
         _options(("RED", name), 10, (5.0, 15.0), "bool"),
         partial(variant, name),
         paths=_PATHS,
+        sets=_SETS,
     )
     for name in _VARIANTS
 )
@@ -169,4 +174,5 @@ PFIFO_VS_RED = Program(
     _options(("PfifoFast", "RED"), 5, (50.0, 80.0), "uint32"),
     pfifo,
     paths=_PATHS,
+    sets=_SETS,
 )

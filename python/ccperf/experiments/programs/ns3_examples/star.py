@@ -15,7 +15,15 @@ from ccperf.experiments.programs.ns3_examples.parts import (
     usual_queue,
     usual_socket,
 )
-from ccperf.experiments.programs.program import Defaults, Option, Program, Values
+from ccperf.experiments.programs.program import (
+    DEVICES,
+    ON_OFF,
+    SOCKETS,
+    Defaults,
+    Option,
+    Program,
+    Values,
+)
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -81,5 +89,9 @@ def _scenario(
     )
 
 
-STAR = Program("star", STAR_OPTIONS, star, files=".pcap")
-TCP_STAR_SERVER = Program("tcp-star-server", SERVER_OPTIONS, server, files=".tr and .pcap")
+_LEAVES = (*ON_OFF, *SOCKETS, *DEVICES)
+_SETS = ("OnOffApplication::OnTime", "OnOffApplication::OffTime")
+STAR = Program("star", STAR_OPTIONS, star, files=".pcap", leaves=_LEAVES, sets=_SETS)
+TCP_STAR_SERVER = Program(
+    "tcp-star-server", SERVER_OPTIONS, server, files=".tr and .pcap", leaves=_LEAVES, sets=_SETS
+)

@@ -80,4 +80,5 @@ PROGRAM = Program(
         (r"flows\[0\]\.tcp\.DelAckCount", "--delAckCount"),
         (r"stop_time|flows\[0\]\.(start|stop|receiver_stop)|recording\.interval", "--stopTime"),
     ),
+    sets=("TcpL4Protocol::SocketType", "DropTailQueue<Packet>::MaxSize"),
 )

@@ -10,7 +10,7 @@ from ccperf.experiments.programs.ns3_examples.parts import (
     usual_queue,
     usual_socket,
 )
-from ccperf.experiments.programs.program import Defaults, Option, Program, Values
+from ccperf.experiments.programs.program import DEVICES, SOCKETS, Defaults, Option, Program, Values
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -54,4 +54,6 @@ PROGRAM = Program(
     OPTIONS,
     build,
     paths=((r"flows\[0\]\.application\.bytes", "--maxBytes"),),
+    leaves=("BulkSendApplication::SendSize", *SOCKETS, *DEVICES),
+    sets=("BulkSendApplication::MaxBytes",),
 )

@@ -14,7 +14,7 @@ from ccperf.experiments.programs.ns3_examples.parts import (
     usual_queue,
     usual_socket,
 )
-from ccperf.experiments.programs.program import Defaults, Program, Values
+from ccperf.experiments.programs.program import DEVICES, Defaults, Program, Values
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -54,4 +54,5 @@ def build(_: Values, defaults: Defaults, rng_run: int) -> Scenario:
     )
 
 
-PROGRAM = Program("tcp-large-transfer", {}, build, files=".tr and .pcap")
+# Another congestion control is refused: with BBR ns-3 had 20 packets more of 29,912, from 0.8 s on.
+PROGRAM = Program("tcp-large-transfer", {}, build, files=".tr and .pcap", leaves=DEVICES)

@@ -15,7 +15,15 @@ from ccperf.experiments.programs.ns3_examples.parts import (
     link,
     usual_queue,
 )
-from ccperf.experiments.programs.program import Defaults, Option, Program, Values, algorithm, time
+from ccperf.experiments.programs.program import (
+    SOCKETS,
+    Defaults,
+    Option,
+    Program,
+    Values,
+    algorithm,
+    time,
+)
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -89,4 +97,5 @@ PROGRAM = Program(
         (r"flows\[0\]\.tcp\.DelAckCount", "--delAckCount"),
         (r"stop_time|flows\[0\]\.(start|stop|receiver_stop)|recording\.interval", "--stopTime"),
     ),
+    sets=SOCKETS,
 )

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
 from ccperf.experiments.programs.ns3_examples.parts import FIRST_PORT, link, usual_queue
-from ccperf.experiments.programs.program import Defaults, Option, Program, Values, rate, time
+from ccperf.experiments.programs.program import (
+    DEVICES,
+    SOCKETS,
+    Defaults,
+    Option,
+    Program,
+    Values,
+    rate,
+    time,
+)
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -95,4 +104,6 @@ PROGRAM = Program(
             "--simulationEndTime",
         ),
     ),
+    leaves=("BulkSendApplication::SendSize", *SOCKETS, *DEVICES),
+    sets=("BulkSendApplication::MaxBytes",),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ccperf.errors import UsageError
+from ccperf.experiments.programs.ns3_examples.parts import begins
 from ccperf.experiments.programs.program import (
     Defaults,
     Option,
@@ -66,11 +66,8 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     if values["validate"]:
         choice("--validate", values["validate"], _CASES)
     stop = values["stopTime"]
-    begin = 15 * _SECOND if second else 5 * _SECOND
-    if stop - _SECOND <= begin:
-        raise UsageError(
-            "--stopTime", f"flows stop 1 s before it, and the last starts at {begin // _SECOND} s"
-        )
+    flows = [("first", first, 5), *([("second", second, 15)] if second else [])]
+    flows = [flow for flow in flows if begins("--stopTime", flow[2] * _SECOND, stop)]
     edge = _direction(values, defaults, "FqCoDelQueueDisc")
     bottleneck = _direction(values, defaults, _QUEUES[values["queueType"]])
 
@@ -102,7 +99,6 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     tcp = defaults.tcp(
         SegmentSize=1448, SndBufSize=_BUFFER, RcvBufSize=_BUFFER, InitialCwnd=10, UseEcn="On"
     )
-    flows = [("first", first, 5), *([("second", second, 15)] if second else [])]
     return Scenario.model_validate(
         {
             "stop_time": time(stop),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.errors import UsageError
 from ccperf.experiments.programs.program import (
+    SOCKETS,
     Defaults,
     Option,
     Program,
@@ -142,4 +143,5 @@ PROGRAM = Program(
         (r"flows\[\d+\]\.application\.bytes", "--data"),
         (r"stop_time|recording\.interval", "--duration"),
     ),
+    sets=SOCKETS,
 )
