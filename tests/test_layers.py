@@ -95,9 +95,9 @@ scenario.added_delay   : scenario.fields
 scenario.profiles      : errors
 scenario.workload      : scenario.added_delay scenario.fields
 runs.metrics           : _native errors scenario.canonical
-present.figures        : _native base.libraries base.outputs base.wording errors runs.diagnoses
-                         runs.metrics
-present.notebook       : errors present.figures
+present.figures        : _native algorithms.user_code base.libraries base.outputs base.wording
+                         errors runs.diagnoses runs.metrics
+present.notebook       : base.libraries errors present.figures
 scenario               : _native algorithms.user_code base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
                          scenario.profiles scenario.toml scenario.workload

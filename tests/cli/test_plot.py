@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import TypeAlias
 
 import pytest
 
+import ccperf
 from ccperf.cli.app import invoke
+from ccperf.present.figures import OF_RECORDINGS
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib: pip install 'ccperf[figures]'")
 
@@ -107,9 +110,82 @@ def test_a_sweep_over_words_has_them_in_their_order(plot: Plot) -> None:
     assert all(name.endswith("_mean_srtt_l4_over_qdisc.svg") for name in names)
 
 
+POINT = ("--at", "k=2,qdisc=CoDelQueueDisc", "--seed", "1")
+
+
+def test_a_paper_s_figure_has_the_panel_size_and_words_that_are_asked_for(plot: Plot) -> None:
+    status, names, error = plot(
+        *(*POINT, "--overlay", "--figure", "time_series", "--panel", "throughput"),
+        *("--bin", "200ms", "--width", "86mm", "--height", "40mm", "--style", "grayscale"),
+        *("--label", "cubic=CUBIC", "--label", "TcpBbr=BBR", "--label", "Time=Time after start"),
+    )
+    assert (status, error) == (0, "")
+    assert names == ["aqm_TcpCubic_TcpBbr_time_series_throughput_bin-200ms.svg"]
+    drawn = Path(names[0]).read_text()
+    width, height = re.findall(r'(?:width|height)="([0-9.]+)pt"', drawn)
+    assert float(width) / 72 * 25.4 == pytest.approx(86, abs=0.1)
+    assert float(height) / 72 * 25.4 == pytest.approx(40, abs=0.1)
+    # Letters are paths, whose text stands before them as a comment.
+    texts = re.findall(r"<!-- (.*?) -->", drawn)
+    assert {"CUBIC", "BBR", "Time after start [s]"} <= set(texts)
+    assert "TcpCubic" not in texts
+
+
+def test_flows_together_have_a_file_of_their_own(plot: Plot) -> None:
+    status, (name,), _ = plot(
+        *(*POINT, "--overlay", "--figure", "time_series", "--sum", "--label", "TcpBbr=B")
+    )
+    assert status == 0
+    assert name == "aqm_TcpCubic_TcpBbr_time_series_sum.svg"
+
+
+def test_a_sweep_says_in_words_what_it_shows(plot: Plot) -> None:
+    status, (name,), _ = plot("--sweep", "k", "--metric", "mean_srtt_l4", "--qdisc", "codel")
+    assert status == 0
+    texts = set(re.findall(r"<!-- (.*?) -->", Path(name).read_text()))
+    assert {"Number of flows", "Smoothed RTT [ms]", "TcpCubic", "1", "2"} <= texts
+    # Half a flow there is not.
+    assert not {"1.0", "1.2", "1.5"} & texts
+
+
+def test_completion_times_of_several_seeds_are_one_curve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    point = ["--load", "0.5", "--workload", "web_search", "--flows", "30"]
+    made = ["run", "testbed", "--qdisc", "ECNSharp,codel", *point, "--seed", "1..3"]
+    assert invoke([*made, "--db", "fct.db"]) == 0
+    capsys.readouterr()
+    line = ["plot", "--db", "fct.db", "--experiment", "testbed", "--figure", "completion_times"]
+    assert invoke([*line, "--overlay", "--panel", "all", "--format", "svg"]) == 0
+    (name,) = capsys.readouterr().out.split()
+    assert name == "testbed_ECNSharpQueueDisc_CoDelQueueDisc_completion_times_all.svg"
+    runs = ccperf.grid(
+        "testbed", qdisc="codel", load=0.5, workload="web_search", flows=30, seed=range(1, 4)
+    )
+    pooled = OF_RECORDINGS["completion_times"].pool
+    assert pooled
+    figure = pooled(run.recording for run in runs)
+    assert figure
+    ends = [run.recording.completions for run in runs]
+    (series,) = figure.others[0].series
+    assert series.x.size == sum(table.rows for table in ends if table) + 1
+    assert series.y[-1] == 1
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        ([*POINT, "--figure", "time_series", "--panel", "rtt"], "--panel: unknown panel"),
+        ([*POINT, "--figure", "time_series", "--bin", "1ms"], "--bin: is shorter than"),
+        ([*POINT, "--figure", "distribution", "--bin", "1s"], "--bin: `distribution` is not"),
+        ([*POINT, "--width", "3px"], "--width: `3px` is no length"),
+        ([*POINT, "--height", "0"], "--height: `0` is no length"),
+        ([*POINT, "--figure", "window", "--style", "grayscal"], "did you mean `grayscale`"),
+        ([*POINT, "--label", "TcpCubic"], "--label: `TcpCubic` is not NAME=Text"),
+        ([*POINT, "--figure", "window", "--label", "x=y"], "--label: unknown label"),
+        ([*POINT, "--figure", "window", "--log", "z"], "--log: `z` is not x, y or xy"),
+        (["--sweep", "k", "--sum"], "--sum: is for figures over time"),
         (["--sweep", "bandwidth"], "has a parameter"),
         (["--sweep", "k", "--metric", "mean_srt_l4"], "did you mean"),
         (["--cc", "vegas"], "no runs of `vegas`"),

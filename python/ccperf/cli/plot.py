@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +18,85 @@ from ccperf.errors import UsageError, unknown
 if TYPE_CHECKING:
     from ccperf.present.figures import Figure
     from ccperf.runs.result import Result
+
+
+@Parameter(name="*")
+@dataclass
+class Look:
+    """How figures are to look in a paper."""
+
+    panel: Annotated[
+        str,
+        Parameter(help="One panel alone: throughput; of completion_times all, small or large."),
+    ] = ""
+    bin: Annotated[str, Parameter(help="Means over bins, of figures over time, e.g. 200ms.")] = ""
+    sum: Annotated[
+        bool,
+        Parameter(help="The flows of a run as one: sums of throughput, means of delays."),
+    ] = False
+    log: Annotated[str, Parameter(help="Logarithmic axes: x, y or xy.")] = ""
+    label: Annotated[
+        list[str] | None,
+        Parameter(help="Words for what is shown: mycca.py:MyCca=Ours; may be repeated."),
+    ] = None
+    style: Annotated[str, Parameter(help="A style of Matplotlib's, or a file of its settings.")] = (
+        ""
+    )
+    width: Annotated[
+        str,
+        Parameter(help="column (3.4 inches), ieee, ieee-page, acm, acm-page, or a length: 86mm."),
+    ] = "column"
+    height: Annotated[str, Parameter(help="A length; what the panels take if not given.")] = ""
+
+    def check(self) -> None:
+        """Raise :class:`~ccperf.errors.UsageError` for what is wrong without any figure."""
+        from ccperf.present.figures.sizes import inches
+
+        with _named_options():
+            inches(self.width, "width")
+            if self.height:
+                inches(self.height, "height")
+        self.labels()
+
+    def labels(self) -> dict[str, str]:
+        """Words by what they stand for."""
+        from ccperf.evidence.chosen import spellings
+
+        found = {}
+        for text in self.label or ():
+            name, equals, words = text.partition("=")
+            # A parameter's value has an equals sign itself: `k=1=One flow`.
+            if words.count("="):
+                name, equals, words = text.rpartition("=")
+            if not (equals and name):
+                raise UsageError("--label", f"`{text}` is not NAME=Text")
+            # The last one is what points are called by: `codel` is `CoDelQueueDisc` there.
+            *_, called = spellings(name)
+            found[called] = words
+        return found
+
+    def of(self, figures: Mapping[str, Figure]) -> dict[str, Figure]:
+        """Figures by their files' names, as they are asked for."""
+        from ccperf.base.outputs import file_name
+        from ccperf.present.figures import adjusted
+
+        words = [self.panel, f"bin-{self.bin}" * bool(self.bin), "sum" * self.sum]
+        with _named_options():
+            return {
+                file_name([name, *filter(None, words)]): adjusted(
+                    figure, panel=self.panel, bin=self.bin, log=self.log, labels=self.labels()
+                )
+                for name, figure in figures.items()
+            }
+
+
+@contextmanager
+def _named_options() -> Iterator[None]:
+    """What the library calls `panel` is `--panel` here."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"--{error.field}", error.message) from None
 
 
 def command(
@@ -34,20 +115,19 @@ def command(
     base: Annotated[
         str, Parameter(help="Of --sweep: over the values of this algorithm, paired by seed.")
     ] = "",
+    look: Look | None = None,
     format: Annotated[str, Parameter(help="pdf, svg, png, or several: pdf,svg.")] = "pdf",
-    width: Annotated[
-        str, Parameter(help="column (3.4 inches), ieee, ieee-page, acm or acm-page.")
-    ] = "column",
     output: Folder = Path(),
     json: Json = False,
     **parameters: Parameters,
 ) -> None:
-    """Draw figures at the width of a column, named by what they show.
+    """Draw figures for papers, named by what they show.
 
     Runs are named by their ids or chosen by experiment, algorithm, point and seed. `--overlay` lays
     them over each other, one colour a run; `--sweep k --metric mean_srtt_l4` draws a line for each
     algorithm with the 95 % confidence interval of its means. Where runs are chosen and nothing else
-    is said, it is the figure of their experiment: its first headline over its x axis.
+    is said, it is the figure of their experiment: its first headline over its x axis. Completion
+    times of runs that differ in their seed only are one curve.
     """
     from ccperf.evidence import sweeps
     from ccperf.evidence.chosen import metrics_named
@@ -56,7 +136,8 @@ def command(
 
     names = _known("--figure", "figure", figure, [*figures.FIGURES, *figures.OF_RECORDINGS])
     formats = _known("--format", "format", format, figures.FORMATS)
-    _known("--width", "width", width, figures.WIDTHS)
+    look = look or Look()
+    look.check()
     writable_folder(output)
     is_made = choice is not None and choice.is_made(parameters)
     is_default = is_made and not (runs or names or overlay or sweep or metric or base)
@@ -68,8 +149,10 @@ def command(
     if is_default and all(answer(cell.point.experiment).shape == "time" for cell in chosen):
         names = ["time_series"]
     elif chosen:
+        if look.sum:
+            raise UsageError("--sum", "is for figures over time, not for metrics")
         drawn = sweeps.sweeps(chosen, sweep, metrics_named(metric, "--metric"), base)
-        _save(drawn, formats, output, width, json)
+        _save(drawn, formats, output, look, json)
         return
     ids = named(runs, choice, parameters, databases(db))
     if not ids:
@@ -78,16 +161,25 @@ def command(
     if overlay:
         alike = [figures.drawable(each.scenario, each.recording) for each in results]
         common = [name for name in alike[0] if all(name in other for other in alike)]
-        drawn = _overlays(results, names or common)
+        drawn = _overlays(results, names or common, look)
     else:
         from ccperf.base.outputs import stem
 
         drawn = {
-            f"{stem(result)}_{name}": figures.describe(name, result.scenario, result.recording)
+            f"{stem(result)}_{name}": _described(name, result, look)
             for result in results
             for name in names or figures.drawable(result.scenario, result.recording)
         }
-    _save(drawn, formats, output, width, json)
+    _save(drawn, formats, output, look, json)
+
+
+def _described(name: str, result: Result, look: Look) -> Figure:
+    """A figure of a run, its flows together if that is asked for."""
+    from ccperf.present import figures
+
+    figure = figures.describe(name, result.scenario, result.recording)
+    with _named_options():
+        return figures.adjusted(figure, sum=look.sum)
 
 
 def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[str]:
@@ -98,11 +190,34 @@ def _known(option: str, kind: str, text: str, known: Collection[str]) -> list[st
     return names
 
 
-def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figure]:
-    """Each figure with all the runs in it, called by what tells them apart."""
-    from ccperf.algorithms.roles import parameters, under_test
+def _overlays(results: Sequence[Result], names: Sequence[str], look: Look) -> dict[str, Figure]:
+    """Each figure with all the runs in it, called by what tells them apart.
+
+    Where runs of several seeds can be taken together (completion times), they are.
+    """
     from ccperf.base.outputs import file_name
     from ccperf.present import figures
+
+    common = results[0].experiment or "runs"
+    drawn = {}
+    for name in names:
+        kind = figures.OF_RECORDINGS.get(name)
+        pool = kind.pool if kind else None
+        alike: dict[str, list[Result]] = {}
+        for label, result in zip(_labels(results, bool(pool)), results, strict=True):
+            alike.setdefault(label, []).append(result)
+        described = {
+            label: (pool(result.recording for result in of) if pool else None)
+            or _described(name, of[0], look)
+            for label, of in alike.items()
+        }
+        drawn[file_name([common, *list(alike)[:4], name])] = figures.overlay(described)
+    return drawn
+
+
+def _labels(results: Sequence[Result], are_pooled: bool) -> list[str]:
+    """What tells the runs apart; if they are pooled, all but their seeds."""
+    from ccperf.algorithms.roles import parameters, under_test
 
     def words(result: Result) -> dict[str, str]:
         flows = dict.fromkeys(flow.cc.type for flow in result.scenario.flows if flow.cc)
@@ -110,7 +225,7 @@ def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figu
         return {
             "algorithm": under_test(result.parameters) or ",".join(flows),
             **{name: f"{name}={value}" for name, value in point.items()},
-            "seed": f"seed {result.provenance.seed}",
+            **({} if are_pooled else {"seed": f"seed {result.provenance.seed}"}),
             "run": result.id[:8],
         }
 
@@ -121,34 +236,35 @@ def _overlays(results: Sequence[Result], names: Sequence[str]) -> dict[str, Figu
         if key != "run" and len({one.get(key) for one in described}) > 1
     ]
     labels = [" ".join(one[key] for key in differing if key in one) for one in described]
+    if are_pooled:
+        return [label or one["algorithm"] for label, one in zip(labels, described, strict=True)]
     if len(set(labels)) < len(labels) or not all(labels):
-        labels = [
+        return [
             f"{label} {one['run']}".strip() for label, one in zip(labels, described, strict=True)
         ]
-    common = results[0].experiment or "runs"
-    return {
-        file_name([common, *labels[:4], name]): figures.overlay(
-            {
-                label: figures.describe(name, result.scenario, result.recording)
-                for label, result in zip(labels, results, strict=True)
-            }
-        )
-        for name in names
-    }
+    return labels
 
 
 def _save(
-    drawn: dict[str, Figure], formats: Sequence[str], output: Path, width: str, json: bool
+    described: dict[str, Figure], formats: Sequence[str], output: Path, look: Look, json: bool
 ) -> None:
     from ccperf.base.outputs import FIGURES, may_write
     from ccperf.present import figures
 
+    drawn = look.of(described)
     targets = {name: [output / f"{name}.{suffix}" for suffix in formats] for name in drawn}
     for path in (path for paths in targets.values() for path in paths):
         may_write(path, FIGURES[path.suffix[1:]], "--output")
     output.mkdir(parents=True, exist_ok=True)
     for name, figure in drawn.items():
-        figures.save(figure, *targets[name], width=width)
+        with _named_options():
+            figures.save(
+                figure,
+                *targets[name],
+                width=look.width,
+                height=look.height or None,
+                style=look.style,
+            )
         if not json:
             for path in targets[name]:
                 say(path)

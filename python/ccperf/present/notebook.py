@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ccperf.base.libraries import library
 from ccperf.present.figures import onto, save, svg, topology, web
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Plot:
         """Show it in a frame, or as a picture."""
         panels = 1 if self.figure.side_by_side else len(self.figure.panels)
         height = _AROUND + (_SINGLE if panels == 1 else panels * _PANEL)
+        if any(panel.x.is_log or panel.y.is_log for panel in self.figure.panels):
+            # What pages draw with has no logarithmic axes.
+            mpl = library("ccperf.present.figures.mpl", "'ccperf[figures]'")
+            return _picture(mpl.picture(self.figure), self.figure.alt)
         picture = svg.draw(self.figure, svg.SMALL).encode()
         data = json.dumps(web.encode(self.figure), separators=(",", ":")).replace("<", "\\u003c")
         page = (

@@ -55,10 +55,10 @@ def _seconds(text: str) -> float:
 
 def only(figure: Figure, panel: str) -> Figure:
     """Return the figure with one of its panels. Raises `UsageError` for one that it has not."""
-    names = [each.name for each in figure.panels]
-    if panel not in names:
-        raise UsageError("panel", unknown(f"panel of {figure.name}", panel, names))
-    (found,) = (each for each in figure.panels if each.name == panel)
+    there = {each.name: each for each in (*figure.panels, *figure.others)}
+    if panel not in there:
+        raise UsageError("panel", unknown(f"panel of {figure.name}", panel, there))
+    found = there[panel]
     drawn = {one.role for one in found.series} | {line.role for line in found.lines}
     return replace(
         figure,
@@ -66,6 +66,7 @@ def only(figure: Figure, panel: str) -> Figure:
         title=f"{figure.title}: {found.y.label}" if figure.panels[1:] else figure.title,
         alt=f"{found.y.title} over {found.x.title} for {', '.join(figure.entries)}.",
         panels=(found,),
+        others=(),
         roles=tuple((role, label) for role, label in figure.roles if role in drawn),
         side_by_side=False,
     )

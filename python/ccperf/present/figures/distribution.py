@@ -34,7 +34,7 @@ def distribution(flows: FlowSeries) -> Figure:
             _panel(Axis("Throughput", "Mbps", lower=0), flows.throughput_l4, rate),
             _panel(Axis("sRTT", "ms"), flows.srtt, rtt),
         ),
-        subjects=of_flows(flows.names),
+        subjects=of_flows(flows),
         roles=()
         if rate is None and rtt is None
         else (("optimum", "optimum" if count == 1 else "optimum, equal shares"),),

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from ccperf.algorithms.user_code.names import label
 from ccperf.base.wording import counted
+
+if TYPE_CHECKING:
+    from ccperf.runs.metrics import FlowSeries
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -114,6 +118,8 @@ class Figure:
     #: What the legend calls the roles that occur, besides the subjects.
     roles: tuple[tuple[Role, str], ...] = ()
     side_by_side: bool = False
+    #: Panels that are drawn only where one is asked for by its name.
+    others: tuple[Panel, ...] = ()
 
     def __repr__(self) -> str:
         panels, entries = counted(len(self.panels), "panel"), ", ".join(self.entries[:4])
@@ -140,6 +146,12 @@ class Figure:
         return len(self.entries) > MANY_FLOWS
 
 
-def of_flows(names: list[str]) -> tuple[Subject, ...]:
-    """Return the flows of one run as subjects."""
-    return tuple(Subject(name) for name in names)
+def of_flows(flows: FlowSeries) -> tuple[Subject, ...]:
+    """Return the flows of one run as subjects: `flow_1`, or `flow_1 TcpCubic` where algorithms
+    meet."""
+    names = [label(algorithm) for algorithm in flows.algorithms]
+    if len(set(names)) < 2:
+        return tuple(map(Subject, flows.names))
+    return tuple(
+        Subject(f"{flow} {name}".strip()) for flow, name in zip(flows.names, names, strict=True)
+    )

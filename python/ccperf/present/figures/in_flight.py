@@ -70,10 +70,16 @@ def in_flight(flows: FlowSeries) -> Figure:
                 x,
                 Axis("Mean throughput", "Mbps", lower=0),
                 series(throughput, joint_throughput, best_rate, ideal_rate),
+                name="throughput",
             ),
-            Panel(x, Axis("Mean sRTT", "ms"), series(srtt, joint_srtt, best_rtt, ideal_rtt)),
+            Panel(
+                x,
+                Axis("Mean sRTT", "ms"),
+                series(srtt, joint_srtt, best_rtt, ideal_rtt),
+                name="srtt",
+            ),
         ),
-        subjects=of_flows(flows.names),
+        subjects=of_flows(flows),
         roles=(
             *((("joint", "all flows together"),) if count > 1 else ()),
             *((("optimum", "optimum"), ("ideal", "ideal network")) if known else ()),

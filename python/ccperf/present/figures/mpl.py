@@ -25,7 +25,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.textpath import TextPath
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, StrMethodFormatter
 
 from ccperf.base.outputs import whole
 from ccperf.errors import UsageError, unknown
@@ -113,6 +113,14 @@ def save(
             canvas.savefig(drawn, format=path.suffix[1:], metadata=_METADATA[path.suffix])
             with whole(path) as draft:
                 draft.write_bytes(drawn.getvalue())
+
+
+def picture(figure: Figure) -> bytes:
+    """Return the figure as SVG, with our settings."""
+    with settings():
+        drawn = BytesIO()
+        draw(figure).savefig(drawn, format="svg", metadata=_METADATA[".svg"])
+    return drawn.getvalue()
 
 
 @contextmanager
@@ -232,6 +240,15 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
     axes.set_xlim(limits(panel.x, x_low, x_high))
     axes.set_ylim(limits(panel.y, y_low, y_high))
     steps = [1, 2, 5, 10]
+    for axis, along, ends in (
+        (panel.x, axes.xaxis, axes.get_xlim()),
+        (panel.y, axes.yaxis, axes.get_ylim()),
+    ):
+        if axis.is_log:
+            # Between few powers of ten there are numbers to read, too.
+            along.set_major_locator(LogLocator(subs=(1, 2, 5) if ends[1] < 500 * ends[0] else (1,)))
+            along.set_major_formatter(StrMethodFormatter("{x:g}"))
+            along.set_minor_formatter(NullFormatter())
     if not panel.x.is_log:
         most = _most_ticks(axes, figure)
         axes.xaxis.set_major_locator(MaxNLocator(most, steps=steps, integer=_counts(panel)))

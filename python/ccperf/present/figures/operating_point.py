@@ -48,6 +48,6 @@ def operating_point(flows: FlowSeries) -> Figure:
                 tuple(series for series in points if np.isfinite(series.x).any()),
             ),
         ),
-        subjects=of_flows(flows.names),
+        subjects=of_flows(flows),
         roles=(("optimum", "optimum" if count == 1 else "optimum, equal shares"),) if known else (),
     )

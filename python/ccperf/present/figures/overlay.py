@@ -31,18 +31,34 @@ def overlay(figures: Mapping[str, Figure]) -> Figure:
     for run, figure in figures.items():
         offsets[run] = len(subjects)
         subjects += [replace(subject, run=run) for subject in figure.subjects]
-    panels = tuple(
-        _panel({run: figure.panels[index] for run, figure in figures.items()}, offsets)
-        for index in range(len(first.panels))
-    )
+    panels = _panels({run: figure.panels for run, figure in figures.items()}, offsets)
+    hidden = _panels({run: figure.others for run, figure in figures.items()}, offsets)
     drawn = {series.role for panel in panels for series in panel.series}
     drawn |= {line.role for panel in panels for line in panel.lines}
     return replace(
         first,
         alt=f"{', '.join(figures)} in one figure. {first.alt}",
         panels=panels,
+        others=hidden,
         subjects=tuple(subjects),
         roles=tuple((role, label) for role, label in first.roles if role in drawn),
+    )
+
+
+def _panels(
+    panels: Mapping[str, tuple[Panel, ...]], offsets: Mapping[str, int]
+) -> tuple[Panel, ...]:
+    """Each kind of panel that some run has, of all those that have it."""
+    names = dict.fromkeys(panel.name for of in panels.values() for panel in of)
+    if "" in names or any(len(of) != len({panel.name for panel in of}) for of in panels.values()):
+        return tuple(
+            _panel(dict(zip(panels, alike, strict=True)), offsets)
+            for alike in zip(*panels.values(), strict=True)
+        )
+    there = {run: {panel.name: panel for panel in of} for run, of in panels.items()}
+    return tuple(
+        _panel({run: of[name] for run, of in there.items() if name in of}, offsets)
+        for name in names
     )
 
 

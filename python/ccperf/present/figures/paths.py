@@ -45,7 +45,7 @@ def paths(scenario: Scenario, recording: Recording) -> Figure | None:
             Series(links.time * 1e3, links.imbalance[:, group[0]], "step", "subject", first + index)
             for index, group in enumerate(groups)
         )
-        panels.append(Panel(time, Axis("Imbalance", "%", lower=0), series))
+        panels.append(Panel(time, Axis("Imbalance", "%", lower=0), series, name="imbalance"))
     said = [f"the ways of {len(followed)} flows"] * bool(followed)
     said += [f"the imbalance of the parallel links of {len(groups)} switches"] * bool(groups)
     return Figure(
@@ -80,7 +80,7 @@ def _ways(time: Axis, followed: dict[int, tuple[Floats, Floats]], names: list[st
         x, y = np.append(when, np.float64(time.upper)), np.append(way[:1], way)
         series.append(Series(x, y + beside, "step", "subject", index))
     axis = Axis("Way", lower=-0.6, upper=len(names) - 0.4, labels=tuple(names))
-    return Panel(time, axis, tuple(series))
+    return Panel(time, axis, tuple(series), name="paths")
 
 
 def _named(ways: Table, scenario: Scenario) -> list[str]:

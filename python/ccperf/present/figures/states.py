@@ -27,7 +27,7 @@ def panel(time: Axis, flows: FlowSeries) -> Panel | None:
     if found is None:
         return None
     series = [Series(x, y, "step", "subject", index) for index, (x, y) in found.items()]
-    return Panel(time, AXIS, tuple(series))
+    return Panel(time, AXIS, tuple(series), name="state")
 
 
 def _steps(flows: FlowSeries) -> dict[int, tuple[Floats, Floats]] | None:

@@ -14,6 +14,7 @@ from ccperf.present.figures.figure import (
     Role,
     Series,
     Subject,
+    of_flows,
 )
 from ccperf.present.figures.quantities import (
     QUANTITIES,
@@ -79,8 +80,10 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
     if timeline.has_states and (beneath := states.panel(time, flows)):
         panels = (*panels, beneath)
     of_links = QUANTITIES[timeline.strips[0].quantity].of == "link"
-    names = (
-        [flows.links.names[column] for column in bottlenecks(flows)] if of_links else flows.names
+    subjects = (
+        tuple(Subject(flows.links.names[column]) for column in bottlenecks(flows))
+        if of_links
+        else of_flows(flows)
     )
     what = "bottleneck" if of_links else "flow"
     shown = ", ".join(panel.y.title for panel in panels)
@@ -88,15 +91,15 @@ def describe(timeline: Timeline, flows: FlowSeries) -> Figure:
     drawn = {series.role for panel in panels for series in panel.series}
     labels: dict[Role, str] = {
         "mean": f"mean of the {what}s",
-        "optimum": "optimum" if len(names) == 1 else "optimum, equal shares",
+        "optimum": "optimum" if len(subjects) == 1 else "optimum, equal shares",
     }
     return Figure(
         name=timeline.name,
         title=timeline.title,
-        alt=f"{counted(len(panels), 'panel')} over time for {counted(len(names), what)}: {shown}"
+        alt=f"{counted(len(panels), 'panel')} over time for {counted(len(subjects), what)}: {shown}"
         f"{'; with ' * bool(besides)}{', '.join(besides)}.",
         panels=panels,
-        subjects=tuple(Subject(name) for name in names),
+        subjects=subjects,
         roles=tuple((role, label) for role, label in labels.items() if role in drawn),
     )
 

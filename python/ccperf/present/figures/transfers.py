@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -27,6 +28,8 @@ class RecordingFigure:
     title: str
     needs: str
     describe: Describe
+    #: One figure of the runs of several seeds, if theirs can be taken together.
+    pool: Callable[[Iterable[Recording]], Figure | None] | None = None
 
 
 #: The classes by size, and what they are called.
@@ -41,16 +44,25 @@ def completion_times(_scenario: Scenario, recording: Recording) -> Figure | None
     A point (v, p) says that the share p of the transfers had ended within v; what had not ended
     when the run did keeps a curve below 1.  A panel for each class of sizes.
     """
-    found = {name: each for name, each in classes(recording).items() if name in _SIZES}
-    panels = tuple(
-        Panel(
-            Axis(_SIZES[name], "ms", lower=0),
-            Axis("Share of transfers", lower=0, upper=1.02),
-            (Series(*_shares(each.completion_times, each.count), "ecdf", "subject"),),
-        )
-        for name, each in found.items()
-        if len(each.completion_times)
-    )
+    return pooled_completion_times([recording])
+
+
+def pooled_completion_times(recordings: Iterable[Recording]) -> Figure | None:
+    """Return the figure of the transfers of several runs, those of other seeds, as one."""
+    times: dict[str, list[Floats]] = {}
+    counts: Counter[str] = Counter()
+    for recording in recordings:
+        for name, each in classes(recording).items():
+            times.setdefault(name, []).append(each.completion_times)
+            counts[name] += each.count
+
+    def panel(name: str, x: Axis) -> Panel:
+        shares = _shares(np.concatenate(times[name]), counts[name])
+        y = Axis("Share of transfers", lower=0, upper=1.02)
+        return Panel(x, y, (Series(*shares, "ecdf", "subject"),), name=name)
+
+    found = [name for name in _SIZES if any(map(len, times.get(name, ())))]
+    panels = tuple(panel(name, Axis(_SIZES[name], "ms", lower=0)) for name in found)
     if not panels:
         return None
     return Figure(
@@ -61,6 +73,7 @@ def completion_times(_scenario: Scenario, recording: Recording) -> Figure | None
         panels=panels,
         subjects=(Subject("transfers"),),
         side_by_side=True,
+        others=(panel("all", Axis("Completion time", "ms", is_log=True)),),
     )
 
 
@@ -140,7 +153,10 @@ def _largest(time: Floats, values: Floats) -> tuple[Floats, Floats]:
 #: Every such figure by name.
 OF_RECORDINGS: dict[str, RecordingFigure] = {
     "completion_times": RecordingFigure(
-        "Completion times", "transfers whose ends are recorded", completion_times
+        "Completion times",
+        "transfers whose ends are recorded",
+        completion_times,
+        pooled_completion_times,
     ),
     "queue_samples": RecordingFigure(
         "Queues sampled closely", "samples of queues (recording.queues)", queue_samples

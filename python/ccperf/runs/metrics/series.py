@@ -74,6 +74,8 @@ class FlowSeries:
             described[i] if i < len(described) else _stack_of(names[i], canonical)
             for i in self.positions
         ]
+        #: The congestion control of each, as scenarios name it; empty for datagrams.
+        self.algorithms = [str(sender.get("cc", {}).get("type", "")) for sender in senders]
         #: What hosts write into each flow's packets as differentiated services code point.
         self.code_points = [int(sender.get("dscp", 0)) for sender in senders]
         #: Payload bytes of a full segment, shape (flows,).
