@@ -13,7 +13,8 @@ CCAS := $(if $(filter command line environment,$(origin CCA)),$(CCA),TcpNewReno,
 
 RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 PYTHON_SOURCES := $(shell find python -name '*.py')
-RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -path crates/guest -prune -o -name '*.rs' -print -o -name Cargo.toml -print)
+GUEST_SOURCES := $(RUST_SOURCES) $(shell find crates/guest -name '*.rs' -o -name Cargo.toml)
 
 # How cargo builds the engine: as it is shipped, unless `make develop` says for who changes it.
 PROFILE ?= release
@@ -21,8 +22,11 @@ PROFILE ?= release
 WASM := python/ccperf/data/engine.wasm
 WASM_TARGET := wasm32-unknown-unknown
 
+GUEST := python/ccperf/data/guest
+GUEST_TARGET := x86_64-unknown-linux-gnu
+
 .DEFAULT_GOAL := help
-.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs perf verify record coverage wasm wheel lock clean
+.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs perf verify record coverage wasm guest wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -113,9 +117,11 @@ coverage: setup ## how much of the TCP and queue code the ns-3 comparison reache
 
 wasm: $(WASM) ## the engine for browsers, which pages of the site simulate with
 
+guest: $(GUEST) ## the engine as the only program of a Linux kernel, for the backend linux
+
 wheel: $(VENV)/.python ## dist/ccperf-*.whl, which installs without cargo
 	@$(GET_PROFDATA)
-	@rm -f $(WASM) && $(MAKE) --no-print-directory $(WASM)
+	@rm -f $(WASM) $(GUEST) && $(MAKE) --no-print-directory $(WASM) $(GUEST)
 	$(BIN)/maturin build --release --locked --out dist $(PGO)
 
 # pip's lock: one file for every Python from 3.10 on. `--no-deps` at installation because the file is
@@ -129,7 +135,7 @@ lock: $(VENV)/.python ## resolve requirements.lock and Cargo.lock again
 	cargo update
 
 clean:
-	rm -rf $(VENV) dist target python/ccperf/_native*.so $(WASM)
+	rm -rf $(VENV) dist target python/ccperf/_native*.so $(WASM) $(GUEST)
 
 # Every file: `cargo fmt` does not see the modules that a macro declares.
 RUSTFMT = git ls-files -z '*.rs' | xargs -0 rustfmt --edition 2024
@@ -185,6 +191,17 @@ $(WASM): $(RUST_SOURCES) | $(VENV)/.tools
 	    && cp target/$(WASM_TARGET)/wasm/ccperf_wasm.wasm $@; \
 	else \
 	  echo "No target $(WASM_TARGET) for this Rust, and rustup does not get it: pages will not simulate"; \
+	  : > $@; \
+	fi
+
+# Static, because in the kernel there are no libraries. An empty file, as above, where no kernel could run.
+$(GUEST): $(GUEST_SOURCES) | $(VENV)/.tools
+	@if [ "$$(uname -sm)" = "Linux x86_64" ]; then \
+	  echo "Building the guest for Linux kernels"; \
+	  RUSTFLAGS="-C target-feature=+crt-static" cargo build --profile $(PROFILE) --locked --quiet \
+	      --package ccperf-guest --target $(GUEST_TARGET) \
+	    && cp target/$(GUEST_TARGET)/$(PROFILE)/ccperf-guest $@; \
+	else \
 	  : > $@; \
 	fi
 

@@ -54,12 +54,14 @@ host.hosts          : base.event base.seq base.time host.application host.depart
 run.recording       :
 run.recorder        : base.error base.time host.hosts host.tcp lowered net.network net.routing
                       packet.flow_monitor packet.path_monitor packet.verdict run.recording
+host.outside        : base.error host.application host.departures host.hosts lowered net.network
 run.build           : base.attributes base.error base.event base.rng base.time host.application
-                      host.congestion host.hosts host.recovery host.tcp host.user lowered
-                      net.network net.qdisc net.routing packet packet.capture packet.trace
+                      host.congestion host.hosts host.outside host.recovery host.tcp host.user
+                      lowered net.network net.qdisc net.routing packet packet.capture packet.trace
 run.schedule        : base.event base.time lowered
 run.openings        : base.event
-run.simulate        : base.error base.event base.time host.hosts host.user lowered net.network
+run.simulate        : base.error base.event base.time host.hosts host.outside host.user lowered
+                      net.network
                       packet.trace run.build run.openings run.recorder run.recording run.schedule
 scenario            : base.attributes base.rng base.time base.units host.congestion host.recovery
                       host.tcp host.user lowered net.qdisc net.routing packet run.recording
@@ -112,8 +114,8 @@ experiments.catalogue  : _native algorithms.registry algorithms.roles algorithms
                          experiments.published experiments.topologies experiments.traces
                          runs.backends scenario scenario.profiles scenario.toml
 runs.flow_monitor      : errors
-runs.backends          : _native algorithms algorithms.user_code errors runs.consistency
-                         runs.parquet runs.recording scenario.canonical
+runs.backends          : _native algorithms algorithms.registry algorithms.user_code errors
+                         runs.consistency runs.parquet runs.recording scenario.canonical
 runs.result            : _native algorithms.user_code base.libraries base.wording errors
                          present.figures present.notebook runs.backends runs.diagnoses runs.metrics
                          scenario.canonical

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-fn main() {
+pub fn main() {
     let root = Path::new("../engine");
     let mut files = Vec::new();
     collect(&root.join("src"), &mut files);

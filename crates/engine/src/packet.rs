@@ -136,6 +136,10 @@ pub type SackBlock = (Seq, Seq);
 /// As many as fit a header without other options (RFC 2018 section 3).
 pub type SackBlocks = [SackBlock; 4];
 
+/// The headers of a packet of a stack that is not ours, as it wrote them: IP's and TCP's with all options, at the
+/// beginning (RFC 791, RFC 9293: 20 and at most 60 bytes).
+pub type Image = [u8; 80];
+
 /// What a packet carries: the fields of its headers that somebody reads, and its sizes.  SACK blocks,
 /// which few packets have, are kept beside it: see [`PacketPool::sacks`].
 ///

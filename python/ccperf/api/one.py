@@ -43,7 +43,7 @@ def run(
             disciplines have ``qdisc`` instead, those on load balancers ``routing``.
         seed, recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
-        backend: ``"native"`` or ``"ns3"``.
+        backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
         progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
         parameters: of the experiment, e.g. ``k=5``; the published point's values if not given.

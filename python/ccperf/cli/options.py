@@ -44,7 +44,9 @@ Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to writ
 class Running:
     """How runs are made."""
 
-    backend: Annotated[str, Parameter(help="Who simulates: native or ns3.")] = backends.DEFAULT
+    backend: Annotated[str, Parameter(help="Who simulates: native, ns3 or linux.")] = (
+        backends.DEFAULT
+    )
     jobs: Annotated[
         int, Parameter(name=["--jobs", "-j"], help="Runs at a time; 0: one a core.")
     ] = 0

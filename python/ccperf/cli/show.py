@@ -302,16 +302,22 @@ def _listed(kind: str, name: str) -> tuple[dict[str, Any], str]:
 
 def _run(result: Result) -> tuple[dict[str, Any], str]:
     from ccperf.present.reproduce import reproduce
+    from ccperf.runs import backends
 
     again = reproduce(result)
     made = result.provenance
+    settings = dict(backends.settings(made.backend, result.scenario))
     lines = [
         f"run {result.id}: {result.title}",
         f"backend {made.backend} {made.backend_version}, ccperf {made.ccperf_version}, "
         f"seed {made.seed}, scenario {made.scenario_hash}",
         f"again: {again}" if again else "again: from the scenario that `--json` prints",
     ]
-    return {**result.json(), "command": again}, "\n".join(lines) + "\n\n" + metric_tables(result)
+    lines += (
+        [f"set there: {', '.join(f'{k} = {v}' for k, v in settings.items())}"] if settings else []
+    )
+    whole = {**result.json(), "command": again, **({"settings": settings} if settings else {})}
+    return whole, "\n".join(lines) + "\n\n" + metric_tables(result)
 
 
 def _wrapped(text: str) -> str:

@@ -476,6 +476,18 @@ impl EventQueue {
         }
     }
 
+    /// Everything that is queued, in no order: when it is due, and what it is.
+    pub fn pending(&self) -> impl Iterator<Item = (Time, Event)> {
+        let Pending { soon, len, rest, .. } = &self.pending;
+        let soon = soon[FIRST..].iter().take(usize::from(*len));
+        soon.chain(rest.iter().map(|entry| &entry.0)).map(|entry| (entry.key().time, entry.event()))
+    }
+
+    /// Somebody outside does something at `time`, after all that is due until then: the clock moves there.
+    pub fn advance_to(&mut self, time: Time) {
+        self.now = Key { time, number: self.draw(1) };
+    }
+
     /// Advances the clock to this event, which is not queued, if it is the next.
     #[inline]
     pub fn skip_to(&mut self, key: Key) -> bool {

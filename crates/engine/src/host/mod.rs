@@ -4,6 +4,7 @@ pub mod application;
 pub mod congestion;
 pub mod departures;
 pub mod hosts;
+pub mod outside;
 pub mod recovery;
 pub mod tcp;
 pub mod user;

@@ -13,6 +13,7 @@ mod common;
 mod forwarding;
 mod fragmentation;
 mod lanes;
+mod lookahead;
 mod port;
 mod reassembly;
 mod steering;
@@ -27,13 +28,14 @@ use crate::net::routing::{Next, NextHop, Origin, Place};
 use crate::packet::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace};
-use crate::packet::{PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
+use crate::packet::{Image, PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use common::{Common, NO_ROUTE};
 use fragmentation::Received;
 use lanes::Flight;
 
 pub use forwarding::Forwarding;
 pub use fragmentation::Fragmentation;
+pub use lookahead::Lookahead;
 pub use port::{
     DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
 };
@@ -199,14 +201,17 @@ impl Network {
         self.leave(origin, next, id);
     }
 
-    /// The same for a packet with SACK blocks.
-    pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
+    /// The same for a packet with SACK blocks, or one that another stack has written: its headers as they are.
+    pub fn send_with(&mut self, mut packet: Packet, blocks: &[SackBlock], image: Option<&Image>) {
         let origin = self.common.forwarding.origin(&packet);
         packet.destination = origin.destination;
         let next =
             self.common.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
         let id = self.common.packets.insert(packet);
         self.common.packets.set_sacks(id, blocks);
+        if let Some(image) = image {
+            self.common.packets.set_image(id, image);
+        }
         self.leave(origin, next, id);
     }
 
@@ -255,6 +260,12 @@ impl Network {
     /// Those of the packet that was taken out of the network last, if it had some.
     pub fn arrived_sacks(&self) -> &SackBlocks {
         &self.arrived_sacks
+    }
+
+    /// The headers of the packet that was taken out of the network last, until another one is sent; it must be
+    /// another stack's.
+    pub fn arrived_image(&self) -> &Image {
+        self.common.packets.image_freed_last()
     }
 
     /// From now on the packets of the flows `first`, `first` + 1, ... are counted, `count` of them.

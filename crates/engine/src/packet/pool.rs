@@ -1,7 +1,7 @@
 //! Packets in a pool, addressed by a small id.  Nothing is allocated per packet once the pool has grown to the
 //! largest number of packets alive at the same time.
 
-use super::{Packet, PacketId, SackBlock, SackBlocks};
+use super::{Image, Packet, PacketId, SackBlock, SackBlocks};
 use crate::base::fetch::fetch;
 use crate::base::time::Time;
 use crate::packet::flow_monitor::{FlowMonitor, LostIn};
@@ -24,6 +24,8 @@ pub struct PacketPool {
     is_observed: bool,
     /// Of the packets that have some; as long as was needed so far.
     sacks: Vec<SackBlocks>,
+    /// Of packets of other stacks; as long as was needed so far.
+    images: Vec<Image>,
     /// The first flow whose packets are counted, and how many each has now.
     watched: u32,
     under_way: Vec<u32>,
@@ -180,6 +182,21 @@ impl PacketPool {
     /// The SACK blocks of a packet that has some: the first [`Packet::sacks`] of these.
     pub fn sacks(&self, id: PacketId) -> SackBlocks {
         self.sacks[id.0 as usize]
+    }
+
+    /// Gives a packet its headers as another stack wrote them.
+    pub fn set_image(&mut self, id: PacketId, image: &Image) {
+        let index = id.0 as usize;
+        if index >= self.images.len() {
+            self.images.resize(self.slots.len(), [0; size_of::<Image>()]);
+        }
+        self.images[index] = *image;
+    }
+
+    /// The headers of the packet that was removed last, which [`PacketPool::set_image`] was called for: its place is
+    /// the first free one until something is inserted.
+    pub fn image_freed_last(&self) -> &Image {
+        &self.images[self.free as usize]
     }
 
     /// A packet with its SACK blocks.

@@ -125,6 +125,11 @@ impl Recorder {
         }
     }
 
+    /// The next point at which something is sampled.
+    pub(crate) fn next(&self) -> Time {
+        self.next
+    }
+
     /// The clock moves to `now`: samples all grid points before it.  A sample has the values after the
     /// last event at or before its grid point.
     #[inline]

@@ -12,10 +12,11 @@ use crate::base::event::{
     DisciplineEvent, Event, FlowEvent, LaneEvent, NodeEvent, PortEvent, RunEvent,
 };
 use crate::base::time::{Rate, Time};
-use crate::host::hosts::Hosts;
+use crate::host::hosts::{Address, Endpoint, Host, Hosts};
+use crate::host::outside::Stack;
 use crate::host::user::{NoUserCode, UserCode};
 use crate::lowered::{Change, Lowered};
-use crate::net::network::Network;
+use crate::net::network::{Lookahead, Network};
 use crate::packet::trace::{self, PacketTrace};
 use crate::run::build::{self, Columns, Startup};
 use crate::run::openings::Openings;
@@ -56,13 +57,24 @@ impl Simulation {
         packets: Option<&Path>,
         user: Box<dyn UserCode>,
     ) -> Result<Self, Error> {
-        guarded(|| Self::build(scenario, packets, user)).map_err(|f| f.at(Time::ZERO))?
+        guarded(|| Self::build(scenario, packets, user, None)).map_err(|f| f.at(Time::ZERO))?
+    }
+
+    /// `stack`: has the ends of all connections.
+    pub fn with_stack(
+        scenario: Lowered,
+        packets: Option<&Path>,
+        stack: &mut dyn Stack,
+    ) -> Result<Self, Error> {
+        let build = || Self::build(scenario, packets, Box::new(NoUserCode), Some(stack));
+        guarded(build).map_err(|f| f.at(Time::ZERO))?
     }
 
     fn build(
         scenario: Lowered,
         packets: Option<&Path>,
         user: Box<dyn UserCode>,
+        stack: Option<&mut dyn Stack>,
     ) -> Result<Self, Error> {
         build::check(&scenario)?;
         let trace = |path: &Path| -> Result<PacketTrace, Error> {
@@ -78,7 +90,7 @@ impl Simulation {
         let trace = packets.map(trace).transpose()?;
         let mut simulation = Simulation {
             network: build::network(&scenario, trace, &*user)?,
-            hosts: build::hosts(&scenario, user)?,
+            hosts: build::hosts(&scenario, user, stack)?,
             startups: build::startups(&scenario),
             schedules: Schedules::default(),
             transfers: scenario.flows.len() as u32..scenario.flow_count() as u32,
@@ -166,6 +178,42 @@ impl Simulation {
 
     pub fn now(&self) -> Time {
         self.network.now()
+    }
+
+    /// What the network promises to those who have their ends elsewhere.
+    pub fn lookahead(&self) -> Lookahead {
+        Lookahead::new(&self.scenario)
+    }
+
+    /// The time before which nobody outside needs to look: no host is reached, nothing is sampled.
+    pub fn horizon(&self, lookahead: &Lookahead) -> Time {
+        self.network.horizon(lookahead).min(self.recorder.next())
+    }
+
+    /// All that is due by `now` runs, and the clock is there.  Returns false at the scenario's end.
+    ///
+    /// # Errors
+    /// As [`Simulation::run_until`].
+    pub fn catch_up(&mut self, now: Time) -> Result<bool, Error> {
+        let goes_on = self.run_until(now)?;
+        self.network.events().advance_to(now);
+        Ok(goes_on)
+    }
+
+    /// Nothing else happens at this time: if it is a grid point, it is sampled.
+    pub fn sample(&mut self) {
+        self.recorder.advance(self.network.now() + Time(1), &self.network, &self.hosts);
+    }
+
+    /// What sends packets of any flow.
+    pub fn with_host<T>(&mut self, call: impl FnOnce(Host<'_>) -> T) -> T {
+        call(Host::new(&mut self.network, &Address::default()))
+    }
+
+    /// Something has happened outside at an end of `flow`.
+    pub fn call(&mut self, flow: u32, call: impl FnOnce(&mut dyn Endpoint, Host<'_>)) {
+        self.recorder.note_activity(flow);
+        self.hosts.call(flow, &mut self.network, call);
     }
 
     /// The events that exist before time starts, in the order in which ns-3 schedules them.

@@ -57,8 +57,8 @@ def digest(name: str) -> str:
     """SHA-256 of an algorithm's files. Raises :class:`ValueError` if one is not there."""
     if names.is_ns3_class(name):
         return digest_of_files(with_includes(names.files(name)))
-    (path,) = names.files(name)
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    content = b"".join(path.read_bytes() for path in names.files(name))
+    return hashlib.sha256(content).hexdigest()
 
 
 def check(expected: Mapping[str, str]) -> None:

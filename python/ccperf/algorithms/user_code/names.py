@@ -3,8 +3,11 @@
 A shared library is named by its path (``./libmycca.so``), a Python class by module or file
 (``my_module:MyCca``, ``./mycca.py:MyCca``), an ns-3 class by its files
 (``./my-cca.cc:TcpMine``, ``./my-cca.cc:./util.cc:TcpMine``), which only the backend ``ns3`` runs.
-In a scenario that runs, paths are absolute. Ids, databases and pages know the label only
-(``mycca.py:MyCca``) and the hash of the content, so that they mean the same on another machine.
+A congestion control of the Linux kernel's is named by its C file, which the name that it registers
+completes (``./tcp_mine.c``, ``./tcp_mine.c:mine``), or by the kernel's name (``linux:cdg``); only
+the backend ``linux`` runs it. In a scenario that runs, paths are absolute. Ids, databases and pages
+know the label only (``mycca.py:MyCca``) and the hash of the content, so that they mean the same on
+another machine.
 """
 
 from __future__ import annotations
@@ -22,9 +25,13 @@ from ccperf import _native
 from ccperf.base import expression
 from ccperf.errors import UsageError
 
-#: The kinds of user code: a Python class or shared library, and a class of ns-3.
-PLUGIN, NS3 = KINDS = ("plugin", "ns3")
+#: The kinds of user code: a Python class or shared library, a class of ns-3, and a module of Linux.
+PLUGIN, NS3, KERNEL = KINDS = ("plugin", "ns3", "kernel")
 _SOURCE_SUFFIXES = (".cc", ".cpp", ".cxx")
+_KERNEL_FILE = re.compile(r"(?:.*/)?tcp_\w+\.c", re.DOTALL)
+_KERNEL_NAME = re.compile(r"\.name\s*=\s*\"([\w.-]+)\"")
+#: Where the congestion controls are that a kernel has.
+_IN_KERNEL = "linux"
 #: Files that may hold a user's classes of ns-3.
 CPP_SUFFIXES = (*_SOURCE_SUFFIXES, ".h", ".hh", ".hpp", ".hxx")
 
@@ -118,7 +125,12 @@ def declare_ns3(sources: str) -> None:
 
 
 def declared(kind: str, name: str) -> str:
-    """The name with its files if it can only be a class of those declared; else as it is."""
+    """The name with its files if it can only be a class of those declared; else as it is.
+
+    The name of a kernel's file is completed by what the file registers.
+    """
+    if kind == "cc" and _KERNEL_FILE.fullmatch(name) and not _as_stored.get():
+        return f"{name}:{_registered(Path(name).expanduser())}"
     place, cls = _declared.get(), name.removeprefix("ns3::")
     if not place or kind not in ("cc", "qdisc") or not cls.isidentifier():
         return name
@@ -129,6 +141,19 @@ def declared(kind: str, name: str) -> str:
     return name
 
 
+def _registered(path: Path) -> str:
+    """What the congestion control in a kernel's file is called, which has to be a word."""
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    found = _KERNEL_NAME.search(path.read_text(errors="replace"))
+    if found is None or not found[1].isidentifier():
+        raise ValueError(
+            f"`{path}` registers no tcp_congestion_ops that can be named: it has no "
+            f'`.name = "{path.stem.removeprefix("tcp_")}"`'
+        )
+    return found[1]
+
+
 def is_declared(name: str) -> bool:
     """Whether this is a class in the files given to :func:`declare_ns3`."""
     return bool(_declared.get()) and name.startswith(f"{_declared.get()}:")
@@ -136,7 +161,13 @@ def is_declared(name: str) -> bool:
 
 def kind(name: str) -> str:
     """What a user's algorithm is written as: one of :data:`KINDS`."""
-    return NS3 if is_ns3_class(name) else PLUGIN
+    return KERNEL if is_of_kernel(name) else NS3 if is_ns3_class(name) else PLUGIN
+
+
+def is_of_kernel(name: str) -> bool:
+    """Whether this names a congestion control of Linux's, a user's file or one that it has."""
+    place, _, _ = split(name)
+    return place == _IN_KERNEL or _KERNEL_FILE.fullmatch(place) is not None
 
 
 def is_ns3_class(name: str) -> bool:
@@ -249,12 +280,14 @@ def without_paths(canonical: Mapping[str, Any], called: Mapping[str, str] | None
 
 
 def files(name: str) -> list[Path]:
-    """The files that hold the code: one, or several of an ns-3 class.
+    """The files that hold the code: one, several of an ns-3 class, none of what the kernel has.
 
     Raises :class:`ValueError` if one is not there.
     """
     place, _, _ = split(name)
     found: list[Path] = []
+    if place == _IN_KERNEL:
+        return found
     for part in _parts(place):
         path = Path(part) if is_path(part) else _module_file(part)
         if path is None:
@@ -281,7 +314,7 @@ def is_path(place: str) -> bool:
     return "/" in place or "\\" in place or Path(place.partition(":")[0]).suffix in _FILE_SUFFIXES
 
 
-_FILE_SUFFIXES = {".py", ".so", ".dylib", ".dll", ".cc", ".cpp", ".cxx"}
+_FILE_SUFFIXES = {".py", ".so", ".dylib", ".dll", ".c", ".cc", ".cpp", ".cxx"}
 _BEHIND_CPP_FILE = re.compile("|".join(rf"(?<={re.escape(suffix)}):" for suffix in CPP_SUFFIXES))
 
 

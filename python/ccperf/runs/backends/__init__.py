@@ -1,4 +1,4 @@
-"""What runs a scenario: this project's engine, real ns-3, or what another package registers.
+"""What runs a scenario: this project's engine, real ns-3, Linux, or what another package registers.
 
 A backend declares what it can (:class:`Abilities`), and whoever depends on that asks for the
 ability, never for a name.  Another package registers one in the entry point group
@@ -96,12 +96,24 @@ class Backend(Protocol):
         ...
 
 
+def settings(name: str, scenario: Runnable) -> Mapping[str, str]:
+    """What a backend sets for a scenario that its users may not expect, by name.
+
+    Linux's sysctls that differ from a distribution's are some; nothing of backends without any,
+    and of one that is not here.
+    """
+    find = getattr(get(name), "settings", None) if name in known() else None
+    found: Mapping[str, str] = find(scenario) if find else {}
+    return found
+
+
 #: The backend of whoever names none.
 DEFAULT = "native"
 #: Class of each backend, by module, so that one is not loaded for the other's sake.
 _BUILT_IN = {
     DEFAULT: "ccperf.runs.backends.native:Native",
     "ns3": "ccperf.runs.backends.ns3:Ns3",
+    "linux": "ccperf.runs.backends.linux.backend:Linux",
 }
 
 

@@ -120,3 +120,7 @@ def _no_core() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+if __name__ == "__main__":
+    keep(lambda: os.execv(sys.argv[1], sys.argv[1:]))

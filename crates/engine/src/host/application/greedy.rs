@@ -58,6 +58,30 @@ impl Greedy {
         Write { bytes, size, close: self.closed }
     }
 
+    /// Bytes that are still to be written; none after the end.
+    pub fn left(&self) -> u64 {
+        match self.bytes {
+            _ if self.closed => 0,
+            0 => u64::MAX,
+            bytes => bytes - self.transfer.written,
+        }
+    }
+
+    /// A stack has taken `bytes` of what is [`Greedy::left`], and parts of writes, too.  Returns whether that was all.
+    pub fn on_taken(&mut self, now: Time, bytes: u32) -> bool {
+        let first = bytes.min(self.transfer.write_size.get());
+        if let Some(stamp) = self.waiting.replace(now) {
+            self.transfer.on_written(stamp, first);
+            if bytes > first {
+                self.transfer.on_written(now, bytes - first);
+            }
+        } else {
+            self.transfer.on_written(now, bytes);
+        }
+        self.closed |= self.bytes > 0 && self.transfer.written >= self.bytes;
+        self.closed
+    }
+
     /// The application stops: no more writes.
     pub fn stop(&mut self) {
         self.closed = true;

@@ -50,6 +50,11 @@ impl Application {
         }
     }
 
+    /// Bytes that have been written.
+    pub fn written(&self) -> u64 {
+        self.transfer().written
+    }
+
     /// The application stops at `now`: no more writes.
     pub fn stop(&mut self, now: Time) {
         match self {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::base::event::{Event, EventQueue, Key, Token};
 use crate::base::time::{Rate, Time};
 use crate::net::network::Network;
-use crate::packet::{Packet, SackBlock, SackBlocks};
+use crate::packet::{Image, Packet, SackBlock, SackBlocks};
 
 /// Both ends of what one flow number stands for, and the applications on them.
 ///
@@ -29,6 +29,9 @@ pub trait Endpoint: fmt::Debug + Send {
     /// An event runs that it has queued under this token.  It may be one that is not wanted any more, or that
     /// the one before it at this place has left: [`Host::event_key`] tells them apart.
     fn on_timer(&mut self, token: Token, host: Host<'_>);
+
+    /// Something has happened to it outside of the simulation.
+    fn on_outside(&mut self, _host: Host<'_>) {}
 
     /// Nothing happens at either end any more, unless a packet comes.
     fn is_over(&self) -> bool {
@@ -109,7 +112,17 @@ impl<'a> Host<'a> {
     /// The same for a packet with SACK blocks.
     pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
         packet.flow = self.flow;
-        self.network.send_with_sacks(packet, blocks);
+        self.network.send_with(packet, blocks, None);
+    }
+
+    /// The same for a packet that another stack has written, of any flow.
+    pub fn send_image(&mut self, packet: Packet, blocks: &[SackBlock], image: &Image) {
+        self.network.send_with(packet, blocks, Some(image));
+    }
+
+    /// The headers of the packet that has arrived, as that stack wrote them; to be asked for before anything is sent.
+    pub fn arrived_image(&self) -> &Image {
+        self.network.arrived_image()
     }
 
     /// The SACK blocks of the packet that has arrived, if it has some.

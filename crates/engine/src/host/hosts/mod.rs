@@ -161,7 +161,7 @@ impl Hosts {
     }
 
     /// Calls the endpoint of `flow`, which may be a transfer that is over.
-    fn call(
+    pub fn call(
         &mut self,
         flow: u32,
         network: &mut Network,

@@ -159,6 +159,11 @@ impl QdiscTimers {
         events.schedule(delay, Event::Discipline(DisciplineEvent::Timer, slot));
     }
 
+    /// A timer that is set.
+    pub fn get(&self, slot: u32) -> &QdiscTimer {
+        &self.slots[slot as usize]
+    }
+
     /// The timer whose event runs.
     pub fn take(&mut self, slot: u32) -> QdiscTimer {
         self.free.push(slot);

@@ -178,6 +178,11 @@ impl<T: Waits> Lanes<T> {
         self.lanes[lane as usize].row.get(others).map(|waiting| waiting.what)
     }
 
+    /// All that waits in a lane, and when it is due.
+    pub fn waiting(&self, lane: u32) -> impl Iterator<Item = (Time, T)> {
+        self.lanes[lane as usize].row.iter().map(|waiting| (waiting.due.key().time, waiting.what))
+    }
+
     /// Takes the head of a lane, which is due now.
     #[inline]
     pub fn take(&mut self, lane: u32, events: &mut EventQueue) -> Option<T> {

@@ -22,6 +22,7 @@ use crate::base::event::{FlowEvent, PortEvent, Token};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::host::hosts::{Address, AnyEndpoint, Hosts, Parts, Ping};
+use crate::host::outside::Stack;
 use crate::host::user::UserCode;
 use crate::lowered::{
     Algorithm, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, Transport, Workload,
@@ -157,11 +158,18 @@ fn added_delays(scenario: &Lowered) -> impl Iterator<Item = (u32, [usize; 2], Ti
 ///
 /// # Errors
 /// What the scenario names and this engine does not have.
-pub fn hosts(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Hosts, Error> {
+pub fn hosts(
+    scenario: &Lowered,
+    user: Box<dyn UserCode>,
+    mut stack: Option<&mut dyn Stack>,
+) -> Result<Hosts, Error> {
     let mut endpoints = Parts::default();
     for (number, flow) in (0..).zip(&scenario.flows) {
         let address = Address::new(number, number);
         endpoints.push(match flow.transport {
+            Transport::Tcp if let Some(stack) = &mut stack => {
+                AnyEndpoint::Other(stack.connect(flow, address)?)
+            }
             Transport::Tcp => connection::build(flow, address, scenario.seed, &*user)?,
             Transport::Udp => AnyEndpoint::new(datagrams::build(flow, address, scenario.seed)?),
         });

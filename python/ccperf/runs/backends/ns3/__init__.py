@@ -12,16 +12,14 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import IO, TYPE_CHECKING
 
 from ccperf.algorithms.user_code import names
 from ccperf.algorithms.user_code.content import check
 from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends
 from ccperf.runs.backends.ns3 import build, release
+from ccperf.runs.backends.tables import Tables, read_tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,15 +28,12 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
     from ccperf.scenario.canonical import Runnable
 
-Tables: TypeAlias = dict[str, dict[str, "npt.NDArray[Any] | list[str]"]]
-
 #: How long to wait for its progress at a time.
 _LOOK_S = 0.1
 #: Exit status of the driver for a scenario that it cannot run.
 _STATUS_REFUSED = 2
 #: What a user's class derives from.
 _CC, _QDISC = "ns3::TcpCongestionOps", "ns3::QueueDisc"
-_DTYPES = {"int": np.dtype("<i8"), "float": np.dtype("<f8"), "str": np.dtype("<i8")}
 #: What ns-3 prints before it gives up: the condition, what it says, when, where.
 _ABORT = re.compile(
     r'(?:cond="(?P<condition>[^\n]*?)", (?=msg=|\+|file=))?(?:msg="(?P<message>.*?)", )?'
@@ -317,17 +312,3 @@ def _unfinished(path: Path) -> Tables:
         return read_tables(path)
     except (OSError, ValueError, LookupError):
         return {}
-
-
-def read_tables(path: Path) -> Tables:
-    """Read the driver's tables (the format is described in `driver/table.h`)."""
-    tables: Tables = {}
-    with path.open("rb") as file:
-        for column in json.loads(file.readline()):
-            dtype = _DTYPES[column["kind"]]
-            values = np.frombuffer(file.read(column["rows"] * dtype.itemsize), dtype)
-            words = column["words"]
-            tables.setdefault(column["table"], {})[column["column"]] = (
-                [words[code] for code in values] if column["kind"] == "str" else values
-            )
-    return tables

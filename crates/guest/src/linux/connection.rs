@@ -1,0 +1,391 @@
+//! A connection between two sockets of the kernel's, with the applications at its ends.
+
+use std::io::Result;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use ccperf_engine::base::error::Error;
+use ccperf_engine::base::event::Token;
+use ccperf_engine::base::seq::Seq;
+use ccperf_engine::base::time::{Rate, Time};
+use ccperf_engine::host::outside::{
+    Address, Application, Due, Endpoint, Host, Outcome, Sample, Stack, State,
+};
+use ccperf_engine::lowered::Flow;
+use ccperf_engine::packet::{Flags, Packet};
+use libc::{IPPROTO_IP, IPPROTO_TCP, SOL_SOCKET};
+
+use super::kernel::Kernel;
+use super::settings;
+use super::sys::{self, TcpInfo};
+
+/// The only timer: something is due in the source.
+const APPLICATION: Token = Token(0);
+/// `TCP_CA_Open`, `TCP_CA_Recovery`, `TCP_CA_Loss`: <linux/tcp.h>.
+const OPEN: u8 = 0;
+const RECOVERY: u8 = 3;
+const LOSS: u8 = 4;
+/// Larger than any token of a host's device.
+pub const SOCKETS: u64 = 1 << 32;
+
+/// Sockets at all ends.
+#[derive(Debug)]
+pub struct Sockets {
+    pub kernel: Arc<Mutex<Kernel>>,
+    pub settings: Vec<Option<settings::Connection>>,
+    pub seed: u64,
+}
+
+impl Stack for Sockets {
+    fn connect(
+        &mut self,
+        flow: &Flow,
+        address: Address,
+    ) -> std::result::Result<Box<dyn Endpoint>, Error> {
+        let settings = self.settings[address.flow as usize].as_ref();
+        let settings =
+            settings.ok_or_else(|| Error::Scenario(format!("{}: no stack", flow.name)))?;
+        let made = Connection::new(flow, address, settings, Arc::clone(&self.kernel), self.seed);
+        let made = made.map_err(|error| Error::Scenario(format!("{}: {error}", flow.name)))?;
+        Ok(Box::new(made))
+    }
+}
+
+/// How the congestion state went.
+#[derive(Debug, Default)]
+struct Episodes {
+    state: u8,
+    since: Option<Time>,
+    rtos: u32,
+    recoveries: u32,
+    recovery_time: Time,
+}
+
+impl Episodes {
+    fn note(&mut self, state: u8, now: Time) {
+        self.rtos += u32::from(state == LOSS && self.state != LOSS);
+        match (state, self.since) {
+            (RECOVERY, None) => self.since = Some(now),
+            (RECOVERY | LOSS, _) | (_, None) => {}
+            (_, Some(since)) => {
+                self.recoveries += 1;
+                self.recovery_time += now - since;
+                self.since = None;
+            }
+        }
+        self.state = state;
+    }
+}
+
+#[derive(Debug)]
+pub struct Connection {
+    address: Address,
+    kernel: Arc<Mutex<Kernel>>,
+    /// Those of source and destination.
+    machines: [usize; 2],
+    ends: [(Ipv4Addr, u16); 2],
+    sender: OwnedFd,
+    listener: OwnedFd,
+    receiver: Option<OwnedFd>,
+    application: Application,
+    is_connected: bool,
+    is_pacing: bool,
+    is_closed: bool,
+    acked: u64,
+    highest_ack: Seq,
+    received: u64,
+    completed: Option<Time>,
+    episodes: Episodes,
+}
+
+impl Connection {
+    fn new(
+        flow: &Flow,
+        address: Address,
+        settings: &settings::Connection,
+        kernel: Arc<Mutex<Kernel>>,
+        seed: u64,
+    ) -> Result<Self> {
+        let ends = [
+            (flow.source_address, flow.source_port),
+            (flow.destination_address, flow.destination_port),
+        ];
+        let mut known = lock(&kernel);
+        known.know(address.flow, ends);
+        let [sender, listener] = [0, 1].map(|side: usize| -> Result<OwnedFd> {
+            known.enter(settings.machines[side])?;
+            let socket = sys::tcp_socket()?;
+            let tos = if side == 0 { flow.tos } else { flow.return_tos };
+            for (level, option, value) in [
+                (SOL_SOCKET, libc::SO_REUSEADDR, 1),
+                (SOL_SOCKET, libc::SO_SNDBUFFORCE, settings.send_buffer),
+                (SOL_SOCKET, libc::SO_RCVBUFFORCE, settings.receive_buffer),
+                (IPPROTO_TCP, libc::TCP_MAXSEG, settings.segment_bytes),
+                (IPPROTO_TCP, libc::TCP_NODELAY, settings.no_delay.into()),
+                (IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, settings.waiting_bytes as i32),
+                (IPPROTO_IP, libc::IP_TOS, tos.into()),
+            ] {
+                sys::set_option(&socket, level, option, &value.to_ne_bytes())?;
+            }
+            sys::set_option(
+                &socket,
+                IPPROTO_TCP,
+                libc::TCP_CONGESTION,
+                settings.control.as_bytes(),
+            )?;
+            sys::bind(&socket, SocketAddrV4::new(ends[side].0, ends[side].1))?;
+            Ok(socket)
+        });
+        let (sender, listener) = (sender?, listener?);
+        sys::listen(&listener)?;
+        drop(known);
+        Ok(Connection {
+            address,
+            kernel,
+            machines: settings.machines,
+            ends,
+            sender,
+            listener,
+            receiver: None,
+            application: Application::new(&flow.application, seed),
+            is_connected: false,
+            is_pacing: settings.is_paced,
+            is_closed: false,
+            acked: 0,
+            highest_ack: Seq(1),
+            received: 0,
+            completed: None,
+            episodes: Episodes::default(),
+        })
+    }
+
+    /// The socket has room, or has just been connected.
+    fn on_ready(&mut self, host: &mut Host<'_>) -> Result<()> {
+        if !self.is_connected && !self.is_closed {
+            self.is_connected = true;
+            if let Application::Source(source) = &mut self.application {
+                let due = host.event(APPLICATION);
+                source.on_connected(due, host.events());
+            }
+        }
+        self.write(host)
+    }
+
+    /// Writes all that there is room for.
+    fn write(&mut self, host: &mut Host<'_>) -> Result<()> {
+        let mut kernel = lock(&self.kernel);
+        if let Application::Greedy(greedy) = &mut self.application {
+            while greedy.left() > 0
+                && let Some(taken) = sys::send(&self.sender, kernel.zeros(greedy.left()))?
+            {
+                if greedy.on_taken(host.now(), taken as u32) {
+                    self.is_closed = true;
+                    sys::shut_down(&self.sender)?;
+                }
+            }
+        }
+        kernel.drain(self.machines[0], host)
+    }
+
+    /// Reads all that has come.
+    fn read(&mut self, host: &mut Host<'_>) -> Result<()> {
+        if self.receiver.is_none() {
+            self.receiver = sys::accept(&self.listener)?;
+        }
+        let Some(receiver) = &self.receiver else { return Ok(()) };
+        match sys::discard(receiver)? {
+            None => return Ok(()),
+            Some(0) => sys::shut_down(receiver)?,
+            Some(bytes) => self.application.on_read(host.now(), bytes as u32),
+        }
+        lock(&self.kernel).drain(self.machines[1], host)
+    }
+
+    fn on_acknowledged(&mut self, packet: &Packet, now: Time) {
+        if self.highest_ack < packet.ack {
+            let more = packet.ack.0.wrapping_sub(self.highest_ack.0);
+            self.highest_ack = packet.ack;
+            self.acked = (self.acked + u64::from(more)).min(self.application.written());
+        }
+        if self.is_closed && self.acked > 0 && self.acked == self.application.written() {
+            self.completed.get_or_insert(now);
+        }
+    }
+
+    /// Something has happened that the congestion state may have changed for.
+    fn look(&mut self, now: Time) -> Result<()> {
+        let info = sys::tcp_info(&self.sender)?;
+        self.episodes.note(info.ca_state, now);
+        Ok(())
+    }
+
+    fn arrive(&mut self, packet: &Packet, host: &mut Host<'_>) -> Result<()> {
+        let side = usize::from(!packet.backward);
+        let is_news = self.highest_ack < packet.ack;
+        if !packet.backward {
+            self.received += u64::from(packet.payload);
+        }
+        lock(&self.kernel).deliver(self.machines[side], packet, host)?;
+        if !packet.backward {
+            return self.read(host);
+        }
+        self.on_acknowledged(packet, host.now());
+        let is_suspect = packet.sacks > 0
+            || !is_news
+            || packet.flags.has(Flags::ECE)
+            || self.episodes.state != OPEN;
+        if is_suspect { self.look(host.now()) } else { Ok(()) }
+    }
+
+    fn on_due(&mut self, token: Token, host: &mut Host<'_>) -> Result<()> {
+        let due = host.event(token);
+        let Application::Source(source) = &mut self.application else { return Ok(()) };
+        match source.take_due(host.event_key()) {
+            Some(Due::Switch) => source.switch(due, host.events()),
+            Some(Due::Send) => {
+                let mut kernel = lock(&self.kernel);
+                let taken = sys::send(&self.sender, kernel.zeros(source.write_size().into()))?;
+                // What a socket takes a part of would have to be remembered.
+                let is_whole = taken == Some(source.write_size() as usize);
+                if taken.is_some() && !is_whole {
+                    return Err(std::io::Error::other("the kernel took a part of a write"));
+                }
+                if source.on_sent(is_whole, due, host.events()) {
+                    self.is_closed = true;
+                    sys::shut_down(&self.sender)?;
+                }
+                kernel.drain(self.machines[0], host)?;
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, host: &mut Host<'_>) -> Result<()> {
+        let mut kernel = lock(&self.kernel);
+        kernel.enter(self.machines[0])?;
+        let token = SOCKETS + u64::from(self.address.flow);
+        kernel.epoll.add(&self.sender, token, true)?;
+        sys::connect(&self.sender, SocketAddrV4::new(self.ends[1].0, self.ends[1].1))?;
+        kernel.drain(self.machines[0], host)
+    }
+
+    fn stop(&mut self, host: &mut Host<'_>) -> Result<()> {
+        self.application.stop(host.now());
+        if !self.is_closed && self.is_connected {
+            self.is_closed = true;
+            sys::shut_down(&self.sender)?;
+        }
+        lock(&self.kernel).drain(self.machines[0], host)
+    }
+
+    fn info(&self) -> Option<TcpInfo> {
+        sys::tcp_info(&self.sender).ok().filter(|_| self.is_connected)
+    }
+
+    fn pacing_rate(&self, info: &TcpInfo) -> Rate {
+        Rate(if self.is_pacing && info.pacing_rate < u64::MAX { 8 * info.pacing_rate } else { 0 })
+    }
+}
+
+pub fn lock(kernel: &Mutex<Kernel>) -> MutexGuard<'_, Kernel> {
+    kernel.lock().expect("there is one thread")
+}
+
+/// What the kernel refuses ends the run.
+fn succeed(done: Result<()>) {
+    if let Err(error) = done {
+        panic!("the kernel refuses: {error}");
+    }
+}
+
+fn ssthresh(info: &TcpInfo) -> u32 {
+    if info.snd_ssthresh >= 0x7fff_ffff { u32::MAX } else { info.snd_ssthresh * info.snd_mss }
+}
+
+fn in_flight(info: &TcpInfo) -> u32 {
+    (info.unacked + info.retrans).saturating_sub(info.sacked + info.lost) * info.snd_mss
+}
+
+impl Endpoint for Connection {
+    fn address(&self) -> &Address {
+        &self.address
+    }
+
+    fn open(&mut self, mut host: Host<'_>) {
+        succeed(self.start(&mut host));
+    }
+
+    fn close(&mut self, mut host: Host<'_>) {
+        succeed(self.stop(&mut host));
+    }
+
+    fn on_packet(&mut self, packet: &Packet, mut host: Host<'_>) {
+        succeed(self.arrive(packet, &mut host));
+    }
+
+    fn on_timer(&mut self, token: Token, mut host: Host<'_>) {
+        succeed(self.on_due(token, &mut host));
+    }
+
+    /// The kernel says that the sender's socket has room.
+    fn on_outside(&mut self, mut host: Host<'_>) {
+        succeed(self.on_ready(&mut host));
+    }
+
+    fn outcome(&self) -> Outcome {
+        let kernel = lock(&self.kernel);
+        let tally = &kernel.tallies[self.address.flow as usize];
+        Outcome {
+            segments_sent: tally.segments,
+            acked_bytes: self.acked,
+            retransmissions: tally.retransmissions,
+            recovery_time: self.episodes.recovery_time,
+            rtos: self.episodes.rtos,
+            recovery_episodes: self.episodes.recoveries,
+            completed: self.completed,
+        }
+    }
+
+    fn sample(&self) -> Sample {
+        let kernel = lock(&self.kernel);
+        let tally = &kernel.tallies[self.address.flow as usize];
+        let transfer = self.application.transfer();
+        let sample = Sample {
+            sent_bytes: tally.bytes,
+            received_bytes: self.received,
+            acked_bytes: self.acked,
+            written_bytes: self.application.written(),
+            read_bytes: transfer.read,
+            mean_gap: tally.departures.mean_gap,
+            one_way_delay: transfer.one_way_delay,
+            retransmissions: tally.retransmissions,
+            rtos: self.episodes.rtos.into(),
+            ..Sample::default()
+        };
+        let Some(info) = self.info() else { return sample };
+        Sample {
+            cwnd: info.snd_cwnd * info.snd_mss,
+            ssthresh: ssthresh(&info),
+            in_flight: in_flight(&info),
+            srtt: (info.rtt_us > 0).then(|| Time(u64::from(info.rtt_us) * 1000)),
+            pacing_rate: self.pacing_rate(&info),
+            ..sample
+        }
+    }
+
+    fn state(&self) -> Option<State> {
+        let info = self.info()?;
+        Some(State {
+            cwnd: info.snd_cwnd * info.snd_mss,
+            ssthresh: ssthresh(&info),
+            in_flight: in_flight(&info),
+            srtt: Time(u64::from(info.rtt_us) * 1000),
+            cong_state: info.ca_state,
+            ecn_state: 0,
+            rto: Time(u64::from(info.rto_us) * 1000),
+            pacing_rate: self.pacing_rate(&info),
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! Hosts in the kernel: a namespace each, with a device whose packets this program reads and writes.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Result};
+use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
+
+use ccperf_engine::base::seq::Seq;
+use ccperf_engine::base::time::Time;
+use ccperf_engine::host::outside::{Departures, Host};
+use ccperf_engine::packet::{Flags, Packet};
+
+use super::settings::Settings;
+use super::sys::{self, Epoll};
+use super::wire::{self, Key};
+
+/// Packets that a device holds until they are read, which is at once: as many as the kernel allows.
+const QUEUE: u32 = 32_767;
+
+/// One or more hosts.
+#[derive(Debug)]
+struct Machine {
+    device: OwnedFd,
+    network: File,
+}
+
+/// What the source of a flow has sent, as it was seen to leave and to be acknowledged.
+#[derive(Debug, Default)]
+pub struct Tally {
+    pub segments: u64,
+    pub bytes: u64,
+    pub retransmissions: u64,
+    pub departures: Departures,
+    /// The end of what has been sent.
+    highest: Seq,
+    /// Something was retransmitted since somebody looked.
+    pub has_retransmitted: bool,
+}
+
+/// A flow, and where its numbers begin, at either end.
+#[derive(Debug, Default)]
+struct Known {
+    flow: u32,
+    is_backward: bool,
+}
+
+/// All hosts.
+#[derive(Debug)]
+pub struct Kernel {
+    machines: Vec<Machine>,
+    flows: HashMap<Key, Known>,
+    /// By flow, the first sequence numbers of both ends.
+    first: Vec<[Seq; 2]>,
+    pub tallies: Vec<Tally>,
+    pub epoll: Epoll,
+    /// Simulated time as the kernel has it.
+    pub clock: Time,
+    /// Packets that came to a host after their time; none, if nothing is wrong.
+    pub late: u64,
+    /// Packets of no flow.
+    pub stray: u64,
+    buffer: Vec<u8>,
+    zeros: Vec<u8>,
+}
+
+impl Kernel {
+    /// With all machines of the settings; there are `flows`.
+    pub fn new(settings: &Settings, flows: usize) -> Result<Self> {
+        for (name, value) in &settings.variables {
+            set(name, value)?;
+        }
+        for module in &settings.modules {
+            sys::load_module(&module.path, &module.parameters)?;
+        }
+        let epoll = Epoll::new()?;
+        let mut machines = Vec::new();
+        for (number, machine) in settings.machines.iter().enumerate() {
+            sys::unshare_network()?;
+            let device = sys::tun(machine.mtu, QUEUE, &machine.addresses, &machine.routes)?;
+            for (name, value) in &machine.variables {
+                set(name, value)?;
+            }
+            epoll.add(&device, number as u64, false)?;
+            machines.push(Machine { device, network: File::open("/proc/self/ns/net")? });
+        }
+        Ok(Kernel {
+            machines,
+            flows: HashMap::new(),
+            first: vec![[Seq(0); 2]; flows],
+            tallies: (0..flows).map(|_| Tally::default()).collect(),
+            epoll,
+            clock: Time::ZERO,
+            late: 0,
+            stray: 0,
+            buffer: vec![0; 1 << 16],
+            zeros: vec![0; 1 << 18],
+        })
+    }
+
+    /// This program is at a machine from now on.
+    pub fn enter(&self, machine: usize) -> Result<()> {
+        sys::enter_network(&self.machines[machine].network)
+    }
+
+    /// Packets with these addresses and ports are those of `flow`.
+    pub fn know(&mut self, flow: u32, ends: [(Ipv4Addr, u16); 2]) {
+        for is_backward in [false, true] {
+            let [from, to] = if is_backward { [ends[1], ends[0]] } else { ends };
+            let (mut addresses, mut ports) = ([0; 8], [0; 4]);
+            for (at, (address, port)) in [from, to].into_iter().enumerate() {
+                addresses[4 * at..][..4].copy_from_slice(&address.octets());
+                ports[2 * at..][..2].copy_from_slice(&port.to_be_bytes());
+            }
+            self.flows.insert((addresses, ports), Known { flow, is_backward });
+        }
+    }
+
+    /// As many bytes to send, at most.
+    pub fn zeros(&self, most: u64) -> &[u8] {
+        &self.zeros[..most.min(self.zeros.len() as u64) as usize]
+    }
+
+    /// A packet comes to a host.
+    pub fn deliver(&mut self, machine: usize, packet: &Packet, host: &mut Host<'_>) -> Result<()> {
+        self.late += u64::from(host.now() != self.clock);
+        let mut image = *host.arrived_image();
+        let length = wire::headers(&mut image, packet.ecn);
+        let payload = &self.zeros[..packet.payload.into()];
+        sys::write(&self.machines[machine].device, [&image[..length], payload])?;
+        self.drain(machine, host)
+    }
+
+    /// What a host sends goes into the network.
+    pub fn drain(&mut self, machine: usize, host: &mut Host<'_>) -> Result<()> {
+        while let Some(length) = sys::read(&self.machines[machine].device, &mut self.buffer)? {
+            let Some(mut segment) = wire::read(&self.buffer[..length]) else {
+                self.stray += 1;
+                continue;
+            };
+            let Some(&Known { flow, is_backward }) = self.flows.get(&segment.key) else {
+                self.stray += 1;
+                continue;
+            };
+            let packet = &mut segment.packet;
+            (packet.flow, packet.backward) = (flow, is_backward);
+            let first = &mut self.first[flow as usize];
+            let (own, other) = (usize::from(is_backward), usize::from(!is_backward));
+            if packet.flags.has(Flags::SYN) {
+                first[own] = packet.seq;
+            }
+            packet.seq = Seq(packet.seq.0.wrapping_sub(first[own].0));
+            if packet.flags.has(Flags::ACK) {
+                packet.ack = Seq(packet.ack.0.wrapping_sub(first[other].0));
+            }
+            for block in &mut segment.sacks {
+                block.0 = Seq(block.0.0.wrapping_sub(first[other].0));
+                block.1 = Seq(block.1.0.wrapping_sub(first[other].0));
+            }
+            if !is_backward && packet.payload > 0 {
+                self.tallies[flow as usize].count(packet, host.now());
+            }
+            host.send_image(segment.packet, &segment.sacks, &segment.image);
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    fn count(&mut self, packet: &Packet, now: Time) {
+        self.segments += 1;
+        self.bytes += u64::from(packet.payload);
+        self.departures.note(now);
+        if self.segments > 1 && packet.seq < self.highest {
+            self.retransmissions += 1;
+            self.has_retransmitted = true;
+        }
+        let end = Seq(packet.seq.0.wrapping_add(packet.payload.into()));
+        if self.segments == 1 || self.highest < end {
+            self.highest = end;
+        }
+    }
+}
+
+/// Sets a variable of the kernel's, as sysctl(8) does, for the namespace that this program is in.
+pub fn set(name: &str, value: &str) -> Result<()> {
+    let path = format!("/proc/sys/{}", name.replace('.', "/"));
+    fs::write(&path, value).map_err(|error| io::Error::other(format!("{name} = {value}: {error}")))
+}

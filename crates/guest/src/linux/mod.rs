@@ -1,0 +1,116 @@
+//! A run, from the scenario to its tables.
+//!
+//! The root folder is the job's: `scenario.json` and `stack.json` are read, `out/tables` is written, or `out/error`.  Simulated time is the
+//! kernel's clock since the beginning of the run.  The program sleeps until something can reach a host
+//! ([`ccperf_engine::host::outside::Lookahead`]), or until the kernel sends something or has room for more.
+
+mod connection;
+mod kernel;
+mod settings;
+mod sys;
+mod tables;
+mod wire;
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use ccperf_engine::base::time::Time;
+use ccperf_engine::lowered::Lowered;
+use ccperf_engine::run::recording::Recording;
+use ccperf_engine::run::simulate::Simulation;
+
+use connection::{SOCKETS, Sockets, lock};
+use kernel::Kernel;
+use settings::Settings;
+
+/// After so many wake-ups at most somebody outside hears that time passes.
+const OFTEN: u64 = 1 << 14;
+
+type Failure = Box<dyn std::error::Error>;
+
+pub fn main() {
+    std::panic::set_hook(Box::new(|panic| report(&panic.to_string())));
+    if let Err(error) = run() {
+        report(&error.to_string());
+    }
+    sys::power_off();
+}
+
+fn report(message: &str) {
+    eprintln!("guest: {message}");
+    let _ = fs::write("/out/error", message);
+}
+
+fn run() -> Result<(), Failure> {
+    sys::mount("proc", "/proc")?;
+    sys::mount("tmpfs", "/dev")?;
+    fs::create_dir("/dev/net")?;
+    sys::make_tun_node("/dev/net/tun")?;
+    sys::become_urgent()?;
+    sys::open_many()?;
+    let scenario: Lowered = serde_json::from_slice(&fs::read("/scenario.json")?)?;
+    let settings: Settings = serde_json::from_slice(&fs::read("/stack.json")?)?;
+    let packets = fs::read_to_string("/packets").ok().map(|name| format!("/out/{}", name.trim()));
+    let (recording, stray) = simulate(scenario, settings, packets.as_deref().map(Path::new))?;
+    let mut out = BufWriter::new(File::create("/out/tables")?);
+    tables::write(recording, &mut out)?;
+    out.flush()?;
+    if stray > 0 {
+        eprintln!("guest: {stray} packets of no flow");
+    }
+    Ok(())
+}
+
+fn simulate(
+    scenario: Lowered,
+    settings: Settings,
+    packets: Option<&Path>,
+) -> Result<(Recording, u64), Failure> {
+    let kernel = Arc::new(Mutex::new(Kernel::new(&settings, scenario.flow_count())?));
+    let (seed, stop) = (scenario.seed, scenario.stop_ns.max(1));
+    let mut sockets = Sockets { kernel: Arc::clone(&kernel), settings: settings.flows, seed };
+    let mut simulation = Simulation::with_stack(scenario, packets, &mut sockets)?;
+    let lookahead = simulation.lookahead();
+    let mut ready = Vec::new();
+    // Ticks and timers are where they are whatever came before.
+    const SECOND: u64 = 1_000_000_000;
+    let start = (sys::now() / SECOND + 1) * SECOND;
+    lock(&kernel).epoll.wait(start - sys::now(), &mut ready)?;
+    let (mut percent, mut wakes) = (0, 0_u64);
+    loop {
+        let now = Time(sys::now() - start);
+        lock(&kernel).clock = now;
+        let mut goes_on = simulation.catch_up(now)?;
+        for &token in &ready {
+            if let Some(flow) = token.checked_sub(SOCKETS) {
+                simulation.call(flow as u32, |endpoint, host| endpoint.on_outside(host));
+            } else {
+                simulation.with_host(|mut host| lock(&kernel).drain(token as usize, &mut host))?;
+            }
+        }
+        goes_on &= simulation.run_until(now)?;
+        if !goes_on {
+            break;
+        }
+        simulation.sample();
+        wakes += 1;
+        let part = 100 * now.0 / stop;
+        if part > percent || wakes % OFTEN == 0 {
+            percent = part;
+            fs::write("/out/progress", now.0.to_string())?;
+        }
+        let wait = simulation.horizon(&lookahead).0.saturating_sub(now.0);
+        // The guard is gone before the kernel is entered.
+        let kernel = lock(&kernel);
+        kernel.epoll.wait(wait, &mut ready)?;
+    }
+    let kernel = lock(&kernel);
+    if kernel.late > 0 {
+        return Err(format!("{} packets came to a host after their time", kernel.late).into());
+    }
+    let stray = kernel.stray;
+    drop(kernel);
+    Ok((simulation.finish()?, stray))
+}

@@ -1,0 +1,322 @@
+"""The backend `linux`: the kernel's own TCP at the ends of the engine's network, in virtual time.
+
+A run is one process: the kernel, whose init is the guest (`crates/guest`). It reads the lowered
+scenario and what `stack` says of it, and leaves a recording.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ccperf
+from ccperf import _native
+from ccperf.algorithms.user_code import names
+from ccperf.algorithms.user_code.content import check
+from ccperf.errors import RunError, UsageError
+from ccperf.runs import backends
+from ccperf.runs.backends import keeper
+from ccperf.runs.backends.linux import build, module, stack
+from ccperf.runs.backends.tables import read_tables
+
+if TYPE_CHECKING:
+    from ccperf.runs.backends import Progress
+    from ccperf.runs.recording import Recording
+    from ccperf.scenario import Scenario
+    from ccperf.scenario.canonical import Runnable
+
+#: The kernel's only program, as `make guest` leaves it and wheels for Linux have it.
+GUEST = Path(ccperf.__file__).parent / "data" / "guest"
+#: Seconds of processor time without any simulated: only a loop in the kernel takes that long.
+PATIENCE_S = 30.0
+_POLL_S = 0.05
+#: What a kernel says before it gives up.
+_OOPS = re.compile(r"(Kernel panic|BUG:|Oops|Segfault|divide error|Call Trace|EIP:|RIP:)")
+_SHOWN_LINES = 12
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Linux:
+    """Runs scenarios with the TCP of a Linux kernel, which `ccperf linux build` has built."""
+
+    name = "linux"
+    abilities = backends.Abilities(
+        summary="the Linux kernel's own TCP, in virtual time",
+        user_code=frozenset({names.KERNEL}),
+        packets=(".csv", ".pcapng"),
+        speed=0.055e6,
+        overhead_s=0.3,
+    )
+
+    @property
+    def version(self) -> str:
+        """Linux's version, what the kernel was built from, and the guest."""
+        kernel = build.current()
+        if kernel is None:
+            return "none"
+        return f"{kernel.version}-{kernel.key[:8]}+{_digest(*_stamp(GUEST))[:12]}"
+
+    def available(self) -> str | None:
+        """None if it can be used here, or one sentence on what is missing."""
+        try:
+            self._kernel()
+        except build.Unavailable as missing:
+            return str(missing)
+        return None
+
+    def prepare(self, scenario: Scenario) -> None:
+        """Compile the user's modules of a scenario.
+
+        Raises:
+            ScenarioError: if a file is not there.
+            UsageError: if Linux cannot be told what the scenario says.
+            RunError: if a file does not compile.
+        """
+        backends.user_code(scenario.user_code, self)
+        told = stack.of(scenario.lowered())
+        for file in told.modules:
+            module.compiled(file, self._kernel())
+
+    def settings(self, scenario: Runnable) -> Mapping[str, str]:
+        """The sysctls of a run that differ from what a distribution boots with."""
+        try:
+            return stack.of(scenario.lowered()).variables
+        except UsageError:  # of another version, perhaps, which could be told it
+            return {}
+
+    def simulate(
+        self,
+        scenario: Runnable,
+        *,
+        packets: Path | None = None,
+        progress: Progress | None = None,
+        user_code: Mapping[str, str] | None = None,
+    ) -> Recording:
+        """Run a scenario; ``packets`` names a file for the packet trace.
+
+        Raises:
+            UsageError: if Linux cannot be told what the scenario says.
+            RunError: if the run fails.
+        """
+        from ccperf.runs.recording import Recording
+
+        expected = user_code or backends.user_code(scenario.user_code, self)
+        lowered = scenario.lowered()
+        if expected:
+            # What is compiled from here on is found by its content.
+            for file in stack.of(lowered).modules:
+                module.compiled(file, self._kernel())
+            check(expected)
+        return Recording(self.run_lowered(lowered, packets, progress))
+
+    def run_lowered(
+        self,
+        lowered: str,
+        packets: Path | None = None,
+        progress: Progress | None = None,
+        words: tuple[str, ...] = (),
+    ) -> dict[str, Any]:
+        """The tables of a run; `words` go to the kernel's command line, after all others."""
+        told = stack.of(lowered)
+        kernel = self._kernel()
+        with tempfile.TemporaryDirectory(prefix="ccperf-linux-") as made:
+            job = Path(made)
+            for name in ("out", "proc", "dev"):
+                (job / name).mkdir()
+            shutil.copyfile(GUEST, job / "init")
+            (job / "init").chmod(0o755)
+            (job / "scenario.json").write_text(lowered, encoding="utf-8")
+            modules = [module.compiled(file, kernel) for file in told.modules]
+            loaded = [
+                {"path": f"/{one.file.name}", "parameters": told.modules[one.source]}
+                for one in modules
+            ]
+            for one in modules:
+                shutil.copyfile(one.file, job / one.file.name)
+            (job / "stack.json").write_text(json.dumps({**told.settings, "modules": loaded}))
+            if packets is not None:
+                (job / "packets").write_text(f"packets{packets.suffix}")
+            command = [str(kernel.program), *_words(job, told), *words]
+            said = _run(command, job, json.loads(lowered)["stop_ns"], progress, modules)
+            _report(job, said, modules)
+            if packets is not None:
+                shutil.move(job / "out" / f"packets{packets.suffix}", packets)
+            return read_tables(job / "out" / "tables")
+
+    def _kernel(self) -> build.Kernel:
+        build.check_host()
+        kernel = build.current()
+        if kernel is None:
+            raise build.Unavailable("there is no Linux kernel yet: `ccperf linux build` makes one")
+        if not GUEST.is_file():
+            raise build.Unavailable(
+                "this ccperf has no guest for the kernel: in a checkout, `make guest` builds it"
+            )
+        if (found := _engine_of(*_stamp(GUEST))) != _native.ENGINE_HASH:
+            what = "does not run" if found is None else "is of another engine"
+            raise build.Unavailable(f"the guest in {GUEST} {what}: `make guest` builds it anew")
+        return kernel
+
+
+def _words(job: Path, told: stack.Stack) -> list[str]:
+    """The kernel's command line."""
+    return [
+        f"mem={told.megabytes}M",
+        "rootfstype=hostfs",
+        f"rootflags={job}",
+        "rw",
+        "init=/init",
+        # Virtual time, which begins with the first second of 1970.
+        "time-travel=inf-cpu",
+        "time-travel-start=0",
+        "seccomp=auto",
+        "quiet",
+        "con=null",
+        "con0=null,fd:2",
+        "panic=-1",
+        "oops=panic",
+        f"uml_dir={job}",
+        "umid=run",
+        *told.boot,
+    ]
+
+
+def _run(
+    command: list[str],
+    job: Path,
+    stop_ns: int,
+    progress: Progress | None,
+    modules: Sequence[module.Module],
+) -> str:
+    """Run a kernel to its end, and return what it said; whatever interrupts us ends it, too."""
+    with (job / "said").open("w+b") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-S", keeper.__file__, *command],
+            stdin=subprocess.PIPE,  # ends with this process, and with it the kernel
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd=job,
+        )
+        try:
+            _watch(process, job, stop_ns, progress)
+        except _HangsError:
+            raise RunError(_hung(job, modules)) from None
+        finally:
+            _end(process)
+        said.seek(0)
+        return said.read().decode(errors="replace")
+
+
+class _HangsError(Exception):
+    """The kernel takes processor time, and none passes in it."""
+
+
+def _watch(
+    process: subprocess.Popen[bytes], job: Path, stop_ns: int, progress: Progress | None
+) -> None:
+    seen, since = -1, 0.0
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=_POLL_S)
+            return
+        now_ns = _now(job)
+        if now_ns != seen:
+            seen, since = now_ns, _seconds(process.pid)
+        elif _seconds(process.pid) - since > PATIENCE_S:
+            raise _HangsError
+        if progress:
+            progress(min(now_ns / stop_ns, 0.99))
+
+
+def _now(job: Path) -> int:
+    """How far the run is, in ns."""
+    try:
+        return int((job / "out" / "progress").read_text() or 0)
+    except (OSError, ValueError):
+        return 0
+
+
+def _seconds(keeper_pid: int) -> float:
+    """Processor time of what the keeper keeps."""
+    try:
+        children = Path(f"/proc/{keeper_pid}/task/{keeper_pid}/children").read_text().split()
+        stats = [Path(f"/proc/{pid}/stat").read_text() for pid in children]
+    except OSError:
+        return 0.0
+    words = [stat.rpartition(")")[2].split() for stat in stats]
+    return sum(int(each[11]) + int(each[12]) for each in words) / _TICKS
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a run with all its processes: their keeper does that when its input ends."""
+    assert process.stdin is not None
+    process.stdin.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=2 * keeper.PATIENCE_S)
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _hung(job: Path, modules: Sequence[module.Module]) -> str:
+    whose = " or ".join(one.source.name for one in modules) or "it"
+    return (
+        f"the kernel has computed for {PATIENCE_S:.0f} s at {_now(job) / 1e9:.6f} s of simulated "
+        f"time, and no time passed: an endless loop in {whose}"
+    )
+
+
+def _report(job: Path, said: str, modules: Sequence[module.Module]) -> None:
+    """Raise what went wrong, in the guest's or the kernel's words."""
+    error = job / "out" / "error"
+    if error.exists():
+        raise RunError(f"Linux: {error.read_text(errors='replace').strip()}")
+    if (job / "out" / "tables").exists() and not _OOPS.search(said):
+        return
+    lines = [line.rstrip() for line in said.splitlines() if line.strip()]
+    first = next((i for i, line in enumerate(lines) if _OOPS.search(line)), -_SHOWN_LINES)
+    shown = "\n".join(lines[first:][:_SHOWN_LINES]) or "it said nothing"
+    for one in modules:
+        shown = module.placed(shown, one)
+    raise RunError(f"the kernel ended at {_now(job) / 1e9:.6f} s of simulated time:\n{shown}")
+
+
+def _stamp(path: Path) -> tuple[Path, int, int]:
+    """A file with what changes when it does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return path, 0, 0
+    return path, found.st_size, found.st_mtime_ns
+
+
+@cache
+def _digest(path: Path, _size: int, _time: int) -> str:
+    return hashlib.sha256(path.read_bytes() if path.is_file() else b"").hexdigest()
+
+
+@cache
+def _engine_of(path: Path, _size: int, _time: int) -> str | None:
+    """The hash of the engine that is in the guest: it says so where it is no kernel's init."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return None
+    try:
+        done = subprocess.run([path], capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

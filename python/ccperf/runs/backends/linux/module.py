@@ -1,0 +1,103 @@
+"""A user's own congestion control, `tcp_mine.c`, compiled as a module for the kernel that is here.
+
+The file registers a `tcp_congestion_ops`, as those of the kernel do, and includes the kernel's
+headers, so it is under GPL-2.0. A module is kept by the content of its file, beside its kernel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ccperf.errors import RunError
+from ccperf.runs.backends.linux import build, source
+
+#: Symbols for the lines of the file, which the kernel's words lack.
+_BUILD = "obj-m := {name}.o\nccflags-y := -g\n"
+_PLACE = re.compile(r"(\w+)\+0x([0-9a-f]+)/0x[0-9a-f]+ \[(\w+)\]")
+_SHOWN_LINES = 20
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file that the kernel can load."""
+
+    source: Path
+    file: Path
+
+
+def compiled(path: Path, kernel: build.Kernel) -> Module:
+    """The module of a file, compiled if it is not there yet.
+
+    Raises:
+        RunError: with the compiler's own words, file and line.
+    """
+    content = path.read_bytes()
+    folder = kernel.program.parent / "modules" / hashlib.sha256(content).hexdigest()[:24]
+    made = Module(path, folder / f"{path.stem}.ko")
+    if not made.file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            found = _compile(path, content, kernel, Path(scratch))
+            found.replace(made.file)
+    return made
+
+
+def _compile(path: Path, content: bytes, kernel: build.Kernel, folder: Path) -> Path:
+    headers = build.headers(kernel)
+    (folder / path.name).write_bytes(content)
+    (folder / "Kbuild").write_text(_BUILD.format(name=path.stem))
+    environment = build.environment(source.tools(folder / "tools"))
+    command = ["make", "-s", "-C", str(headers / "tree"), f"O={headers / 'objects'}"]
+    command += [f"M={folder}", "modules"]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, errors="replace"
+    )
+    found = folder / f"{path.stem}.ko"
+    if done.returncode or not found.exists():
+        said = (done.stdout + done.stderr).replace(f"{folder}/", "").splitlines()
+        lines = [line for line in said if line.strip() and not line.startswith("make")]
+        first = next((i for i, line in enumerate(lines) if re.search(r"\b[Ee]rror\b", line)), 0)
+        shown = "\n".join(lines[first:][:_SHOWN_LINES])
+        raise RunError(f"{path.name} does not compile for Linux {kernel.version}:\n{shown}")
+    return found
+
+
+def placed(text: str, module: Module) -> str:
+    """The kernel's words, with the lines of the user's file where they name its functions.
+
+    The address after a call is the next line's, if the call was the last thing on its own.
+    """
+
+    def line_of(found: re.Match[str]) -> str:
+        whole, name = found[0], found[1]
+        if found[3] != module.file.stem.replace("-", "_"):
+            return whole
+        start = _symbol(module.file, name)
+        place = start is not None and _line(module.file, start + int(found[2], 16))
+        return f"{whole} {place}" if place else whole
+
+    return _PLACE.sub(line_of, text)
+
+
+def _symbol(file: Path, name: str) -> int | None:
+    """Where a function begins in its section."""
+    if shutil.which("nm") is None:
+        return None
+    said = subprocess.run(["nm", file], capture_output=True, text=True).stdout
+    found = re.search(rf"^([0-9a-f]+) [tT] {re.escape(name)}$", said, re.MULTILINE)
+    return int(found[1], 16) if found else None
+
+
+def _line(file: Path, offset: int) -> str:
+    if shutil.which("addr2line") is None:
+        return ""
+    command = ["addr2line", "-e", str(file), "-j", ".text", hex(offset)]
+    said = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+    place = said.partition(" ")[0].rpartition("/")[2]
+    return f"({place})" if place and not place.startswith("?") else ""

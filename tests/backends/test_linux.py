@@ -1,0 +1,180 @@
+"""The kernel's own TCP: what it is known to do, and that it does the same wherever it runs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ccperf import Scenario
+from ccperf.errors import RunError
+from ccperf.experiments import catalogue
+from ccperf.runs.backends.linux import backend, build
+from ccperf.runs.recording import Recording
+
+pytestmark = pytest.mark.kernel
+LINUX = backend.Linux()
+NOBODY = 65534
+
+
+@pytest.fixture(autouse=True)
+def _kernel() -> None:
+    if missing := LINUX.available():
+        pytest.skip(missing)
+
+
+def dumbbell(
+    cc: str = "TcpCubic", stop: str = "10s", acks: int = 2, ecn: bool = False, **attributes: Any
+) -> Scenario:
+    """16 Mbps, 15 ms, 20 packets; 2 stands for Linux's own ACKs."""
+    qdisc = "CoDelQueueDisc" if ecn else "FifoQueueDisc"
+    made = catalogue.get("dumbbell").scenario(
+        cc, rate="16Mbps", rtt="15ms", buffer="20p", qdisc=qdisc, stop_time=stop
+    )
+    data = made.canonical()
+    (flow,) = data["flows"]
+    flow["tcp"] |= {"DelAckCount": str(acks), "UseEcn": "On" if ecn else "Off"}
+    flow["cc"]["attributes"] |= attributes
+    if ecn:
+        data["links"][0]["forward"]["qdisc"]["attributes"] |= {
+            "UseEcn": "true", "CeThreshold": "1ms"
+        }  # fmt: skip
+    return Scenario.model_validate(data)
+
+
+def hash_of(recording: Recording, *files: Path) -> str:
+    digest = hashlib.sha256()
+    for name, table in recording.tables.items():
+        for column, values in table.items():
+            digest.update(f"{name}.{column}: {list(values)}".encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def first(recording: Recording, table: str, column: str) -> int:
+    return int(recording.tables[table].array(column)[0])
+
+
+def test_cubic_on_the_dumbbell_is_what_an_independent_guest_measured() -> None:
+    """Of Linux 7.3: packets, drops, and the window's range from two seconds on."""
+    recording = LINUX.simulate(dumbbell())
+    assert first(recording, "links", "tx_packets") == 13_285
+    assert first(recording, "links", "qdisc_dropped") == 16
+    samples = recording.tables["flow_samples"]
+    late = samples.array("time_ns") > 2e9
+    windows = samples.array("cwnd_bytes")[late] / 1448
+    assert (windows.min(), windows.max()) == (30, 43)
+
+
+def test_without_the_reno_friendly_region_losses_are_as_far_apart_as_the_cubic_is_wide() -> None:
+    """After slow start at 1.61, 6.75 and 8.64 s, as an independent guest has it, to the grid."""
+    recording = LINUX.simulate(dumbbell(TcpFriendliness="false"))
+    samples = recording.tables["link_samples"]
+    bottleneck = samples.array("link") == 0
+    dropped = samples.array("qdisc_dropped")[bottleneck]
+    times = samples.array("time_ns")[bottleneck][1:][dropped[1:] > dropped[:-1]] / 1e9
+    assert times[times > 1] == pytest.approx([1.61, 6.75, 8.64], abs=0.03)
+
+
+def test_a_receiver_that_is_told_so_acknowledges_each_segment() -> None:
+    acks = {
+        count: LINUX.simulate(dumbbell(stop="2s", acks=count)).tables["links"].array("tx_packets")
+        for count in (1, 2)
+    }
+    each, usual = ((links[1] / links[0]) for links in acks.values())
+    assert each > 0.95
+    assert 0.5 < usual < 0.7
+
+
+@pytest.fixture(name="elsewhere")
+def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Makes runs those of a copy of the kernel elsewhere, as another user if we are root."""
+    place = Path(tempfile.mkdtemp(prefix="ccperf-test-"))
+    mask = os.umask(0)
+
+    def move() -> None:
+        kernel = build.current()
+        assert kernel is not None
+        place.chmod(0o777)
+        shutil.copy(kernel.program, place)
+        program, who = place / kernel.program.name, place / "as-nobody"
+        who.write_text(
+            f"#!/bin/sh\nexec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups "
+            f'{program} "$@"\n'
+        )
+        who.chmod(0o755)
+        other = replace(kernel, program=who if os.getuid() == 0 else program)
+        folder = tempfile.TemporaryDirectory
+
+        def made(**words: Any) -> Any:
+            found = folder(**{**words, "dir": place})
+            Path(found.name).chmod(0o777)
+            return found
+
+        monkeypatch.setattr(build, "current", lambda: other)
+        monkeypatch.setattr(tempfile, "TemporaryDirectory", made)
+
+    yield move
+    os.umask(mask)
+    monkeypatch.undo()
+    shutil.rmtree(place)
+
+
+@pytest.mark.parametrize(
+    ("cc", "stop"),
+    [
+        *((cc, "3s") for cc in ("TcpCubic", "TcpBbr", "TcpNewReno", "TcpDctcp")),
+        *(
+            pytest.param(cc, "20s", marks=pytest.mark.slow)
+            for cc in ("TcpCubic", "TcpBbr", "TcpNewReno", "TcpDctcp")
+        ),
+    ],
+)
+def test_a_run_is_the_same_to_the_byte_for_another_user_elsewhere_with_ptrace_and_with_seccomp(
+    cc: str, stop: str, tmp_path: Path, elsewhere: Callable[[], None]
+) -> None:
+    lowered = dumbbell(cc, stop, ecn=cc == "TcpDctcp").lowered()
+    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
+    one = Recording(LINUX.run_lowered(lowered, here, words=("seccomp=on",)))
+    elsewhere()
+    other = Recording(LINUX.run_lowered(lowered, there, words=("seccomp=off",)))
+    assert hash_of(one, here) == hash_of(other, there)
+
+
+def test_another_seed_is_another_course_of_bbr() -> None:
+    """It draws its first phase of eight."""
+    hashes = {
+        hash_of(LINUX.simulate(dumbbell("TcpBbr", "2s").model_copy(update={"seed": seed})))
+        for seed in range(1, 4)
+    }
+    assert len(hashes) > 1
+
+
+def test_nothing_is_left_of_a_run_that_is_interrupted() -> None:
+    def interrupt(part: float) -> None:
+        if part > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        LINUX.run_lowered(dumbbell().lowered(), progress=interrupt)
+    command = subprocess.run(["ps", "-eo", "ppid,args"], capture_output=True, text=True).stdout
+    kernel = build.current()
+    assert kernel is not None
+    own = [line for line in command.splitlines() if line.split()[0] == str(os.getpid())]
+    assert not [line for line in own if str(kernel.program) in line]
+
+
+def test_a_kernel_that_ends_in_a_panic_is_reported_in_its_own_words() -> None:
+    with pytest.raises(
+        RunError, match=r"the kernel ended at 0.000000 s of simulated time:\n.*panic"
+    ):
+        LINUX.run_lowered(dumbbell().lowered(), words=("init=/none",))
