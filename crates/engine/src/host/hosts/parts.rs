@@ -18,6 +18,7 @@ impl<T> Default for Parts<T> {
     }
 }
 
+#[allow(clippy::len_without_is_empty, reason = "nobody asks")]
 impl<T> Parts<T> {
     pub fn len(&self) -> usize {
         (self.parts.len() - 1) * PART + self.parts.last().map_or(0, Vec::len)
