@@ -100,7 +100,7 @@ runs.metrics           : _native errors scenario.canonical
 present.figures        : _native algorithms.user_code base.libraries base.outputs base.wording
                          errors runs.diagnoses runs.metrics
 present.notebook       : base.libraries errors present.figures
-scenario               : _native algorithms.user_code base.libraries base.wording errors
+scenario               : _native algorithms.user_code base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
                          scenario.profiles scenario.toml scenario.workload
 experiments.topologies : _native algorithms.user_code base.wording errors scenario scenario.toml

@@ -442,11 +442,16 @@ def test_one_run_loads_what_it_takes_and_no_more(tmp_path: Path) -> None:
     own = {name.removeprefix("ccperf.") for name in loaded if name.startswith("ccperf.")}
     ecn = {"experiment", "parameter", "answer", "published", "ecn", "datacentre", "balancing"}
     programs = {"attributes", "published", *(f"published.{part}" for part in PARTS)}
-    for unit, needed in (("catalogue", ecn), ("programs", programs), ("exporters", set())):
+    for unit, needed in (
+        ("experiments.catalogue", ecn),
+        ("experiments.programs", programs),
+        ("present.exporters", set()),
+    ):
         assert {name for name in own if name.startswith(f"{unit}.")} == {
             f"{unit}.{part}" for part in needed
         }
-    assert not {"figures", "site", "verify", "evidence", "citation", "notebook", "toml"} & own
+    heavy = {f"present.{part}" for part in ("figures", "citation", "notebook", "exporters")}
+    assert not {*heavy, "site", "verify", "evidence", "scenario.toml"} & own
 
 
 def test_several_databases(ccperf: Any) -> None:

@@ -17,31 +17,67 @@ the engine when a scenario is made, so that one that is there can be simulated.
 
 from __future__ import annotations
 
-from ccperf.scenario.fields import Algorithm
-from ccperf.scenario.flows import (
-    APPLICATIONS,
-    CBR,
-    Application,
-    Flow,
-    Greedy,
-    OnOff,
-    Ping,
-    Poisson,
+from typing import TYPE_CHECKING
+
+from ccperf.base import lazy
+
+if TYPE_CHECKING:
+    from ccperf.scenario.fields import Algorithm
+    from ccperf.scenario.flows import (
+        APPLICATIONS,
+        CBR,
+        Application,
+        Flow,
+        Greedy,
+        OnOff,
+        Ping,
+        Poisson,
+    )
+    from ccperf.scenario.links import (
+        Change,
+        Direction,
+        Failure,
+        Fault,
+        GilbertElliott,
+        Jitter,
+        Link,
+        QueueLimits,
+        Reordering,
+        Schedule,
+    )
+    from ccperf.scenario.recording import QueueSampling, RecordingOptions, Selection
+    from ccperf.scenario.whole import Scenario, ScenarioWarning
+
+#: Loaded when asked for: presets are wanted without the classes, which take pydantic.
+__getattr__ = lazy.names(
+    __name__,
+    {
+        "Algorithm": "ccperf.scenario.fields",
+        "Application": "ccperf.scenario.flows",
+        "APPLICATIONS": "ccperf.scenario.flows",
+        "CBR": "ccperf.scenario.flows",
+        "Change": "ccperf.scenario.links",
+        "Direction": "ccperf.scenario.links",
+        "Failure": "ccperf.scenario.links",
+        "Fault": "ccperf.scenario.links",
+        "Flow": "ccperf.scenario.flows",
+        "GilbertElliott": "ccperf.scenario.links",
+        "Greedy": "ccperf.scenario.flows",
+        "Jitter": "ccperf.scenario.links",
+        "Link": "ccperf.scenario.links",
+        "OnOff": "ccperf.scenario.flows",
+        "Ping": "ccperf.scenario.flows",
+        "Poisson": "ccperf.scenario.flows",
+        "QueueLimits": "ccperf.scenario.links",
+        "QueueSampling": "ccperf.scenario.recording",
+        "RecordingOptions": "ccperf.scenario.recording",
+        "Reordering": "ccperf.scenario.links",
+        "Scenario": "ccperf.scenario.whole",
+        "ScenarioWarning": "ccperf.scenario.whole",
+        "Schedule": "ccperf.scenario.links",
+        "Selection": "ccperf.scenario.recording",
+    },
 )
-from ccperf.scenario.links import (
-    Change,
-    Direction,
-    Failure,
-    Fault,
-    GilbertElliott,
-    Jitter,
-    Link,
-    QueueLimits,
-    Reordering,
-    Schedule,
-)
-from ccperf.scenario.recording import QueueSampling, RecordingOptions, Selection
-from ccperf.scenario.whole import Scenario, ScenarioWarning
 
 __all__ = [
     "APPLICATIONS",
