@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ccperf.algorithms import registry
-from ccperf.cli.app import invoke
+from ccperf.cli.app import COMMANDS, invoke
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.runs.metrics import METRICS
 from ccperf.verify import fidelity, page, record
@@ -121,9 +121,6 @@ def test_documents_count_what_there_is() -> None:
     assert f" {len(lines)} command lines of ns-3's own example programs" in fidelity.replace(
         "\n", " "
     )
-    more = len(registry.algorithms("qdisc")) - 12
-    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\n  ", " ")
-    assert f"command. {more} more disciplines, which ns-3 does not have" in text
 
 
 #: What people read, but for the log of changes, which names what is no longer.
@@ -170,22 +167,80 @@ def test_links_between_documents_lead_somewhere() -> None:
             assert (document.parent / target).exists(), f"{document.name}: {target}"
 
 
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_fits_a_screen_or_two() -> None:
+    assert len(README.split()) < 900
+
+
 def test_the_readme_counts_right() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    ns3_s = {
-        kind: sum(
-            fidelity.counterpart(name).startswith("ns-3") for name in registry.algorithms(kind)
-        )
-        for kind in ("cc", "qdisc")
-    }
-    assert f"| congestion controls | ns-3's {ns3_s['cc']}, " in text
-    assert f"| queue disciplines | ns-3's {ns3_s['qdisc']}, " in text
+    ns3_s, all_of = (
+        {
+            kind: sum(
+                not only or fidelity.counterpart(name).startswith("ns-3")
+                for name in registry.algorithms(kind)
+            )
+            for kind in ("cc", "qdisc", "routing")
+        }
+        for only in (True, False)
+    )
+    assert f"| congestion controls | ns-3's {ns3_s['cc']}, and yours |" in README
+    more = all_of["qdisc"] - ns3_s["qdisc"]
+    assert f"| queue disciplines | ns-3's {ns3_s['qdisc']}, {more} more, and yours |" in README
+    balancers = all_of["routing"] - 1  # one is static routing
+    assert f"| load balancers | {balancers}, and yours |" in README
+    assert f"| experiments | {len(REGISTRY)}, " in README
     whole = sum(metric.window == "whole" for metric in METRICS.values())
-    later = len(METRICS) - whole
-    assert f"| metrics with definitions | {whole}, {later} of them in steady state, too | " in text
+    assert f"| metrics | {whole}, each defined |" in README
+
+
+def test_the_page_of_experiments_counts_right() -> None:
+    text = (ROOT / "docs/experiments.md").read_text(encoding="utf-8")
     for experiment in REGISTRY.values():
         points = sum(1 for _ in experiment.grid())
         assert re.search(rf"^\| `{experiment.name}` \|.*\| {points} \|$", text, re.MULTILINE)
+
+
+def test_the_readme_has_every_command() -> None:
+    table = README[README.index("## Commands") : README.index("## Do not believe us")]
+    named = {word for text in re.findall(r"`([a-z][^`]*)`", table) for word in text.split()[:1]}
+    assert set(COMMANDS) - {"completion"} <= named
+
+
+def test_the_readme_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ids of runs aside, which every change of the engine changes. The catalogue is cut short."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```console\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    commands = 0
+    for block in blocks:
+        shown = ""
+        for line in block.splitlines():
+            if not line.startswith("$ ccperf "):
+                shown += f"{line}\n"
+                continue
+            words = shlex.split(line)[2:]
+            if words[0] == "bench":
+                words += ["--experiments", "ecn", "--stop-time", "100ms"]
+            capsys.readouterr()
+            assert invoke(words) == 0
+            commands += 1
+        printed = capsys.readouterr().out
+        assert re.sub("[0-9a-f]{16}", "ID", printed) == re.sub("[0-9a-f]{16}", "ID", shown)
+    assert commands == 4
+
+
+def test_the_readme_s_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    short = code.replace("seed=range(1, 11)", 'seed=range(1, 3), stop_time="300ms"')
+    assert short != code
+    exec(compile(short, "README.md", "exec"), {})
+    pyplot.close("all")
 
 
 def generated() -> dict[Path, str]:

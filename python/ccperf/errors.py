@@ -89,7 +89,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     by_lower = {name.lower(): name for name in known}
     inside = [name for name in by_lower if len(word) > 3 and word.lower() in name]
     near = difflib.get_close_matches(word.lower(), inside or by_lower, n=1, cutoff=0.6)
-    near = near or sorted(inside, key=lambda name: (len(name), name))[:_FEW]
+    near = near or inside[:_FEW]
     meant = [f"`{by_lower[name]}`" for name in near]
     *others, last = meant or [""]
     return (
@@ -100,8 +100,9 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 def unknown(what: str, word: str, known: Iterable[str]) -> str:
     """The message for a word that is not in a list: the nearest one, then the list, or the command
     that prints it."""
-    names = sorted(known)
+    names = list(known)
+    meant = suggestion(word, names)
     if len(names) > _MANY and what in _LISTED:
         listed = f"`ccperf list {_LISTED[what]}` has all {len(names)}"
-        return f"unknown {what} `{word}`{suggestion(word, names)}; {listed}"
-    return f"unknown {what} `{word}`{suggestion(word, names)}; known: {', '.join(names)}"
+        return f"unknown {what} `{word}`{meant}; {listed}"
+    return f"unknown {what} `{word}`{meant}; known: {', '.join(sorted(names))}"

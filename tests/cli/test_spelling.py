@@ -11,7 +11,9 @@ import pytest
 
 from ccperf.cli.app import invoke
 from ccperf.cli.things import KINDS
+from ccperf.experiments.catalogue import answer
 from ccperf.experiments.programs import EXAMPLES, PROGRAMS
+from ccperf.store import Store
 from user_scenarios import environment
 
 Captured = pytest.CaptureFixture[str]
@@ -146,7 +148,24 @@ def test_one_run_prints_a_screen_and_all_with_full(capsys: Captured, words: list
     short = [*shown.out.splitlines(), *shown.err.splitlines()]
     assert len(short) <= 30
     assert invoke([*words, "--db", "x.db", "--full"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) > 2 * len(short)
+    full = capsys.readouterr().out
+    with Store("x.db") as store:
+        found = store.reduced_metrics()
+    (metrics,) = found.values()
+    assert all(name.rpartition(".")[2] in full for name in metrics)
+    assert len(full.splitlines()) > len(short)
+
+
+def test_a_run_s_summary_begins_with_its_experiment_s_headlines(capsys: Captured) -> None:
+    words = ["--load", "0.5", "--workload", "web_search", "--flows", "20", "--db", "x.db"]
+    assert invoke(["run", "testbed", "--qdisc", "codel", *words]) == 0
+    _, _, head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["headline", "value", "unit", "metric"]
+    headlines = answer("testbed").metrics
+    shown = [row.split()[-1] for row in rows[: len(headlines)]]
+    assert shown == [name for name in headlines if name in shown]
+    assert shown[:2] == list(headlines[:2])
+    assert rows[0].startswith("Completion time ")
 
 
 @pytest.mark.parametrize("kind", KINDS)

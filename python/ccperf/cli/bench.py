@@ -58,7 +58,11 @@ def command(
         ),
     ] = False,
     loadbalance: Annotated[
-        bool, Parameter(help="They are load balancers: the experiments on load balancing.")
+        bool,
+        Parameter(
+            name=["--loadbalance", "--load-balancing"],
+            help="They are load balancers: the experiments on load balancing.",
+        ),
     ] = False,
     experiments: Annotated[str, Parameter(help="Only these experiments, e.g. ecn,aqm.")] = "",
     named_set: Annotated[

@@ -132,11 +132,8 @@ _SUMMARY: Mapping[str, Mapping[str, str]] = {
         "total_qdisc_drops_l2": "drops",
         "total_qdisc_marks_l2": "marks",
     },
-    "network": {
-        "mean_agg_throughput_l4": "throughput [Mbps]",
-        "mean_agg_utilization_bw_l4": "utilisation",
-        "mean_jains_fairness_throughput_l4": "Jain's index",
-    },
+    # The headlines are of it.
+    "network": {},
     "class": {
         "total_transfers_l4": "flows",
         "total_unfinished_l4": "unfinished",
@@ -145,33 +142,50 @@ _SUMMARY: Mapping[str, Mapping[str, str]] = {
     },
 }
 #: More flows, links or classes than that fill a screen.
-_ON_A_SCREEN = 8
+_ON_A_SCREEN = 4
 
 
 def summary(result: Result) -> str:
-    """The metrics of a run that tell most, one row a flow, link or class, on one screen."""
+    """A run on one screen: its experiment's headlines, then a row a flow, link or class."""
+    from ccperf.runs.metrics import metric_named
+
+    first = [metric_named(name) for name in headlines([result.experiment])]
+    values = [(metric, metric.of_run(result.metrics.of(metric.scope))) for metric in first]
+    head = [
+        [metric.title, number(metric.name, value), _unit(metric.unit), metric.name]
+        for metric, value in values
+        if value is not None
+    ]
     algorithms = {
         str(flow.name or f"flow_{i + 1}"): flow.cc.type
         for i, flow in enumerate(result.scenario.flows)
         if flow.cc
     }
     parts = [result.title]
+    if head:
+        parts.append(table(["headline", "value", "unit", "metric"], head))
     for scope, subjects in result.metrics.by_scope.items():
         heads = _SUMMARY[scope]
         names = [name for name in heads if any(name in of for of in subjects.values())]
         if not names:
             continue
+        # A last one takes no more room than to say that there is one more.
+        shown = len(subjects) if len(subjects) <= _ON_A_SCREEN + 1 else _ON_A_SCREEN
         rows = [
             [
                 " ".join(filter(None, (subject, algorithms.get(subject)))),
                 *(number(name, of[name]) if name in of else "" for name in names),
             ]
-            for subject, of in list(subjects.items())[:_ON_A_SCREEN]
+            for subject, of in list(subjects.items())[:shown]
         ]
         parts.append(table([scope, *(heads[name] for name in names)], rows))
-        if (more := len(subjects) - _ON_A_SCREEN) > 0:
+        if more := len(subjects) - shown:
             parts[-1] += f"\nand {more} more"
     return "\n\n".join(parts)
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "1" else unit
 
 
 def note_findings(*results: Result) -> None:
