@@ -4,6 +4,8 @@
 
 The same runs are made by one campaign on two cores, and by two processes with half of them each, on
 one core each, into databases of their own; both several times in turn, and medians are compared.
+Planning counts, in the one campaign as in each of the two processes, which start the clock when
+Python is there.
 Wall times need two cores that nobody else uses. Processor times, of all processes, hardly feel
 others: as long as no core idles, they say the same. The target is 95 %.
 """
@@ -47,18 +49,18 @@ def processor_seconds() -> float:
     return own.ru_utime + own.ru_stime + below.ru_utime + below.ru_stime
 
 
-def store_all(wanted: list[Point], jobs: int) -> tuple[float, float]:
-    """Make runs into a database that is thrown away; wall and processor time in seconds."""
+def store_all(half: int | None, jobs: int) -> tuple[float, float]:
+    """Plan and make runs into a database that is thrown away; wall and processor time in s."""
     used = processor_seconds()
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "runs.db", "a") as store:
         started = time.perf_counter()
-        report = campaign.run(wanted, store, NATIVE, jobs=jobs)
+        report = campaign.run(points(half), store, NATIVE, jobs=jobs)
         assert report.ok, report.failures
         return time.perf_counter() - started, processor_seconds() - used
 
 
 def apart() -> tuple[float, float]:
-    """The same in two processes: the wall time of the slower one, once both are ready."""
+    """The same in two processes: the wall time of the slower one, once both are there."""
     command = [sys.executable, "-m", "benchmarks.cores", "--half"]
     processes = [
         subprocess.Popen([*command, str(half)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -66,7 +68,7 @@ def apart() -> tuple[float, float]:
     ]
     for process in processes:
         assert process.stdout
-        process.stdout.readline()  # it has planned
+        process.stdout.readline()  # it is there
     for process in processes:
         assert process.stdin
         process.stdin.write(b"go\n")
@@ -78,18 +80,16 @@ def apart() -> tuple[float, float]:
 def main() -> None:
     """Print the medians, or be one of the two processes."""
     if "--half" in sys.argv:
-        wanted = points(int(sys.argv[-1]))
         print("ready", flush=True)
         sys.stdin.readline()
-        print(*store_all(wanted, jobs=1), flush=True)
+        print(*store_all(int(sys.argv[-1]), jobs=1), flush=True)
         return
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    wanted = points()
     together, separate = [], []
     for _ in range(rounds):
-        together.append(store_all(wanted, jobs=2))
+        together.append(store_all(None, jobs=2))
         separate.append(apart())
-    print(f"{len(wanted)} runs, medians of {rounds}")
+    print(f"{len(points())} runs, medians of {rounds}")
     for what, i in (("wall time", 0), ("processor time", 1)):
         one, two = (statistics.median(times[i] for times in each) for each in (together, separate))
         print(

@@ -2,12 +2,14 @@
 
 `docs/algorithms.md` is made of the registry and of what the matrix compares, `docs/fidelity.md` of
 `ccperf.verify.page`, which the site shows as well, `docs/what-ns3-does.md` of
-`ccperf.verify.habits`, the tables in `docs/design/contract.md` of what
-the engine declares. A test fails while one of them is out of date.
+`ccperf.verify.habits`, `docs/speed.md` of what benchmarks have written down, the tables in
+`docs/design/contract.md` of what the engine declares. A test fails while one of them is out of
+date.
 """
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,6 +23,10 @@ from ccperf.runs import recording
 from ccperf.verify import counting, fidelity, habits, page, record
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT))
+
+from benchmarks import claims  # noqa: E402
+
 DOCS = ROOT / "docs"
 #: What the pages say of the matrix, which takes seconds to make.
 COUNTED = ROOT / "python" / "ccperf" / "data" / fidelity.FILE
@@ -34,7 +40,14 @@ def documents() -> dict[Path, str]:
         DOCS / "what-ns3-does.md": habits_page(),
         DOCS / "design" / "contract.md": contract(),
         DOCS / "sets.md": named_sets(),
+        DOCS / "speed.md": speed(),
     }
+
+
+def speed() -> str:
+    """The page on speed."""
+    parts = claims.page().split("\n\n")
+    return "\n\n".join(part if part[0] in "#<|`" else wrapped(part) for part in parts) + "\n"
 
 
 def named_sets() -> str:
