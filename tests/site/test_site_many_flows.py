@@ -89,7 +89,9 @@ def test_flows_that_never_measured_a_round_trip_have_a_page(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("room", [packed.SMALL, packed.SMALL_OF_MANY, packed.FULL_OF_MANY])
 def test_flows_with_a_bottleneck_each_fit_into_the_room(room: packed.Room) -> None:
-    scenario = catalogue.get("incast").scenario("TcpNewReno", n="128", stop_time="3s")
+    scenario = catalogue.get("incast").scenario(
+        "TcpNewReno", n="128", samples="all", stop_time="3s"
+    )
     engine = backends.get("native")
     result = Result.of(scenario, engine.simulate(scenario), engine)
     series = drawing.series_of(result)

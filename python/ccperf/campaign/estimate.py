@@ -101,7 +101,11 @@ def _bytes(scenario: Scenario) -> float:
     samples = _native.parse_time(scenario.stop_time) / _native.parse_time(
         scenario.recording.interval
     )
-    columns = len(scenario.flows) + 2 * len(scenario.links)
+    sampled = scenario.recording
+    flows = len(scenario.flows) if sampled.flows == "all" else len(sampled.flows)
+    links = 2 * len(scenario.links) if sampled.links == "all" else 2 * len(sampled.links)
+    # A word that is not "all" is "none".
+    columns = sum(n for n, of in ((flows, sampled.flows), (links, sampled.links)) if of != "none")
     return _RUN_BYTES + _SAMPLE_BYTES * samples * columns
 
 

@@ -87,6 +87,7 @@ def grids() -> Iterator[Case]:
     """The catalogue's grids, cut short: some thousand packets after the last thing that happens."""
     for experiment in catalogue.REGISTRY.values():
         for point in map(_soon, experiment.grid()):
+            values = "-".join(str(value) for name, value in point.items() if name != "samples")
             scenario = experiment.scenario("TcpNewReno", **point)
             fastest = _fastest(scenario)
             begin = [f.start for f in scenario.flows] if "start_times" in point else ["0s"]
@@ -94,7 +95,6 @@ def grids() -> Iterator[Case]:
             packets = 9_000 if isinstance(experiment, catalogue.PublishedExperiment) else 5_000
             stop = max(map(_native.parse_time, times)) + _ns(fastest, packets)
             stop = min(stop, _native.parse_time(scenario.stop_time))
-            values = "-".join(str(value) for value in point.values())
             cut = experiment.scenario("TcpNewReno", stop_time=_native.format_time(stop), **point)
             yield Case(_named(f"{experiment.name}/{values}", cut))
 
@@ -108,7 +108,9 @@ def _fastest(scenario: Scenario) -> int:
 
 
 def _soon(point: dict[str, Any]) -> dict[str, Any]:
-    """The point with flows that start within what a brief run can show."""
+    """The point with flows that start within what a brief run can show, and all samples."""
+    if "samples" in point:
+        return {**point, "samples": "all"}
     if "start_times" not in point:
         return point
     return {**point, "start_times": written([f"{300 * i}ms" for i in range(point["k"])])}

@@ -30,6 +30,8 @@ class Answer:
 USED, THROUGHPUT = "used_capacity_l1", "mean_agg_throughput_l4"
 SRTT, QUEUE = "mean_srtt_l4", "p99_sojourn_l2"
 JAIN = "mean_jains_fairness_throughput_l4"
+#: Where flows are too many to sample them all.
+JAIN_OF_TOTALS = "jains_fairness_goodput_l4"
 CONVERGENCE, RESPONSE, SETTLING = "convergence_time_l4", "response_time_l4", "settling_time_l4"
 RETRANSMITTED, TIMEOUTS = "retransmission_rate_l4", "total_timeouts_l4"
 FCT, FCT_P99 = "mean_fct_l4", "p99_fct_l4"

@@ -33,6 +33,7 @@ class Incast(Experiment):
     parameters = (
         Parameter("n", "count", (8, 32, 128), 32, "Number of hosts that answer."),
         Parameter("size", "size", ("20kB", "200kB"), "20kB", "Bytes of each answer."),
+        shared.SAMPLES,
     )
     draws_starts = True
     seeded = "when each host begins to answer, within 20 us"
@@ -61,5 +62,5 @@ class Incast(Experiment):
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,
-            recording={"completions": True},
+            recording=shared.recording(setup, n, f"{asker}_reverse"),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue import shared
-from ccperf.experiments.catalogue.answer import JAIN, RETRANSMITTED, SRTT, USED, Answer
+from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, RETRANSMITTED, SRTT, USED, Answer
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
 
@@ -25,7 +25,7 @@ class ManyFlows(Experiment):
         "good algorithm still shares fairly, and does not live on timeouts where a window of one "
         "packet is too much."
     )
-    answer = Answer((USED, JAIN, SRTT, RETRANSMITTED), "k")
+    answer = Answer((USED, JAIN_OF_TOTALS, SRTT, RETRANSMITTED), "k")
     parameters = (
         Parameter("k", "count", (100, 1000), 1000, "Number of flows."),
         Parameter(
@@ -35,12 +35,14 @@ class ManyFlows(Experiment):
             "FifoQueueDisc",
             "Queue discipline of the bottleneck, of one bandwidth-delay product.",
         ),
+        shared.SAMPLES,
     )
     draws_starts = True
     seeded = "when the flows start, within one second"
 
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, dumbbell
+        from ccperf.experiments.topologies.dumbbell import BOTTLENECK
 
         k = setup["k"]
         return dumbbell(
@@ -49,4 +51,5 @@ class ManyFlows(Experiment):
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,
+            recording=shared.recording(setup, k, f"{BOTTLENECK}_forward"),
         )

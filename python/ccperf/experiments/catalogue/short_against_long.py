@@ -34,6 +34,7 @@ class ShortAgainstLong(Experiment):
     parameters = (
         Parameter("size", "size", ("15kB", "100kB", "500kB"), "100kB", "Bytes of each short flow."),
         Parameter("buffer", "number", (1.0, 4.0), 1.0, "Queue, in bandwidth-delay products."),
+        shared.SAMPLES,
     )
     seeded = "when the short flows come"
 
@@ -42,6 +43,7 @@ class ShortAgainstLong(Experiment):
 
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, DumbbellFlow, dumbbell
+        from ccperf.experiments.topologies.dumbbell import BOTTLENECK
 
         rng = random.Random(f"{setup.seed}/arrivals")
         stop = _native.parse_time(setup.stop_time)
@@ -64,5 +66,5 @@ class ShortAgainstLong(Experiment):
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,
-            recording={"completions": True},
+            recording=shared.recording(setup, 1 + self.count, f"{BOTTLENECK}_forward"),
         )

@@ -86,7 +86,7 @@ def compute(scenario: Runnable, recording: Recording) -> MetricTables:
 
     Of flows and links those that are sampled; of links only the flows' bottlenecks, unless the
     scenario names the links to record; of the network if all flows are sampled, or what needs no
-    samples if it was recorded what load balancers do.
+    samples if it was recorded what load balancers do, or what became of flows without an end.
 
     Raises ValueError if the recording is not one of this scenario.
     """
@@ -96,7 +96,8 @@ def compute(scenario: Runnable, recording: Recording) -> MetricTables:
     links = LinkSeries(scenario, recording, shown and with_parallel(scenario.parsed, shown))
     groups = classes(recording)
     has_all = bool(flows.names) and flows.is_complete
-    has_network = has_all or recording.reordering is not None
+    has_totals = recording.reordering is not None or len(flows.goodputs) > 1
+    has_network = has_all or has_totals
     of_flows = {"whole": flows, "steady": Later(flows, flows.steady)}
     of_links = {"whole": links, "steady": Later(links, flows.steady)}
     values: dict[Scope, dict[str, Any]] = {scope: {} for scope in MetricTables().by_scope}

@@ -90,6 +90,8 @@ class FlowSeries:
         )
         #: Bytes of probes over all that hosts have sent; NaN where it was not recorded.
         self.probing_share = _probing_share(recording)
+        #: Of the flows without an end, sampled or not, in Mbps; none without completions.
+        self.goodputs = _goodputs(recording)
         #: Packets over links, of all links of the run.
         self.packet_hops = int(recording.links.array("tx_packets").sum())
         #: Payload over bytes on the wire, of a full segment over TCP, shape (flows,).
@@ -437,6 +439,18 @@ def _probing_share(recording: Recording) -> float:
         return 0.0
     sent = int(table.array("host_bytes")[0])
     return int(table.array("bytes")[0]) / sent if sent else np.nan
+
+
+def _goodputs(recording: Recording) -> Floats:
+    """Bytes acknowledged over the time that a flow had, of those without an end."""
+    table = recording.completions
+    if table is None:
+        return np.empty(0)
+    is_endless = table.array("size_bytes") == 0
+    flows = table.array("flow")[is_endless]
+    time_ns = recording.flows.array("stop_ns")[flows] - recording.flows.array("start_ns")[flows]
+    goodputs: Floats = table.array("acked_bytes")[is_endless] * 8e3 / np.maximum(time_ns, 1)
+    return goodputs
 
 
 def _segment_bytes(flow: Mapping[str, Any]) -> int:
