@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 from ccperf import campaign
 from ccperf.campaign import Point
+from ccperf.runs import backends
 from ccperf.runs.recording import Recording
 from ccperf.store import Store
 from recordings import ScriptedBackend, small_scenario
@@ -124,15 +126,44 @@ def test_runs_go_side_by_side(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert campaign.run(points(range(8)), store, ScriptedBackend(), jobs=4).ok
 
 
+def test_points_are_asked_for_while_runs_are_made(path: Path) -> None:
+    """No more points are held than are under way, and the first run waits for few."""
+    asked: list[int] = []
+    made_at: list[int] = []
+
+    def asked_for() -> Iterator[Point]:
+        for point in points(range(300)):
+            asked.append(point.scenario.seed)
+            yield point
+
+    class Noting(ScriptedBackend):
+        abilities = backends.Abilities(summary="notes", speed=1e6, overhead_s=0.0)
+
+        def simulate(self, *args: Any, **kwargs: Any) -> Recording:
+            made_at.append(len(asked))
+            return super().simulate(*args, **kwargs)
+
+    with Store(path, "a") as store:
+        assert campaign.run(asked_for(), store, Noting(), jobs=2, count=300).ok
+        assert len(store.ids()) == 300
+    assert min(made_at) < 100
+    ahead = [at - i for i, at in enumerate(made_at)]
+    assert max(ahead) < 100
+
+
 class Watcher(campaign.Silent):
     def __init__(self) -> None:
         self.begun: tuple[int, int] | None = None
+        self.skipped = 0
         self.fractions: dict[str, list[float]] = {}
         self.finished: dict[str, str] = {}
         self.threads: set[int] = set()
 
     def begin(self, runs: int, stored: int) -> None:
         self.begun = (runs, stored)
+
+    def skip(self, point: Point) -> None:  # noqa: ARG002
+        self.skipped += 1
 
     def advance(self, point: Point, fraction: float) -> None:
         self.fractions.setdefault(point.title, []).append(fraction)
@@ -148,7 +179,8 @@ def test_progress_is_told(path: Path) -> None:
     with Store(path, "a") as store:
         campaign.run(points(range(1)), store, backend)
         campaign.run(points(range(3)), store, backend, progress=watcher)
-    assert watcher.begun == (2, 1)
+    assert watcher.begun == (3, 0)
+    assert watcher.skipped == 1
     assert watcher.finished == {"aqm seed=1": "None", "aqm seed=2": "seed 2 fails"}
     for fractions in watcher.fractions.values():
         assert fractions == sorted(fractions)
@@ -185,6 +217,7 @@ def test_of_nothing_to_do_there_is_no_bar(
 
 _CAMPAIGN = """
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from recordings import ScriptedBackend, small_scenario

@@ -14,7 +14,7 @@ import pytest
 
 from ccperf import campaign
 from ccperf.campaign import Point
-from ccperf.campaign.local import MANY, LocalExecutor
+from ccperf.campaign.local import MANY, LocalExecutor, Processes
 from ccperf.campaign.process import Died, Process
 from ccperf.errors import RunError
 from ccperf.experiments.topologies.shorthand import dumbbell
@@ -52,16 +52,33 @@ def test_processes_store_what_threads_do(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_killed_loses_nothing() -> None:
-    executor = LocalExecutor(NATIVE, 2, processes=True)
+    executor = LocalExecutor(NATIVE, 2, processes=Processes())
     try:
         # So long that both are at work when one is killed.
         futures = [executor.submit(job(point)) for point in points(12, "60s")]
         futures[0].result()
-        os.kill(executor._processes[0].pid, signal.SIGKILL)
+        killed = executor._processes[0].pid
+        os.kill(killed, signal.SIGKILL)
         assert len({future.result().id for future in futures}) == 12
-        assert len(executor._processes) == 3
+        assert killed not in {process.pid for process in executor._processes}
+        assert len(executor._processes) == 2
     finally:
         executor.close()
+
+
+def test_processes_stay_for_the_next_campaign_of_a_command() -> None:
+    with Processes() as kept:
+        used = []
+        for _ in range(2):
+            executor = LocalExecutor(NATIVE, 2, processes=kept)
+            for future in [executor.submit(job(point)) for point in points(6)]:
+                future.result()
+            used.append({process.pid for process in executor._processes})
+            executor.close()
+        assert used[1] <= used[0]
+        assert all(psutil.pid_exists(pid) for pid in used[0])
+    _, alive = psutil.wait_procs([psutil.Process(pid) for pid in used[0] if psutil.pid_exists(pid)])
+    assert not alive
 
 
 def test_a_run_that_ends_its_process_twice_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +86,7 @@ def test_a_run_that_ends_its_process_twice_is_a_failure(monkeypatch: pytest.Monk
         raise Died("the process that made it ended with status -11")
 
     monkeypatch.setattr(Process, "make", die)
-    executor = LocalExecutor(NATIVE, 2, processes=True)
+    executor = LocalExecutor(NATIVE, 2, processes=Processes())
     try:
         (point,) = points(1)
         with pytest.raises(RunError, match="status -11"):
@@ -79,7 +96,7 @@ def test_a_run_that_ends_its_process_twice_is_a_failure(monkeypatch: pytest.Monk
 
 
 def test_stopping_ends_the_processes_at_once() -> None:
-    executor = LocalExecutor(NATIVE, 2, processes=True)
+    executor = LocalExecutor(NATIVE, 2, processes=Processes())
     futures = [executor.submit(job(point)) for point in points(4, "10min")]
     while len(executor._processes) < 2:
         time.sleep(0.01)
@@ -94,8 +111,8 @@ def test_processes_end_when_the_campaign_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "campaign.py"
     script.write_text(
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from test_processes import NATIVE, points, job, LocalExecutor\n"
-        "executor = LocalExecutor(NATIVE, 2, processes=True)\n"
+        "from test_processes import NATIVE, points, job, LocalExecutor, Processes\n"
+        "executor = LocalExecutor(NATIVE, 2, processes=Processes())\n"
         "futures = [executor.submit(job(point)) for point in points(40, '2s')]\n"
         "futures[0].result()\n"
         "print(*(process.pid for process in executor._processes), flush=True)\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ccperf.campaign.executor import Executor, JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
-from ccperf.campaign.local import LocalExecutor, cores
+from ccperf.campaign.local import LocalExecutor, Processes, cores
 from ccperf.campaign.points import Point, Repeated, expand, repeats
 from ccperf.campaign.progress import Bar, Progress, Silent, bar, bar_if_seen
 from ccperf.campaign.run import CampaignReport, Failure, run, simulate
@@ -18,6 +18,7 @@ __all__ = [
     "JobProgress",
     "LocalExecutor",
     "Point",
+    "Processes",
     "Progress",
     "Repeated",
     "Silent",

@@ -21,9 +21,14 @@ class Stopped(Exception):
 class Executor(Protocol):
     """Makes runs side by side, here or elsewhere.
 
-    The coordinator submits all jobs of a campaign, stores what comes back, and calls `close` at the
-    end whatever happened.
+    The coordinator submits the jobs of a campaign as there is room, stores what comes back, and
+    calls `close` at the end whatever happened.
     """
+
+    @property
+    def room(self) -> int:
+        """How many jobs it takes that have not ended."""
+        ...
 
     def submit(self, job: Job) -> Future[PackedRun]:
         """Make a run as soon as there is room.

@@ -267,6 +267,9 @@ def _said(error: BaseException) -> str:
 class DaskExecutor:
     """Makes runs on a cluster, in tasks of several where they are short."""
 
+    #: Enough for the tasks that cores have at hand, of as many runs as a task may have.
+    room = 1024
+
     def __init__(self, cluster: Cluster, progress: JobProgress | None = None) -> None:
         self._cluster = cluster
         self._progress = progress

@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms.user_code.names import label
-from ccperf.runs.result import title
+from ccperf.campaign.seeds import Seeds
+from ccperf.runs.result import identify, title
 from ccperf.scenario.chance import draws
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ccperf.algorithms.user_code.content import Contents
     from ccperf.experiments.catalogue import Experiment
+    from ccperf.runs.backends import Backend
+    from ccperf.runs.result import Identity
     from ccperf.scenario import Scenario
 
 
@@ -23,11 +27,19 @@ class Point:
     scenario: Scenario
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    #: What it has in common with points that differ from it in the seed alone.
+    seeds: Seeds | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Call users' algorithms by their labels: parameters are stored and published."""
         shown = {name: label(v) if isinstance(v, str) else v for name, v in self.parameters.items()}
         object.__setattr__(self, "parameters", shown)
+
+    def identity(self, backend: Backend, contents: Contents) -> Identity:
+        """Which run it is on a backend."""
+        if self.seeds:
+            return self.seeds.identity(self.scenario.seed, backend, contents)
+        return identify(self.scenario, backend, contents)
 
     @property
     def title(self) -> str:
@@ -52,9 +64,16 @@ class Repeated:
 
     def points(self) -> Iterator[Point]:
         """One for each seed."""
+        labels = self.experiment.setup(self.cc, **self._with(self.seeds[0])).labels
+        name = self.experiment.name
+        if len(self.seeds) > 1 and self.differs_in_seed_only:
+            alike = Seeds(self.scenario)
+            for seed in self.seeds:
+                given = self.scenario.seed if seed is None else seed
+                yield Point(alike.scenario(given), name, labels, alike)
+            return
         for seed in self.seeds:
-            labels = self.experiment.setup(self.cc, **self._with(seed)).labels
-            yield Point(self._scenario(seed), self.experiment.name, labels)
+            yield Point(self._scenario(seed), name, labels)
 
     def commands(self, backend: str) -> Iterator[str]:
         """The command that makes each of the points again."""
@@ -64,8 +83,6 @@ class Repeated:
     def _scenario(self, seed: int | None) -> Scenario:
         if seed == self.seeds[0]:
             return self.scenario
-        if self.differs_in_seed_only:
-            return self.scenario.model_copy(update={"seed": seed})
         return self.experiment.scenario(self.cc, **self._with(seed))
 
     def _with(self, seed: int | None) -> dict[str, Any]:

@@ -34,6 +34,9 @@ class Progress(Protocol):
     def begin(self, runs: int, stored: int) -> None:
         """`runs` runs are to be made; `stored` more are in the store already."""
 
+    def skip(self, point: Point) -> None:
+        """One of the runs turned out to be in the store already."""
+
     def advance(self, point: Point, fraction: float) -> None:
         """A run has come this far (0 to 1)."""
 
@@ -56,6 +59,9 @@ class Silent:
         pass
 
     def begin(self, runs: int, stored: int) -> None:
+        pass
+
+    def skip(self, point: Point) -> None:
         pass
 
     def advance(self, point: Point, fraction: float) -> None:
@@ -84,6 +90,9 @@ class InNotebook(Silent):
 
     def begin(self, runs: int, stored: int) -> None:  # noqa: ARG002
         self._runs = runs
+
+    def skip(self, point: Point) -> None:  # noqa: ARG002
+        self._runs -= 1
 
     # Of a run's own progress, which threads report, a notebook is told nothing.
 
@@ -166,6 +175,11 @@ class Bar:
         self._all = self._bars.add_task(self._title, total=runs, note="", visible=runs > 0)
         self._show()
 
+    def skip(self, point: Point) -> None:  # noqa: ARG002
+        with self._lock:
+            self._runs, self._stored = self._runs - 1, self._stored + 1
+            self._show()
+
     def advance(self, point: Point, fraction: float) -> None:
         with self._lock:
             self._running[id(point)] = fraction
@@ -188,6 +202,8 @@ class Bar:
         if self._all is not None:
             self._bars.update(
                 self._all,
+                total=self._runs,
+                visible=self._runs > 0,
                 completed=self._ended + sum(self._running.values()),
                 note=", ".join(notes),
             )

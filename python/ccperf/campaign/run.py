@@ -6,8 +6,10 @@ import re
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from collections.abc import Sized
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -15,13 +17,13 @@ from ccperf.algorithms.user_code.content import ChangedError, Contents
 from ccperf.base.interruption import notice
 from ccperf.campaign.executor import Stopped
 from ccperf.campaign.job import Job
-from ccperf.campaign.local import MANY, LocalExecutor
+from ccperf.campaign.local import MANY, LocalExecutor, Processes
 from ccperf.campaign.progress import Silent, in_notebook
 from ccperf.runs import backends
 from ccperf.runs.result import Identity, Result, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -128,152 +130,168 @@ def run(
     jobs: int | None = None,
     progress: Progress | None = None,
     executor: Callable[[JobProgress], Executor] | None = None,
+    processes: Processes | None = None,
+    count: int | None = None,
 ) -> CampaignReport:
     """Make the runs of `points` that `store` lacks, `jobs` at a time (default: one per core).
 
+    Points are asked for while runs are made: of an iterator no more are held than are under way.
     Each run is stored as soon as it is finished.  A run that fails does not stop the others, unless
     the first ones all fail alike.  With user code in it, the first run is made twice and compared.
     Ctrl-C ends the runs under way and returns what was finished; a second one is not caught.
     `progress` shows how it goes; in a notebook there is a bar if it is not given.
     `executor` makes what makes the runs, given a function to report progress to; by default they
-    are made on this machine.
+    are made on this machine, where they are many by `processes`, which may serve several campaigns.
+    `count` says how many points an iterator has, where that is known.
     """
     started = time.perf_counter()
     report = CampaignReport()
     stop = threading.Event()
-    with _interrupt_sets(stop):
-        missing = _plan(points, store, backend, report, stop)
-        if stop.is_set():
-            report.interrupted = True
-            return report
-        with progress or in_notebook() or Silent() as shown:
-            shown.begin(len(missing), len(report.stored_before))
+    if count is None and isinstance(points, Sized):
+        count = len(points)
+    with (
+        _interrupt_sets(stop),
+        nullcontext(processes) if processes else Processes() as kept,
+        progress or in_notebook() or Silent() as shown,
+    ):
+        coordinator = _Coordinator(points, store, backend, shown, report, stop)
+        shown.begin(count or 0, 0)
 
-            def advance(run_id: str, fraction: float) -> None:
-                shown.advance(missing[run_id].points[0], fraction)
+        def make_executor(are_many: bool) -> Executor:
+            if executor:
+                return executor(coordinator.advance)
+            # Processes find a backend by its name.
+            are_worth_it = are_many and backend.abilities.is_in_process
+            used = kept if are_worth_it and backends.is_registered(backend) else None
+            return LocalExecutor(backend, jobs, coordinator.advance, processes=used)
 
-            made_by: Executor = (
-                executor(advance)
-                if executor
-                else LocalExecutor(backend, jobs, advance, processes=_has_many(missing, backend))
-            )
-            try:
-                _Coordinator(missing, store, backend, made_by, shown, report, stop).run()
-            finally:
-                # After a failure to store or a second Ctrl-C, the runs under way are worth nothing.
-                made_by.close()
+        coordinator.run(make_executor)
     report.wall_seconds = time.perf_counter() - started
     return report
 
 
-def _has_many(missing: Mapping[str, _Wanted], backend: Backend) -> bool:
-    """Whether processes are worth it: many runs, on a backend that they find by its name."""
-    is_worth_it = len(missing) >= MANY and backend.abilities.is_in_process
-    return is_worth_it and backends.is_registered(backend)
-
-
-def _plan(
-    points: Iterable[Point],
-    store: Store,
-    backend: Backend,
-    report: CampaignReport,
-    stop: threading.Event,
-) -> dict[str, _Wanted]:
-    """The runs that `store` lacks, by id; what it has is noted in `report`."""
-    # Points of different experiments may be the same run.
-    wanted: dict[str, _Wanted] = {}
-    contents = Contents()
-    for point in points:
-        if stop.is_set():
-            break
-        identity = identify(point.scenario, backend, contents)
-        report.of_points.append(identity.id)
-        wanted.setdefault(identity.id, _Wanted(identity)).points.append(point)
-    report.run_ids = list(wanted)
-    missing = {}
-    for run_id, each in wanted.items():
-        if store.has(run_id):
-            _add_points(store, run_id, each.points)
-            report.stored_before.append(run_id)
-        else:
-            missing[run_id] = each
-    return missing
-
-
 @dataclass
 class _Wanted:
-    """A run, and the points that it serves."""
+    """A run that is not stored yet, and the points that it serves."""
 
     identity: Identity
-    points: list[Point] = field(default_factory=list)
+    points: list[Point]
 
 
 class _Coordinator:
-    """Submits the runs that are missing, and stores what comes back."""
+    """Asks for points, submits the runs that are missing, and stores what comes back."""
 
     def __init__(
         self,
-        missing: dict[str, _Wanted],
+        points: Iterable[Point],
         store: Store,
         backend: Backend,
-        executor: Executor,
         progress: Progress,
         report: CampaignReport,
         stop: threading.Event,
     ) -> None:
-        self._missing = missing
         self._store = store
         self._backend = backend
-        self._executor = executor
         self._progress = progress
         self._report = report
         self._stop = stop
+        self._missing = self._plan(points)
+        self._executor: Executor
+        #: Runs that were asked for, in the order of their points: by their ids, their places.
+        self._places: dict[str, int] = {}
+        #: Those that are under way or wait to be handed in.
+        self._wanted: dict[str, _Wanted] = {}
         self._running: dict[Future[PackedRun], str] = {}
         #: Those of them that are done. To ask each of thousands, whenever one is, took seconds.
         self._done: SimpleQueue[Future[PackedRun]] = SimpleQueue()
         self._failures: dict[str, Failure] = {}
+        #: Whether no further run is to be handed in; points are still counted.
+        self._has_given_up = False
+        self._not_begun = 0
         #: The run that is made twice, its second future, and the contents that came of both.
-        self._twice: tuple[str, Future[PackedRun]] | None = None
+        self._twice: tuple[str, Future[PackedRun], Point] | None = None
         self._contents: set[str] = set()
 
-    def run(self) -> None:
-        report, stop = self._report, self._stop
-        for run_id, each in self._missing.items():
-            if stop.is_set():
-                break
-            job = Job.of(each.points[0], each.identity, self._backend)
-            self._submit(job, run_id)
-            if job.user_code and self._twice is None:
-                self._twice = (run_id, self._submit(job, run_id))
-        while self._running:
-            for future in self._finished():
-                self._collect(future)
-            if stop.is_set():
-                self._executor.stop()
-                break
-        order = {run_id: position for position, run_id in enumerate(self._missing)}
-        report.made.sort(key=order.__getitem__)
-        report.failures = [self._failures[key] for key in self._missing if key in self._failures]
-        unfinished = len(self._missing) - len(report.made) - len(report.failures)
-        if stop.is_set() and unfinished:
+    def advance(self, run_id: str, fraction: float) -> None:
+        """A run has come this far; from any thread."""
+        if wanted := self._wanted.get(run_id):
+            self._progress.advance(wanted.points[0], fraction)
+
+    def run(self, make_executor: Callable[[bool], Executor]) -> None:
+        """Make them all; what makes them is made once it is known whether they are many."""
+        first = list(islice(self._missing, MANY))
+        self._executor = make_executor(len(first) == MANY)
+        try:
+            self._make(chain(first, self._missing))
+        finally:
+            # After a failure to store or a second Ctrl-C, the runs under way are worth nothing.
+            self._executor.close()
+        report = self._report
+        report.run_ids = list(self._places)
+        report.made.sort(key=self._places.__getitem__)
+        failed = sorted(self._failures, key=self._places.__getitem__)
+        report.failures = [self._failures[run_id] for run_id in failed]
+        unfinished = self._not_begun + len(self._wanted)
+        if self._stop.is_set() and unfinished:
             report.interrupted = True
         elif not report.changed:
             report.skipped = unfinished
 
-    def _submit(self, job: Job, run_id: str) -> Future[PackedRun]:
+    def _make(self, missing: Iterator[_Wanted]) -> None:
+        for wanted in missing:
+            if self._has_given_up:
+                self._not_begun += 1
+                self._wanted.pop(wanted.identity.id, None)
+                continue
+            job = Job.of(wanted.points[0], wanted.identity, self._backend)
+            self._submit(job)
+            if job.user_code and self._twice is None:
+                self._twice = (job.id, self._submit(job), wanted.points[0])
+            self._collect_some(self._executor.room)
+        self._collect_some(1)
+        if self._stop.is_set():
+            self._executor.stop()
+
+    def _plan(self, points: Iterable[Point]) -> Iterator[_Wanted]:
+        """Yield the runs that the store lacks, each once; what it has is noted in the report."""
+        contents = Contents()
+        for point in points:
+            if self._stop.is_set():
+                self._report.interrupted = True
+                return
+            identity = point.identity(self._backend, contents)
+            self._report.of_points.append(identity.id)
+            # Points of different experiments may be the same run.
+            if identity.id in self._places:
+                if wanted := self._wanted.get(identity.id):
+                    wanted.points.append(point)
+                elif identity.id not in self._failures:
+                    _add_points(self._store, identity.id, [point])
+                continue
+            self._places[identity.id] = len(self._places)
+            if self._store.has(identity.id):
+                _add_points(self._store, identity.id, [point])
+                self._report.stored_before.append(identity.id)
+                self._progress.skip(point)
+                continue
+            self._wanted[identity.id] = wanted = _Wanted(identity, [point])
+            yield wanted
+
+    def _submit(self, job: Job) -> Future[PackedRun]:
         future = self._executor.submit(job)
-        self._running[future] = run_id
+        self._running[future] = job.id
         future.add_done_callback(self._done.put)
         return future
 
-    def _finished(self) -> Iterator[Future[PackedRun]]:
-        """Yield those that are done, or none after a moment."""
-        try:
-            yield self._done.get(timeout=_LOOK_S)
-            while True:
-                yield self._done.get_nowait()
-        except Empty:
-            return
+    def _collect_some(self, room: int) -> None:
+        """Collect what is done, and wait until fewer than `room` are under way."""
+        while self._running and not self._stop.is_set():
+            is_full = len(self._running) >= room
+            try:
+                self._collect(self._done.get(timeout=_LOOK_S if is_full else 0))
+            except Empty:
+                if not is_full:
+                    return
 
     def _collect(self, future: Future[PackedRun]) -> None:
         run_id = self._running.pop(future)
@@ -281,34 +299,40 @@ class _Coordinator:
         if isinstance(error, Stopped):
             return
         if self._twice and run_id == self._twice[0] and error is None:
-            self._compare(future.result())
+            self._compare(future.result(), self._twice[2])
         if self._twice and future is self._twice[1]:
             return
-        first, *others = self._missing[run_id].points
+        first, *others = self._wanted[run_id].points
         if error is None:
             self._store.add(future.result())
             _add_points(self._store, run_id, others)
             self._report.made.append(run_id)
+            del self._wanted[run_id]
         elif isinstance(error, ChangedError):
             self._report.changed = self._report.changed or error
-            self._executor.stop()
+            self._give_up()
         else:
             self._failures[run_id] = Failure(first, error)
-            self._give_up()
+            del self._wanted[run_id]
+            if self._has_failed_alike():
+                self._give_up()
         self._progress.finish(first, error)
 
-    def _compare(self, packed: PackedRun) -> None:
+    def _compare(self, packed: PackedRun, point: Point) -> None:
         """Whether the run that is made twice comes out the same."""
         self._contents.add(packed.content)
         if len(self._contents) > 1:
-            self._report.unrepeatable = self._missing[packed.id].points[0]
+            self._report.unrepeatable = point
 
-    def _give_up(self) -> None:
-        """Stop when nothing but failures of one kind has come back."""
+    def _has_failed_alike(self) -> bool:
+        """Whether nothing but failures of one kind has come back."""
         failures = list(self._failures.values())
         alike = len({failure.kind for failure in failures}) == 1
-        if len(failures) >= _ENOUGH and alike and not self._report.made:
-            self._executor.stop()
+        return len(failures) >= _ENOUGH and alike and not self._report.made
+
+    def _give_up(self) -> None:
+        self._has_given_up = True
+        self._executor.stop()
 
 
 @contextmanager

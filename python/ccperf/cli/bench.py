@@ -110,6 +110,7 @@ def command(
     `ccperf bench --loadbalance ecmp,Conga,LetFlow,Hermes --experiments load_balancing`.
     """
     from ccperf.algorithms.user_code.names import label, short
+    from ccperf.campaign.estimate import hops
     from ccperf.campaign.plan import Plan
     from ccperf.experiments import catalogue
     from ccperf.experiments.catalogue import sets
@@ -182,12 +183,19 @@ def command(
 
     exit_status = 0
     done: dict[str, Path] = {}
-    with running.executor(backend) as executor:
+    with running.made_by(backend) as made_by:
         for name in algorithms:
             with Store(targets[name], "a") as store:
-                points = [p for repeated in wanted.pop(name) for p in repeated.points()]
+                # The longest first, so that no core waits at the end for one that began last.
+                longest = sorted(wanted.pop(name), key=lambda each: -hops(each.scenario))
                 report = run_campaign(
-                    points, store, backend, running, title=label(name), executor=executor
+                    (point for repeated in longest for point in repeated.points()),
+                    store,
+                    backend,
+                    running,
+                    title=label(name),
+                    made_by=made_by,
+                    count=sum(len(repeated.seeds) for repeated in longest),
                 )
                 if store.ids():
                     done[name] = targets[name]

@@ -17,7 +17,7 @@ from ccperf.runs import backends
 
 if TYPE_CHECKING:
     from ccperf.algorithms import registry
-    from ccperf.campaign import Executor, JobProgress
+    from ccperf.campaign import Executor, JobProgress, Processes
     from ccperf.experiments.catalogue import Experiment
     from ccperf.runs.backends import Backend
     from ccperf.runs.result import Result
@@ -37,6 +37,14 @@ StopTime = Annotated[
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
 Database = Annotated[Path, Parameter(name=["--db"], help="Database file (SQLite).")]
 Folder = Annotated[Path, Parameter(name=["--output", "-o"], help="Folder to write to.")]
+
+
+@dataclass(frozen=True)
+class MadeBy:
+    """What makes the runs of a command: a cluster's executor, or processes that stay."""
+
+    executor: Callable[[JobProgress], Executor] | None = None
+    processes: Processes | None = None
 
 
 @Parameter(name="*")
@@ -114,18 +122,21 @@ class Running:
         return open_backend(self.backend)
 
     @contextmanager
-    def executor(self, backend: Backend) -> Iterator[Callable[[JobProgress], Executor] | None]:
-        """What makes runs, for a campaign; None: this process.
+    def made_by(self, backend: Backend) -> Iterator[MadeBy]:
+        """What makes the runs of all campaigns of a command.
 
         Raises :class:`~ccperf.errors.UsageError`.
         """
         if self.on == "here":
-            yield None
+            from ccperf.campaign import Processes
+
+            with Processes() as processes:
+                yield MadeBy(processes=processes)
             return
         from ccperf.campaign.on_dask import Cluster
 
         with Cluster(self.on, backend, self.job_count()) as cluster:
-            yield cluster.executor
+            yield MadeBy(executor=cluster.executor)
 
     def again(self) -> list[str]:
         """What of this a command needs that makes one of the runs again."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
@@ -49,9 +49,12 @@ MANY = 100
 #: So many runs are listed at the end; of more it is said how many.
 _LISTED = 200
 
+T = TypeVar("T")
+
 if TYPE_CHECKING:
-    from ccperf.campaign import CampaignReport, Executor, JobProgress, Point, Repeated
+    from ccperf.campaign import CampaignReport, Point, Repeated
     from ccperf.campaign.plan import Plan
+    from ccperf.cli.options import MadeBy
     from ccperf.experiments.catalogue import Experiment
     from ccperf.runs.backends import Backend
     from ccperf.runs.result import Result
@@ -125,49 +128,49 @@ def command(
         jobs = _from_catalogue(what, running, cc, seed, stop_time, jitter, parameters)
     if what_if:
         jobs = [job.what_if(what_if) for job in jobs]
-    check([point for job in jobs for point in job.points])
     if dry_run:
         _print_plan(jobs, json)
-        note_estimate([(point.scenario, 1) for job in jobs for point in job.points], running)
+        note_estimate([kind for job in jobs for kind in job.kinds], running)
         return 0
     if packets:
         _check_packets(packets, jobs, db, file, running.backend)
     if is_file:
-        code = (name for job in jobs for point in job.points for name in point.scenario.user_code)
+        code = (name for job in jobs for scenario, _ in job.kinds for name in scenario.user_code)
         words = map(expression.bare, expression.split(",".join(given.values())))
         typed = {checked(word) for word in words if is_user_code(word)}
         ask(file, (name for name in code if not is_declared(name) and name not in typed), trust)
     backend = running.open_backend()
     for job in jobs:
-        for point in job.points:
-            backend.prepare(point.scenario)
-    made: list[Made] = []
+        for scenario, _ in job.kinds:
+            backend.prepare(scenario)
+    outcomes: list[Outcome] = []
     status = 0
     options = _common_options(running, db, trust)
-    with running.executor(backend) as executor:
+    with running.made_by(backend) as made_by:
         for job in jobs:
-            outcome = job.run(backend, running, db, packets, executor)
-            made += outcome.made
+            outcomes.append(outcome := job.run(backend, running, db, packets, made_by))
             status = max(status, outcome.status)
             if outcome.ends_all:
                 break
+    count = sum(len(outcome.made) for outcome in outcomes)
+    made = (one for outcome in outcomes for one in outcome.made)
     if status == interruption.STATUS:
         # Of many runs a table takes longer than anybody waits who wants an end.
         return status
     if json:
         found = ({**run.json(), "command": one.again + options} for one, run in _loaded(made))
         print_json_items(found)
-    elif len(made) == 1:
-        [(_, result)] = _loaded(made)
+    elif count == 1:
+        [(one, result)] = _loaded(made)
         say(f"{metric_tables(result) if full else summary(result)}\n\nrun {result.id}")
         note_findings(result)
-        note(f"again: {made[0].again}{options}")
-    elif made:
+        note(f"again: {one.again}{options}")
+    elif count:
         from ccperf.cli.alike import of_results
 
-        listed = [run for _, run in _loaded(made[:_LISTED])]
+        listed = [run for _, run in _loaded(islice(made, _LISTED))]
         say(overview(listed, of_results(listed)))
-        if more := len(made) - len(listed):
+        if more := count - len(listed):
             note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
         note("each run again: `ccperf show RUN --db FILE` prints its command")
     return status
@@ -192,7 +195,7 @@ class Made:
     again: str
 
 
-def _loaded(made: Sequence[Made]) -> Iterator[tuple[Made, Result]]:
+def _loaded(made: Iterable[Made]) -> Iterator[tuple[Made, Result]]:
     """Each with its run, one at a time."""
     from ccperf.store import Store
 
@@ -206,20 +209,58 @@ def _loaded(made: Sequence[Made]) -> Iterator[tuple[Made, Result]]:
 class Outcome:
     """What became of the points of one job."""
 
-    made: list[Made]
+    #: In their order, made when it is looked at.
+    made: Lazy[Made]
     status: int = 0
     #: Whether nothing else of the command is to be done.
     ends_all: bool = False
 
 
 @dataclass(frozen=True)
+class Lazy(Collection[T]):
+    """So many things, made whenever somebody looks at them: of many runs none is kept."""
+
+    count: int
+    make: Callable[[], Iterable[T]]
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.make())
+
+    def __contains__(self, wanted: object) -> bool:
+        return any(each == wanted for each in self)
+
+
+@dataclass(frozen=True)
 class Job:
     """Points that go to one database."""
 
-    points: Sequence[Point]
+    points: Collection[Point]
     default_db: Path
-    #: The command that makes a point again, by its position.
-    again: Sequence[str]
+    #: The command that makes a point again, and the point's experiment, in the order of points.
+    again: Collection[tuple[str, str | None]]
+    #: A scenario of each kind among the points, and how many are of it.
+    kinds: Sequence[tuple[Scenario, int]]
+
+    @classmethod
+    def of(cls, repeats: Sequence[Repeated], default_db: Path, backend: str) -> Job:
+        """All points of these, whose scenarios have been checked."""
+        count = sum(len(repeated.seeds) for repeated in repeats)
+        return cls(
+            Lazy(count, lambda: (point for each in repeats for point in each.points())),
+            default_db,
+            Lazy(
+                count,
+                lambda: (
+                    (line, each.experiment.name)
+                    for each in repeats
+                    for line in each.commands(backend)
+                ),
+            ),
+            [(repeated.scenario, len(repeated.seeds)) for repeated in repeats],
+        )
 
     def what_if(self, written: str) -> Job:
         """The same with other settings: no points of an experiment any more."""
@@ -228,10 +269,13 @@ class Job:
 
         settings = parse(written)
         option = f" --what-if {shlex.quote(text(settings))}"
+        points = [Point(what_if(point.scenario, settings)) for point in self.points]
+        check(points)
         return Job(
-            [Point(what_if(point.scenario, settings)) for point in self.points],
+            points,
             DEFAULT_DB,
-            [again + option for again in self.again],
+            [(again + option, None) for again, _ in self.again],
+            [(point.scenario, 1) for point in points],
         )
 
     def run(
@@ -240,7 +284,7 @@ class Job:
         running: Running,
         db: Path | None,
         packets: Path | None,
-        executor: Callable[[JobProgress], Executor] | None = None,
+        made_by: MadeBy,
     ) -> Outcome:
         """What was made, in the order of the points."""
         from ccperf.store import Store
@@ -249,23 +293,23 @@ class Job:
         writable_file(target, "--db")
         with Store(target, "a") as store:
             if packets:
-                result = simulate_one(self.points[0], backend, packets)
+                result = simulate_one(next(iter(self.points)), backend, packets)
                 store.add(result)
-                return Outcome([Made(target, result.id, result.experiment, self.again[0])])
-            report = run_campaign(self.points, store, backend, running, executor=executor)
+                [(again, _)] = self.again
+                return Outcome(Lazy(1, lambda: [Made(target, result.id, result.experiment, again)]))
+            report = run_campaign(self.points, store, backend, running, made_by=made_by)
             if report.interrupted:
-                return Outcome([], status(report), ends_all=True)
-            found = zip(report.of_points, self.points, self.again, strict=True)
-            stored = set(store.ids())
-            return Outcome(
-                [
-                    Made(target, run_id, point.experiment, again)
-                    for run_id, point, again in found
-                    if run_id in stored
-                ],
-                status(report),
-                bool(report.changed),
-            )
+                return Outcome(Lazy(0, tuple), status(report), ends_all=True)
+            # Not begun are those after user code has changed.
+            stored = {*report.stored_before, *report.made}
+
+        def made() -> Iterator[Made]:
+            for run_id, (again, experiment) in zip(report.of_points, self.again, strict=True):
+                if run_id in stored:
+                    yield Made(target, run_id, experiment, again)
+
+        count = sum(1 for run_id in report.of_points if run_id in stored)
+        return Outcome(Lazy(count, made), status(report), bool(report.changed))
 
 
 def check(points: Sequence[Point]) -> None:
@@ -304,7 +348,8 @@ def run_campaign(
     backend: Backend,
     running: Running,
     title: str = "",
-    executor: Callable[[JobProgress], Executor] | None = None,
+    made_by: MadeBy | None = None,
+    count: int | None = None,
 ) -> CampaignReport:
     """Run what the store lacks, with a progress bar, and say what became of it."""
     from ccperf import campaign
@@ -316,7 +361,9 @@ def run_campaign(
         backend,
         jobs=running.job_count(),
         progress=campaign.bar_if_seen(title),
-        executor=executor,
+        executor=made_by.executor if made_by else None,
+        processes=made_by.processes if made_by else None,
+        count=count,
     )
     for alike in report.failures_by_kind():
         more = f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else ""
@@ -428,13 +475,7 @@ def plan_jobs(plans: Sequence[Plan], backend: str) -> list[Job]:
     )
     jobs = []
     for cc, repeats in found.items():
-        jobs.append(
-            Job(
-                points=[point for repeated in repeats for point in repeated.points()],
-                default_db=Path(f"benchmark_{short(cc)}.db"),
-                again=[line for repeated in repeats for line in repeated.commands(backend)],
-            )
-        )
+        jobs.append(Job.of(repeats, Path(f"benchmark_{short(cc)}.db"), backend))
     asked = sum(plan.asked for plan in plans)
     note_left_out(asked, sum(len(job.points) for job in jobs))
     return jobs
@@ -488,10 +529,14 @@ def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) ->
     scenarios = [scenario.model_copy(update={"seed": number}) for number in numbers]
     options = f" --backend {running.backend}" if running.backend != backends.DEFAULT else ""
     options += f" --recovery {running.recovery}" if running.recovery else ""
+    points = [Point(one) for one in scenarios]
+    check(points)
+    line = f"ccperf run {shlex.quote(name)} --seed"
     return Job(
-        points=[Point(one) for one in scenarios],
-        default_db=DEFAULT_DB,
-        again=[f"ccperf run {shlex.quote(name)} --seed {one.seed}{options}" for one in scenarios],
+        points,
+        DEFAULT_DB,
+        [(f"{line} {one.seed}{options}", None) for one in scenarios],
+        [(one, 1) for one in scenarios],
     )
 
 
@@ -510,7 +555,7 @@ def _print_plan(jobs: Sequence[Job], json: bool) -> None:
         raise RunError("nothing to run")
     if not json:
         for job in jobs:
-            say("\n".join(job.again))
+            say("\n".join(again for again, _ in job.again))
         return
     print_json(
         [
@@ -522,6 +567,6 @@ def _print_plan(jobs: Sequence[Job], json: bool) -> None:
                 "command": again,
             }
             for job in jobs
-            for point, again in zip(job.points, job.again, strict=True)
+            for point, (again, _) in zip(job.points, job.again, strict=True)
         ]
     )

@@ -59,6 +59,11 @@ class Identity:
     #: SHA-256 of the files of each user's algorithm, by its name in the scenario.
     user_code: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, text: str, user_code: Mapping[str, str]) -> Identity:
+        """That of what `identity_text` returns."""
+        return cls(hashlib.sha256(text.encode()).hexdigest()[:16], user_code)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -284,6 +289,13 @@ def identify(scenario: Scenario, backend: Backend, contents: Contents | None = N
     some, but not on where that lies.  Files that `contents` has read are not read again.  Raises
     what :func:`ccperf.runs.backends.user_code` does.
     """
+    return Identity.of(*identity_text(scenario, backend, contents))
+
+
+def identity_text(
+    scenario: Scenario, backend: Backend, contents: Contents | None = None
+) -> tuple[str, dict[str, str]]:
+    """Return what an identity is the hash of, and its user code."""
     used = scenario.user_code
     digests = backends.user_code(used, backend, contents)
     called = {name: f"{label(name)} {digest}" for name, digest in digests.items()}
@@ -294,7 +306,7 @@ def identify(scenario: Scenario, backend: Backend, contents: Contents | None = N
         "backend": [backend.name, backend.version],
         "engine": _engine_hash(),
     }
-    return Identity(hashlib.sha256(canonical_json(identity).encode()).hexdigest()[:16], digests)
+    return canonical_json(identity), digests
 
 
 def run_id(scenario: Scenario, backend: Backend) -> str:

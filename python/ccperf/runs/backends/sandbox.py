@@ -1,5 +1,7 @@
 """Runs with user code, each in a process of its own: whatever it does ends that run only.
 
+It is forked by one that stands ready and never sees user code (`ccperf.runs.backends.warm`).
+
 The process tells through shared memory where it is (``crates/plugin/src/monitor.rs``), so that
 there is something to say about it when it has crashed or has to be killed.
 """
@@ -24,7 +26,7 @@ from ccperf import _native
 from ccperf.algorithms.user_code.content import ChangedError
 from ccperf.errors import RunError
 from ccperf.runs import recording
-from ccperf.runs.backends import keeper
+from ccperf.runs.backends import keeper, warm
 from ccperf.runs.parquet import decode_table
 from ccperf.runs.recording import RecordingError, Table
 
@@ -51,16 +53,6 @@ TABLES = "tables"
 _SHOWN = 2000
 #: In bytes: the text of an error can be longer than what is shown of it.
 _LARGEST_ERROR = 2**24
-#: Python puts the folder that it is called in first in its path; the worker is found elsewhere.
-_START = f"""
-import sys
-sys.path[:] = sys.argv[1].split({os.pathsep!r})
-from ccperf.runs.backends.keeper import keep
-def work():
-    from ccperf.runs.backends.worker import start
-    start(sys.argv[2])
-keep(work)
-"""
 _MONITOR = struct.Struct("=QQQ")
 _POLL_S = 0.05
 
@@ -121,13 +113,8 @@ def _run(
         **options,
     }
     (folder.path / "job.json").write_text(json.dumps(job))
-    process = subprocess.Popen(
-        [sys.executable, "-c", _START, os.pathsep.join(_own_path()), str(folder.path)],
-        stdin=subprocess.PIPE,  # ends with this process, and with it the others
-        stdout=2,  # what user code prints is not a result
-        env={**os.environ, "PYTHONHASHSEED": "0"},
-        start_new_session=True,  # Ctrl-C in a terminal is for this process
-    )
+    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    process = warm.fork(_own_path(), str(folder.path), environment)
     watch = _Watch(folder.monitor, list(user_code), json.loads(lowered)["stop_ns"])
     try:
         status = watch.until_end(process, progress)
@@ -170,15 +157,14 @@ def _own_path() -> list[str]:
     return [place for place in sys.path if place and os.path.abspath(place) != here]
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: warm.Child) -> None:
     """End a run with all that user code has left: its keeper does that when its input ends."""
-    assert process.stdin is not None
     process.stdin.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(timeout=2 * keeper.PATIENCE_S)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.bury()
 
 
 def _tables(folder: _Folder) -> dict[str, Table]:
@@ -271,7 +257,7 @@ class _Watch:
             self._seen = _MONITOR.unpack(words)
         return self._seen
 
-    def until_end(self, process: subprocess.Popen[bytes], progress: Progress | None) -> int:
+    def until_end(self, process: warm.Child, progress: Progress | None) -> int:
         """Wait for the process, report progress, and raise when a limit is reached."""
         call_limit, run_limit = _limit(*CALL_LIMIT), _limit(*RUN_LIMIT)
         start_limit = _limit(*START_LIMIT)
