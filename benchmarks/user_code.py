@@ -3,7 +3,7 @@
 NewReno and FIFO, built in and from ``examples/``, on one scenario: experiment `aqm`, eight flows,
 15 s. The packets are the same in every row (``tests/user_code/test_identity.py``), so the ratios
 are the cost of the boundary. CPU time of the run inside its process, the least of several, with
-the ways taken in turn; and what a process of its own costs, by many runs of 10 ms. ``--record`` writes
+the ways taken in turn; and what a process of its own costs, by runs of 10 ms. ``--record`` writes
 it into `figures.json`.
 """
 
