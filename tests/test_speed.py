@@ -28,7 +28,7 @@ def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize(("document", "sentence"), claims.sentences())
+@pytest.mark.parametrize(("document", "sentence"), list(claims.sentences()))
 def test_a_document_says_what_was_measured(document: str, sentence: str) -> None:
     assert in_one_line(sentence) in in_one_line((ROOT / document).read_text(encoding="utf-8"))
 
