@@ -26,7 +26,7 @@ GUEST := python/ccperf/data/guest
 GUEST_TARGET := x86_64-unknown-linux-gnu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs perf verify record coverage wasm guest wheel lock clean
+.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs docs-site perf verify record coverage wasm guest wheel lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -104,6 +104,10 @@ verify: setup ## compare with the published tables and with real ns-3
 docs: setup ## the parts of the documentation that come from data
 	$(BIN)/python tools/docs.py
 
+docs-site: setup $(VENV)/.docs ## all documents, the reference of Python and the notebook as one site: dist/docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs . dist/docs
+	@echo dist/docs/docs/index.html
+
 perf: $(VENV)/.optimised ## speed against real ns-3 (and htsim: HTSIM=its checkout), of the engine as in the wheel
 	$(BIN)/python -m benchmarks.perf --cc $(CCA) $(if $(HTSIM),--htsim $(HTSIM))
 
@@ -132,6 +136,9 @@ lock: $(VENV)/.python ## resolve requirements.lock and Cargo.lock again
 	  --all-extras --generate-hashes --no-emit-find-links \
 	  --no-emit-package cppyy --no-emit-package cppyy-backend --no-emit-package cppyy-cling \
 	  --no-emit-package cpycppyy --custom-compile-command 'make lock' -o requirements.lock
+	$(BIN)/uv pip compile docs/requirements.in --quiet --universal --python-version 3.11 --upgrade \
+	  --generate-hashes -c requirements.lock --custom-compile-command 'make lock' \
+	  -o docs/requirements.lock
 	cargo update
 
 clean:
@@ -167,6 +174,11 @@ $(VENV)/.python: requirements.lock | $(VENV)/.tools
 
 # cargo takes all cores, not those that make has left of its two.
 OWN_JOBS = unset MAKEFLAGS MFLAGS;
+
+# Sphinx and a kernel for notebooks: nobody else needs them.
+$(VENV)/.docs: docs/requirements.lock $(VENV)/.python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r docs/requirements.lock
+	@touch $@
 
 $(VENV)/.native: $(RUST_SOURCES) pyproject.toml $(VENV)/.python
 	@echo "Building the engine"

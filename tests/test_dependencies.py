@@ -33,8 +33,9 @@ PIP = "Right_Pad==2.1.0 ; python_version < '3.11' \\\n    --hash=sha256:00\nrigh
 
 
 def test_what_is_locked_is_ours_or_has_a_hash() -> None:
-    cargo, pip = (ROOT / "Cargo.lock").read_text(), (ROOT / "requirements.lock").read_text()
-    assert list(dependencies.origins(cargo, pip)) == []
+    cargo = (ROOT / "Cargo.lock").read_text()
+    for lock in dependencies.LOCKS:
+        assert list(dependencies.origins(cargo, (ROOT / lock).read_text())) == []
     elsewhere = CARGO.replace("crates.io-index", "other-index")
     found = list(dependencies.origins(elsewhere, PIP))
     assert found[0].startswith("left 0.3.4: comes from registry+")

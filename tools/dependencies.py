@@ -37,6 +37,10 @@ LICENCES = {
 }
 
 
+#: Of the package, and of what builds the documents.
+LOCKS = ("requirements.lock", "docs/requirements.lock")
+
+
 def crates(lock: str) -> list[dict[str, Any]]:
     """The packages of a Cargo.lock."""
     found: list[dict[str, Any]] = tomllib.loads(lock)["package"]
@@ -179,7 +183,8 @@ def is_affected(version: str, advisory: str) -> bool:
 
 
 def main() -> int:
-    cargo, pip = (ROOT / "Cargo.lock").read_text(), (ROOT / "requirements.lock").read_text()
+    cargo = (ROOT / "Cargo.lock").read_text()
+    pip = "".join((ROOT / lock).read_text() for lock in LOCKS)
     wrong = [*origins(cargo, pip), *licences()]
     folder = os.environ.get("ADVISORIES")
     if folder:

@@ -47,8 +47,7 @@ def grid(
 ) -> Runs:
     """Run an experiment for several algorithms, parameters and seeds, on all cores.
 
-    >>> runs = ccperf.grid("aqm", cc=["cubic", "bbr"], k=[1, 2], seed=range(1, 11))
-    ... # doctest: +SKIP
+    >>> runs = ccperf.grid("aqm", cc=["cubic", "bbr"], seed=range(1, 11))  # doctest: +SKIP
 
     Every argument may be one value or several. Where a seed changes nothing, one run is made.
 
@@ -59,7 +58,7 @@ def grid(
         seed: e.g. ``range(1, 11)``; the experiment's own if not given.
         recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
-        backend: ``"native"`` or ``"ns3"``.
+        backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         jobs: runs at a time; 0: one a core.
         db: a database that keeps the runs, and what it has already is not run again. If it is not
             given, they are kept as long as the result is.
@@ -161,8 +160,7 @@ def compare(
 ) -> Comparison:
     """Compare algorithms whose runs are in databases, over the same points and seeds.
 
-    >>> ccperf.compare("newreno", "cubic", db="runs.db", experiment="aqm", k=[1, 2])
-    ... # doctest: +SKIP
+    >>> ccperf.compare("newreno", "cubic", db="runs.db", k=[1, 2])  # doctest: +SKIP
 
     Args:
         names: algorithms, the first one is the base; all there are if none is named.

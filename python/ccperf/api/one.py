@@ -75,7 +75,7 @@ def simulate(
 
     Args:
         scenario: what to run, whose seed it has.
-        backend: ``"native"`` or ``"ns3"``.
+        backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
         progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
 

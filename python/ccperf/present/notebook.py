@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _STATIC = Path(__file__).parents[1] / "site" / "static"
 #: Of a frame, in pixels: what is around the panels, a panel, and one that stands alone.
-_AROUND, _PANEL, _SINGLE = 96, 165, 290
+_AROUND, _PANEL, _SINGLE = 128, 165, 290
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,8 +132,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "")
 def progress() -> Callable[[float], None] | None:
     """Return a bar for a run that is under way, in a notebook; None elsewhere."""
     try:
-        from IPython import get_ipython  # type: ignore[import-not-found]
-        from IPython.display import HTML, display  # type: ignore[import-not-found]
+        from IPython import get_ipython
+        from IPython.display import HTML, display
     except ImportError:
         return None
     shell = get_ipython()
