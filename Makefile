@@ -103,6 +103,7 @@ verify: setup ## compare with the published tables and with real ns-3
 
 docs: setup ## the parts of the documentation that come from data
 	$(BIN)/python tools/docs.py
+	$(BIN)/python tools/interface.py
 
 docs-site: setup $(VENV)/.docs ## all documents, the reference of Python and the notebook as one site: dist/docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html -c docs . dist/docs

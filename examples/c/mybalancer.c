@@ -71,7 +71,7 @@ static int64_t pick(void *object, ccperf_switch *at, ccperf_hop *packet) {
     return (int64_t)(high * (uint64_t)at->port_count >> 32);
 }
 
-CCPERF_EXPORT const ccperf_balancer ccperf_balancer_v1 = {
+CCPERF_EXPORT const ccperf_balancer ccperf_balancer_v2 = {
     CCPERF_BALANCER_HEADER,
     .create = create,
     .destroy = destroy,

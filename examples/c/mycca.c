@@ -44,7 +44,7 @@ static void cong_avoid(void *self, ccperf_tcb *tcb, int64_t segments_acked) {
     }
 }
 
-CCPERF_EXPORT const ccperf_cca ccperf_cca_v1 = {
+CCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {
     CCPERF_CCA_HEADER,
     .create = create,
     .destroy = free,

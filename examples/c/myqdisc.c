@@ -62,7 +62,7 @@ static int64_t dequeue(void *object, ccperf_queue *queue) {
     return id;
 }
 
-CCPERF_EXPORT const ccperf_qdisc ccperf_qdisc_v1 = {
+CCPERF_EXPORT const ccperf_qdisc ccperf_qdisc_v2 = {
     CCPERF_QDISC_HEADER,
     .create = create,
     .destroy = destroy,

@@ -3,10 +3,8 @@
 use std::collections::BTreeSet;
 
 use ccperf_engine::base::time::Time;
-use ccperf_engine::host::tcp::control::{
-    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
-};
-use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck};
+use ccperf_engine::host::tcp::rate::AckSample;
 use ccperf_engine::host::tcp::{CongState, Tcb};
 use ccperf_engine::host::user::{Setup, UserCode, fail};
 use ccperf_engine::net::qdisc::Qdisc;
@@ -114,10 +112,20 @@ impl CongestionControl for ScriptedCca {
         let ack = tcb.next_rx_seq;
         (self.0.byte() == 255).then_some(EarlyAck { ack, ece: true })
     }
-}
 
-impl RateControl for ScriptedCca {
-    fn cong_control(&mut self, tcb: &mut Tcb, _: &RateConnection, _: &RateSample) {
+    fn cong_control(&mut self, tcb: &mut Tcb, _: AckSample<'_>) {
+        self.change(tcb);
+    }
+
+    fn on_ack(&mut self, tcb: &mut Tcb, _: AckSample<'_>) {
+        self.change(tcb);
+    }
+
+    fn on_sent(&mut self, tcb: &mut Tcb, _: u32, _: bool) {
+        self.change(tcb);
+    }
+
+    fn on_loss(&mut self, tcb: &mut Tcb, _: u32) {
         self.change(tcb);
     }
 }

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from ccperf.scenario import Scenario
     from ccperf.store import Store
 
+    INTERFACE: int
     __version__: str
 
 __all__ = [
+    "INTERFACE",
     "CongestionControl",
     "LoadBalancer",
     "QueueDisc",
@@ -59,6 +61,8 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         # Of the engine, which is built with it: importlib.metadata takes long to load.
         value = importlib.import_module("ccperf._native").VERSION
+    elif name == "INTERFACE":
+        value = importlib.import_module("ccperf._native").INTERFACE
     elif name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     else:

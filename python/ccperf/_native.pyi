@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 Column: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64] | list[str]
 
+#: The version of the interface of user code (``CCPERF_ABI_VERSION``).
+INTERFACE: int
+
 #: SHA-256 of the engine's sources, in hex.
 ENGINE_HASH: str
 
@@ -132,6 +135,13 @@ def write_parquet(columns: Sequence[tuple[str, Column]], compressed: bool) -> by
 def user_calls() -> list[str]:
     """The functions of user code by their numbers in the monitor's file, from 1 on."""
 
+def callbacks() -> list[str]:
+    """The functions of a congestion control, in the order of their declaration."""
+
+def interface() -> str:
+    """JSON: ``version``, the ``callbacks`` of a congestion control, the fields of ``tcb`` and
+    ``sample``, and the ``words`` of enumerations."""
+
 def is_user_code(name: str) -> bool:
     """Whether an algorithm's name stands for a shared library or a Python class."""
 
@@ -140,21 +150,36 @@ class Tcb:
     """A connection's state as a congestion control sees it: windows and sizes in bytes, times in
     nanoseconds of simulated time. What has a setter may be changed."""
 
+    # generated: tcb (make docs)
+    #: At least one segment.
     cwnd: int
     ssthresh: int
+    #: At least 1.
     pacing_rate_bps: int
+    #: Whether segments are spaced.
     pacing: bool
-    #: Percent of cwnd / sRTT, in slow start and in congestion avoidance.
+    #: Percent of cwnd / sRTT, in slow start.
     pacing_ss_ratio: int
+    #: The same in congestion avoidance.
     pacing_ca_ratio: int
     use_ecn: Literal["off", "on", "accept_only"]
     ecn_mode: Literal["classic", "dctcp"]
     ecn_state: Literal["disabled", "idle", "ce_rcvd", "sending_ece", "ece_rcvd", "cwr_sent"]
-    #: The code point of data segments.
-    ect: Literal["ect0", "ect1", "not_ect", "ce"]
+    #: The code point of data segments, ECT(0) or ECT(1).
+    ect: Literal["not_ect", "ect1", "ect0", "ce"]
     @property
     def now_ns(self) -> int:
         """The time of the call."""
+    @property
+    def cong_state(self) -> Literal["open", "disorder", "cwr", "recovery", "loss"]: ...
+    @property
+    def is_cwnd_limited(self) -> bool:
+        """The window, not the application, limited the last transmission."""
+    @property
+    def is_retrans_data_acked(self) -> bool:
+        """The present ACK covers data that had been retransmitted; set in Recovery only."""
+    @property
+    def pace_initial_window(self) -> bool: ...
     @property
     def segment_size(self) -> int: ...
     @property
@@ -169,74 +194,102 @@ class Tcb:
     def last_acked_sacked(self) -> int:
         """Newly acknowledged or SACKed by the present ACK."""
     @property
-    def last_rtt_ns(self) -> int | None: ...
+    def last_rtt_ns(self) -> int | None:
+        """The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3.
+        None before the first sample."""
     @property
-    def srtt_ns(self) -> int | None: ...
+    def srtt_ns(self) -> int | None:
+        """None before the first sample."""
     @property
     def min_rtt_ns(self) -> int | None:
-        """None before the first sample, as the other two."""
+        """None before the first sample."""
     @property
     def max_pacing_rate_bps(self) -> int: ...
     @property
-    def cong_state(self) -> Literal["open", "disorder", "cwr", "recovery", "loss"]: ...
-    @property
-    def is_cwnd_limited(self) -> bool:
-        """The window, not the application, limited the last transmission."""
-    @property
-    def is_retrans_data_acked(self) -> bool: ...
-    @property
-    def pace_initial_window(self) -> bool: ...
-    @property
     def last_acked_seq(self) -> int: ...
     @property
-    def next_tx_seq(self) -> int: ...
+    def next_tx_seq(self) -> int:
+        """SND.NXT."""
     @property
-    def high_tx_mark(self) -> int: ...
+    def high_tx_mark(self) -> int:
+        """The highest sequence number sent so far, plus one."""
     @property
-    def next_rx_seq(self) -> int: ...
+    def next_rx_seq(self) -> int:
+        """RCV.NXT."""
     @property
     def rcv_timestamp(self) -> int:
         """TSval of the last segment received, in ms."""
     @property
-    def rcv_timestamp_echo(self) -> int: ...
+    def rcv_timestamp_echo(self) -> int:
+        """The TSecr in it."""
+    # end: tcb
 
 @final
 class RateSample:
-    """The delivery rate sample of one ACK (draft-cheng-iccrg-delivery-rate-estimation)."""
+    """What one ACK says (Linux's ``ack_sample`` and ``rate_sample``;
+    draft-cheng-iccrg-delivery-rate-estimation)."""
 
+    # generated: sample (make docs)
     @property
-    def delivery_rate_bps(self) -> int: ...
+    def rtt_ns(self) -> int | None:
+        """From the departure to the acknowledgement of the segment that was sent last among those
+        that this ACK has newly acknowledged or SACKed, not rounded. None if one of them was
+        retransmitted: the ACK may be the original's (Karn's algorithm, RFC 6298 section 3)."""
     @property
-    def interval_ns(self) -> int: ...
+    def acked_sacked(self) -> int:
+        """Bytes that this ACK has newly acknowledged or SACKed."""
+    @property
+    def newly_lost(self) -> int:
+        """Bytes found lost since the ACK before; what is retransmitted and lost again counts again."""
+    @property
+    def delivery_rate_bps(self) -> int:
+        """`delivered` over `interval_ns`; of an earlier sample, if this one is limited by the
+        application and lower."""
+    @property
+    def interval_ns(self) -> int:
+        """The longer of the two phases below; 0 if the sample is of no use."""
     @property
     def delivered(self) -> int:
         """Bytes over the interval; -1 without timing information."""
     @property
-    def prior_delivered(self) -> int: ...
+    def prior_delivered(self) -> int:
+        """`total_delivered` when the sampled segment was sent."""
     @property
-    def prior_time_ns(self) -> int: ...
+    def prior_time_ns(self) -> int:
+        """When the last of those had been delivered; 0 without a sample."""
     @property
-    def send_elapsed_ns(self) -> int: ...
+    def send_elapsed_ns(self) -> int:
+        """From the departure of the segment delivered at `prior_time_ns` to that of the sampled
+        one."""
     @property
-    def ack_elapsed_ns(self) -> int: ...
+    def ack_elapsed_ns(self) -> int:
+        """From `prior_time_ns` to the delivery of the sampled segment."""
     @property
-    def bytes_loss(self) -> int: ...
+    def bytes_loss(self) -> int:
+        """By how many bytes this ACK changed what counts as lost, up or down (ns-3's
+        `m_bytesLoss`)."""
     @property
-    def prior_in_flight(self) -> int: ...
-    @property
-    def acked_sacked(self) -> int: ...
+    def prior_in_flight(self) -> int:
+        """Bytes in flight before this ACK."""
     @property
     def total_delivered(self) -> int:
         """Bytes delivered since the connection's start."""
     @property
-    def delivered_time_ns(self) -> int: ...
+    def total_lost(self) -> int:
+        """Bytes found lost since the connection's start."""
     @property
-    def first_sent_time_ns(self) -> int: ...
+    def delivered_time_ns(self) -> int:
+        """When bytes were delivered last."""
+    @property
+    def first_sent_time_ns(self) -> int:
+        """When the segment that was delivered last had been sent."""
     @property
     def app_limited(self) -> int:
-        """``total_delivered`` at which the application-limited phase ends, or 0."""
+        """`total_delivered` at which the application-limited phase ends, or 0."""
     @property
-    def is_app_limited(self) -> bool: ...
+    def is_app_limited(self) -> bool:
+        """The application, not the window, limited what was sent."""
+    # end: sample
 
 @final
 class Packet:

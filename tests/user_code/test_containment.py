@@ -81,7 +81,7 @@ def test_what_the_system_says_has_who_and_when(
         "static void cong_avoid(void *self, ccperf_tcb *tcb, int64_t acked) {\n"
         "    (void)self; (void)acked; (void)tcb;\n"
         "    for (int file = 0; file < 1024; file++) close(file);\n}\n"
-        "CCPERF_EXPORT const ccperf_cca ccperf_cca_v1 = {\n"
+        "CCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {\n"
         "    CCPERF_CCA_HEADER, .ssthresh = ssthresh, .cong_avoid = cong_avoid};\n"
     )
     library = compile_c(source)

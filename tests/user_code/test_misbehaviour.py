@@ -106,7 +106,7 @@ def test_c(what: str, tmp_path: Path, compile_c: Callable[[Path], Path]) -> None
         "static void cong_avoid(void *self, ccperf_tcb *tcb, int64_t acked) {\n"
         "    (void)self; (void)acked;\n"
         f"    if (tcb->now_ns > 100000000) {{ {body} }}\n}}\n"
-        "CCPERF_EXPORT const ccperf_cca ccperf_cca_v1 = {\n"
+        "CCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {\n"
         "    CCPERF_CCA_HEADER, .ssthresh = ssthresh, .cong_avoid = cong_avoid};\n"
     )
     library = compile_c(source)
@@ -194,15 +194,19 @@ def test_a_library_that_is_none(tmp_path: Path, compile_c: Callable[[Path], Path
     assert "cannot be loaded" in fails(str(tmp_path / "text.so"))
     source = tmp_path / "empty.c"
     source.write_text("extern int nothing; int nothing = 1;\n")
-    assert "does not export `ccperf_cca_v1`" in fails(str(compile_c(source)))
+    assert "does not export `ccperf_cca_v2`" in fails(str(compile_c(source)))
     source.write_text(
-        "#include <ccperf.h>\nCCPERF_EXPORT const ccperf_cca ccperf_cca_v1 = {.abi_version = 2};\n"
+        "#include <ccperf.h>\nCCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {.abi_version = 3};\n"
     )
-    assert "version 2 of the interface, not 1" in fails(str(compile_c(source)))
+    assert "version 3 of the interface, not 2" in fails(str(compile_c(source)))
+    source.write_text(
+        "#include <ccperf.h>\nCCPERF_EXPORT const ccperf_cca ccperf_cca_v1 = {.abi_version = 1};\n"
+    )
+    assert "version 1 of the interface, not 2: build it again" in fails(str(compile_c(source)))
     source.write_text(
         "#include <ccperf.h>\nstruct newer { ccperf_cca known; void *more; };\n"
-        "CCPERF_EXPORT const struct newer ccperf_cca_v1 = "
-        "{.known = {.abi_version = 1, .table_size = sizeof(struct newer)}};\n"
+        "CCPERF_EXPORT const struct newer ccperf_cca_v2 = "
+        "{.known = {.abi_version = 2, .table_size = sizeof(struct newer)}};\n"
     )
     assert "built with a newer ccperf.h" in fails(str(compile_c(source)))
 
@@ -216,7 +220,7 @@ def test_an_older_library_lacks_the_functions_that_came_later(
         "#include <ccperf.h>\n#include <stddef.h>\n"
         "static int64_t ssthresh(void *s, ccperf_tcb *t, int64_t f) "
         "{ (void)s; (void)t; return f; }\n"
-        "CCPERF_EXPORT const ccperf_cca ccperf_cca_v1 = {1, offsetof(ccperf_cca, cong_avoid), "
+        "CCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {2, offsetof(ccperf_cca, cong_avoid), "
         "sizeof(ccperf_tcb) - 4, 0, .ssthresh = ssthresh, "
         ".cong_avoid = (void (*)(void *, ccperf_tcb *, int64_t))(intptr_t)1};\n"
     )
@@ -344,7 +348,7 @@ def test_a_library_whose_balancer_goes_wrong(
             "#include <ccperf.h>\n"
             "static int64_t pick(void *self, ccperf_switch *at, ccperf_hop *packet) {\n"
             f"    (void)self; (void)packet; (void)at; {body}\n}}\n"
-            "CCPERF_EXPORT const ccperf_balancer ccperf_balancer_v1 = {\n"
+            "CCPERF_EXPORT const ccperf_balancer ccperf_balancer_v2 = {\n"
             "    CCPERF_BALANCER_HEADER, .pick = pick};\n"
         )
         with pytest.raises(RunError) as error:

@@ -54,6 +54,16 @@ def test_python(tmp_path: Path) -> None:
     run(command("--cc ./mycca.py:MyCca"), tmp_path)
 
 
+def test_copa(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "python" / "copa.py", tmp_path)
+    commands = command("--db copa.db")
+    assert "--overlay" in commands  # what draws the figure of the page
+    run(commands, tmp_path)
+    assert [path.name for path in tmp_path.glob("*.svg")] == [
+        "dumbbell_copa.py-Copa_TcpCubic_time_series.svg"
+    ]
+
+
 def test_queue_discipline(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "python" / "myqdisc.py", tmp_path)
     run(command("--qdisc ./myqdisc.py:MyQueue"), tmp_path)

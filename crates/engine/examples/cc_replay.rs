@@ -10,7 +10,7 @@ use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::{Rate, Time};
 use ccperf_engine::host::congestion::{self, BuildContext};
 use ccperf_engine::host::tcp::control::{CaEvent, Control};
-use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use ccperf_engine::host::tcp::{CongState, EcnState, Tcb};
 use ccperf_engine::packet::Ecn;
 
@@ -96,8 +96,8 @@ impl Replay {
                 _ => panic!("unknown field {name}"),
             }
         }
-        let Control::Rate(algorithm) = &mut self.control else { panic!("a rate control") };
-        algorithm.cong_control(&mut self.tcb, &self.connection, &sample);
+        let sample = AckSample { connection: &self.connection, rate: &sample };
+        self.control.algorithm().cong_control(&mut self.tcb, sample);
     }
 
     fn execute(&mut self, call: &str, arguments: &[&str]) -> String {

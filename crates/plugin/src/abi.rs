@@ -2,13 +2,21 @@
 
 use std::ffi::{c_char, c_void};
 
-pub use crate::tcb::TcbView;
+pub use crate::tcb::{SampleView, TcbView};
+use ccperf_engine::base::time::Time;
+use ccperf_engine::congestion_control_callbacks;
+use ccperf_engine::host::tcp::CongState;
+use ccperf_engine::host::tcp::control::{CaEvent, EarlyAck};
+use ccperf_engine::host::tcp::rate::AckSample;
 
-pub const ABI_VERSION: u32 = 1;
+use crate::calls::{Answer, Argument};
+
+/// Grows with every change of the structures but new functions and fields at their end.
+pub const ABI_VERSION: u32 = 2;
 /// The symbols that a library exports.
-pub const CCA_SYMBOL: &str = "ccperf_cca_v1";
-pub const QDISC_SYMBOL: &str = "ccperf_qdisc_v1";
-pub const BALANCER_SYMBOL: &str = "ccperf_balancer_v1";
+pub const CCA_SYMBOL: &str = "ccperf_cca_v2";
+pub const QDISC_SYMBOL: &str = "ccperf_qdisc_v2";
+pub const BALANCER_SYMBOL: &str = "ccperf_balancer_v2";
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -41,27 +49,6 @@ impl ErrorText {
 }
 
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct RateSampleView {
-    pub delivery_rate_bps: i64,
-    pub interval_ns: i64,
-    pub delivered: i64,
-    pub prior_delivered: i64,
-    pub prior_time_ns: i64,
-    pub send_elapsed_ns: i64,
-    pub ack_elapsed_ns: i64,
-    pub bytes_loss: i64,
-    pub prior_in_flight: i64,
-    pub acked_sacked: i64,
-    pub total_delivered: i64,
-    pub delivered_time_ns: i64,
-    pub first_sent_time_ns: i64,
-    pub app_limited: i64,
-    pub is_app_limited: i32,
-    pub reserved: i32,
-}
-
-#[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EarlyAckView {
     pub send: i32,
@@ -77,37 +64,64 @@ pub struct Header {
     pub abi_version: u32,
     pub table_size: u32,
     pub view_size: u32,
-    pub reserved: u32,
+    /// Of a further structure that is handed over.
+    pub other_size: u32,
 }
 
 impl Header {
-    pub const fn of<Table, View>() -> Header {
+    pub const fn of<Table, View, Other>() -> Header {
         Header {
             abi_version: ABI_VERSION,
             table_size: size_of::<Table>() as u32,
             view_size: size_of::<View>() as u32,
-            reserved: 0,
+            other_size: size_of::<Other>() as u32,
         }
     }
 }
 
 type Object = *mut c_void;
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CcaTable {
-    pub header: Header,
-    pub create: Option<unsafe extern "C" fn(*mut ConfigView) -> Object>,
-    pub destroy: Option<unsafe extern "C" fn(Object)>,
-    pub init: Option<unsafe extern "C" fn(Object, *mut TcbView)>,
-    pub ssthresh: Option<unsafe extern "C" fn(Object, *mut TcbView, i64) -> i64>,
-    pub cong_avoid: Option<unsafe extern "C" fn(Object, *mut TcbView, i64)>,
-    pub pkts_acked: Option<unsafe extern "C" fn(Object, *mut TcbView, i64, i64)>,
-    pub set_state: Option<unsafe extern "C" fn(Object, *mut TcbView, i32)>,
-    pub cwnd_event: Option<unsafe extern "C" fn(Object, *mut TcbView, i32, *mut EarlyAckView)>,
-    pub cong_control: Option<unsafe extern "C" fn(Object, *mut TcbView, *const RateSampleView)>,
-    pub has_cong_control: Option<unsafe extern "C" fn(Object) -> i32>,
+macro_rules! table {
+    ($(
+        $(#[doc = $doc:literal])*
+        fn $variant:ident $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*)
+            $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
+    )*) => {
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        pub struct CcaTable {
+            pub header: Header,
+            pub create: Option<unsafe extern "C" fn(*mut ConfigView) -> Object>,
+            pub destroy: Option<unsafe extern "C" fn(Object)>,
+            pub hears: Option<unsafe extern "C" fn(Object) -> u32>,
+            $(pub $name: Option<
+                unsafe extern "C" fn(
+                    Object,
+                    *mut TcbView,
+                    $(<$type as Argument>::C,)*
+                    $(early!($out))?
+                ) -> <answer!($($answer)?) as Answer>::C,
+            >,)*
+        }
+    };
 }
+
+macro_rules! early {
+    ($out:ident) => { *mut EarlyAckView };
+}
+
+/// What a function without an answer answers.
+macro_rules! answer {
+    () => {
+        ()
+    };
+    ($answer:ty) => {
+        $answer
+    };
+}
+pub(crate) use answer;
+
+congestion_control_callbacks!(table);
 
 /// A packet as a queue discipline sees it.
 #[repr(C)]

@@ -5,27 +5,32 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use ccperf_engine::base::time::Time;
-use ccperf_engine::host::tcp::control::Control;
+use ccperf_engine::congestion_control_callbacks;
+use ccperf_engine::host::tcp::control::{CaEvent, Control, EarlyAck};
+use ccperf_engine::host::tcp::rate::AckSample;
 use ccperf_engine::host::tcp::{CongState, Tcb};
 
 use crate::abi::{
     BalancerTable, CcaTable, ConfigView, EarlyAckView, ErrorText, Header, Hop, Packet, QdiscTable,
-    Queue, RateSampleView, Switch, TcbView,
+    Queue, SampleView, Switch, TcbView, answer,
 };
 use crate::balancer::LoadBalancer;
+use crate::calls::{Answer, Argument};
 use crate::config::Config;
 use crate::queue::QueueDisc;
-use crate::tcb::Code;
 
 /// Exports a congestion control: give the function that makes one, `fn(&Config) -> impl
 /// CongestionControl`, or `fn(&Config) -> Control` where that is [`Control::rate`] of a
-/// [`RateControl`](crate::RateControl).  Once a library.
+/// algorithm with `cong_control`.  Once a library.
+///
+/// Each segment, loss and ACK is told it (`on_sent`, `on_loss`, `on_ack`), which costs time; an algorithm that has no use
+/// for that says so: `Control::from(algorithm).hearing(Hears::NOTHING)`.
 #[macro_export]
 macro_rules! export_congestion_control {
     ($new:expr) => {
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals)]
-        pub static ccperf_cca_v1: $crate::abi::CcaTable = {
+        pub static ccperf_cca_v2: $crate::abi::CcaTable = {
             unsafe extern "C" fn create(
                 config: *mut $crate::abi::ConfigView,
             ) -> *mut ::std::ffi::c_void {
@@ -43,7 +48,7 @@ macro_rules! export_queue_disc {
     ($new:expr) => {
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals)]
-        pub static ccperf_qdisc_v1: $crate::abi::QdiscTable = {
+        pub static ccperf_qdisc_v2: $crate::abi::QdiscTable = {
             unsafe extern "C" fn create(
                 config: *mut $crate::abi::ConfigView,
             ) -> *mut ::std::ffi::c_void {
@@ -61,7 +66,7 @@ macro_rules! export_load_balancer {
     ($new:expr) => {
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals)]
-        pub static ccperf_balancer_v1: $crate::abi::BalancerTable = {
+        pub static ccperf_balancer_v2: $crate::abi::BalancerTable = {
             unsafe extern "C" fn create(
                 config: *mut $crate::abi::ConfigView,
             ) -> *mut ::std::ffi::c_void {
@@ -167,29 +172,12 @@ unsafe extern "C" fn destroy<T>(object: *mut c_void) {
     let _ = catch_unwind(|| drop(unsafe { Box::from_raw(object.cast::<Instance<T>>()) }));
 }
 
-/// The table of every congestion control written in Rust.
-pub const fn cca_table(create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_void) -> CcaTable {
-    CcaTable {
-        header: Header::of::<CcaTable, TcbView>(),
-        create: Some(create),
-        destroy: Some(destroy::<Control>),
-        init: Some(init),
-        ssthresh: Some(ssthresh),
-        cong_avoid: Some(cong_avoid),
-        pkts_acked: Some(pkts_acked),
-        set_state: Some(set_state),
-        cwnd_event: Some(cwnd_event),
-        cong_control: Some(cong_control),
-        has_cong_control: Some(has_cong_control),
-    }
-}
-
 /// The table of every queue discipline written in Rust.
 pub const fn qdisc_table(
     create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_void,
 ) -> QdiscTable {
     QdiscTable {
-        header: Header::of::<QdiscTable, Queue>(),
+        header: Header::of::<QdiscTable, Queue, ()>(),
         create: Some(create),
         destroy: Some(destroy::<Box<dyn QueueDisc>>),
         enqueue: Some(enqueue),
@@ -203,7 +191,7 @@ pub const fn balancer_table(
     create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_void,
 ) -> BalancerTable {
     BalancerTable {
-        header: Header::of::<BalancerTable, Switch>(),
+        header: Header::of::<BalancerTable, Switch, ()>(),
         create: Some(create),
         destroy: Some(destroy::<Box<dyn LoadBalancer>>),
         pick: Some(pick),
@@ -232,75 +220,56 @@ unsafe fn with_tcb<R: Default>(
     result
 }
 
-unsafe extern "C" fn init(object: *mut c_void, view: *mut TcbView) {
-    // SAFETY: the host passes its own, see `with_tcb`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().init(tcb)) }
-}
+macro_rules! functions {
+    ($(
+        $(#[doc = $doc:literal])*
+        fn $variant:ident $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*)
+            $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
+    )*) => {
+        $(unsafe extern "C" fn $name(
+            object: *mut c_void,
+            view: *mut TcbView,
+            $($arg: <$type as Argument>::C,)*
+            $($out: *mut EarlyAckView,)?
+        ) -> <answer!($($answer)?) as Answer>::C {
+            // SAFETY: what the host hands over lives for the call.
+            $(let Some($arg) = (unsafe { <$type as Argument>::owned($arg) }) else {
+                return Default::default();
+            };)*
+            // SAFETY: the host passes its own, see `with_tcb`.
+            let answer: answer!($($answer)?) = unsafe {
+                with_tcb(object, view, |cca, tcb| {
+                    cca.algorithm().$name(tcb, $(<$type as Argument>::lend(&$arg)),*)
+                })
+            };
+            $(
+                // SAFETY: the host wants an answer there, and waits for it.
+                unsafe { *$out = EarlyAckView::of(answer) };
+            )?
+            Answer::there(answer)
+        })*
 
-unsafe extern "C" fn ssthresh(object: *mut c_void, view: *mut TcbView, in_flight: i64) -> i64 {
-    // SAFETY: as in `init`.
-    unsafe {
-        with_tcb(object, view, |cca, tcb| cca.algorithm().ssthresh(tcb, in_flight as u32).into())
-    }
-}
-
-unsafe extern "C" fn cong_avoid(object: *mut c_void, view: *mut TcbView, acked: i64) {
-    // SAFETY: as in `init`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().cong_avoid(tcb, acked as u32)) }
-}
-
-unsafe extern "C" fn pkts_acked(object: *mut c_void, view: *mut TcbView, acked: i64, rtt: i64) {
-    // SAFETY: as in `init`.
-    unsafe {
-        with_tcb(object, view, |cca, tcb| {
-            cca.algorithm().pkts_acked(tcb, acked as u32, Time(rtt as u64))
-        });
-    }
-}
-
-unsafe extern "C" fn set_state(object: *mut c_void, view: *mut TcbView, state: i32) {
-    let state = CongState::of(state).unwrap_or_default();
-    // SAFETY: as in `init`.
-    unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().set_state(tcb, state)) }
-}
-
-unsafe extern "C" fn cwnd_event(
-    object: *mut c_void,
-    view: *mut TcbView,
-    event: i32,
-    early: *mut EarlyAckView,
-) {
-    let Some(event) = Code::of(event) else { return };
-    // SAFETY: as in `init`.
-    let ack = unsafe { with_tcb(object, view, |cca, tcb| cca.algorithm().cwnd_event(tcb, event)) };
-    if let Some(ack) = ack {
-        // SAFETY: the host wants an answer there, and waits for it.
-        let early = unsafe { &mut *early };
-        *early = EarlyAckView { send: 1, ece: ack.ece.into(), ack: ack.ack.0, reserved: 0 };
-    }
-}
-
-unsafe extern "C" fn cong_control(
-    object: *mut c_void,
-    view: *mut TcbView,
-    sample: *const RateSampleView,
-) {
-    // SAFETY: the host has filled the sample in.
-    let (connection, sample) = unsafe { *sample }.to_rate();
-    // SAFETY: as in `init`.
-    unsafe {
-        with_tcb(object, view, |cca, tcb| {
-            if let Control::Rate(algorithm) = cca {
-                algorithm.cong_control(tcb, &connection, &sample);
+        /// The table of every congestion control written in Rust.
+        pub const fn cca_table(
+            create: unsafe extern "C" fn(*mut ConfigView) -> *mut c_void,
+        ) -> CcaTable {
+            CcaTable {
+                header: Header::of::<CcaTable, TcbView, SampleView>(),
+                create: Some(create),
+                destroy: Some(destroy::<Control>),
+                hears: Some(hears),
+                $($name: Some($name),)*
             }
-        })
-    }
+        }
+    };
 }
 
-unsafe extern "C" fn has_cong_control(object: *mut c_void) -> i32 {
-    // SAFETY: as in `init`.
+congestion_control_callbacks!(functions);
+
+unsafe extern "C" fn hears(object: *mut c_void) -> u32 {
+    // SAFETY: the host passes what `create_cca` has made.
     let cca = unsafe { &*object.cast::<Cca>() };
-    matches!(cca.algorithm, Control::Rate(_)).into()
+    cca.algorithm.heard().bits()
 }
 
 /// # Safety

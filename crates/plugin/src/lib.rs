@@ -29,9 +29,12 @@
 
 pub mod abi;
 mod balancer;
+mod calls;
 mod config;
 #[doc(hidden)]
 pub mod export;
+#[doc(hidden)]
+pub mod fields;
 #[cfg(feature = "host")]
 pub mod library;
 #[cfg(feature = "host")]
@@ -44,9 +47,9 @@ pub use balancer::{BalancerAdapter, LoadBalancer};
 pub use ccperf_engine::base::seq::Seq;
 pub use ccperf_engine::base::time::{Rate, Time};
 pub use ccperf_engine::host::tcp::control::{
-    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
+    CaEvent, Callback, CongestionControl, Control, EarlyAck, Hears,
 };
-pub use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+pub use ccperf_engine::host::tcp::rate::{AckSample, RateConnection, RateSample};
 pub use ccperf_engine::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 pub use ccperf_engine::packet::Ecn;
 pub use config::Config;

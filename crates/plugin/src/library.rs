@@ -4,12 +4,12 @@ use std::ffi::{CString, c_void};
 use std::path::Path;
 use std::{fmt, ptr};
 
-use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::Time;
+use ccperf_engine::congestion_control_callbacks;
 use ccperf_engine::host::tcp::control::{
-    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
+    CaEvent, Callback, CongestionControl, Control, EarlyAck, Hears,
 };
-use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::rate::AckSample;
 use ccperf_engine::host::tcp::{CongState, Tcb};
 use ccperf_engine::host::user::{Setup, fail};
 use ccperf_engine::net::qdisc::Qdisc;
@@ -18,13 +18,14 @@ use libloading::Library;
 
 use crate::abi::{
     ABI_VERSION, Attribute, BALANCER_SYMBOL, BalancerTable, CCA_SYMBOL, CcaTable, ConfigView,
-    EarlyAckView, Header, Hop, Packet, QDISC_SYMBOL, QdiscTable, Queue, RateSampleView, Switch,
+    EarlyAckView, Header, Hop, Packet, QDISC_SYMBOL, QdiscTable, Queue, SampleView, Switch,
     TcbView,
 };
 use crate::balancer::{BalancerAdapter, LoadBalancer};
+use crate::calls::{Answer, Argument};
 use crate::monitor::{Call, Probe};
 use crate::queue::{Adapter, QueueDisc};
-use crate::tcb::{Code, text, window};
+use crate::tcb::text;
 
 /// The congestion control of the library that `setup` names.
 ///
@@ -32,7 +33,9 @@ use crate::tcb::{Code, text, window};
 /// What is wrong with the library, or with its configuration.
 pub fn congestion_control(setup: Setup<'_>, probe: Probe) -> Result<Control, String> {
     // SAFETY: whoever names a library wants its functions called; `ccperf.h` says what they may do.
-    unsafe { control_of(table::<CcaTable, TcbView>(setup.name, CCA_SYMBOL)?, setup, probe) }
+    unsafe {
+        control_of(table::<CcaTable, TcbView, SampleView>(setup.name, CCA_SYMBOL)?, setup, probe)
+    }
 }
 
 /// The congestion control of a table.
@@ -51,15 +54,12 @@ pub unsafe fn control_of(
         return Err("its table has no ssthresh".to_owned());
     }
     let object = Object::new(setup, table.create, table.destroy, &probe)?;
-    let is_rate_control = match (table.cong_control, table.has_cong_control) {
-        (None, _) => false,
-        (Some(_), None) => true,
-        // SAFETY: as `LibraryCca` says.
-        (Some(_), Some(ask)) => (unsafe { ask(object.0) }) != 0,
-    };
     let name = setup.name.to_owned();
     let algorithm = LibraryCca { name, probe, table, object };
-    Ok(if is_rate_control { Control::rate(algorithm) } else { algorithm.into() })
+    let hears = algorithm.hears();
+    let is_rate_control = hears.has(Callback::CongControl);
+    let control = if is_rate_control { Control::rate(algorithm) } else { algorithm.into() };
+    Ok(control.hearing(hears))
 }
 
 /// The queue discipline of the library that `setup` names.
@@ -68,7 +68,9 @@ pub unsafe fn control_of(
 /// What is wrong with the library, or with its configuration.
 pub fn queue_disc(setup: Setup<'_>, probe: Probe) -> Result<Box<dyn Qdisc>, String> {
     // SAFETY: as in `congestion_control`.
-    unsafe { queue_disc_of(table::<QdiscTable, Queue>(setup.name, QDISC_SYMBOL)?, setup, probe) }
+    unsafe {
+        queue_disc_of(table::<QdiscTable, Queue, ()>(setup.name, QDISC_SYMBOL)?, setup, probe)
+    }
 }
 
 /// The queue discipline of a table.
@@ -102,7 +104,7 @@ pub fn load_balancer(
 ) -> Result<Box<dyn Balancer>, String> {
     // SAFETY: as in `congestion_control`.
     unsafe {
-        let table = table::<BalancerTable, Switch>(setup.name, BALANCER_SYMBOL)?;
+        let table = table::<BalancerTable, Switch, ()>(setup.name, BALANCER_SYMBOL)?;
         load_balancer_of(table, setup, switch, probe)
     }
 }
@@ -140,7 +142,7 @@ pub unsafe fn load_balancer_of(
 }
 
 /// Loads a library and copies the table that it exports.
-fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
+fn table<Table, View, Other>(path: &str, symbol: &str) -> Result<Table, String> {
     if !Path::new(path).is_absolute() {
         return Err("a library is named by its absolute path".to_owned());
     }
@@ -152,11 +154,11 @@ fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
     // SAFETY: the symbol is the address of a table that begins with a header (`ccperf.h`).
     let found: *const Header = match unsafe { library.get::<*const Header>(symbol.as_bytes()) } {
         Ok(found) => *found,
-        Err(_) => return Err(format!("it does not export `{symbol}`; see ccperf.h")),
+        Err(_) => return Err(not_exported(library, symbol)),
     };
     // SAFETY: a loaded library's static outlives this process's use of it.
     let header = unsafe { *found };
-    let (table, view) = (size_of::<Table>(), size_of::<View>());
+    let (table, view, other) = (size_of::<Table>(), size_of::<View>(), size_of::<Other>());
     if header.abi_version != ABI_VERSION {
         let version = header.abi_version;
         return Err(format!("it has version {version} of the interface, not {ABI_VERSION}"));
@@ -164,7 +166,8 @@ fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
     if (header.table_size as usize) < size_of::<Header>() {
         return Err("its header is wrong; begin the table with CCPERF_CCA_HEADER".to_owned());
     }
-    if header.table_size as usize > table || header.view_size as usize > view {
+    let sizes = [(header.table_size, table), (header.view_size, view), (header.other_size, other)];
+    if sizes.iter().any(|&(theirs, ours)| theirs as usize > ours) {
         return Err("it was built with a newer ccperf.h; update ccperf or build it again".into());
     }
     // Functions that an older library does not know are absent: all zero is `None`.
@@ -175,6 +178,23 @@ fn table<Table, View>(path: &str, symbol: &str) -> Result<Table, String> {
     unsafe {
         ptr::copy_nonoverlapping(from, copy.as_mut_ptr().cast::<u8>(), header.table_size as usize);
         Ok(copy.assume_init())
+    }
+}
+
+/// What to do about a library without `symbol`.
+fn not_exported(library: &Library, symbol: &str) -> String {
+    let (kind, _) = symbol.rsplit_once("_v").expect("it ends with the version");
+    let has = |version| {
+        let symbol = format!("{kind}_v{version}");
+        // SAFETY: only looked for.
+        unsafe { library.get::<*const Header>(symbol.as_bytes()) }.is_ok()
+    };
+    match (1..ABI_VERSION).find(|&version| has(version)) {
+        Some(version) => format!(
+            "it has version {version} of the interface, not {ABI_VERSION}: build it again with the ccperf.h of this \
+             ccperf, and export `{symbol}`"
+        ),
+        None => format!("it does not export `{symbol}`; see ccperf.h"),
     }
 }
 
@@ -259,75 +279,80 @@ impl LibraryCca {
     }
 }
 
-impl CongestionControl for LibraryCca {
-    fn init(&mut self, tcb: &mut Tcb) {
-        if let Some(init) = self.table.init {
-            // SAFETY: as `LibraryCca` says.
-            self.call(tcb, Call::Init, |view| unsafe { init(self.object.0, view) });
+macro_rules! calls {
+    ($(
+        $(#[doc = $doc:literal])*
+        fn $variant:ident $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*)
+            $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
+    )*) => {
+        impl CongestionControl for LibraryCca {
+            $(fn $name(&mut self, $tcb: block!($access), $($arg: $type),*) $(-> $answer)? {
+                let Some(function) = self.table.$name else { absent!($($default)?) };
+                let segment_size = $tcb.segment_size;
+                $(let $arg = <$type as Argument>::view($arg);)*
+                #[allow(unused_mut, reason = "most have no argument for the answer")]
+                let mut early = EarlyAckView::default();
+                $(let $out = &mut early;)?
+                // SAFETY: as `LibraryCca` says.
+                let crossed = self.call(scratch!($access $tcb), Call::$variant, |view| unsafe {
+                    function(
+                        self.object.0,
+                        view,
+                        $(<$type as Argument>::c(&$arg),)*
+                        $($out)?
+                    )
+                });
+                let name = Call::$variant.name();
+                Answer::back(crossed, early, name, segment_size)
+                    .unwrap_or_else(|message| fail(&self.name, format!("{message} (in {name})")))
+            })*
         }
-    }
 
-    fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
-        let ssthresh = self.table.ssthresh.expect("checked when the library was loaded");
-        let in_flight = bytes_in_flight.into();
-        // The engine does not expect this call to change the connection.
-        // SAFETY: as `LibraryCca` says.
-        let bytes = self.call(&mut tcb.clone(), Call::Ssthresh, |view| unsafe {
-            ssthresh(self.object.0, view, in_flight)
-        });
-        window("ssthresh", bytes, tcb.segment_size)
-            .unwrap_or_else(|message| fail(&self.name, format!("{message} (in ssthresh)")))
-    }
-
-    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        if let Some(cong_avoid) = self.table.cong_avoid {
-            // SAFETY: as `LibraryCca` says.
-            self.call(tcb, Call::CongAvoid, |view| unsafe {
-                cong_avoid(self.object.0, view, segments_acked.into());
-            });
+        impl LibraryCca {
+            /// What it has, and wants.
+            fn hears(&self) -> Hears {
+                // SAFETY: as `LibraryCca` says.
+                let wanted = self.table.hears.map(|ask| unsafe { ask(self.object.0) });
+                let wanted = wanted.map_or(Hears::ALL, Hears::of_bits);
+                let mut hears = Hears::NOTHING;
+                $(if self.table.$name.is_some() && wanted.has(Callback::$variant) {
+                    hears = hears.and(Callback::$variant);
+                })*
+                hears
+            }
         }
-    }
-
-    fn pkts_acked(&mut self, tcb: &mut Tcb, segments_acked: u32, rtt: Time) {
-        if let Some(pkts_acked) = self.table.pkts_acked {
-            // SAFETY: as `LibraryCca` says.
-            self.call(tcb, Call::PktsAcked, |view| unsafe {
-                pkts_acked(self.object.0, view, segments_acked.into(), rtt.ns());
-            });
-        }
-    }
-
-    fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
-        if let Some(set_state) = self.table.set_state {
-            // SAFETY: as `LibraryCca` says.
-            self.call(tcb, Call::SetState, |view| unsafe {
-                set_state(self.object.0, view, state.code());
-            });
-        }
-    }
-
-    fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
-        let cwnd_event = self.table.cwnd_event?;
-        let mut early = EarlyAckView::default();
-        // SAFETY: as `LibraryCca` says.
-        self.call(tcb, Call::CwndEvent, |view| unsafe {
-            cwnd_event(self.object.0, view, event.code(), &mut early);
-        });
-        (early.send != 0).then_some(EarlyAck { ack: Seq(early.ack), ece: early.ece != 0 })
-    }
+    };
 }
 
-impl RateControl for LibraryCca {
-    fn cong_control(&mut self, tcb: &mut Tcb, rc: &RateConnection, rs: &RateSample) {
-        if let Some(cong_control) = self.table.cong_control {
-            let sample = RateSampleView::of(rc, rs);
-            // SAFETY: as `LibraryCca` says.
-            self.call(tcb, Call::CongControl, |view| unsafe {
-                cong_control(self.object.0, view, &sample);
-            });
-        }
-    }
+macro_rules! block {
+    (mut) => {
+        &mut Tcb
+    };
+    (ref) => {
+        &Tcb
+    };
 }
+
+/// The engine does not expect such a call to change the connection.
+macro_rules! scratch {
+    (mut $tcb:ident) => {
+        $tcb
+    };
+    (ref $tcb:ident) => {
+        &mut $tcb.clone()
+    };
+}
+
+macro_rules! absent {
+    () => {
+        unreachable!("looked for when the library was loaded")
+    };
+    ($default:expr) => {
+        return $default
+    };
+}
+
+congestion_control_callbacks!(calls);
 
 /// As [`LibraryCca`].
 #[derive(Debug)]

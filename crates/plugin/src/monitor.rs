@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ccperf_engine::base::time::Time;
+use ccperf_engine::congestion_control_callbacks;
 use memmap2::MmapMut;
 
 /// A file of 64-bit words, shared with the watcher through memory: simulated time in ns of the last
@@ -39,17 +40,28 @@ impl Monitor {
 
 /// Declares the functions of algorithms, with their names in `ccperf.h` and in Python.
 macro_rules! calls {
-    ($($call:ident = $name:literal,)*) => {
+    ($(
+        $(#[doc = $doc:literal])*
+        fn $variant:ident $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*)
+            $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
+    )*) => {
         /// The functions of an algorithm; their numbers in the monitor's file count from 1.
         #[derive(Clone, Copy, Debug)]
         #[repr(u8)]
         pub enum Call {
-            $($call,)*
+            Create,
+            Enqueue,
+            Dequeue,
+            Timer,
+            Pick,
+            Tick,
+            $($variant,)*
         }
 
         impl Call {
             /// All names, in the order of their numbers.
-            pub const NAMES: &[&str] = &[$($name),*];
+            pub const NAMES: &[&str] =
+                &["create", "enqueue", "dequeue", "timer", "pick", "tick", $(stringify!($name)),*];
 
             pub fn name(self) -> &'static str {
                 Call::NAMES[self as usize]
@@ -62,21 +74,7 @@ macro_rules! calls {
     };
 }
 
-calls! {
-    Create = "create",
-    Init = "init",
-    Ssthresh = "ssthresh",
-    CongAvoid = "cong_avoid",
-    PktsAcked = "pkts_acked",
-    SetState = "set_state",
-    CwndEvent = "cwnd_event",
-    CongControl = "cong_control",
-    Enqueue = "enqueue",
-    Dequeue = "dequeue",
-    Timer = "timer",
-    Pick = "pick",
-    Tick = "tick",
-}
+congestion_control_callbacks!(calls);
 
 /// Reports the calls of one algorithm.
 #[derive(Clone, Debug)]

@@ -5,15 +5,18 @@ use std::ffi::CStr;
 use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::{Rate, Time};
 use ccperf_engine::host::tcp::control::CaEvent;
-use ccperf_engine::host::tcp::rate::{RateConnection, RateSample};
+use ccperf_engine::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use ccperf_engine::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 use ccperf_engine::packet::Ecn;
 
-use crate::abi::{ErrorText, RateSampleView};
+use crate::abi::ErrorText;
+use crate::{sample_fields, tcb_fields};
 
-/// An enumeration that crosses as a number: its values in the order of their numbers.
+/// An enumeration that crosses as a number, and has words in Python.
 pub trait Code: Copy + PartialEq + 'static {
+    /// In the order of their numbers.
     const ALL: &'static [Self];
+    const WORDS: &'static [&'static str];
 
     fn code(self) -> i32 {
         Self::ALL.iter().position(|&value| value == self).expect("all are listed") as i32
@@ -24,49 +27,43 @@ pub trait Code: Copy + PartialEq + 'static {
     }
 }
 
-impl Code for CongState {
-    const ALL: &'static [Self] = &[
-        CongState::Open,
-        CongState::Disorder,
-        CongState::Cwr,
-        CongState::Recovery,
-        CongState::Loss,
-    ];
+macro_rules! codes {
+    ($($type:ident { $($value:ident = $word:literal,)* })*) => {
+        $(impl Code for $type {
+            const ALL: &'static [Self] = &[$($type::$value,)*];
+            const WORDS: &'static [&'static str] = &[$($word,)*];
+        })*
+    };
 }
 
-impl Code for UseEcn {
-    const ALL: &'static [Self] = &[UseEcn::Off, UseEcn::On, UseEcn::AcceptOnly];
-}
-
-impl Code for EcnMode {
-    const ALL: &'static [Self] = &[EcnMode::Classic, EcnMode::Dctcp];
-}
-
-impl Code for EcnState {
-    const ALL: &'static [Self] = &[
-        EcnState::Disabled,
-        EcnState::Idle,
-        EcnState::CeRcvd,
-        EcnState::SendingEce,
-        EcnState::EceRcvd,
-        EcnState::CwrSent,
-    ];
-}
-
-impl Code for Ecn {
-    const ALL: &'static [Self] = &[Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
-}
-
-impl Code for CaEvent {
-    const ALL: &'static [Self] = &[
-        CaEvent::TxStart,
-        CaEvent::CompleteCwr,
-        CaEvent::Loss,
-        CaEvent::EcnNoCe,
-        CaEvent::EcnIsCe,
-        CaEvent::DelayedAck,
-        CaEvent::NonDelayedAck,
-    ];
+codes! {
+    CongState {
+        Open = "open",
+        Disorder = "disorder",
+        Cwr = "cwr",
+        Recovery = "recovery",
+        Loss = "loss",
+    }
+    UseEcn { Off = "off", On = "on", AcceptOnly = "accept_only", }
+    EcnMode { Classic = "classic", Dctcp = "dctcp", }
+    EcnState {
+        Disabled = "disabled",
+        Idle = "idle",
+        CeRcvd = "ce_rcvd",
+        SendingEce = "sending_ece",
+        EceRcvd = "ece_rcvd",
+        CwrSent = "cwr_sent",
+    }
+    Ecn { NotEct = "not_ect", Ect1 = "ect1", Ect0 = "ect0", Ce = "ce", }
+    CaEvent {
+        TxStart = "tx_start",
+        CompleteCwr = "complete_cwr",
+        Loss = "loss",
+        EcnNoCe = "ecn_no_ce",
+        EcnIsCe = "ecn_is_ce",
+        DelayedAck = "delayed_ack",
+        NonDelayedAck = "non_delayed_ack",
+    }
 }
 
 /// Times and rates are below 2^63 by nature; the largest mean "never" and "no limit".
@@ -97,6 +94,9 @@ macro_rules! crosses {
 
 crosses! {
     u32 as i64: |bytes| bytes.into(), |view| view as u32;
+    i32 as i64: |bytes| bytes.into(), |view| view as i32;
+    u64 as i64: |bytes| signed(bytes), |view| view as u64;
+    Option<Time> as i64: |time| time.map_or(-1, Time::ns), |view| u64::try_from(view).ok().map(Time);
     u32 as u32: |number| number, |view| view;
     u16 as i32: |percent| percent.into(), |view| view as u16;
     bool as i32: |flag| flag.into(), |view| view != 0;
@@ -115,81 +115,85 @@ impl<C: Code> Crosses<i32> for C {
     }
 }
 
-/// The view of the control block: each field with its type and the engine's name for it, in the order
-/// of `ccperf.h`.
 macro_rules! tcb_view {
     (
-        $($first:ident: $first_type:ty = $first_field:ident,)*; error,
-        $($second:ident: $second_type:ty = $second_field:ident,)*; reserved,
-        $($third:ident: $third_type:ty = $third_field:ident,)*
+        $($(#[doc = $a_doc:literal])* $a:ident: $a_type:ident = $a_field:ident $a_how:tt;)*
+        ; error;
+        $($(#[doc = $b_doc:literal])* $b:ident: $b_type:ident = $b_field:ident $b_how:tt;)*
+        ; reserved;
+        $($(#[doc = $c_doc:literal])* $c:ident: $c_type:ident = $c_field:ident $c_how:tt;)*
     ) => {
+        /// The view of the control block.
         #[repr(C)]
         #[derive(Clone, Copy, Debug)]
         pub struct TcbView {
-            $(pub $first: $first_type,)*
+            $($(#[doc = $a_doc])* pub $a: $a_type,)*
             pub error: ErrorText,
-            $(pub $second: $second_type,)*
+            $($(#[doc = $b_doc])* pub $b: $b_type,)*
             pub reserved: i32,
-            $(pub $third: $third_type,)*
+            $($(#[doc = $c_doc])* pub $c: $c_type,)*
         }
 
         impl TcbView {
             pub fn of(tcb: &Tcb) -> TcbView {
                 TcbView {
-                    $($first: tcb.$first_field.there(),)*
+                    $($a: tcb.$a_field.there(),)*
                     error: ErrorText::NONE,
-                    $($second: tcb.$second_field.there(),)*
+                    $($b: tcb.$b_field.there(),)*
                     reserved: 0,
-                    $($third: tcb.$third_field.there(),)*
+                    $($c: tcb.$c_field.there(),)*
                 }
             }
 
             /// The engine's block that this is a view of, on the side of a library written in Rust.
             pub(crate) fn to_tcb(self) -> Tcb {
                 Tcb {
-                    $($first_field: Crosses::back(self.$first),)*
-                    $($second_field: Crosses::back(self.$second),)*
-                    $($third_field: Crosses::back(self.$third),)*
+                    $($a_field: Crosses::back(self.$a),)*
+                    $($b_field: Crosses::back(self.$b),)*
+                    $($c_field: Crosses::back(self.$c),)*
                 }
             }
         }
     };
 }
 
-tcb_view! {
-    now_ns: i64 = now,
-    ; error,
-    cwnd: i64 = cwnd,
-    ssthresh: i64 = ssthresh,
-    pacing_rate_bps: i64 = pacing_rate,
-    pacing: i32 = pacing,
-    pacing_ss_ratio: i32 = pacing_ss_ratio,
-    pacing_ca_ratio: i32 = pacing_ca_ratio,
-    use_ecn: i32 = use_ecn,
-    ecn_mode: i32 = ecn_mode,
-    ecn_state: i32 = ecn_state,
-    ect: i32 = ect,
-    cong_state: i32 = cong_state,
-    is_cwnd_limited: i32 = is_cwnd_limited,
-    is_retrans_data_acked: i32 = is_retrans_data_acked,
-    pace_initial_window: i32 = pace_initial_window,
-    ; reserved,
-    segment_size: i64 = segment_size,
-    initial_cwnd: i64 = initial_cwnd,
-    initial_ssthresh: i64 = initial_ssthresh,
-    bytes_in_flight: i64 = bytes_in_flight,
-    last_acked_sacked: i64 = last_acked_sacked,
-    last_rtt_ns: i64 = last_rtt,
-    srtt_ns: i64 = srtt,
-    min_rtt_ns: i64 = min_rtt,
-    max_pacing_rate_bps: i64 = max_pacing_rate,
-    last_acked_seq: u32 = last_acked_seq,
-    next_tx_seq: u32 = next_tx_seq,
-    high_tx_mark: u32 = high_tx_mark,
-    next_rx_seq: u32 = next_rx_seq,
-    rcv_timestamp: u32 = rcv_timestamp,
-    rcv_timestamp_echo: u32 = rcv_timestamp_echo,
+tcb_fields!(tcb_view);
+
+#[derive(Default)]
+struct Owned {
+    connection: RateConnection,
+    rate: RateSample,
 }
+
+macro_rules! sample_view {
+    (
+        $($(#[doc = $doc:literal])* $name:ident: $type:ident = $of:ident.$field:ident $how:tt;)*
+        ; reserved;
+    ) => {
+        /// The view of an [`AckSample`].
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug)]
+        pub struct SampleView {
+            $($(#[doc = $doc])* pub $name: $type,)*
+            pub reserved: i32,
+        }
+
+        impl SampleView {
+            pub fn of(sample: AckSample<'_>) -> SampleView {
+                SampleView { $($name: sample.$of.$field.there(),)* reserved: 0 }
+            }
+
+            /// The engine's two structures, on the side of a library written in Rust.
+            pub(crate) fn to_sample(self) -> (RateConnection, RateSample) {
+                let mut made = Owned::default();
+                $(made.$of.$field = Crosses::back(self.$name);)*
+                (made.connection, made.rate)
+            }
+        }
+    };
+}
+
+sample_fields!(sample_view);
 
 impl TcbView {
     /// Writes what an algorithm may change into the engine's block, if it makes sense.
@@ -272,54 +276,6 @@ fn value<T: Code>(name: &str, code: i32) -> Result<T, String> {
         .ok_or_else(|| format!("it set {name} to {code}, not between 0 and {}", T::ALL.len() - 1))
 }
 
-impl RateSampleView {
-    pub fn of(rc: &RateConnection, rs: &RateSample) -> RateSampleView {
-        RateSampleView {
-            delivery_rate_bps: signed(rs.delivery_rate.0),
-            interval_ns: rs.interval.ns(),
-            delivered: rs.delivered.into(),
-            prior_delivered: rs.prior_delivered.into(),
-            prior_time_ns: rs.prior_time.ns(),
-            send_elapsed_ns: rs.send_elapsed.ns(),
-            ack_elapsed_ns: rs.ack_elapsed.ns(),
-            bytes_loss: rs.bytes_loss.into(),
-            prior_in_flight: rs.prior_in_flight.into(),
-            acked_sacked: rs.acked_sacked.into(),
-            total_delivered: signed(rc.delivered),
-            delivered_time_ns: rc.delivered_time.ns(),
-            first_sent_time_ns: rc.first_sent_time.ns(),
-            app_limited: rc.app_limited.into(),
-            is_app_limited: rs.is_app_limited.into(),
-            reserved: 0,
-        }
-    }
-
-    /// The engine's two structures, on the side of a library written in Rust.
-    pub(crate) fn to_rate(self) -> (RateConnection, RateSample) {
-        let connection = RateConnection {
-            delivered: self.total_delivered as u64,
-            delivered_time: Time(self.delivered_time_ns as u64),
-            first_sent_time: Time(self.first_sent_time_ns as u64),
-            app_limited: self.app_limited as u32,
-            ..RateConnection::default()
-        };
-        let sample = RateSample {
-            delivery_rate: Rate(self.delivery_rate_bps as u64),
-            is_app_limited: self.is_app_limited != 0,
-            interval: Time(self.interval_ns as u64),
-            delivered: self.delivered as i32,
-            prior_delivered: self.prior_delivered as u32,
-            prior_time: Time(self.prior_time_ns as u64),
-            send_elapsed: Time(self.send_elapsed_ns as u64),
-            ack_elapsed: Time(self.ack_elapsed_ns as u64),
-            bytes_loss: self.bytes_loss as u32,
-            prior_in_flight: self.prior_in_flight as u32,
-            acked_sacked: self.acked_sacked as u32,
-        };
-        (connection, sample)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -338,5 +294,16 @@ mod tests {
             ..Tcb::default()
         };
         assert_eq!(format!("{:?}", TcbView::of(&tcb).to_tcb()), format!("{tcb:?}"));
+    }
+
+    #[test]
+    fn a_sample_crosses_and_comes_back_as_it_was() {
+        for rtt in [None, Some(Time(20_000_001))] {
+            let rate = RateSample { rtt, delivered: -1, newly_lost: 7, ..RateSample::default() };
+            let connection = RateConnection { lost: 1 << 40, app_limited: 3, ..Default::default() };
+            let sample = AckSample { connection: &connection, rate: &rate };
+            let back = SampleView::of(sample).to_sample();
+            assert_eq!(format!("{back:?}"), format!("{:?}", (connection, rate)));
+        }
     }
 }

@@ -15,8 +15,8 @@ use ccperf_engine::scenario::Canonical;
 use ccperf_plugin::library::{control_of, load_balancer_of, queue_disc_of};
 use ccperf_plugin::monitor::Probe;
 use ccperf_plugin::{
-    CaEvent, Config, CongestionControl, Control, EarlyAck, Hop, LoadBalancer, Packet, Queue,
-    QueueDisc, RateConnection, RateControl, RateSample, Switch, Tcb, Time,
+    AckSample, CaEvent, Config, CongestionControl, Control, EarlyAck, Hop, LoadBalancer, Packet,
+    Queue, QueueDisc, Switch, Tcb, Time,
 };
 
 /// Uses each call, and can be told to panic in one of them.
@@ -51,12 +51,25 @@ impl CongestionControl for Library {
         self.called("cwnd_event");
         (event == CaEvent::EcnIsCe).then_some(EarlyAck { ack: tcb.next_rx_seq, ece: true })
     }
-}
 
-impl RateControl for Library {
-    fn cong_control(&mut self, tcb: &mut Tcb, _: &RateConnection, sample: &RateSample) {
+    fn on_ack(&mut self, _: &mut Tcb, sample: AckSample<'_>) {
+        self.called("on_ack");
+        assert!(sample.rate.acked_sacked > 0);
+    }
+
+    fn on_sent(&mut self, tcb: &mut Tcb, bytes: u32, _: bool) {
+        self.called("on_sent");
+        assert!(bytes > 0 && tcb.bytes_in_flight >= bytes);
+    }
+
+    fn on_loss(&mut self, _: &mut Tcb, bytes: u32) {
+        self.called("on_loss");
+        assert!(bytes > 0);
+    }
+
+    fn cong_control(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
         self.called("cong_control");
-        tcb.cwnd = (tcb.cwnd + sample.acked_sacked).min(100 * tcb.segment_size);
+        tcb.cwnd = (tcb.cwnd + sample.rate.acked_sacked).min(100 * tcb.segment_size);
     }
 }
 
@@ -171,12 +184,12 @@ struct InThisProcess;
 impl UserCode for InThisProcess {
     fn congestion_control(&self, setup: Setup<'_>) -> Result<Control, String> {
         // SAFETY: the functions are those of this crate's `export`.
-        unsafe { control_of(cca::ccperf_cca_v1, setup, Probe::new(None, 0)) }
+        unsafe { control_of(cca::ccperf_cca_v2, setup, Probe::new(None, 0)) }
     }
 
     fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {
         // SAFETY: as above.
-        unsafe { queue_disc_of(queue::ccperf_qdisc_v1, setup, Probe::new(None, 1)) }
+        unsafe { queue_disc_of(queue::ccperf_qdisc_v2, setup, Probe::new(None, 1)) }
     }
 
     fn load_balancer(
@@ -186,7 +199,7 @@ impl UserCode for InThisProcess {
     ) -> Result<Box<dyn Balancer>, String> {
         let probe = Probe::new(None, 2);
         // SAFETY: as above.
-        unsafe { load_balancer_of(balancer::ccperf_balancer_v1, setup, switch, probe) }
+        unsafe { load_balancer_of(balancer::ccperf_balancer_v2, setup, switch, probe) }
     }
 }
 
@@ -222,7 +235,7 @@ fn all_that_a_library_may_do_is_done() {
 
 #[test]
 fn a_panic_is_a_message() {
-    for call in ["init", "ssthresh", "cong_avoid", "cwnd_event"] {
+    for call in ["init", "ssthresh", "cong_avoid", "cwnd_event", "on_ack", "on_sent", "on_loss"] {
         let said = run(&[("panics", call)]).unwrap_err();
         assert!(said.contains("panic: as asked for"), "{call}: {said}");
         assert!(said.contains(call), "{call}: {said}");

@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs, process};
 
+use ccperf_engine::congestion_control_callbacks;
 use ccperf_plugin::abi::{
     ABI_VERSION, Attribute, BalancerTable, CcaTable, ConfigView, EarlyAckView, Hop, Packet,
-    QdiscTable, Queue, RateSampleView, Switch, TcbView,
+    QdiscTable, Queue, SampleView, Switch, TcbView,
 };
+use ccperf_plugin::{sample_fields, tcb_fields};
 
 /// Everything that is compared, by its C expression.
 macro_rules! layout {
@@ -25,30 +27,41 @@ macro_rules! layout {
     };
 }
 
+/// The same of what is declared: the state has an `error`, the sample has not.
+macro_rules! fields {
+    (
+        $($(#[doc = $a_doc:literal])* $a:ident: $a_type:ident = $a_of:ident $a_how:tt;)*
+        ; error;
+        $($(#[doc = $b_doc:literal])* $b:ident: $b_type:ident = $b_of:ident $b_how:tt;)*
+        ; reserved;
+        $($(#[doc = $c_doc:literal])* $c:ident: $c_type:ident = $c_of:ident $c_how:tt;)*
+    ) => {
+        layout! { "ccperf_tcb" = TcbView { $($a,)* error, $($b,)* reserved, $($c,)* } }
+    };
+    (
+        $($(#[doc = $doc:literal])* $name:ident: $type:ident = $of:ident.$field:ident $how:tt;)*
+        ; reserved;
+    ) => {
+        layout! { "ccperf_rate_sample" = SampleView { $($name,)* reserved } }
+    };
+}
+
+macro_rules! functions {
+    ($(
+        $(#[doc = $doc:literal])*
+        fn $variant:ident $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*)
+            $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
+    )*) => {
+        layout! { "ccperf_cca" = CcaTable { create, destroy, hears, $($name,)* } }
+    };
+}
+
 #[test]
 fn header_and_rust_agree() {
     let mut expected: BTreeMap<String, usize> = layout! {
         "ccperf_attribute" = Attribute { name, value }
         "ccperf_config" = ConfigView { attributes, attribute_count, seed, error }
-        "ccperf_tcb" = TcbView {
-            now_ns, error, cwnd, ssthresh, pacing_rate_bps, pacing, pacing_ss_ratio,
-            pacing_ca_ratio, use_ecn, ecn_mode, ecn_state, ect, cong_state, is_cwnd_limited,
-            is_retrans_data_acked, pace_initial_window, reserved, segment_size, initial_cwnd,
-            initial_ssthresh, bytes_in_flight, last_acked_sacked, last_rtt_ns, srtt_ns, min_rtt_ns,
-            max_pacing_rate_bps, last_acked_seq, next_tx_seq, high_tx_mark, next_rx_seq,
-            rcv_timestamp, rcv_timestamp_echo,
-        }
-        "ccperf_rate_sample" = RateSampleView {
-            delivery_rate_bps, interval_ns, delivered, prior_delivered, prior_time_ns,
-            send_elapsed_ns, ack_elapsed_ns, bytes_loss, prior_in_flight, acked_sacked,
-            total_delivered, delivered_time_ns, first_sent_time_ns, app_limited, is_app_limited,
-            reserved,
-        }
         "ccperf_early_ack" = EarlyAckView { send, ece, ack, reserved }
-        "ccperf_cca" = CcaTable {
-            create, destroy, init, ssthresh, cong_avoid, pkts_acked, set_state, cwnd_event,
-            cong_control, has_cong_control,
-        }
         "ccperf_packet" = Packet {
             id, source, destination, source_port, destination_port, bytes, payload, enqueued_ns,
             ecn, protocol,
@@ -65,6 +78,9 @@ fn header_and_rust_agree() {
         }
     }
     .into_iter()
+    .chain(tcb_fields!(fields))
+    .chain(sample_fields!(fields))
+    .chain(congestion_control_callbacks!(functions))
     .collect();
     expected.insert("CCPERF_ABI_VERSION".to_owned(), ABI_VERSION as usize);
 

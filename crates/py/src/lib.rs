@@ -35,11 +35,15 @@ mod _native {
     use super::user::{
         balancer::{Hop, Switch, SwitchPort},
         congestion::{RateSample, Tcb},
+        interface::{callbacks, interface},
         is_user_code,
         queue::{Packet, Queue},
         user_calls,
     };
 
+    /// Of the interface of user code (`CCPERF_ABI_VERSION` of `ccperf.h`).
+    #[pymodule_export]
+    const INTERFACE: u32 = ccperf_plugin::abi::ABI_VERSION;
     #[pymodule_export]
     const ENGINE_HASH: &str = env!("ENGINE_HASH");
     #[pymodule_export]

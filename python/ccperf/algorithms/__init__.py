@@ -6,28 +6,31 @@ wherever an algorithm is named, and runs on this project's engine in a process o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
+
+from ccperf.algorithms.callbacks import Callbacks
 
 if TYPE_CHECKING:
-    from ccperf._native import Hop, Packet, Queue, RateSample, Switch, Tcb
+    from ccperf._native import Hop, Packet, Queue, Switch, Tcb
 
 __all__ = ["CongestionControl", "LoadBalancer", "QueueDisc"]
 
 
-class CongestionControl:
+class CongestionControl(Callbacks):
     """A congestion control algorithm; as it stands, NewReno (RFC 5681; ns-3's ``TcpNewReno``).
 
     Override what is different. The calls, and the order in which they come, are those of Linux's
-    ``struct tcp_congestion_ops`` and ns-3's ``TcpCongestionOps``. Each end of each connection has
-    an object of its own (the receiver's sees little more than ECN events); attributes of the
-    scenario are keyword arguments of ``__init__``. `tcb` is one object that is brought up to date
-    for each call: windows in bytes, times in nanoseconds of simulated time.
+    ``struct tcp_congestion_ops`` and ns-3's ``TcpCongestionOps``, and a few more. Each end of each
+    connection has an object of its own (the receiver's sees little more than ECN events);
+    attributes of the scenario are keyword arguments of ``__init__``. `tcb` is one object that is
+    brought up to date for each call: windows in bytes, times in nanoseconds of simulated time.
 
     An exception, or a window below one segment, ends the run with an error.
     """
 
-    def init(self, tcb: Tcb) -> None:
-        """Called when the connection opens, at `tcb.now_ns`, before its first segment."""
+    #: The version of the interface that the class is written for (``ccperf.INTERFACE``); an older
+    #: ccperf refuses it. 0: any.
+    interface: ClassVar[int] = 0
 
     def ssthresh(self, tcb: Tcb, bytes_in_flight: int) -> int:
         """Return the new slow start threshold in bytes, on entering Recovery, CWR or Loss.
@@ -55,38 +58,9 @@ class CongestionControl:
         if segments_acked > 0:
             tcb.cwnd += max(tcb.segment_size * tcb.segment_size // tcb.cwnd, 1)
 
-    def pkts_acked(self, tcb: Tcb, segments_acked: int, rtt_ns: int) -> None:
-        """Called when an ACK has acknowledged `segments_acked` full segments.
-
-        `rtt_ns` is the smoothed RTT, as ns-3 hands it over (Linux: the sample of this ACK);
-        ``tcb.last_rtt_ns`` is the last sample.
-        """
-
-    def set_state(self, tcb: Tcb, state: str) -> None:
-        """Called before the state machine enters `state`; ``tcb.cong_state`` is still the old one.
-
-        States: ``"open"``, ``"disorder"``, ``"cwr"``, ``"recovery"``, ``"loss"``.
-        """
-
-    def cwnd_event(self, tcb: Tcb, event: str) -> tuple[int, bool] | None:
-        """Called for what happens besides ACKs (Linux's ``tcp_ca_event``).
-
-        Events: ``"tx_start"`` (first transmission when nothing was in flight), ``"complete_cwr"``,
-        ``"loss"`` (the retransmission timer fired), ``"ecn_no_ce"``, ``"ecn_is_ce"`` (a segment
-        arrived with ECT, with a CE mark), ``"delayed_ack"``, ``"non_delayed_ack"``.
-
-        A receiver that must acknowledge at once what came before (RFC 8257 section 3.2) returns
-        the acknowledgement number and whether it carries ECE.
-        """
-        return None
-
-    def cong_control(self, tcb: Tcb, sample: RateSample) -> None:
-        """Set ``tcb.cwnd`` and ``tcb.pacing_rate_bps`` on every ACK.
-
-        A class that defines this gets no window management from the socket, neither
-        :meth:`cong_avoid` nor a reduction on loss (as BBR in Linux).
-        """
-        raise NotImplementedError
+    def undo(self, tcb: Tcb, prior_cwnd: int) -> int:
+        """Return the window after a loss that was none: here the larger of then and now."""
+        return max(tcb.cwnd, prior_cwnd)
 
 
 class QueueDisc:

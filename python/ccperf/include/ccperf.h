@@ -7,7 +7,7 @@
  *     static int64_t ssthresh(void *self, ccperf_tcb *tcb, int64_t bytes_in_flight) { ... }
  *     static void cong_avoid(void *self, ccperf_tcb *tcb, int64_t segments_acked) { ... }
  *
- *     CCPERF_EXPORT const ccperf_cca ccperf_cca_v1 = {
+ *     CCPERF_EXPORT const ccperf_cca ccperf_cca_v2 = {
  *         CCPERF_CCA_HEADER,
  *         .ssthresh = ssthresh,
  *         .cong_avoid = cong_avoid,
@@ -33,7 +33,9 @@
 extern "C" {
 #endif
 
-#define CCPERF_ABI_VERSION 1
+/* generated: version (make docs) */
+#define CCPERF_ABI_VERSION 2
+/* end: version */
 
 #if defined(_WIN32)
 #define CCPERF_SYMBOL __declspec(dllexport)
@@ -99,65 +101,111 @@ enum ccperf_ecn_state {
 enum ccperf_ecn { CCPERF_NOT_ECT = 0, CCPERF_ECT1 = 1, CCPERF_ECT0 = 2, CCPERF_CE = 3 };
 
 /* The connection's state: a view that is made for each call. */
+/* generated: tcb (make docs) */
 typedef struct ccperf_tcb {
+    /* The time of the call. */
     int64_t now_ns;
     /* Set it to a text to end the run; it must stay valid after the call returns. */
     const char *error;
-
-    /* Yours to change. cwnd: at least one segment; pacing_rate_bps: at least 1. */
+    /* Yours to change, up to `ect`. */
+    /* At least one segment. */
     int64_t cwnd;
     int64_t ssthresh;
+    /* At least 1. */
     int64_t pacing_rate_bps;
-    int32_t pacing; /* 0 or 1 */
-    int32_t pacing_ss_ratio; /* percent of cwnd / sRTT, in slow start */
-    int32_t pacing_ca_ratio; /* the same in congestion avoidance */
+    /* Whether segments are spaced. */
+    int32_t pacing;
+    /* Percent of cwnd / sRTT, in slow start. */
+    int32_t pacing_ss_ratio;
+    /* The same in congestion avoidance. */
+    int32_t pacing_ca_ratio;
     int32_t use_ecn;
     int32_t ecn_mode;
     int32_t ecn_state;
-    int32_t ect; /* the code point of data segments, CCPERF_ECT0 or CCPERF_ECT1 */
-
-    /* To read. */
+    /* The code point of data segments, ECT(0) or ECT(1). */
+    int32_t ect;
     int32_t cong_state;
-    int32_t is_cwnd_limited; /* the window, not the application, limited the last transmission */
+    /* The window, not the application, limited the last transmission. */
+    int32_t is_cwnd_limited;
+    /* The present ACK covers data that had been retransmitted; set in Recovery only. */
     int32_t is_retrans_data_acked;
     int32_t pace_initial_window;
     int32_t reserved;
     int64_t segment_size;
+    /* In segments. */
     int64_t initial_cwnd;
     int64_t initial_ssthresh;
-    int64_t bytes_in_flight; /* sent, neither acknowledged nor SACKed nor deemed lost (RFC 6675) */
-    int64_t last_acked_sacked; /* newly acknowledged or SACKed by the present ACK */
+    /* Sent, neither acknowledged nor SACKed nor deemed lost (RFC 6675's pipe). */
+    int64_t bytes_in_flight;
+    /* Newly acknowledged or SACKed by the present ACK. */
+    int64_t last_acked_sacked;
+    /* The sample of the last ACK that gave one, in whole ms if timestamps are on, as in ns-3. 0
+     * before the first sample. */
     int64_t last_rtt_ns;
-    int64_t srtt_ns;    /* 0 before the first sample */
-    int64_t min_rtt_ns; /* CCPERF_TIME_MAX before the first sample */
+    /* 0 before the first sample. */
+    int64_t srtt_ns;
+    /* CCPERF_TIME_MAX before the first sample. */
+    int64_t min_rtt_ns;
     int64_t max_pacing_rate_bps;
     uint32_t last_acked_seq;
+    /* SND.NXT. */
     uint32_t next_tx_seq;
+    /* The highest sequence number sent so far, plus one. */
     uint32_t high_tx_mark;
+    /* RCV.NXT. */
     uint32_t next_rx_seq;
-    uint32_t rcv_timestamp; /* TSval of the last segment received, in ms */
+    /* TSval of the last segment received, in ms. */
+    uint32_t rcv_timestamp;
+    /* The TSecr in it. */
     uint32_t rcv_timestamp_echo;
 } ccperf_tcb;
+/* end: tcb */
 
-/* The delivery rate sample of one ACK (draft-cheng-iccrg-delivery-rate-estimation). */
+/* What one ACK says (Linux's ack_sample and rate_sample; draft-cheng-iccrg-delivery-rate-estimation). */
+/* generated: sample (make docs) */
 typedef struct ccperf_rate_sample {
-    int64_t delivery_rate_bps;
-    int64_t interval_ns;
-    int64_t delivered;       /* bytes over the interval; -1 without timing information */
-    int64_t prior_delivered; /* total_delivered when the sampled segment was sent */
-    int64_t prior_time_ns;
-    int64_t send_elapsed_ns;
-    int64_t ack_elapsed_ns;
-    int64_t bytes_loss;
-    int64_t prior_in_flight;
+    /* From the departure to the acknowledgement of the segment that was sent last among those that
+     * this ACK has newly acknowledged or SACKed, not rounded. -1 if one of them was retransmitted:
+     * the ACK may be the original's (Karn's algorithm, RFC 6298 section 3). */
+    int64_t rtt_ns;
+    /* Bytes that this ACK has newly acknowledged or SACKed. */
     int64_t acked_sacked;
-    int64_t total_delivered; /* bytes delivered since the connection's start */
+    /* Bytes found lost since the ACK before; what is retransmitted and lost again counts again. */
+    int64_t newly_lost;
+    /* `delivered` over `interval_ns`; of an earlier sample, if this one is limited by the
+     * application and lower. */
+    int64_t delivery_rate_bps;
+    /* The longer of the two phases below; 0 if the sample is of no use. */
+    int64_t interval_ns;
+    /* Bytes over the interval; -1 without timing information. */
+    int64_t delivered;
+    /* `total_delivered` when the sampled segment was sent. */
+    int64_t prior_delivered;
+    /* When the last of those had been delivered; 0 without a sample. */
+    int64_t prior_time_ns;
+    /* From the departure of the segment delivered at `prior_time_ns` to that of the sampled one. */
+    int64_t send_elapsed_ns;
+    /* From `prior_time_ns` to the delivery of the sampled segment. */
+    int64_t ack_elapsed_ns;
+    /* By how many bytes this ACK changed what counts as lost, up or down (ns-3's `m_bytesLoss`). */
+    int64_t bytes_loss;
+    /* Bytes in flight before this ACK. */
+    int64_t prior_in_flight;
+    /* Bytes delivered since the connection's start. */
+    int64_t total_delivered;
+    /* Bytes found lost since the connection's start. */
+    int64_t total_lost;
+    /* When bytes were delivered last. */
     int64_t delivered_time_ns;
+    /* When the segment that was delivered last had been sent. */
     int64_t first_sent_time_ns;
-    int64_t app_limited; /* total_delivered at which the application-limited phase ends, or 0 */
+    /* `total_delivered` at which the application-limited phase ends, or 0. */
+    int64_t app_limited;
+    /* The application, not the window, limited what was sent. */
     int32_t is_app_limited;
     int32_t reserved;
 } ccperf_rate_sample;
+/* end: sample */
 
 /* An acknowledgement to be sent before the receiver goes on (RFC 8257 section 3.2). */
 typedef struct ccperf_early_ack {
@@ -167,37 +215,86 @@ typedef struct ccperf_early_ack {
     uint32_t reserved;
 } ccperf_early_ack;
 
-/* The calls are those of Linux's tcp_congestion_ops. All but ssthresh may be left out. */
+/* Which functions are to be called, see ccperf_cca.hears. */
+/* generated: hears (make docs) */
+enum ccperf_hears {
+    CCPERF_HEARS_INIT = 1u << 0,
+    CCPERF_HEARS_SSTHRESH = 1u << 1,
+    CCPERF_HEARS_CONG_AVOID = 1u << 2,
+    CCPERF_HEARS_PKTS_ACKED = 1u << 3,
+    CCPERF_HEARS_SET_STATE = 1u << 4,
+    CCPERF_HEARS_CWND_EVENT = 1u << 5,
+    CCPERF_HEARS_CONG_CONTROL = 1u << 6,
+    CCPERF_HEARS_ON_ACK = 1u << 7,
+    CCPERF_HEARS_ON_SENT = 1u << 8,
+    CCPERF_HEARS_ON_LOSS = 1u << 9,
+    CCPERF_HEARS_UNDO = 1u << 10
+};
+/* end: hears */
+
+/* The calls are those of Linux's tcp_congestion_ops, and a few more. All but ssthresh may be left out. */
 typedef struct ccperf_cca {
     uint32_t abi_version;
     uint32_t table_size;
     uint32_t view_size;
-    uint32_t reserved;
+    uint32_t sample_size;
 
     /* Makes the object that the other functions get as `self`; without it `self` is NULL. */
     void *(*create)(ccperf_config *config);
     void (*destroy)(void *self);
+    /* Optional, asked once: the sum of CCPERF_HEARS_ of those of cong_control, on_ack, on_sent and on_loss that
+     * this object wants called; without it, those that are there. */
+    uint32_t (*hears)(void *self);
 
-    /* The connection opens, before its first segment. */
+    /* generated: functions (make docs) */
+    /* The connection opens, before its first segment.
+     * Called at now: the sender is about to send its SYN, the receiver has just accepted one.
+     * Nothing else is called before. A receiver is called once more if the connection is given up
+     * before it is complete and the port takes another one. */
     void (*init)(void *self, ccperf_tcb *tcb);
-    /* The new slow start threshold, at least one segment; on entering Recovery, CWR or Loss. */
+    /* The new slow start threshold in bytes, on entering Recovery, CWR or Loss.
+     * At least one segment. Must be there. */
     int64_t (*ssthresh)(void *self, ccperf_tcb *tcb, int64_t bytes_in_flight);
-    /* Grow the window: for each ACK of new data in Open and Loss. */
+    /* Grow the window: each ACK of new data in Open and Loss.
+     * ns-3's IncreaseWindow. Not called where cong_control has the window. */
     void (*cong_avoid)(void *self, ccperf_tcb *tcb, int64_t segments_acked);
-    /* An ACK has acknowledged full segments. `rtt_ns` is the smoothed RTT, as in ns-3 (Linux: this ACK's
-     * sample); the last sample is tcb->last_rtt_ns. */
+    /* An ACK has acknowledged full segments.
+     * rtt_ns is the smoothed RTT, as ns-3 hands it over. on_ack has the sample of this ACK (which
+     * is what Linux hands over). */
     void (*pkts_acked)(void *self, ccperf_tcb *tcb, int64_t segments_acked, int64_t rtt_ns);
-    /* The state is about to become `state`; tcb->cong_state is still the old one. */
+    /* The state machine is about to enter a state.
+     * The connection's state is still the old one. */
     void (*set_state)(void *self, ccperf_tcb *tcb, int32_t state);
-    /* `early` comes zeroed. */
+    /* What happens besides ACKs: the start of a transmission, a timeout, ECN marks.
+     * Linux's enum tcp_ca_event. A receiver that must acknowledge at once what came before (RFC
+     * 8257 section 3.2) answers with that acknowledgement. *early comes zeroed. */
     void (*cwnd_event)(void *self, ccperf_tcb *tcb, int32_t event, ccperf_early_ack *early);
-    /* Present: the algorithm sets cwnd and pacing rate itself on every ACK and gets no window
-     * management from the socket (BBR). has_cong_control, if present, says 0 or 1 at run time. */
+    /* If there: each ACK, with its sample; the algorithm alone sets cwnd and pacing rate.
+     * Linux's and ns-3's cong_control, as BBR has it. The socket manages the window no longer:
+     * cong_avoid is not called, and a loss reduces nothing. */
     void (*cong_control)(void *self, ccperf_tcb *tcb, const ccperf_rate_sample *sample);
-    int32_t (*has_cong_control)(void *self);
+    /* An ACK has acknowledged or SACKed something new.
+     * The sample has the RTT as measured, what was delivered, what was found lost and the delivery
+     * rate (Linux's ack_sample and rate_sample). Called when the ACK has been accounted for,
+     * before anything is sent that it allows. */
+    void (*on_ack)(void *self, ccperf_tcb *tcb, const ccperf_rate_sample *sample);
+    /* A segment with data has left.
+     * bytes is its payload; bytes_in_flight of the connection counts it already. */
+    void (*on_sent)(void *self, ccperf_tcb *tcb, int64_t bytes, int32_t is_retransmission);
+    /* So many bytes have been found lost.
+     * By SACKs, duplicate ACKs or a timeout, before the state machine reacts. What was
+     * retransmitted and is lost again counts again. */
+    void (*on_loss)(void *self, ccperf_tcb *tcb, int64_t bytes);
+    /* The window after a loss that was none.
+     * What was thought lost had only been late: the reduction is undone, ssthresh too. prior_cwnd
+     * is the window before it. By default the larger of the two windows (Linux's undo_cwnd). ns-3
+     * 3.44 undoes nothing: called under profiles that do. */
+    int64_t (*undo)(void *self, ccperf_tcb *tcb, int64_t prior_cwnd);
+    /* end: functions */
 } ccperf_cca;
 
-#define CCPERF_CCA_HEADER CCPERF_ABI_VERSION, sizeof(ccperf_cca), sizeof(ccperf_tcb), 0
+#define CCPERF_CCA_HEADER \
+    CCPERF_ABI_VERSION, sizeof(ccperf_cca), sizeof(ccperf_tcb), sizeof(ccperf_rate_sample)
 
 /* --- queue discipline -------------------------------------------------------------------------- */
 

@@ -2,65 +2,123 @@
 
 use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::Time;
+use ccperf_engine::congestion_control_callbacks;
 use ccperf_engine::host::tcp::control::{
-    CaEvent, CongestionControl, Control, EarlyAck, RateControl,
+    CaEvent, Callback, CongestionControl, Control, EarlyAck, Hears,
 };
-use ccperf_engine::host::tcp::rate::{RateConnection, RateSample as EngineSample};
-use ccperf_engine::host::tcp::{self, CongState};
+use ccperf_engine::host::tcp::rate::AckSample;
+use ccperf_engine::host::tcp::{self, CongState, EcnMode, EcnState, UseEcn};
 use ccperf_engine::host::user::fail;
-use ccperf_plugin::abi::{RateSampleView, TcbView};
+use ccperf_engine::packet::Ecn;
+use ccperf_plugin::abi::{SampleView, TcbView};
 use ccperf_plugin::monitor::{Call, Probe};
-use ccperf_plugin::{Code, window};
+use ccperf_plugin::{Code, sample_fields, tcb_fields, window};
+use pyo3::IntoPyObjectExt;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyString};
 
 use super::{Methods, describe};
-
-const CONG_STATES: [&str; 5] = ["open", "disorder", "cwr", "recovery", "loss"];
-const EVENTS: [&str; 7] = [
-    "tx_start",
-    "complete_cwr",
-    "loss",
-    "ecn_no_ce",
-    "ecn_is_ce",
-    "delayed_ack",
-    "non_delayed_ack",
-];
-const USE_ECN: [&str; 3] = ["off", "on", "accept_only"];
-const ECN_MODES: [&str; 2] = ["classic", "dctcp"];
-const ECN_STATES: [&str; 6] =
-    ["disabled", "idle", "ce_rcvd", "sending_ece", "ece_rcvd", "cwr_sent"];
-const CODE_POINTS: [&str; 4] = ["not_ect", "ect1", "ect0", "ce"];
-
-fn code(name: &str, words: &[&str], word: &str) -> PyResult<i32> {
-    let found = words.iter().position(|known| *known == word);
-    found.map(|code| code as i32).ok_or_else(|| {
-        PyValueError::new_err(format!("{name} is one of {}, not {word}", words.join(", ")))
-    })
-}
 
 /// The connection's state (`ccperf.Tcb`; `python/ccperf/_native.pyi` describes it).
 #[pyclass(module = "ccperf._native")]
 #[derive(Clone, Copy)]
 pub struct Tcb(TcbView);
 
-macro_rules! numbers {
-    ($($name:ident: $kind:ty),* $(,)?) => {
+/// What one ACK says (`ccperf.RateSample`).
+#[pyclass(frozen, module = "ccperf._native")]
+#[derive(Clone, Copy)]
+pub struct RateSample(SampleView);
+
+/// The accessors of a field, as `fields.rs` of `ccperf-plugin` says how.
+macro_rules! accessors {
+    ($class:ident $name:ident $type:ident [number]) => {
+        get!($class $name -> $type, |value| value);
+    };
+    ($class:ident $name:ident $type:ident [flag]) => {
+        get!($class $name -> bool, |value| value != 0);
+    };
+    ($class:ident $name:ident $type:ident [word $kind:ident]) => {
+        get!($class $name -> &'static str, |value| $kind::WORDS[value as usize]);
+    };
+    ($class:ident $name:ident $type:ident [maybe ($none:expr)]) => {
+        get!($class $name -> Option<$type>, |value| (value != $none).then_some(value));
+    };
+    ($class:ident $name:ident $type:ident [whole $set:ident $unit:literal]) => {
+        get!($class $name -> $type, |value| value);
+        set!($class $name $set, |value| whole(stringify!($name), $unit, value)?);
+    };
+    ($class:ident $name:ident $type:ident [small $set:ident]) => {
+        get!($class $name -> $type, |value| value);
+        set!($class $name $set, |value| value.extract()?);
+    };
+    ($class:ident $name:ident $type:ident [switch $set:ident]) => {
+        get!($class $name -> bool, |value| value != 0);
+        set!($class $name $set, |value| value.extract::<bool>()?.into());
+    };
+    ($class:ident $name:ident $type:ident [choice $set:ident $kind:ident]) => {
+        get!($class $name -> &'static str, |value| $kind::WORDS[value as usize]);
+        set!($class $name $set, |value| code::<$kind>(stringify!($name), value.extract()?)?);
+    };
+}
+
+macro_rules! get {
+    ($class:ident $name:ident -> $type:ty, |$value:ident| $shown:expr) => {
         #[pymethods]
-        impl Tcb {
-            $(#[getter] fn $name(&self) -> $kind { self.0.$name })*
+        impl $class {
+            #[getter]
+            fn $name(&self) -> $type {
+                let $value = self.0.$name;
+                $shown
+            }
         }
     };
 }
 
-numbers! {
-    now_ns: i64, cwnd: i64, ssthresh: i64, pacing_rate_bps: i64, pacing_ss_ratio: i32,
-    pacing_ca_ratio: i32, segment_size: i64, initial_cwnd: i64, initial_ssthresh: i64,
-    bytes_in_flight: i64, last_acked_sacked: i64, max_pacing_rate_bps: i64, last_acked_seq: u32,
-    next_tx_seq: u32, high_tx_mark: u32, next_rx_seq: u32, rcv_timestamp: u32,
-    rcv_timestamp_echo: u32,
+macro_rules! set {
+    ($class:ident $name:ident $set:ident, |$value:ident| $stored:expr) => {
+        #[pymethods]
+        impl $class {
+            #[setter]
+            fn $set(&mut self, $value: &Bound<'_, PyAny>) -> PyResult<()> {
+                self.0.$name = $stored;
+                Ok(())
+            }
+        }
+    };
+}
+
+macro_rules! tcb {
+    (
+        $($(#[doc = $a_doc:literal])* $a:ident: $a_type:ident = $a_field:ident $a_how:tt;)*
+        $(
+            ; $other:ident;
+            $($(#[doc = $doc:literal])* $name:ident: $type:ident = $field:ident $how:tt;)*
+        )*
+    ) => {
+        $(accessors!(Tcb $a $a_type $a_how);)*
+        $($(accessors!(Tcb $name $type $how);)*)*
+    };
+}
+
+macro_rules! rate_sample {
+    (
+        $($(#[doc = $doc:literal])* $name:ident: $type:ident = $of:ident.$field:ident $how:tt;)*
+        ; $other:ident;
+    ) => {
+        $(accessors!(RateSample $name $type $how);)*
+    };
+}
+
+tcb_fields!(tcb);
+sample_fields!(rate_sample);
+
+fn code<C: Code>(name: &str, word: &str) -> PyResult<i32> {
+    let found = C::WORDS.iter().position(|known| *known == word);
+    found.map(|code| code as i32).ok_or_else(|| {
+        PyValueError::new_err(format!("{name} is one of {}, not {word}", C::WORDS.join(", ")))
+    })
 }
 
 /// A number that the engine counts in whole units: a fraction is refused with the remedy, since
@@ -78,130 +136,8 @@ fn whole(name: &str, unit: &str, value: &Bound<'_, PyAny>) -> PyResult<i64> {
     })
 }
 
-/// No sample yet.
-fn sample(ns: i64, none: i64) -> Option<i64> {
-    (ns != none).then_some(ns)
-}
-
 #[pymethods]
 impl Tcb {
-    #[setter]
-    fn set_cwnd(&mut self, cwnd: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.cwnd = whole("cwnd", "bytes", cwnd)?;
-        Ok(())
-    }
-
-    #[setter]
-    fn set_ssthresh(&mut self, ssthresh: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.ssthresh = whole("ssthresh", "bytes", ssthresh)?;
-        Ok(())
-    }
-
-    #[setter]
-    fn set_pacing_rate_bps(&mut self, pacing_rate_bps: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.pacing_rate_bps = whole("pacing_rate_bps", "bits per second", pacing_rate_bps)?;
-        Ok(())
-    }
-
-    #[setter]
-    fn set_pacing_ss_ratio(&mut self, pacing_ss_ratio: i32) {
-        self.0.pacing_ss_ratio = pacing_ss_ratio;
-    }
-
-    #[setter]
-    fn set_pacing_ca_ratio(&mut self, pacing_ca_ratio: i32) {
-        self.0.pacing_ca_ratio = pacing_ca_ratio;
-    }
-
-    #[getter]
-    fn pacing(&self) -> bool {
-        self.0.pacing != 0
-    }
-
-    #[setter]
-    fn set_pacing(&mut self, on: bool) {
-        self.0.pacing = on.into();
-    }
-
-    #[getter]
-    fn use_ecn(&self) -> &'static str {
-        USE_ECN[self.0.use_ecn as usize]
-    }
-
-    #[setter]
-    fn set_use_ecn(&mut self, word: &str) -> PyResult<()> {
-        self.0.use_ecn = code("use_ecn", &USE_ECN, word)?;
-        Ok(())
-    }
-
-    #[getter]
-    fn ecn_mode(&self) -> &'static str {
-        ECN_MODES[self.0.ecn_mode as usize]
-    }
-
-    #[setter]
-    fn set_ecn_mode(&mut self, word: &str) -> PyResult<()> {
-        self.0.ecn_mode = code("ecn_mode", &ECN_MODES, word)?;
-        Ok(())
-    }
-
-    #[getter]
-    fn ecn_state(&self) -> &'static str {
-        ECN_STATES[self.0.ecn_state as usize]
-    }
-
-    #[setter]
-    fn set_ecn_state(&mut self, word: &str) -> PyResult<()> {
-        self.0.ecn_state = code("ecn_state", &ECN_STATES, word)?;
-        Ok(())
-    }
-
-    #[getter]
-    fn ect(&self) -> &'static str {
-        CODE_POINTS[self.0.ect as usize]
-    }
-
-    #[setter]
-    fn set_ect(&mut self, word: &str) -> PyResult<()> {
-        self.0.ect = code("ect", &CODE_POINTS, word)?;
-        Ok(())
-    }
-
-    #[getter]
-    fn cong_state(&self) -> &'static str {
-        CONG_STATES[self.0.cong_state as usize]
-    }
-
-    #[getter]
-    fn is_cwnd_limited(&self) -> bool {
-        self.0.is_cwnd_limited != 0
-    }
-
-    #[getter]
-    fn is_retrans_data_acked(&self) -> bool {
-        self.0.is_retrans_data_acked != 0
-    }
-
-    #[getter]
-    fn pace_initial_window(&self) -> bool {
-        self.0.pace_initial_window != 0
-    }
-
-    #[getter]
-    fn last_rtt_ns(&self) -> Option<i64> {
-        sample(self.0.last_rtt_ns, 0)
-    }
-
-    #[getter]
-    fn srtt_ns(&self) -> Option<i64> {
-        sample(self.0.srtt_ns, 0)
-    }
-
-    #[getter]
-    fn min_rtt_ns(&self) -> Option<i64> {
-        sample(self.0.min_rtt_ns, i64::MAX)
-    }
-
     fn __repr__(&self) -> String {
         let TcbView { now_ns, cwnd, ssthresh, bytes_in_flight, .. } = self.0;
         let state = self.cong_state();
@@ -212,29 +148,81 @@ impl Tcb {
     }
 }
 
-/// The delivery rate sample of one ACK (`ccperf.RateSample`).
-#[pyclass(frozen, module = "ccperf._native")]
-#[derive(Clone, Copy)]
-pub struct RateSample(RateSampleView);
-
-macro_rules! sample_numbers {
-    ($($name:ident),* $(,)?) => {
-        #[pymethods]
-        impl RateSample {
-            $(#[getter] fn $name(&self) -> i64 { self.0.$name })*
-
-            #[getter]
-            fn is_app_limited(&self) -> bool {
-                self.0.is_app_limited != 0
-            }
-        }
-    };
+/// An argument as Python gets it.
+trait Argument {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>>;
 }
 
-sample_numbers! {
-    delivery_rate_bps, interval_ns, delivered, prior_delivered, prior_time_ns, send_elapsed_ns,
-    ack_elapsed_ns, bytes_loss, prior_in_flight, acked_sacked, total_delivered, delivered_time_ns,
-    first_sent_time_ns, app_limited,
+impl Argument for u32 {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        self.into_bound_py_any(py)
+    }
+}
+
+impl Argument for bool {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        self.into_bound_py_any(py)
+    }
+}
+
+/// Nanoseconds.
+impl Argument for Time {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        self.ns().into_bound_py_any(py)
+    }
+}
+
+impl Argument for CongState {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(word(py, self))
+    }
+}
+
+impl Argument for CaEvent {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(word(py, self))
+    }
+}
+
+impl Argument for AckSample<'_> {
+    fn shown(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        RateSample(SampleView::of(self)).into_bound_py_any(py)
+    }
+}
+
+fn word<C: Code>(py: Python<'_>, value: C) -> Bound<'_, PyAny> {
+    PyString::intern(py, C::WORDS[value.code() as usize]).into_any()
+}
+
+/// An answer as Python gives it.
+trait Answer: Sized {
+    /// # Errors
+    /// What is wrong with it.
+    fn of(given: &Bound<'_, PyAny>, name: &str, segment_size: u32) -> Result<Self, String>;
+}
+
+impl Answer for () {
+    fn of(_: &Bound<'_, PyAny>, _: &str, _: u32) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// A window in bytes.
+impl Answer for u32 {
+    fn of(given: &Bound<'_, PyAny>, name: &str, segment_size: u32) -> Result<u32, String> {
+        let number = given.cast::<PyInt>().ok().and_then(|number| number.extract().ok());
+        let wrong = || format!("it returned {given}, not a whole number of bytes: int(...)");
+        window(name, number.ok_or_else(wrong)?, segment_size)
+    }
+}
+
+impl Answer for Option<EarlyAck> {
+    fn of(given: &Bound<'_, PyAny>, _: &str, _: u32) -> Result<Self, String> {
+        let early: Option<(u32, bool)> = given
+            .extract()
+            .map_err(|_| format!("it returned {given}, neither None nor (ack, ece)"))?;
+        Ok(early.map(|(ack, ece)| EarlyAck { ack: Seq(ack), ece }))
+    }
 }
 
 /// Calls the object's methods with one view of the connection, filled in anew each time.
@@ -243,15 +231,8 @@ pub struct PythonCca {
     name: String,
     probe: Probe,
     view: Py<Tcb>,
-    init: Option<Py<PyAny>>,
-    ssthresh: Py<PyAny>,
-    cong_avoid: Option<Py<PyAny>>,
-    pkts_acked: Option<Py<PyAny>>,
-    set_state: Option<Py<PyAny>>,
-    cwnd_event: Option<Py<PyAny>>,
-    cong_control: Option<Py<PyAny>>,
-    states: [Py<PyAny>; 5],
-    events: [Py<PyAny>; 7],
+    /// In the order of [`Callback::ALL`].
+    methods: Vec<Option<Py<PyAny>>>,
 }
 
 impl PythonCca {
@@ -261,27 +242,28 @@ impl PythonCca {
         probe: Probe,
         mut methods: Methods,
     ) -> Result<Self, String> {
-        let word = |word: &str| pyo3::types::PyString::intern(py, word).unbind().into_any();
         let blank = Tcb(TcbView::of(&tcp::Tcb::default()));
-        let mut take = |name: &str| methods.remove(name);
+        let mut take = |of: &tcp::control::Described| match methods.remove(of.name) {
+            None if of.is_required => Err(format!("it has no method {}", of.name)),
+            method => Ok(method),
+        };
         Ok(PythonCca {
             name: name.to_owned(),
             probe,
             view: Py::new(py, blank).map_err(|error| describe(py, &error))?,
-            init: take("init"),
-            ssthresh: take("ssthresh").ok_or("it has no method ssthresh")?,
-            cong_avoid: take("cong_avoid"),
-            pkts_acked: take("pkts_acked"),
-            set_state: take("set_state"),
-            cwnd_event: take("cwnd_event"),
-            cong_control: take("cong_control"),
-            states: CONG_STATES.map(word),
-            events: EVENTS.map(word),
+            methods: Callback::DESCRIBED.iter().map(&mut take).collect::<Result<_, _>>()?,
         })
     }
 
     pub fn into_control(self) -> Control {
-        if self.cong_control.is_some() { Control::rate(self) } else { self.into() }
+        let has = |callback: &Callback| self.methods[*callback as usize].is_some();
+        let hears = Callback::ALL.iter().copied().filter(has).fold(Hears::NOTHING, Hears::and);
+        let control = if hears.has(Callback::CongControl) {
+            Control::rate(self)
+        } else {
+            Control::from(self)
+        };
+        control.hearing(hears)
     }
 
     fn fail(&self, what: Call, message: &str) -> ! {
@@ -295,10 +277,11 @@ impl PythonCca {
         tcb: &mut tcp::Tcb,
         what: Call,
         method: &Py<PyAny>,
-        args: impl PyCallArgs<'py>,
+        args: PyResult<impl PyCallArgs<'py>>,
     ) -> Bound<'py, PyAny> {
         self.view.borrow_mut(py).0 = TcbView::of(tcb);
-        let result = self.probe.call(tcb.now, what, || method.bind(py).call1(args));
+        let result =
+            args.and_then(|args| self.probe.call(tcb.now, what, || method.bind(py).call1(args)));
         let result = result.unwrap_or_else(|error| self.fail(what, &describe(py, &error)));
         let stored = self.view.borrow(py).0.store(tcb);
         stored.unwrap_or_else(|message| self.fail(what, &message));
@@ -306,80 +289,56 @@ impl PythonCca {
     }
 }
 
-impl CongestionControl for PythonCca {
-    fn init(&mut self, tcb: &mut tcp::Tcb) {
-        if let Some(method) = &self.init {
-            Python::attach(|py| {
-                self.call(py, tcb, Call::Init, method, (&self.view,));
-            });
+macro_rules! calls {
+    ($(
+        $(#[doc = $doc:literal])*
+        fn $variant:ident $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*)
+            $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
+    )*) => {
+        impl CongestionControl for PythonCca {
+            $(fn $name(&mut self, $tcb: block!($access), $($arg: $type),*) $(-> $answer)? {
+                let Some(method) = &self.methods[Callback::$variant as usize] else {
+                    absent!($($default)?)
+                };
+                let segment_size = $tcb.segment_size;
+                Python::attach(|py| {
+                    let args = || Ok((&self.view, $($arg.shown(py)?),*));
+                    let given =
+                        self.call(py, scratch!($access $tcb), Call::$variant, method, args());
+                    Answer::of(&given, stringify!($name), segment_size)
+                        .unwrap_or_else(|message| self.fail(Call::$variant, &message))
+                })
+            })*
         }
-    }
-
-    fn ssthresh(&mut self, tcb: &tcp::Tcb, bytes_in_flight: u32) -> u32 {
-        Python::attach(|py| {
-            let args = (&self.view, bytes_in_flight);
-            // The engine does not expect this call to change the connection.
-            let mut scratch = tcb.clone();
-            let result = self.call(py, &mut scratch, Call::Ssthresh, &self.ssthresh, args);
-            let Ok(bytes) =
-                result.cast::<PyInt>().map_err(drop).and_then(|n| n.extract::<i64>().map_err(drop))
-            else {
-                let message =
-                    format!("it returned {result}, not a whole number of bytes: int(...)");
-                self.fail(Call::Ssthresh, &message);
-            };
-            window("ssthresh", bytes, tcb.segment_size)
-                .unwrap_or_else(|message| self.fail(Call::Ssthresh, &message))
-        })
-    }
-
-    fn cong_avoid(&mut self, tcb: &mut tcp::Tcb, segments_acked: u32) {
-        if let Some(method) = &self.cong_avoid {
-            Python::attach(|py| {
-                self.call(py, tcb, Call::CongAvoid, method, (&self.view, segments_acked));
-            });
-        }
-    }
-
-    fn pkts_acked(&mut self, tcb: &mut tcp::Tcb, segments_acked: u32, rtt: Time) {
-        if let Some(method) = &self.pkts_acked {
-            Python::attach(|py| {
-                let args = (&self.view, segments_acked, rtt.ns());
-                self.call(py, tcb, Call::PktsAcked, method, args);
-            });
-        }
-    }
-
-    fn set_state(&mut self, tcb: &mut tcp::Tcb, state: CongState) {
-        if let Some(method) = &self.set_state {
-            let word = &self.states[state.code() as usize];
-            Python::attach(|py| {
-                self.call(py, tcb, Call::SetState, method, (&self.view, word));
-            });
-        }
-    }
-
-    fn cwnd_event(&mut self, tcb: &mut tcp::Tcb, event: CaEvent) -> Option<EarlyAck> {
-        let method = self.cwnd_event.as_ref()?;
-        let word = &self.events[event.code() as usize];
-        Python::attach(|py| {
-            let result = self.call(py, tcb, Call::CwndEvent, method, (&self.view, word));
-            let Ok(early) = result.extract::<Option<(u32, bool)>>() else {
-                let message = format!("it returned {result}, neither None nor (ack, ece)");
-                self.fail(Call::CwndEvent, &message);
-            };
-            early.map(|(ack, ece)| EarlyAck { ack: Seq(ack), ece })
-        })
-    }
+    };
 }
 
-impl RateControl for PythonCca {
-    fn cong_control(&mut self, tcb: &mut tcp::Tcb, rc: &RateConnection, rs: &EngineSample) {
-        if let Some(method) = &self.cong_control {
-            let sample = RateSample(RateSampleView::of(rc, rs));
-            Python::attach(|py| {
-                self.call(py, tcb, Call::CongControl, method, (&self.view, sample));
-            });
-        }
-    }
+macro_rules! block {
+    (mut) => {
+        &mut tcp::Tcb
+    };
+    (ref) => {
+        &tcp::Tcb
+    };
 }
+
+/// The engine does not expect such a call to change the connection.
+macro_rules! scratch {
+    (mut $tcb:ident) => {
+        $tcb
+    };
+    (ref $tcb:ident) => {
+        &mut $tcb.clone()
+    };
+}
+
+macro_rules! absent {
+    () => {
+        unreachable!("looked for when the object was made")
+    };
+    ($default:expr) => {
+        return $default
+    };
+}
+
+congestion_control_callbacks!(calls);

@@ -2,6 +2,7 @@
 
 pub mod balancer;
 pub mod congestion;
+pub mod interface;
 pub mod queue;
 
 use std::collections::BTreeMap;

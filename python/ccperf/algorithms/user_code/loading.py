@@ -70,7 +70,9 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
     `kind` is ``congestion_control``, ``queue_disc`` or ``load_balancer``. Whatever its module
     or ``__init__`` raises goes through.
     """
+    from ccperf import _native
     from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
+    from ccperf.algorithms.callbacks import Callbacks
 
     _, _, cls_name = names.split(name)
     module = _load(name)
@@ -78,18 +80,7 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
     if not isinstance(cls, type):
         raise TypeError(f"{names.files(name)[0].name} has no class {cls_name}")
     base, methods = {
-        "congestion_control": (
-            CongestionControl,
-            (
-                "init",
-                "ssthresh",
-                "cong_avoid",
-                "pkts_acked",
-                "set_state",
-                "cwnd_event",
-                "cong_control",
-            ),
-        ),
+        "congestion_control": (CongestionControl, tuple(_native.callbacks())),
         "queue_disc": (QueueDisc, ("enqueue", "dequeue", "timer")),
         "load_balancer": (LoadBalancer, ("pick", "tick")),
     }[kind]
@@ -97,13 +88,18 @@ def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Calla
         raise TypeError(f"{cls_name} does not derive from ccperf.{base.__name__}")
     if warnings:
         _warn_of_misspelt(cls, base, methods)
+    wanted = getattr(cls, "interface", 0)
+    if wanted > _native.INTERFACE:
+        raise TypeError(
+            f"{cls_name} is written for version {wanted} of the interface of user code, and this "
+            f"ccperf has version {_native.INTERFACE}: update ccperf"
+        )
     made = cls(**{attribute: _value(text) for attribute, text in attributes.items()})
-    does_something = ("ssthresh", "cong_avoid")
+    nothing = Callbacks if issubclass(base, Callbacks) else base
     return {
         method: getattr(made, method)
         for method in methods
-        if getattr(cls, method) is not getattr(base, method) or method in does_something
-        if hasattr(base, method)
+        if getattr(cls, method) is not getattr(nothing, method)
     }
 
 

@@ -27,8 +27,8 @@ use crate::base::attributes::{Kind, Param, Spec, U32};
 use crate::base::cpp;
 use crate::base::rng::RngStream;
 use crate::base::time::{Rate, Time};
-use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck, RateControl};
-use crate::host::tcp::rate::{RateConnection, RateSample};
+use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck};
+use crate::host::tcp::rate::{AckSample, RateSample};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -250,10 +250,9 @@ impl CongestionControl for Bbr {
         }
         None
     }
-}
 
-impl RateControl for Bbr {
-    fn cong_control(&mut self, tcb: &mut Tcb, rc: &RateConnection, rs: &RateSample) {
+    fn cong_control(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
+        let AckSample { connection: rc, rate: rs } = sample;
         self.delivered = rc.delivered;
         self.update_bandwidth(rs);
         let max_bw = self.max_bw.max();

@@ -7,7 +7,7 @@ use crate::base::attributes::{Attributes, Spec};
 use crate::base::seq::Seq;
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::control::{CaEvent, Control, EarlyAck};
-use crate::host::tcp::rate::{RateConnection, RateSample};
+use crate::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const MSS: u32 = 1000;
@@ -88,8 +88,8 @@ impl Driver {
         self.tcb.bytes_in_flight = self.tcb.cwnd;
         self.tcb.last_acked_sacked = bytes;
         self.control.algorithm().pkts_acked(&mut self.tcb, segments, self.rtt);
-        if let Control::Window(algorithm) = &mut self.control {
-            algorithm.cong_avoid(&mut self.tcb, segments);
+        if !self.control.is_rate_control() {
+            self.control.algorithm().cong_avoid(&mut self.tcb, segments);
         }
     }
 
@@ -130,8 +130,8 @@ impl Driver {
             acked_sacked: bytes,
             ..RateSample::default()
         };
-        let Control::Rate(algorithm) = &mut self.control else { panic!("a rate control") };
-        algorithm.cong_control(&mut self.tcb, &self.delivery, &sample);
+        let sample = AckSample { connection: &self.delivery, rate: &sample };
+        self.control.algorithm().cong_control(&mut self.tcb, sample);
     }
 
     /// What the algorithm answers to a loss with the whole window in flight, in segments.

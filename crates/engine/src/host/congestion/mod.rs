@@ -9,7 +9,7 @@ mod max_filter;
 mod properties;
 
 use crate::base::attributes::{Attributes, Spec};
-use crate::host::tcp::control::Control;
+use crate::host::tcp::control::{Control, Hears};
 
 /// What an algorithm may read while it is built.
 #[derive(Debug)]
@@ -19,9 +19,10 @@ pub struct BuildContext<'a> {
     pub seed: u64,
 }
 
-/// Declares the modules of all algorithms and the table that everything else reads.
+/// Declares the modules of all algorithms and the table that everything else reads.  Those behind `hearing` want
+/// more calls than ns-3's classes have.
 macro_rules! registry {
-    ($($module:ident,)*) => {
+    ($($module:ident $(hearing $hears:expr)?,)*) => {
         $(mod $module;)*
 
         /// Every algorithm, in the order in which they are listed to users.
@@ -30,10 +31,20 @@ macro_rules! registry {
         /// The algorithm with this ns-3 name.
         pub fn build(ns3: &str, cx: &BuildContext<'_>) -> Option<Control> {
             $(if ns3 == $module::SPEC.ns3 {
-                return Some($module::new(cx).into());
+                let control: Control = $module::new(cx).into();
+                return Some(control.hearing(hears!($($hears)?)));
             })*
             None
         }
+    };
+}
+
+macro_rules! hears {
+    () => {
+        Hears::NOTHING
+    };
+    ($hears:expr) => {
+        $hears
     };
 }
 

@@ -5,7 +5,6 @@ use proptest::prelude::*;
 use super::SPECS;
 use super::driver::{Driver, MSS};
 use crate::base::time::{Rate, Time};
-use crate::host::tcp::control::Control;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -61,7 +60,7 @@ fn ack(d: &mut Driver, segments: u32) {
     d.tcb.rcv_timestamp_echo = now_ms.saturating_sub(d.rtt.ms() as u32);
     d.tcb.rcv_timestamp = now_ms;
     d.ack(segments);
-    if matches!(d.control, Control::Rate(_)) {
+    if d.control.is_rate_control() {
         let in_flight = d.tcb.cwnd / 2;
         d.rate_ack(Rate(10_000_000), segments * MSS, in_flight);
     }

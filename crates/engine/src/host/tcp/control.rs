@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::rate::{RateConnection, RateSample};
+use super::rate::AckSample;
 use super::tcb::{CongState, Tcb};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::congestion_control_callbacks;
 
 /// What the socket tells an algorithm besides acknowledgements (Linux's `enum tcp_ca_event`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,70 +35,192 @@ pub struct EarlyAck {
     pub ece: bool,
 }
 
-/// A congestion control algorithm: what happened goes in, window and pacing rate come out through
-/// the [`Tcb`].  No clock and no socket of its own; `tcb.now` is the time of the call.
-///
-/// The calls, and the order in which they come, are those of Linux's `struct tcp_congestion_ops`
-/// and of ns-3's `TcpCongestionOps`.
-pub trait CongestionControl: fmt::Debug + Send {
-    /// The connection opens, at `tcb.now`: its sender is about to send the SYN, its receiver has just
-    /// accepted one.  Called before anything else; on a receiver once more if the connection is given
-    /// up before it is complete and the port takes another one.
-    fn init(&mut self, _tcb: &mut Tcb) {}
+/// Declares the trait, and what there is to know of its functions.
+macro_rules! declare {
+    ($(
+        $(#[doc = $doc:literal])*
+        fn $variant:ident $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*)
+            $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
+    )*) => {
+        /// A congestion control algorithm: what happened goes in, window and pacing rate come out through
+        /// the [`Tcb`].  No clock and no socket of its own; `tcb.now` is the time of the call.
+        ///
+        /// The calls, and the order in which they come, are those of Linux's `struct tcp_congestion_ops`
+        /// and of ns-3's `TcpCongestionOps`, and a few more.
+        pub trait CongestionControl: fmt::Debug + Send {
+            $(method! {
+                [$($doc)*] $name($tcb: $access $(, $arg: $type)*) [$($answer)?] [$($default)?]
+            })*
+        }
 
-    /// The new slow start threshold in bytes; called on entering Recovery, CWR or Loss.
-    fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32;
+        /// The functions of a [`CongestionControl`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub enum Callback {
+            $($variant,)*
+        }
 
-    /// Grow the window; called for each ACK that acknowledges new data in Open and Loss (ns-3's
-    /// `IncreaseWindow`), and not at all under rate control.
-    fn cong_avoid(&mut self, _tcb: &mut Tcb, _segments_acked: u32) {}
+        impl Callback {
+            /// In the order of their numbers.
+            pub const ALL: &[Callback] = &[$(Callback::$variant,)*];
+            pub const DESCRIBED: &[Described] = &[$(Described {
+                name: stringify!($name),
+                doc: &[$($doc),*],
+                arguments: &[$((stringify!($arg), stringify!($type)),)*],
+                answer: described_answer!($($answer)?),
+                is_required: is_required!($($default)?),
+                out: described_answer!($($out)?),
+            },)*];
+        }
+    };
+}
 
-    /// An ACK has acknowledged `segments_acked` full segments.  `rtt` is the smoothed RTT, as ns-3 hands it over
-    /// (Linux: the sample of this ACK); `tcb.last_rtt` is the last sample.
-    fn pkts_acked(&mut self, _tcb: &mut Tcb, _segments_acked: u32, _rtt: Time) {}
+macro_rules! method {
+    ([$($doc:literal)*] $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*) [$answer:ty] []) => {
+        $(#[doc = $doc])*
+        fn $name(&mut self, $tcb: block!($access), $($arg: $type),*) -> $answer;
+    };
+    ([$($doc:literal)*] $name:ident($tcb:ident: $access:tt $(, $arg:ident: $type:ty)*) [$($answer:ty)?] [$default:expr]) => {
+        $(#[doc = $doc])*
+        #[allow(unused_variables, reason = "by default little is done with them")]
+        fn $name(&mut self, $tcb: block!($access), $($arg: $type),*) $(-> $answer)? {
+            $default
+        }
+    };
+}
 
-    /// The state machine is about to enter `state`; `tcb.cong_state` is still the old one.
-    fn set_state(&mut self, _tcb: &mut Tcb, _state: CongState) {}
+macro_rules! block {
+    (mut) => {
+        &mut Tcb
+    };
+    (ref) => {
+        &Tcb
+    };
+}
 
-    fn cwnd_event(&mut self, _tcb: &mut Tcb, _event: CaEvent) -> Option<EarlyAck> {
+macro_rules! described_answer {
+    () => {
         None
+    };
+    ($answer:ty) => {
+        Some(stringify!($answer))
+    };
+}
+
+macro_rules! is_required {
+    () => {
+        true
+    };
+    ($default:expr) => {
+        false
+    };
+}
+
+congestion_control_callbacks!(declare);
+
+/// A function of an algorithm, for whoever writes of it; types are Rust's.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    pub name: &'static str,
+    /// Its documentation, line by line.
+    pub doc: &'static [&'static str],
+    /// Names and types, but for the connection's.
+    pub arguments: &'static [(&'static str, &'static str)],
+    pub answer: Option<&'static str>,
+    pub is_required: bool,
+    /// In C: the name of the further argument for the answer.
+    pub out: Option<&'static str>,
+}
+
+/// The functions that an algorithm wants called, of those that are not asked of every one: a call for nothing on
+/// each segment costs time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hears(u32);
+
+impl Hears {
+    pub const ALL: Hears = Hears(u32::MAX);
+    pub const NOTHING: Hears = Hears(0);
+
+    #[must_use]
+    pub const fn and(self, callback: Callback) -> Hears {
+        Hears(self.0 | 1 << callback as u8)
+    }
+
+    #[inline(always)]
+    pub const fn has(self, callback: Callback) -> bool {
+        self.0 & 1 << callback as u8 != 0
+    }
+
+    /// A bit for each function, as in `ccperf.h`.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub const fn of_bits(bits: u32) -> Hears {
+        Hears(bits)
     }
 }
 
-/// An algorithm that sets window and pacing rate itself, from delivery rate samples (Linux's and
-/// ns-3's `cong_control`).
-pub trait RateControl: CongestionControl {
-    /// An ACK has arrived and has been accounted for.
-    fn cong_control(&mut self, tcb: &mut Tcb, connection: &RateConnection, sample: &RateSample);
+/// Who manages the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manages {
+    /// The socket: the algorithm says how far it grows and shrinks, loss recovery how it gets there.
+    Window,
+    /// The algorithm alone.
+    Rate,
 }
 
-/// An algorithm, by who manages the window.
+/// An algorithm, with what it is for.
 #[derive(Debug)]
-pub enum Control {
-    /// The socket: the algorithm says how far it grows and shrinks, loss recovery how it gets there.
-    Window(Box<dyn CongestionControl>),
-    /// The algorithm alone.
-    Rate(Box<dyn RateControl>),
+pub struct Control {
+    algorithm: Box<dyn CongestionControl>,
+    manages: Manages,
+    hears: Hears,
 }
 
 impl Control {
-    pub fn rate(algorithm: impl RateControl + 'static) -> Control {
-        Control::Rate(Box::new(algorithm))
+    /// Of an algorithm that sets window and pacing rate itself, in `cong_control`.
+    pub fn rate(algorithm: impl CongestionControl + 'static) -> Control {
+        Control { manages: Manages::Rate, ..Control::from(algorithm) }
     }
 
-    /// What both kinds are asked.
+    /// The same that hears of these only, besides what is asked of every algorithm.
+    #[must_use]
+    pub fn hearing(self, hears: Hears) -> Control {
+        Control { hears, ..self }
+    }
+
     #[inline]
     pub fn algorithm(&mut self) -> &mut dyn CongestionControl {
-        match self {
-            Control::Window(algorithm) => &mut **algorithm,
-            Control::Rate(algorithm) => &mut **algorithm,
-        }
+        &mut *self.algorithm
+    }
+
+    /// Whether the algorithm alone has the window.
+    #[inline]
+    pub fn is_rate_control(&self) -> bool {
+        self.manages == Manages::Rate
+    }
+
+    #[inline]
+    pub fn hears(&self, callback: Callback) -> bool {
+        self.hears.has(callback)
+    }
+
+    /// What it hears of; the bit of `cong_control` is set if the algorithm alone has the window.
+    pub fn heard(&self) -> Hears {
+        let without = Hears(self.hears.0 & !(1 << Callback::CongControl as u8));
+        if self.is_rate_control() { without.and(Callback::CongControl) } else { without }
+    }
+
+    /// Whether it wants a sample with each ACK.
+    pub fn wants_samples(&self) -> bool {
+        self.is_rate_control() || self.hears(Callback::OnAck)
     }
 }
 
-/// Most algorithms control a window.
+/// Most algorithms control a window.  It hears of everything.
 impl<C: CongestionControl + 'static> From<C> for Control {
     fn from(algorithm: C) -> Control {
-        Control::Window(Box::new(algorithm))
+        Control { algorithm: Box::new(algorithm), manages: Manages::Window, hears: Hears::ALL }
     }
 }

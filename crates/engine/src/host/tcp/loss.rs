@@ -52,6 +52,8 @@ pub enum Finding {
     /// A segment is to be sent that makes the peer say what has come (RFC 8985 section 7.3): one of new data, or the
     /// last one again.
     Probe,
+    /// What was marked lost had only been late: the last reduction of the window is undone.
+    Spurious,
 }
 
 /// Has state of its own; reads and sets the marks of the scoreboard.  What a detection does not implement, it does

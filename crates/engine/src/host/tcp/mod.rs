@@ -8,6 +8,7 @@
 mod acks;
 #[cfg(test)]
 mod bench;
+mod callbacks;
 mod config;
 pub mod control;
 mod loss;

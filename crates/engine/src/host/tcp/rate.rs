@@ -10,6 +10,8 @@ use crate::base::time::{Rate, Time};
 pub struct RateConnection {
     /// Bytes delivered so far.
     pub delivered: u64,
+    /// Bytes found lost so far; what is retransmitted and lost again counts again.
+    pub lost: u64,
     /// When the last of them were.
     pub delivered_time: Time,
     /// When the segment that was delivered last had been sent.
@@ -49,6 +51,29 @@ pub struct RateSample {
     pub prior_in_flight: u32,
     /// Bytes that this ACK has newly acknowledged or SACKed.
     pub acked_sacked: u32,
+    /// Bytes found lost since the ACK before.
+    pub newly_lost: u32,
+    /// From the departure to the acknowledgement of the segment that was sent last among those that this ACK has
+    /// newly acknowledged or SACKed.  None if one of them was retransmitted: the ACK may be the original's (Karn's
+    /// algorithm, RFC 6298 section 3).
+    pub rtt: Option<Time>,
+}
+
+/// A sample under construction.
+#[derive(Clone, Debug)]
+struct Sampling {
+    sample: RateSample,
+    /// See [`RateSample::rtt`]; `Time::MAX` without a segment.
+    rtt: Time,
+    /// One of the segments was retransmitted.
+    is_ambiguous: bool,
+}
+
+/// What one ACK says, as an algorithm is told it (Linux's `ack_sample` and `rate_sample`).
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample<'a> {
+    pub connection: &'a RateConnection,
+    pub rate: &'a RateSample,
 }
 
 /// What a segment remembers of the connection when it was sent last.
@@ -61,6 +86,8 @@ pub struct SentRate {
     /// [`RateConnection::first_sent_time`] then.
     pub first_sent: Time,
     pub app_limited: bool,
+    /// It had been sent before.
+    pub is_retransmission: bool,
 }
 
 impl Default for SentRate {
@@ -70,6 +97,7 @@ impl Default for SentRate {
             delivered_time: Time::MAX,
             first_sent: Time::MAX,
             app_limited: false,
+            is_retransmission: false,
         }
     }
 }
@@ -86,18 +114,33 @@ pub struct Pipe {
     pub segment_size: u32,
 }
 
+/// An ACK that has been taken in; all in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// Newly acknowledged or SACKed.
+    pub delivered: u32,
+    /// By how much it changed what counts as lost.
+    pub lost_change: u32,
+    /// Found lost so far.
+    pub lost: u64,
+    /// In flight before it.
+    pub prior_in_flight: u32,
+}
+
 /// Keeps the connection's counters and the sample under construction.
 #[derive(Clone, Debug, Default)]
 pub struct RateEstimator {
     connection: RateConnection,
     /// None: nobody asks for samples; what is delivered is counted, and no more.
-    sample: Option<Box<RateSample>>,
+    sample: Option<Box<Sampling>>,
 }
 
 impl RateEstimator {
     /// With samples, which only rate control needs.
     pub fn sampling() -> RateEstimator {
-        RateEstimator { sample: Some(Box::default()), ..RateEstimator::default() }
+        let sample =
+            Sampling { sample: RateSample::default(), rtt: Time::MAX, is_ambiguous: false };
+        RateEstimator { sample: Some(Box::new(sample)), ..RateEstimator::default() }
     }
 
     pub fn delivered(&self) -> u64 {
@@ -116,6 +159,7 @@ impl RateEstimator {
             delivered_time: self.connection.delivered_time,
             first_sent: self.connection.first_sent_time,
             app_limited: self.connection.app_limited != 0,
+            is_retransmission: false,
         }
     }
 
@@ -126,8 +170,10 @@ impl RateEstimator {
             return;
         }
         self.connection.delivered += u64::from(bytes);
-        if let Some(sample) = &mut self.sample {
-            sample.measure(&mut self.connection, now, last_sent, sent);
+        if let Some(sampling) = &mut self.sample {
+            sampling.rtt = sampling.rtt.min(now - last_sent);
+            sampling.is_ambiguous |= sent.is_retransmission;
+            sampling.sample.measure(&mut self.connection, now, last_sent, sent);
         }
         sent.delivered_time = Time::MAX;
     }
@@ -148,22 +194,20 @@ impl RateEstimator {
         }
     }
 
-    /// What is known after one ACK, and its sample: it delivered `delivered` bytes and marked `lost` bytes.  None, if
-    /// nobody asks for samples.
-    pub fn sample(
-        &mut self,
-        delivered: u32,
-        lost: u32,
-        prior_in_flight: u32,
-        min_rtt: Time,
-    ) -> Option<(&RateConnection, &RateSample)> {
+    /// What is known after one ACK, and its sample.  None, if nobody asks for samples.
+    pub fn sample(&mut self, ack: Taken, min_rtt: Time) -> Option<AckSample<'_>> {
         let RateEstimator { connection, sample } = self;
-        let sample = sample.as_deref_mut()?;
-        sample.acked_sacked = delivered;
-        sample.bytes_loss = lost;
-        sample.prior_in_flight = prior_in_flight;
+        let Sampling { sample, rtt, is_ambiguous } = sample.as_deref_mut()?;
+        let measured = std::mem::replace(rtt, Time::MAX);
+        let is_clear = !std::mem::take(is_ambiguous);
+        sample.rtt = (is_clear && measured != Time::MAX).then_some(measured);
+        sample.acked_sacked = ack.delivered;
+        sample.bytes_loss = ack.lost_change;
+        sample.prior_in_flight = ack.prior_in_flight;
+        sample.newly_lost = (ack.lost - connection.lost) as u32;
+        connection.lost = ack.lost;
         sample.finish(connection, min_rtt);
-        Some((connection, sample))
+        Some(AckSample { connection, rate: sample })
     }
 }
 
@@ -234,7 +278,8 @@ mod tests {
     /// An ACK of one segment.
     fn ack(rate: &mut RateEstimator, now: Time, last_sent: Time, mut sent: SentRate) -> RateSample {
         rate.on_delivered(now, MSS, last_sent, &mut sent);
-        *rate.sample(MSS, 0, MSS, MIN_RTT).unwrap().1
+        let taken = Taken { delivered: MSS, lost_change: 0, lost: 0, prior_in_flight: MSS };
+        *rate.sample(taken, MIN_RTT).unwrap().rate
     }
 
     #[test]
@@ -260,6 +305,38 @@ mod tests {
         assert_eq!((again.delivered, again.interval), (-1, Time::ZERO));
         let second = rate.on_sent(at(26), 0);
         assert_eq!(ack(&mut rate, at(46), at(26), second).interval, at(20));
+    }
+
+    #[test]
+    fn the_round_trip_is_of_the_segment_that_left_last() {
+        let mut rate = RateEstimator::sampling();
+        let mut first = rate.on_sent(at(1), 0);
+        let second = rate.on_sent(at(3), MSS);
+        rate.on_delivered(at(25), MSS, at(1), &mut first);
+        assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, Some(at(22)));
+        let third = rate.on_sent(at(30), 0);
+        assert_eq!(ack(&mut rate, at(51), at(30), third).rtt, Some(at(21)));
+    }
+
+    #[test]
+    fn a_retransmission_leaves_the_ack_without_a_round_trip() {
+        let mut rate = RateEstimator::sampling();
+        let mut again = SentRate { is_retransmission: true, ..rate.on_sent(at(1), 0) };
+        let second = rate.on_sent(at(3), MSS);
+        rate.on_delivered(at(25), MSS, at(1), &mut again);
+        assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, None);
+        let nothing = Taken { delivered: 0, lost_change: 0, lost: 0, prior_in_flight: 0 };
+        assert_eq!(rate.sample(nothing, MIN_RTT).unwrap().rate.rtt, None);
+    }
+
+    #[test]
+    fn what_was_found_lost_counts_once() {
+        let mut rate = RateEstimator::sampling();
+        let mut lost = |lost| {
+            let taken = Taken { delivered: 0, lost_change: 0, lost, prior_in_flight: 0 };
+            rate.sample(taken, MIN_RTT).unwrap().rate.newly_lost
+        };
+        assert_eq!([lost(2_000), lost(2_000), lost(5_000)], [2_000, 0, 3_000]);
     }
 
     /// The phase covers all that is in flight when it begins, and ends with the first ACK beyond.

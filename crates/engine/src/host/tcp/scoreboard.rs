@@ -91,6 +91,8 @@ pub struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
+    /// Bytes ever marked lost.
+    found_lost: u64,
     /// Start of the highest SACKed segment (ns-3: zero if there is none).
     highest_sack: Option<Seq>,
     sack_seen: bool,
@@ -120,6 +122,7 @@ impl Scoreboard {
             sacked_out: 0,
             lost_out: 0,
             retrans_out: 0,
+            found_lost: 0,
             highest_sack: None,
             sack_seen: false,
             lost_below: Seq(0),
@@ -152,6 +155,12 @@ impl Scoreboard {
 
     pub fn retrans_out(&self) -> u32 {
         self.retrans_out
+    }
+
+    /// Bytes found lost so far; what is retransmitted and lost again counts again.
+    #[inline]
+    pub fn found_lost(&self) -> u64 {
+        self.found_lost
     }
 
     /// FlightSize of RFC 5681, in full segments.
@@ -409,6 +418,9 @@ impl Scoreboard {
             self.forget_seen();
         }
         let front = &mut self.sent[0];
+        if front.retransmitted || !front.lost {
+            self.found_lost += u64::from(front.len);
+        }
         if front.retransmitted {
             front.retransmitted = false;
             self.retrans_out -= front.len;
@@ -452,16 +464,28 @@ impl Scoreboard {
             self.reset_reno_sack();
         }
         for segment in &mut self.sent {
-            segment.retransmitted = false;
             if !segment.sacked {
+                if segment.retransmitted || !segment.lost {
+                    self.found_lost += u64::from(segment.len);
+                }
                 segment.lost = true;
             }
+            segment.retransmitted = false;
             if segment.lost {
                 self.lost_out += segment.len;
             }
         }
         self.cursor = 0;
         self.lost_below = self.head + self.sent_size;
+    }
+
+    /// What was marked lost is on its way after all.
+    pub fn unmark_lost(&mut self) {
+        for segment in &mut self.sent {
+            segment.lost = false;
+        }
+        self.lost_out = 0;
+        self.lost_below = self.head;
     }
 
     /// Start of the first segment that is neither SACKed nor retransmitted, if it lies below the highest
@@ -598,6 +622,7 @@ impl Scoreboard {
             if !segment.sacked && !segment.lost {
                 segment.lost = true;
                 self.lost_out += segment.len;
+                self.found_lost += u64::from(segment.len);
             }
         }
         self.lost_below = reached;

@@ -4,14 +4,16 @@
 //! section 2).  ns-3 departs from RFC 6675 in a way that shows in the packets, and is kept: duplicate
 //! ACKs in CWR are counted but start no fast retransmit until CWR has ended.
 
+use super::parts::PriorWindow;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::loss::{Disorder, Finding, LossDetection};
 use crate::host::tcp::profile::Profile;
+use crate::host::tcp::rate::Taken;
 use crate::host::tcp::recovery::AckKind;
 use crate::host::tcp::scoreboard::Rule3;
-use crate::host::tcp::tcb::{CongState, EcnState};
+use crate::host::tcp::tcb::{CongState, EcnState, Tcb};
 use crate::packet::{Flags, Packet};
 
 /// What one ACK brought.
@@ -131,17 +133,14 @@ impl<P: Profile> Socket<P> {
         self.send_pending(env);
     }
 
-    /// Under rate control an ACK ends with a sample: `delivered` bytes are newly acknowledged or SACKed, and
-    /// of `lost` bytes more or fewer than before it is thought that they are lost.
+    /// An ACK ends with a sample, if the algorithm wants one: `delivered` bytes are newly acknowledged or SACKed, and
+    /// of `lost_change` bytes more or fewer than before it is thought that they are lost.
     #[inline]
-    pub(super) fn sample_rate(&mut self, delivered: u32, lost: u32, prior_in_flight: u32) {
-        if let Some(algorithm) = self.congestion.rate_control() {
-            let (rate, min_rtt) = (&mut self.sending.rate, self.tcb.min_rtt);
-            if let Some((connection, sample)) =
-                rate.sample(delivered, lost, prior_in_flight, min_rtt)
-            {
-                algorithm.cong_control(&mut self.tcb, connection, sample);
-            }
+    pub(super) fn sample_rate(&mut self, delivered: u32, lost_change: u32, prior_in_flight: u32) {
+        let lost = self.sending.scoreboard.found_lost();
+        let taken = Taken { delivered, lost_change, lost, prior_in_flight };
+        if let Some(sample) = self.sending.rate.sample(taken, self.tcb.min_rtt) {
+            self.congestion.sample(&mut self.tcb, sample);
         }
     }
 
@@ -259,6 +258,7 @@ impl<P: Profile> Socket<P> {
             Finding::Nothing => {}
             Finding::Lost => self.on_loss_found(delivered, env),
             Finding::Probe => self.probe_for_losses(env),
+            Finding::Spurious => self.undo(env),
         }
     }
 
@@ -284,8 +284,36 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// An episode is about to reduce the window, unless one has already.
+    pub(super) fn remember_window(&mut self) {
+        if !matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
+            let Tcb { cwnd, ssthresh, .. } = self.tcb;
+            self.sending.prior = PriorWindow { cwnd, ssthresh };
+        }
+    }
+
+    /// The episode was for nothing: window and threshold become what they were (RFC 5682, RFC 3708, RFC 4015; Linux's
+    /// `tcp_undo_cwnd_reduction`).
+    #[cold]
+    fn undo<E: Environment>(&mut self, env: &mut E) {
+        if !matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
+            return;
+        }
+        let PriorWindow { cwnd, ssthresh } = self.sending.prior;
+        self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
+        self.tcb.ssthresh = self.tcb.ssthresh.max(ssthresh);
+        self.sending.scoreboard.unmark_lost();
+        self.sending.dup_acks = 0;
+        self.sending.is_recover_active = false;
+        self.sending.is_first_partial_ack = true;
+        self.enter_open();
+        self.bytes_in_flight();
+        self.send_pending(env);
+    }
+
     /// RFC 6675 section 5, step (4): fast retransmit.
     fn enter_recovery<E: Environment>(&mut self, delivered: u32, env: &mut E) {
+        self.remember_window();
         self.detect(|loss, flight| loss.on_recovery(flight));
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;

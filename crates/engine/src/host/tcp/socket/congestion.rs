@@ -1,11 +1,11 @@
 //! Who moves the congestion window: the algorithm together with loss recovery, or the algorithm alone.
 
-use crate::host::tcp::control::{CaEvent, CongestionControl, Control, RateControl};
-use crate::host::tcp::rate::RateEstimator;
+use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control};
+use crate::host::tcp::rate::{AckSample, RateEstimator};
 use crate::host::tcp::recovery::{AckKind, Recovery};
 use crate::host::tcp::tcb::Tcb;
 
-/// Under rate control all of this leaves the window alone, but for [`Self::rate_control`].
+/// Under rate control all of this leaves the window alone, but for [`Self::sample`].
 #[derive(Debug)]
 pub(super) struct Congestion {
     control: Control,
@@ -19,9 +19,10 @@ impl Congestion {
 
     /// What the algorithm needs to know of the delivery rate.
     pub(super) fn rate_estimator(&self) -> RateEstimator {
-        match self.control {
-            Control::Window(_) => RateEstimator::default(),
-            Control::Rate(_) => RateEstimator::sampling(),
+        if self.control.wants_samples() {
+            RateEstimator::sampling()
+        } else {
+            RateEstimator::default()
         }
     }
 
@@ -34,21 +35,21 @@ impl Congestion {
     /// `segments` of new data are acknowledged in Open or Loss.
     #[inline]
     pub(super) fn grow(&mut self, tcb: &mut Tcb, segments: u32) {
-        if let Control::Window(algorithm) = &mut self.control {
-            algorithm.cong_avoid(tcb, segments);
+        if !self.is_rate_control() {
+            self.algorithm().cong_avoid(tcb, segments);
         }
     }
 
     /// An episode of Recovery or CWR begins; see [`Recovery::enter`].
     pub(super) fn enter(&mut self, tcb: &mut Tcb, unacked_bytes: u32, delivered_bytes: u32) {
-        if let Control::Window(_) = self.control {
+        if !self.is_rate_control() {
             self.recovery.enter(tcb, unacked_bytes, delivered_bytes);
         }
     }
 
     /// An ACK in an episode; see [`Recovery::on_ack`].
     pub(super) fn on_ack(&mut self, tcb: &mut Tcb, delivered_bytes: u32, kind: AckKind) {
-        if let Control::Window(_) = self.control {
+        if !self.is_rate_control() {
             self.recovery.on_ack(tcb, delivered_bytes, kind);
         }
     }
@@ -60,24 +61,31 @@ impl Congestion {
 
     /// The window that CWR aimed for is reached.
     pub(super) fn complete_cwr(&mut self, tcb: &mut Tcb) {
-        if let Control::Window(algorithm) = &mut self.control {
+        if !self.is_rate_control() {
             tcb.cwnd = tcb.ssthresh;
-            algorithm.cwnd_event(tcb, CaEvent::CompleteCwr);
+            self.algorithm().cwnd_event(tcb, CaEvent::CompleteCwr);
         }
     }
 
-    /// The algorithm that wants a sample of the delivery rate with each ACK, if it does.
+    #[inline(always)]
+    pub(super) fn hears(&self, callback: Callback) -> bool {
+        self.control.hears(callback)
+    }
+
+    /// An ACK has been accounted for, and this is its sample.
     #[inline]
-    pub(super) fn rate_control(&mut self) -> Option<&mut dyn RateControl> {
-        match &mut self.control {
-            Control::Window(_) => None,
-            Control::Rate(algorithm) => Some(&mut **algorithm),
+    pub(super) fn sample(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
+        if self.hears(Callback::OnAck) && sample.rate.acked_sacked > 0 {
+            self.algorithm().on_ack(tcb, sample);
+        }
+        if self.is_rate_control() {
+            self.algorithm().cong_control(tcb, sample);
         }
     }
 
-    /// Whether the algorithm sets the pacing rate itself.
+    /// Whether the algorithm alone has window and pacing rate.
     #[inline]
     pub(super) fn is_rate_control(&self) -> bool {
-        matches!(self.control, Control::Rate(_))
+        self.control.is_rate_control()
     }
 }

@@ -14,11 +14,12 @@ mod timers;
 use std::sync::Arc;
 
 use super::config::Config;
-use super::control::Control;
-use super::loss::Flight;
+use super::control::{Callback, Control};
+use super::loss::{Flight, LossDetection};
 use super::profile::{Ns3, Profile};
 use super::recovery::Recovery;
 use super::tcb::{CongState, EcnState, Tcb};
+use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::packet::{Flags, Packet, SackBlock, SackBlocks};
 use congestion::Congestion;
@@ -266,12 +267,40 @@ impl<P: Profile> Socket<P> {
         self.tcb.cong_state = state;
     }
 
-    /// Asks loss detection.
+    /// Asks loss detection, and passes on what it has found lost.
     #[inline(always)]
     fn detect<R>(&mut self, call: impl FnOnce(&mut P::Loss, Flight<'_>) -> R) -> R {
+        let answer = self.ask(call);
+        if self.congestion.hears(Callback::OnLoss) {
+            self.tell_losses();
+        }
+        answer
+    }
+
+    #[inline(always)]
+    fn ask<R>(&mut self, call: impl FnOnce(&mut P::Loss, Flight<'_>) -> R) -> R {
         let Sending { loss, scoreboard, .. } = &mut self.sending;
         let (feedback, rto) = (self.agreed.feedback(), self.round_trips.rto);
         call(loss, Flight { tcb: &self.tcb, scoreboard, feedback, rto })
+    }
+
+    #[cold]
+    fn tell_losses(&mut self) {
+        let lost = self.sending.scoreboard.found_lost();
+        let bytes = (lost - std::mem::replace(&mut self.sending.told_lost, lost)) as u32;
+        if bytes > 0 {
+            self.bytes_in_flight();
+            self.congestion.algorithm().on_loss(&mut self.tcb, bytes);
+        }
+    }
+
+    /// A segment has left: loss detection and the algorithm are told.
+    #[inline(always)]
+    fn note_departure(&mut self, seq: Seq, len: u32, is_retransmission: bool) {
+        self.ask(|loss, flight| loss.on_sent(flight, seq, len));
+        if self.congestion.hears(Callback::OnSent) {
+            self.congestion.algorithm().on_sent(&mut self.tcb, len, is_retransmission);
+        }
     }
 
     /// Evaluates the pipe and publishes it.

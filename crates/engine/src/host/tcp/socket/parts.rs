@@ -30,6 +30,10 @@ pub(super) struct Sending<P: Profile> {
     pub is_first_partial_ack: bool,
     /// Bytes acknowledged that do not make a segment yet.
     pub acked_remainder: u32,
+    /// Bytes that the algorithm has been told are lost.
+    pub told_lost: u64,
+    /// Before the last loss, in bytes.
+    pub prior: PriorWindow,
     /// The peer's window, in bytes.
     pub window: u32,
     pub highest_ack: Seq,
@@ -40,6 +44,13 @@ pub(super) struct Sending<P: Profile> {
     pub close_on_empty: bool,
     pub connected: bool,
     pub pacing: P::Pacing,
+}
+
+/// What a loss has reduced, should it turn out to be none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct PriorWindow {
+    pub cwnd: u32,
+    pub ssthresh: u32,
 }
 
 /// The two that follow what is delivered.
@@ -70,6 +81,8 @@ impl<P: Profile> Sending<P> {
             is_recover_active: false,
             is_first_partial_ack: true,
             acked_remainder: 0,
+            told_lost: 0,
+            prior: PriorWindow::default(),
             window: 0,
             highest_ack: Seq(0),
             window_seq: Seq(0),

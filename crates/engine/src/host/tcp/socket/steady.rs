@@ -183,7 +183,7 @@ impl<P: Profile> Socket<P> {
         self.round_trips.on_sent(seq, size, now);
         self.tcb.next_tx_seq = seq + size;
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + size);
-        self.detect(|loss, flight| loss.on_sent(flight, seq, size));
+        self.note_departure(seq, size, false);
     }
 }
 

@@ -56,6 +56,7 @@ impl<P: Profile> Socket<P> {
         }
         self.sending.retries_left -= 1;
 
+        self.remember_window();
         let in_flight = self.bytes_in_flight();
         self.sending.dup_acks = 0;
         let is_repeated = self.tcb.cong_state == CongState::Loss
