@@ -38,8 +38,9 @@ net.qdisc           : base.attributes base.math base.rng base.time base.units pa
                       packet.flow_monitor packet.trace packet.verdict
 host.departures     : base.time
 host.tcp            : base.attributes base.cpp base.ring base.seq base.time host.departures packet
-host.congestion     : base.attributes base.cpp base.math base.rng base.seq base.time host.tcp
-                      packet
+host.slow_start     : base.seq base.time host.tcp
+host.congestion     : base.attributes base.cpp base.math base.rng base.seq base.time
+                      host.slow_start host.tcp packet
 host.recovery       : base.attributes base.cpp host.tcp
 base.error          : base.time
 host.user           : base.error host.tcp lowered net.qdisc net.routing
@@ -56,8 +57,14 @@ run.recorder        : base.error base.time host.hosts host.tcp lowered net.netwo
                       packet.flow_monitor packet.path_monitor packet.verdict run.recording
 host.outside        : base.error host.application host.departures host.hosts lowered net.network
 run.build           : base.attributes base.error base.event base.rng base.time host.application
+<<<<<<< HEAD
                       host.congestion host.hosts host.outside host.recovery host.tcp host.user
                       lowered net.network net.qdisc net.routing packet packet.capture packet.trace
+=======
+                      host.congestion host.hosts host.recovery host.slow_start host.tcp
+                      host.user lowered
+                      net.network net.qdisc net.routing packet packet.capture packet.trace
+>>>>>>> 6d9fb54 (Make slow start a part: the standard one, HyStart and HyStart++)
 run.schedule        : base.event base.time lowered
 run.openings        : base.event
 run.simulate        : base.error base.event base.time host.hosts host.outside host.user lowered

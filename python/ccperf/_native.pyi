@@ -240,7 +240,7 @@ class RateSample:
         """Bytes that this ACK has newly acknowledged or SACKed."""
     @property
     def newly_lost(self) -> int:
-        """Bytes found lost since the ACK before; what is retransmitted and lost again counts again."""
+        """Bytes found lost since the ACK before; what is lost again counts again."""
     @property
     def delivery_rate_bps(self) -> int:
         """`delivered` over `interval_ns`; of an earlier sample, if this one is limited by the

@@ -358,7 +358,7 @@ def test_socket_attributes_are_those_of_ns3() -> None:
     params = json.loads(_native.registry())["socket"]["params"]
     assert {param["ns3"] for param in params if not param["is_own"]} == theirs - objects
     own = {param["ns3"] for param in params if param["is_own"]}
-    assert own == {"Profile", "ReorderingTolerance", "ResequencingTimeout"}
+    assert own == {"Profile", "ReorderingTolerance", "ResequencingTimeout", "SlowStart"}
 
 
 def test_a_scenario_is_read_by_the_engine_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ impl Replay {
         let argument = |i: usize| self.value(arguments[i], 0);
         match call {
             "tcb" => arguments.iter().for_each(|field| self.set_field(field)),
-            "init" => self.control.algorithm().init(&mut self.tcb),
+            "init" => self.control.init(&mut self.tcb),
             "ssthresh" => {
                 let in_flight = argument(0) as u32;
                 self.last_result = self.control.algorithm().ssthresh(&self.tcb, in_flight);
@@ -112,15 +112,15 @@ impl Replay {
             }
             "cong_avoid" => {
                 let segments = argument(0) as u32;
-                self.control.algorithm().cong_avoid(&mut self.tcb, segments);
+                self.control.grow(&mut self.tcb, segments);
             }
             "pkts_acked" => {
                 let (segments, rtt) = (argument(0) as u32, Time(argument(1)));
-                self.control.algorithm().pkts_acked(&mut self.tcb, segments, rtt);
+                self.control.pkts_acked(&mut self.tcb, segments, rtt);
             }
             "set_state" => {
                 let state = state(argument(0));
-                self.control.algorithm().set_state(&mut self.tcb, state);
+                self.control.set_state(&mut self.tcb, state);
                 self.tcb.cong_state = state;
             }
             "cwnd_event" => {

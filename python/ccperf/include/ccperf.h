@@ -170,7 +170,7 @@ typedef struct ccperf_rate_sample {
     int64_t rtt_ns;
     /* Bytes that this ACK has newly acknowledged or SACKed. */
     int64_t acked_sacked;
-    /* Bytes found lost since the ACK before; what is retransmitted and lost again counts again. */
+    /* Bytes found lost since the ACK before; what is lost again counts again. */
     int64_t newly_lost;
     /* `delivered` over `interval_ns`; of an earlier sample, if this one is limited by the
      * application and lower. */

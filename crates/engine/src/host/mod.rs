@@ -6,5 +6,6 @@ pub mod departures;
 pub mod hosts;
 pub mod outside;
 pub mod recovery;
+pub mod slow_start;
 pub mod tcp;
 pub mod user;

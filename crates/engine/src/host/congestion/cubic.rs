@@ -20,12 +20,12 @@
 //! estimate but keeps W_max; ssthresh uses cwnd, not the FlightSize.
 
 use super::BuildContext;
-use super::hystart::HyStart;
 use crate::base::attributes::{Kind, Param, Spec, U8, U32};
 use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::{Time, seconds};
-use crate::host::tcp::control::CongestionControl;
+use crate::host::slow_start::{HyStart, Settings};
+use crate::host::tcp::control::{CongestionControl, Control};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -137,7 +137,6 @@ pub struct Cubic {
     c: f64,
     cubic_delta: i64,
     cnt_clamp: u32,
-    hystart: HyStart,
     /// Segments acknowledged towards the next segment of growth.
     acked: u32,
     /// W_max in segments; 0 before the first loss.
@@ -156,7 +155,23 @@ pub struct Cubic {
     reno_acked: u32,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> Cubic {
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    let a = &cx.attributes;
+    let detect = a.text("HyStartDetect");
+    let hystart = HyStart::new(Settings {
+        enabled: a.bool("HyStart"),
+        low_window: a.u32("HyStartLowWindow"),
+        watch_train: detect != "DELAY",
+        watch_delay: detect != "PACKET_TRAIN",
+        min_samples: a.u32("HyStartMinSamples"),
+        ack_delta: a.time("HyStartAckDelta").ns(),
+        delay_min: a.time("HyStartDelayMin").ns(),
+        delay_max: a.time("HyStartDelayMax").ns(),
+    });
+    Control::from(cubic(cx)).starting(hystart)
+}
+
+fn cubic(cx: &BuildContext<'_>) -> Cubic {
     let a = &cx.attributes;
     let beta = a.f64("Beta");
     let scaled = beta * 1024.0;
@@ -167,7 +182,6 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Cubic {
         c: a.f64("C"),
         cubic_delta: a.time("CubicDelta").ns(),
         cnt_clamp: a.u32("CntClamp"),
-        hystart: HyStart::new(a),
         acked: 0,
         w_max: 0,
         epoch_start: None,
@@ -225,6 +239,11 @@ impl Cubic {
         count.max(2)
     }
 
+    /// Right after recovery they still show the queue that caused the loss.
+    fn takes_samples(&self, tcb: &Tcb) -> bool {
+        self.epoch_start.is_none_or(|start| tcb.now.ns() - start >= self.cubic_delta)
+    }
+
     /// W(t) in segments.
     fn curve(&self, t: f64) -> u32 {
         let distance = if t < self.k { self.k - t } else { t - self.k };
@@ -245,10 +264,6 @@ impl Cubic {
 }
 
 impl CongestionControl for Cubic {
-    fn init(&mut self, tcb: &mut Tcb) {
-        self.hystart.start_round(tcb);
-    }
-
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
         let window = tcb.cwnd_segments();
         self.w_max = if window < self.w_max && self.fast_convergence {
@@ -265,11 +280,7 @@ impl CongestionControl for Cubic {
         if !tcb.is_cwnd_limited {
             return;
         }
-        if tcb.cwnd < tcb.ssthresh {
-            self.hystart.on_slow_start_ack(tcb);
-            let acked_bytes = segments_acked.wrapping_mul(tcb.segment_size);
-            tcb.cwnd = tcb.cwnd.wrapping_add(acked_bytes);
-        } else if segments_acked > 0 {
+        if segments_acked > 0 {
             self.acked = self.acked.wrapping_add(segments_acked);
             let count = self.acks_per_segment(tcb, segments_acked);
             if self.acked >= count {
@@ -280,24 +291,23 @@ impl CongestionControl for Cubic {
     }
 
     fn pkts_acked(&mut self, tcb: &mut Tcb, _segments_acked: u32, rtt: Time) {
-        // Right after recovery the samples still show the queue that caused the loss.
-        if self.epoch_start.is_some_and(|start| tcb.now.ns() - start < self.cubic_delta) {
-            return;
+        if self.takes_samples(tcb) {
+            let least = self.least_delay.map_or(rtt.ns(), |least| least.min(rtt.ns()));
+            self.least_delay = Some(least);
         }
-        let least = self.least_delay.map_or(rtt.ns(), |least| least.min(rtt.ns()));
-        self.least_delay = Some(least);
-        self.hystart.on_delay(tcb, rtt.ns(), least);
     }
 
-    fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
+    fn least_rtt(&self, tcb: &Tcb) -> Option<Time> {
+        self.least_delay.filter(|_| self.takes_samples(tcb)).map(|least| Time(least as u64))
+    }
+
+    fn set_state(&mut self, _tcb: &mut Tcb, state: CongState) {
         if state == CongState::Loss {
             self.origin = 0;
             self.k = 0.0;
             self.reno_acked = 0;
             self.reno_window = 0;
             self.least_delay = None;
-            self.hystart.forget_end();
-            self.hystart.start_round(tcb);
         }
     }
 }

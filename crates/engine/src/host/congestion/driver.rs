@@ -31,7 +31,7 @@ impl Driver {
             rtt: Time::from_ms(100),
             delivery: RateConnection::default(),
         };
-        driver.control.algorithm().init(&mut driver.tcb);
+        driver.control.init(&mut driver.tcb);
         driver.tcb.min_rtt = driver.rtt;
         driver.tcb.srtt = driver.rtt;
         driver.tcb.last_rtt = driver.rtt;
@@ -87,9 +87,9 @@ impl Driver {
         self.tcb.high_tx_mark = self.tcb.next_tx_seq;
         self.tcb.bytes_in_flight = self.tcb.cwnd;
         self.tcb.last_acked_sacked = bytes;
-        self.control.algorithm().pkts_acked(&mut self.tcb, segments, self.rtt);
+        self.control.pkts_acked(&mut self.tcb, segments, self.rtt);
         if !self.control.is_rate_control() {
-            self.control.algorithm().cong_avoid(&mut self.tcb, segments);
+            self.control.grow(&mut self.tcb, segments);
         }
     }
 
@@ -156,7 +156,7 @@ impl Driver {
     }
 
     pub fn state(&mut self, state: CongState) {
-        self.control.algorithm().set_state(&mut self.tcb, state);
+        self.control.set_state(&mut self.tcb, state);
         self.tcb.cong_state = state;
     }
 

@@ -70,11 +70,9 @@ impl CongestionControl for HighSpeed {
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        new_reno::grow_with(tcb, segments_acked, |tcb, left| {
-            let (a, _) = parameters(tcb.cwnd_segments());
-            self.acked = self.acked.wrapping_add(left.wrapping_mul(a));
-            new_reno::spend_acks(tcb, &mut self.acked);
-        });
+        let (a, _) = parameters(tcb.cwnd_segments());
+        self.acked = self.acked.wrapping_add(segments_acked.wrapping_mul(a));
+        new_reno::spend_acks(tcb, &mut self.acked);
     }
 }
 

@@ -15,7 +15,7 @@
 //! counts as a little); RTT_min / RTT_max has no bounds (the draft: 0.5 to 0.8) and is -1 if no RTT
 //! was sampled since the last event.
 
-use super::{BuildContext, new_reno};
+use super::BuildContext;
 use crate::base::attributes::{FRACTION, Kind, Param, REAL, Spec};
 use crate::base::cpp;
 use crate::base::time::{Time, seconds};
@@ -127,14 +127,12 @@ impl CongestionControl for Htcp {
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         let alpha = self.alpha;
-        new_reno::grow_with(tcb, segments_acked, |tcb, left| {
-            if left > 0 {
-                let product = f64::from(tcb.segment_size.wrapping_mul(tcb.segment_size));
-                let cwnd = f64::from(tcb.cwnd);
-                let adder = (product + cwnd * alpha) / cwnd;
-                tcb.cwnd = tcb.cwnd.wrapping_add(cpp::to_u32(adder.max(1.0)));
-            }
-        });
+        if segments_acked > 0 {
+            let product = f64::from(tcb.segment_size.wrapping_mul(tcb.segment_size));
+            let cwnd = f64::from(tcb.cwnd);
+            let adder = (product + cwnd * alpha) / cwnd;
+            tcb.cwnd = tcb.cwnd.wrapping_add(cpp::to_u32(adder.max(1.0)));
+        }
     }
 
     fn pkts_acked(&mut self, tcb: &mut Tcb, segments_acked: u32, rtt: Time) {

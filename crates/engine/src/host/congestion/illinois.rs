@@ -22,6 +22,7 @@ use crate::base::attributes::{Param, REAL, Spec, U32};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::slow_start::slow_start;
 use crate::host::tcp::control::CongestionControl;
 use crate::host::tcp::{CongState, Tcb};
 
@@ -209,7 +210,7 @@ impl CongestionControl for Illinois {
             self.start_round(tcb);
         }
         if tcb.cwnd < tcb.ssthresh {
-            new_reno::slow_start(tcb, segments_acked);
+            slow_start(tcb, segments_acked);
         } else {
             let earned = f64::from(segments_acked) * self.alpha;
             self.acked = cpp::to_u32(f64::from(self.acked) + earned);

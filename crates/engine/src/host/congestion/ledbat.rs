@@ -23,6 +23,7 @@ use super::{BuildContext, new_reno};
 use crate::base::attributes::{Kind, Param, REAL, Spec, U32};
 use crate::base::cpp;
 use crate::base::time::Time;
+use crate::host::slow_start::slow_start;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
 
@@ -188,7 +189,7 @@ impl CongestionControl for Ledbat {
             self.may_slow_start = true;
         }
         if self.slow_start && self.may_slow_start && tcb.cwnd <= tcb.ssthresh {
-            new_reno::slow_start(tcb, segments_acked);
+            slow_start(tcb, segments_acked);
         } else {
             self.may_slow_start = false;
             self.congestion_avoidance(tcb, segments_acked);

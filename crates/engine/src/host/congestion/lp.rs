@@ -81,11 +81,9 @@ impl CongestionControl for Lp {
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        new_reno::grow_with(tcb, segments_acked, |tcb, left| {
-            if !self.in_inference {
-                new_reno::congestion_avoidance(tcb, left);
-            }
-        });
+        if !self.in_inference {
+            new_reno::congestion_avoidance(tcb, segments_acked);
+        }
     }
 
     fn pkts_acked(&mut self, tcb: &mut Tcb, _segments_acked: u32, rtt: Time) {

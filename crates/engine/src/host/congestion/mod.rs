@@ -3,12 +3,12 @@
 mod aggregation;
 #[cfg(test)]
 mod driver;
-mod hystart;
 mod max_filter;
 #[cfg(test)]
 mod properties;
 
 use crate::base::attributes::{Attributes, Spec};
+use crate::host::slow_start::Standard;
 use crate::host::tcp::control::{Control, Hears};
 
 /// What an algorithm may read while it is built.
@@ -19,10 +19,11 @@ pub struct BuildContext<'a> {
     pub seed: u64,
 }
 
-/// Declares the modules of all algorithms and the table that everything else reads.  Those behind `hearing` want
-/// more calls than ns-3's classes have.
+/// Declares the modules of all algorithms and the table that everything else reads.  Those `starting` somehow leave
+/// slow start to that part, the others grow by themselves or bring one; those `hearing` something want more calls than
+/// ns-3's classes have.
 macro_rules! registry {
-    ($($module:ident $(hearing $hears:expr)?,)*) => {
+    ($($module:ident $(starting $start:ident)? $(hearing $hears:expr)?,)*) => {
         $(mod $module;)*
 
         /// Every algorithm, in the order in which they are listed to users.
@@ -32,6 +33,7 @@ macro_rules! registry {
         pub fn build(ns3: &str, cx: &BuildContext<'_>) -> Option<Control> {
             $(if ns3 == $module::SPEC.ns3 {
                 let control: Control = $module::new(cx).into();
+                $(let control = control.starting($start);)?
                 return Some(control.hearing(hears!($($hears)?)));
             })*
             None
@@ -49,22 +51,22 @@ macro_rules! hears {
 }
 
 registry! {
-    new_reno,
+    new_reno starting Standard,
     linux_reno,
     cubic,
     dctcp,
-    dctcp_reno,
+    dctcp_reno starting Standard,
     vegas,
     bbr,
     veno,
-    westwood,
-    htcp,
+    westwood starting Standard,
+    htcp starting Standard,
     hybla,
-    highspeed,
+    highspeed starting Standard,
     illinois,
-    scalable,
+    scalable starting Standard,
     yeah,
     bic,
     ledbat,
-    lp,
+    lp starting Standard,
 }

@@ -5,6 +5,7 @@ use super::BuildContext;
 use crate::base::attributes::Spec;
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
+use crate::host::slow_start::slow_start;
 use crate::host::tcp::control::CongestionControl;
 
 pub const SPEC: Spec = Spec {
@@ -28,7 +29,7 @@ impl CongestionControl for NewReno {
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        grow(tcb, segments_acked);
+        congestion_avoidance(tcb, segments_acked);
     }
 }
 
@@ -37,33 +38,16 @@ pub(super) fn half_of_flight(tcb: &Tcb, bytes_in_flight: u32) -> u32 {
     (2 * tcb.segment_size).max(bytes_in_flight / 2)
 }
 
-/// Slow start below ssthresh, congestion avoidance at or above it.
+/// For algorithms that are NewReno some of the time: slow start below ssthresh, congestion avoidance at or above it, for
+/// the segments that are left.
 pub(super) fn grow(tcb: &mut Tcb, segments_acked: u32) {
-    grow_with(tcb, segments_acked, congestion_avoidance);
-}
-
-/// [`grow`] with an algorithm's own congestion avoidance.
-///
-/// Slow start adds one segment per ACK, however many it covers, and counts one segment as used (RFC
-/// 5681 section 3.1 would allow min(N, SMSS)); the ACK that reaches ssthresh goes on in congestion
-/// avoidance with the segments left.
-pub(super) fn grow_with(tcb: &mut Tcb, segments_acked: u32, avoid: impl FnOnce(&mut Tcb, u32)) {
     let mut left = segments_acked;
     if tcb.cwnd < tcb.ssthresh {
         left = slow_start(tcb, left);
     }
     if tcb.cwnd >= tcb.ssthresh {
-        avoid(tcb, left);
+        congestion_avoidance(tcb, left);
     }
-}
-
-/// Returns the segments not used.
-pub(super) fn slow_start(tcb: &mut Tcb, segments_acked: u32) -> u32 {
-    if segments_acked == 0 {
-        return 0;
-    }
-    tcb.cwnd = tcb.cwnd.wrapping_add(tcb.segment_size);
-    segments_acked - 1
 }
 
 /// RFC 5681 equation 3: cwnd += SMSS * SMSS / cwnd per ACK, at least one byte.  The product is one

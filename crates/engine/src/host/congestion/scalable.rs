@@ -8,7 +8,7 @@
 //! the remainder of acknowledged segments is dropped when the window grows; ssthresh uses the
 //! FlightSize (Linux: cwnd).
 
-use super::{BuildContext, new_reno};
+use super::BuildContext;
 use crate::base::attributes::{Kind, Param, REAL, Spec};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
@@ -82,9 +82,7 @@ impl CongestionControl for Scalable {
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        new_reno::grow_with(tcb, segments_acked, |tcb, left| {
-            self.congestion_avoidance(tcb, left);
-        });
+        self.congestion_avoidance(tcb, segments_acked);
     }
 }
 

@@ -20,6 +20,7 @@ use crate::base::attributes::{Param, Spec, U32};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::slow_start::slow_start;
 use crate::host::tcp::control::CongestionControl;
 use crate::host::tcp::{CongState, Tcb};
 
@@ -102,7 +103,7 @@ impl Vegas {
                 tcb.cwnd = window.min(target + 1).wrapping_mul(tcb.segment_size);
                 tcb.ssthresh = ssthresh(tcb);
             } else {
-                new_reno::slow_start(tcb, segments_acked);
+                slow_start(tcb, segments_acked);
             }
         } else if diff > self.beta {
             tcb.cwnd = window.wrapping_sub(1).wrapping_mul(tcb.segment_size);
@@ -133,7 +134,7 @@ impl CongestionControl for Vegas {
             self.samples = 0;
             self.min_rtt = Time::MAX;
         } else if tcb.cwnd < tcb.ssthresh {
-            new_reno::slow_start(tcb, segments_acked);
+            slow_start(tcb, segments_acked);
         }
     }
 

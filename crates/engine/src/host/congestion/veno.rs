@@ -14,6 +14,7 @@ use super::{BuildContext, new_reno};
 use crate::base::attributes::{Param, Spec, U32};
 use crate::base::cpp;
 use crate::base::time::Time;
+use crate::host::slow_start::slow_start;
 use crate::host::tcp::control::CongestionControl;
 use crate::host::tcp::{CongState, Tcb};
 
@@ -88,7 +89,7 @@ impl CongestionControl for Veno {
         if self.samples <= 2 {
             new_reno::grow(tcb, segments_acked);
         } else if tcb.cwnd < tcb.ssthresh {
-            new_reno::slow_start(tcb, segments_acked);
+            slow_start(tcb, segments_acked);
         } else {
             self.congestion_avoidance(tcb, segments_acked);
         }

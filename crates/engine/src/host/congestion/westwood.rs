@@ -97,7 +97,7 @@ impl CongestionControl for WestwoodPlus {
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
-        new_reno::grow(tcb, segments_acked);
+        new_reno::congestion_avoidance(tcb, segments_acked);
     }
 
     fn pkts_acked(&mut self, tcb: &mut Tcb, segments_acked: u32, rtt: Time) {

@@ -18,6 +18,7 @@ use crate::base::attributes::{Kind, Param, Spec, U32};
 use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::slow_start::slow_start;
 use crate::host::tcp::control::CongestionControl;
 use crate::host::tcp::{CongState, Tcb};
 
@@ -192,7 +193,7 @@ impl CongestionControl for Yeah {
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         if tcb.cwnd < tcb.ssthresh {
-            new_reno::slow_start(tcb, segments_acked);
+            slow_start(tcb, segments_acked);
         } else if self.slow_rounds == 0 {
             self.fast.cong_avoid(tcb, segments_acked);
         } else {

@@ -60,6 +60,8 @@ pub struct Config {
     pub pacing_ca_ratio: u16,
     /// False: pacing begins when the initial window has been sent.
     pub pace_initial_window: bool,
+    /// The name of its slow start; one that there is not: the algorithm's own.
+    pub slow_start: String,
     /// The name of its [`Profile`](super::Profile).
     pub profile: String,
     /// The IP header's type of service, without the two ECN bits (ns-3's `Socket::SetIpTos`).

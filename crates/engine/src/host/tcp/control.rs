@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::rate::AckSample;
+use super::slow_start::SlowStart;
 use super::tcb::{CongState, Tcb};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -48,6 +49,11 @@ macro_rules! declare {
         /// The calls, and the order in which they come, are those of Linux's `struct tcp_congestion_ops`
         /// and of ns-3's `TcpCongestionOps`, and a few more.
         pub trait CongestionControl: fmt::Debug + Send {
+            /// The least round trip as it counts it, for slow start; none while it takes no samples.
+            fn least_rtt(&self, tcb: &Tcb) -> Option<Time> {
+                Some(tcb.min_rtt)
+            }
+
             $(method! {
                 [$($doc)*] $name($tcb: $access $(, $arg: $type)*) [$($answer)?] [$($default)?]
             })*
@@ -176,6 +182,8 @@ pub struct Control {
     algorithm: Box<dyn CongestionControl>,
     manages: Manages,
     hears: Hears,
+    /// None: the algorithm grows the window below ssthresh, too.
+    slow_start: Option<Box<dyn SlowStart>>,
 }
 
 impl Control {
@@ -188,6 +196,87 @@ impl Control {
     #[must_use]
     pub fn hearing(self, hears: Hears) -> Control {
         Control { hears, ..self }
+    }
+
+    /// The same with this slow start.
+    #[must_use]
+    pub fn starting(self, slow_start: impl SlowStart + 'static) -> Control {
+        self.starting_with(Box::new(slow_start))
+    }
+
+    #[must_use]
+    pub fn starting_with(self, slow_start: Box<dyn SlowStart>) -> Control {
+        Control { slow_start: Some(slow_start), ..self }
+    }
+
+    /// The connection opens.
+    pub fn init(&mut self, tcb: &mut Tcb) {
+        self.algorithm.init(tcb);
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.init(tcb);
+        }
+    }
+
+    /// `segments` of new data are acknowledged in Open or Loss; not for those with `cong_control`.
+    #[inline]
+    pub fn grow(&mut self, tcb: &mut Tcb, segments: u32) {
+        let mut left = segments;
+        if tcb.cwnd < tcb.ssthresh
+            && let Some(slow_start) = &mut self.slow_start
+        {
+            left = slow_start.on_ack(tcb, segments);
+            if tcb.cwnd < tcb.ssthresh {
+                return;
+            }
+        }
+        self.algorithm.cong_avoid(tcb, left);
+    }
+
+    /// See [`CongestionControl::pkts_acked`].
+    #[inline]
+    pub fn pkts_acked(&mut self, tcb: &mut Tcb, segments: u32, rtt: Time) {
+        self.algorithm.pkts_acked(tcb, segments, rtt);
+        if tcb.cwnd <= tcb.ssthresh
+            && let Some(slow_start) = &mut self.slow_start
+            && let Some(least) = self.algorithm.least_rtt(tcb)
+        {
+            slow_start.on_round_trip(tcb, rtt, least);
+        }
+    }
+
+    /// See [`CongestionControl::set_state`].
+    pub fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
+        self.algorithm.set_state(tcb, state);
+        if state == CongState::Loss
+            && let Some(slow_start) = &mut self.slow_start
+        {
+            slow_start.on_timeout(tcb);
+        }
+    }
+
+    /// An ACK has been accounted for, and this is its sample.
+    #[inline]
+    pub fn sample(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
+        if self.hears != Hears::NOTHING || self.slow_start.is_some() {
+            self.tell(tcb, sample);
+        }
+        if self.is_rate_control() {
+            self.algorithm.cong_control(tcb, sample);
+        }
+    }
+
+    /// Those whom ns-3's classes do not have.
+    #[inline(never)]
+    fn tell(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
+        if sample.rate.acked_sacked == 0 {
+            return;
+        }
+        if let Some(slow_start) = &mut self.slow_start {
+            slow_start.on_sample(tcb, sample);
+        }
+        if self.hears(Callback::OnAck) {
+            self.algorithm.on_ack(tcb, sample);
+        }
     }
 
     #[inline]
@@ -214,13 +303,24 @@ impl Control {
 
     /// Whether it wants a sample with each ACK.
     pub fn wants_samples(&self) -> bool {
-        self.is_rate_control() || self.hears(Callback::OnAck)
+        self.is_rate_control() || self.wants_round_trips()
+    }
+
+    /// Whether it wants the round trip in it, which ns-3's classes do not know.
+    pub fn wants_round_trips(&self) -> bool {
+        let starts = self.slow_start.as_ref().is_some_and(|start| start.wants_samples());
+        starts || self.hears(Callback::OnAck) || self.hears(Callback::CongControl)
     }
 }
 
 /// Most algorithms control a window.  It hears of everything.
 impl<C: CongestionControl + 'static> From<C> for Control {
     fn from(algorithm: C) -> Control {
-        Control { algorithm: Box::new(algorithm), manages: Manages::Window, hears: Hears::ALL }
+        Control {
+            algorithm: Box::new(algorithm),
+            manages: Manages::Window,
+            hears: Hears::ALL,
+            slow_start: None,
+        }
     }
 }

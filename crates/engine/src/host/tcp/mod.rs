@@ -20,6 +20,7 @@ pub mod recovery;
 mod resequencing;
 mod rtt;
 mod scoreboard;
+pub mod slow_start;
 mod socket;
 pub mod socket_params;
 mod tcb;

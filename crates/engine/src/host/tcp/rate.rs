@@ -63,6 +63,8 @@ pub struct RateSample {
 #[derive(Clone, Debug)]
 struct Sampling {
     sample: RateSample,
+    /// The round trip is wanted, too.
+    measures: bool,
     /// See [`RateSample::rtt`]; `Time::MAX` without a segment.
     rtt: Time,
     /// One of the segments was retransmitted.
@@ -86,8 +88,6 @@ pub struct SentRate {
     /// [`RateConnection::first_sent_time`] then.
     pub first_sent: Time,
     pub app_limited: bool,
-    /// It had been sent before.
-    pub is_retransmission: bool,
 }
 
 impl Default for SentRate {
@@ -97,7 +97,6 @@ impl Default for SentRate {
             delivered_time: Time::MAX,
             first_sent: Time::MAX,
             app_limited: false,
-            is_retransmission: false,
         }
     }
 }
@@ -137,9 +136,13 @@ pub struct RateEstimator {
 
 impl RateEstimator {
     /// With samples, which only rate control needs.
-    pub fn sampling() -> RateEstimator {
-        let sample =
-            Sampling { sample: RateSample::default(), rtt: Time::MAX, is_ambiguous: false };
+    pub fn sampling(measures: bool) -> RateEstimator {
+        let sample = Sampling {
+            sample: RateSample::default(),
+            measures,
+            rtt: Time::MAX,
+            is_ambiguous: false,
+        };
         RateEstimator { sample: Some(Box::new(sample)), ..RateEstimator::default() }
     }
 
@@ -159,20 +162,29 @@ impl RateEstimator {
             delivered_time: self.connection.delivered_time,
             first_sent: self.connection.first_sent_time,
             app_limited: self.connection.app_limited != 0,
-            is_retransmission: false,
         }
     }
 
-    /// A segment of `bytes`, sent last at `last_sent`, is acknowledged or SACKed.  Counts once.
+    /// A segment of `bytes`, sent last at `last_sent` and not for the first time if it `is_repeated`, is acknowledged or
+    /// SACKed.  Counts once.
     #[inline]
-    pub fn on_delivered(&mut self, now: Time, bytes: u32, last_sent: Time, sent: &mut SentRate) {
+    pub fn on_delivered(
+        &mut self,
+        now: Time,
+        bytes: u32,
+        last_sent: Time,
+        is_repeated: bool,
+        sent: &mut SentRate,
+    ) {
         if sent.delivered_time == Time::MAX {
             return;
         }
         self.connection.delivered += u64::from(bytes);
         if let Some(sampling) = &mut self.sample {
-            sampling.rtt = sampling.rtt.min(now - last_sent);
-            sampling.is_ambiguous |= sent.is_retransmission;
+            if sampling.measures {
+                sampling.rtt = sampling.rtt.min(now - last_sent);
+                sampling.is_ambiguous |= is_repeated;
+            }
             sampling.sample.measure(&mut self.connection, now, last_sent, sent);
         }
         sent.delivered_time = Time::MAX;
@@ -194,18 +206,27 @@ impl RateEstimator {
         }
     }
 
+    /// Somebody asks for samples.
+    #[inline(always)]
+    pub fn is_sampling(&self) -> bool {
+        self.sample.is_some()
+    }
+
     /// What is known after one ACK, and its sample.  None, if nobody asks for samples.
+    #[inline]
     pub fn sample(&mut self, ack: Taken, min_rtt: Time) -> Option<AckSample<'_>> {
         let RateEstimator { connection, sample } = self;
-        let Sampling { sample, rtt, is_ambiguous } = sample.as_deref_mut()?;
-        let measured = std::mem::replace(rtt, Time::MAX);
-        let is_clear = !std::mem::take(is_ambiguous);
-        sample.rtt = (is_clear && measured != Time::MAX).then_some(measured);
+        let Sampling { sample, measures, rtt, is_ambiguous } = sample.as_deref_mut()?;
+        if *measures {
+            let measured = std::mem::replace(rtt, Time::MAX);
+            let is_clear = !std::mem::take(is_ambiguous);
+            sample.rtt = (is_clear && measured != Time::MAX).then_some(measured);
+            sample.newly_lost = (ack.lost - connection.lost) as u32;
+            connection.lost = ack.lost;
+        }
         sample.acked_sacked = ack.delivered;
         sample.bytes_loss = ack.lost_change;
         sample.prior_in_flight = ack.prior_in_flight;
-        sample.newly_lost = (ack.lost - connection.lost) as u32;
-        connection.lost = ack.lost;
         sample.finish(connection, min_rtt);
         Some(AckSample { connection, rate: sample })
     }
@@ -277,14 +298,14 @@ mod tests {
 
     /// An ACK of one segment.
     fn ack(rate: &mut RateEstimator, now: Time, last_sent: Time, mut sent: SentRate) -> RateSample {
-        rate.on_delivered(now, MSS, last_sent, &mut sent);
+        rate.on_delivered(now, MSS, last_sent, false, &mut sent);
         let taken = Taken { delivered: MSS, lost_change: 0, lost: 0, prior_in_flight: MSS };
         *rate.sample(taken, MIN_RTT).unwrap().rate
     }
 
     #[test]
     fn a_sample_is_what_was_delivered_over_the_longer_phase() {
-        let mut rate = RateEstimator::sampling();
+        let mut rate = RateEstimator::sampling(true);
         let first = rate.on_sent(at(1), 0);
         let second = rate.on_sent(at(2), MSS);
         ack(&mut rate, at(21), at(1), first);
@@ -297,7 +318,7 @@ mod tests {
     /// Less than a round trip is none; and a segment that has been delivered before gives no other.
     #[test]
     fn what_is_of_no_use_has_no_interval() {
-        let mut rate = RateEstimator::sampling();
+        let mut rate = RateEstimator::sampling(true);
         let first = rate.on_sent(at(1), 0);
         let early = ack(&mut rate, at(5), at(1), first);
         assert_eq!((early.delivered, early.interval), (1_000, Time::ZERO));
@@ -309,10 +330,10 @@ mod tests {
 
     #[test]
     fn the_round_trip_is_of_the_segment_that_left_last() {
-        let mut rate = RateEstimator::sampling();
+        let mut rate = RateEstimator::sampling(true);
         let mut first = rate.on_sent(at(1), 0);
         let second = rate.on_sent(at(3), MSS);
-        rate.on_delivered(at(25), MSS, at(1), &mut first);
+        rate.on_delivered(at(25), MSS, at(1), false, &mut first);
         assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, Some(at(22)));
         let third = rate.on_sent(at(30), 0);
         assert_eq!(ack(&mut rate, at(51), at(30), third).rtt, Some(at(21)));
@@ -320,10 +341,10 @@ mod tests {
 
     #[test]
     fn a_retransmission_leaves_the_ack_without_a_round_trip() {
-        let mut rate = RateEstimator::sampling();
-        let mut again = SentRate { is_retransmission: true, ..rate.on_sent(at(1), 0) };
+        let mut rate = RateEstimator::sampling(true);
+        let mut again = rate.on_sent(at(1), 0);
         let second = rate.on_sent(at(3), MSS);
-        rate.on_delivered(at(25), MSS, at(1), &mut again);
+        rate.on_delivered(at(25), MSS, at(1), true, &mut again);
         assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, None);
         let nothing = Taken { delivered: 0, lost_change: 0, lost: 0, prior_in_flight: 0 };
         assert_eq!(rate.sample(nothing, MIN_RTT).unwrap().rate.rtt, None);
@@ -331,7 +352,7 @@ mod tests {
 
     #[test]
     fn what_was_found_lost_counts_once() {
-        let mut rate = RateEstimator::sampling();
+        let mut rate = RateEstimator::sampling(true);
         let mut lost = |lost| {
             let taken = Taken { delivered: 0, lost_change: 0, lost, prior_in_flight: 0 };
             rate.sample(taken, MIN_RTT).unwrap().rate.newly_lost
@@ -342,7 +363,7 @@ mod tests {
     /// The phase covers all that is in flight when it begins, and ends with the first ACK beyond.
     #[test]
     fn an_application_limits_until_more_than_the_flight_is_delivered() {
-        let mut rate = RateEstimator::sampling();
+        let mut rate = RateEstimator::sampling(true);
         let segments = [at(1), at(2), at(3)].map(|now| (now, rate.on_sent(now, MSS)));
         let pipe = Pipe {
             cwnd: 10 * MSS,

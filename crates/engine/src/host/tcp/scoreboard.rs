@@ -24,6 +24,8 @@ pub struct Segment {
     pub lost: bool,
     /// Retransmitted since it was marked lost last.
     pub retransmitted: bool,
+    /// Ever sent again.
+    pub is_repeated: bool,
     pub last_sent: Time,
     pub rate: SentRate,
 }
@@ -36,6 +38,7 @@ impl Segment {
             sacked: false,
             lost: false,
             retransmitted: false,
+            is_repeated: false,
             last_sent: Time::MAX,
             rate: SentRate::default(),
         }
@@ -54,7 +57,8 @@ pub trait Deliveries {
 impl Deliveries for RateEstimator {
     #[inline(always)]
     fn on_delivered(&mut self, now: Time, segment: &mut Segment) {
-        self.on_delivered(now, segment.len, segment.last_sent, &mut segment.rate);
+        let Segment { len, last_sent, is_repeated, .. } = *segment;
+        self.on_delivered(now, len, last_sent, is_repeated, &mut segment.rate);
     }
 }
 
@@ -651,6 +655,7 @@ impl Scoreboard {
             self.split(i, len);
         }
         let segment = &mut self.sent[i];
+        segment.is_repeated = true;
         if !segment.retransmitted {
             segment.retransmitted = true;
             self.retrans_out += segment.len;

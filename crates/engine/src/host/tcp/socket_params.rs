@@ -26,7 +26,11 @@ const BUFFER: Kind = Kind::Uint { min: 1, max: 1 << 30 };
 const AT_LEAST_ONE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 
 /// What ns-3 does not have, so that its driver refuses them.
-pub const OWN: [&str; 3] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE];
+pub const OWN: [&str; 4] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE, SLOW_START];
+/// How the window grows below ssthresh: see `host::slow_start`.
+pub const SLOW_START: &str = "SlowStart";
+/// As the algorithm does.
+pub const SLOW_STARTS: &[&str] = &["Own", "Standard", "HyStart", "HyStart++"];
 /// The parts that TCP is made of: see [`profile`].
 pub const PROFILE: &str = "Profile";
 pub const REORDERING_TOLERANCE: &str = "ReorderingTolerance";
@@ -189,6 +193,14 @@ pub const SOCKET: Spec = Spec {
             Ns3::NAME,
             "Whose TCP it is: the parts that it is made of, from loss detection to pacing.",
         ),
+        param(
+            SLOW_START,
+            "",
+            Kind::Enum(SLOW_STARTS),
+            SLOW_STARTS[0],
+            "How the window grows below ssthresh: as the algorithm does, a segment per ACK (RFC 5681), with ns-3's HyStart, \
+             or with HyStart++ (RFC 9406). An algorithm that has the window alone, like BBR, keeps its own.",
+        ),
     ],
 };
 
@@ -231,6 +243,7 @@ impl Config {
             pacing_ca_ratio: a.u32("PacingCaRatio") as u16,
             pace_initial_window: a.bool("PaceInitialWindow"),
             profile: a.text(PROFILE).to_owned(),
+            slow_start: a.text(SLOW_START).to_owned(),
             tos,
         }
     }

@@ -10,6 +10,7 @@ use crate::host::application::Application;
 use crate::host::congestion;
 use crate::host::hosts::{Address, AnyEndpoint, Connection};
 use crate::host::recovery;
+use crate::host::slow_start;
 use crate::host::tcp::profile::{self, ForProfile};
 use crate::host::tcp::{Config, Ns3, Profile, Socket};
 use crate::host::user::{Setup, UserCode, is_user_code};
@@ -127,6 +128,10 @@ fn build_socket<P: Profile>(
         let attributes = Attributes::new(spec, &algorithm.attributes);
         let cx = congestion::BuildContext { attributes, seed };
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
+    };
+    let cc = match slow_start::build(&config.slow_start) {
+        Some(named) => cc.starting_with(named),
+        None => cc,
     };
     let recovery = recovery::build(of.recovery).ok_or_else(unknown)?;
     Ok(Socket::new(config, cc, recovery))

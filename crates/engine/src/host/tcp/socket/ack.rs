@@ -137,6 +137,9 @@ impl<P: Profile> Socket<P> {
     /// of `lost_change` bytes more or fewer than before it is thought that they are lost.
     #[inline]
     pub(super) fn sample_rate(&mut self, delivered: u32, lost_change: u32, prior_in_flight: u32) {
+        if !self.sending.rate.is_sampling() {
+            return;
+        }
         let lost = self.sending.scoreboard.found_lost();
         let taken = Taken { delivered, lost_change, lost, prior_in_flight };
         if let Some(sample) = self.sending.rate.sample(taken, self.tcb.min_rtt) {
@@ -202,8 +205,7 @@ impl<P: Profile> Socket<P> {
                 self.tcb.next_tx_seq = info.ack; // the FIN
             } else {
                 // One segment has left the network after all.
-                let srtt = self.tcb.srtt;
-                self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
+                self.congestion.pkts_acked(&mut self.tcb, 1);
             }
         } else if info.ack > info.old_head {
             let segments = self.sending.count_segments(info.delivered, self.tcb.segment_size);
@@ -224,7 +226,7 @@ impl<P: Profile> Socket<P> {
             self.sending.dup_acks += 1;
         }
         if self.tcb.cong_state == CongState::Open {
-            self.congestion.algorithm().set_state(&mut self.tcb, CongState::Disorder);
+            self.congestion.set_state(&mut self.tcb, CongState::Disorder);
             self.set_cong_state(CongState::Disorder);
         }
         match self.tcb.cong_state {
@@ -317,7 +319,7 @@ impl<P: Profile> Socket<P> {
         self.detect(|loss, flight| loss.on_recovery(flight));
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
-        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Recovery);
+        self.congestion.set_state(&mut self.tcb, CongState::Recovery);
         self.set_cong_state(CongState::Recovery);
         let mut in_flight = self.bytes_in_flight();
         if !self.agreed.sack {
@@ -344,8 +346,7 @@ impl<P: Profile> Socket<P> {
         }
         let step = self.step(info, is_below, segments, dup_acks_before);
         if let Some(segments) = step.acked {
-            let srtt = self.tcb.srtt;
-            self.congestion.algorithm().pkts_acked(&mut self.tcb, segments, srtt);
+            self.congestion.pkts_acked(&mut self.tcb, segments);
         }
         if step.ends {
             if state == CongState::Recovery {
@@ -407,7 +408,7 @@ impl<P: Profile> Socket<P> {
     }
 
     fn enter_open(&mut self) {
-        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Open);
+        self.congestion.set_state(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
     }
 
@@ -421,8 +422,7 @@ impl<P: Profile> Socket<P> {
         if P::PARTIAL_ACK_SENDS && !self.sending.scoreboard.is_retransmission_acked(first) {
             self.retransmit_next(env);
         }
-        let srtt = self.tcb.srtt;
-        self.congestion.algorithm().pkts_acked(&mut self.tcb, 1, srtt);
+        self.congestion.pkts_acked(&mut self.tcb, 1);
         let rto = if self.sending.is_first_partial_ack { Rto::Anew } else { Rto::Kept };
         self.restart(info.ack, rto, env);
         self.sending.is_first_partial_ack = false;

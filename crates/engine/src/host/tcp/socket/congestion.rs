@@ -3,7 +3,7 @@
 use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control};
 use crate::host::tcp::rate::{AckSample, RateEstimator};
 use crate::host::tcp::recovery::{AckKind, Recovery};
-use crate::host::tcp::tcb::Tcb;
+use crate::host::tcp::tcb::{CongState, Tcb};
 
 /// Under rate control all of this leaves the window alone, but for [`Self::sample`].
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Congestion {
     /// What the algorithm needs to know of the delivery rate.
     pub(super) fn rate_estimator(&self) -> RateEstimator {
         if self.control.wants_samples() {
-            RateEstimator::sampling()
+            RateEstimator::sampling(self.control.wants_round_trips())
         } else {
             RateEstimator::default()
         }
@@ -36,8 +36,25 @@ impl Congestion {
     #[inline]
     pub(super) fn grow(&mut self, tcb: &mut Tcb, segments: u32) {
         if !self.is_rate_control() {
-            self.algorithm().cong_avoid(tcb, segments);
+            self.control.grow(tcb, segments);
         }
+    }
+
+    /// The connection opens.
+    pub(super) fn init(&mut self, tcb: &mut Tcb) {
+        self.control.init(tcb);
+    }
+
+    /// An ACK has acknowledged so many segments.
+    #[inline]
+    pub(super) fn pkts_acked(&mut self, tcb: &mut Tcb, segments: u32) {
+        let srtt = tcb.srtt;
+        self.control.pkts_acked(tcb, segments, srtt);
+    }
+
+    /// The state machine is about to enter `state`.
+    pub(super) fn set_state(&mut self, tcb: &mut Tcb, state: CongState) {
+        self.control.set_state(tcb, state);
     }
 
     /// An episode of Recovery or CWR begins; see [`Recovery::enter`].
@@ -75,12 +92,7 @@ impl Congestion {
     /// An ACK has been accounted for, and this is its sample.
     #[inline]
     pub(super) fn sample(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
-        if self.hears(Callback::OnAck) && sample.rate.acked_sacked > 0 {
-            self.algorithm().on_ack(tcb, sample);
-        }
-        if self.is_rate_control() {
-            self.algorithm().cong_control(tcb, sample);
-        }
+        self.control.sample(tcb, sample);
     }
 
     /// Whether the algorithm alone has window and pacing rate.

@@ -88,7 +88,7 @@ impl<P: Profile> Socket<P> {
                         largest: self.tcb.rcv_timestamp,
                         to_echo: self.agreed.timestamp_to_echo,
                     };
-                    self.congestion.algorithm().init(&mut self.tcb);
+                    self.congestion.init(&mut self.tcb);
                     self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
                 }
             }
@@ -357,7 +357,7 @@ impl<P: Profile> Socket<P> {
 
     /// Our SYN is acknowledged: data begins one beyond it.
     fn establish<E: Environment>(&mut self, env: &mut E) {
-        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Open);
+        self.congestion.set_state(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
         self.state = State::Established;
         self.sending.connected = true;

@@ -205,7 +205,7 @@ impl<P: Profile> Socket<P> {
     /// Opens the connection: sends the SYN.
     pub fn connect<E: Environment>(&mut self, now: Time, env: &mut E) {
         self.tcb.now = now;
-        self.congestion.algorithm().init(&mut self.tcb);
+        self.congestion.init(&mut self.tcb);
         self.round_trips.reset();
         self.sending.syns_left = self.config.connect_count;
         self.sending.retries_left = self.config.data_retries;

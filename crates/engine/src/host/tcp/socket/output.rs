@@ -7,7 +7,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
-use crate::host::tcp::rate::{Pipe, SentRate};
+use crate::host::tcp::rate::Pipe;
 use crate::host::tcp::scoreboard::Rule3;
 use crate::host::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER};
@@ -160,8 +160,8 @@ impl<P: Profile> Socket<P> {
         let Some(index) = self.sending.scoreboard.take(max, seq, now) else { return 0 };
         let sent_rate = self.sending.rate.on_sent(now, in_flight);
         let segment = self.sending.scoreboard.segment_mut(index);
+        segment.rate = sent_rate;
         let (len, is_retransmission) = (segment.len, segment.retransmitted);
-        segment.rate = SentRate { is_retransmission, ..sent_rate };
 
         if self.is_pacing() && !self.is_pending(Timer::Pacing) {
             let gap = self.pacing_gap(len);

@@ -63,7 +63,8 @@ impl<L: LossDetection> Deliveries for Followers<'_, L> {
     #[inline(always)]
     fn on_delivered(&mut self, now: Time, segment: &mut Segment) {
         self.loss.on_delivered(now, segment);
-        self.rate.on_delivered(now, segment.len, segment.last_sent, &mut segment.rate);
+        let Segment { len, last_sent, is_repeated, .. } = *segment;
+        self.rate.on_delivered(now, len, last_sent, is_repeated, &mut segment.rate);
     }
 }
 

@@ -70,7 +70,7 @@ impl<P: Profile> Socket<P> {
             self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         }
         self.cwnd_event(CaEvent::Loss, env);
-        self.congestion.algorithm().set_state(&mut self.tcb, CongState::Loss);
+        self.congestion.set_state(&mut self.tcb, CongState::Loss);
         self.set_cong_state(CongState::Loss);
         self.tcb.cwnd = self.tcb.segment_size;
         self.disarm(Timer::Pacing, env);

@@ -12,7 +12,7 @@ use crate::base::time::Time;
 fn a_segment_remembers_the_delivery_when_it_was_sent_and_who_limited_it() {
     // The suite's segments are empty: one leaves every 10 ms, one is delivered every 100 ms.
     for (unsent, limited) in [(9, false), (0, true)] {
-        let mut rate = RateEstimator::sampling();
+        let mut rate = RateEstimator::sampling(false);
         let pipe = Pipe { cwnd: 1000, in_flight: 0, segment_size: 1, lost: 0, retransmitted: 0 };
         let mut sent = Vec::new();
         let mut deliveries = (1..=100u64).map(|i| Time(100_000_000 * i)).peekable();
@@ -29,7 +29,7 @@ fn a_segment_remembers_the_delivery_when_it_was_sent_and_who_limited_it() {
             } else if let Some(at) = deliveries.next() {
                 let number = (at.0 / 100_000_000 - 1) as usize;
                 let (leaves, segment) = &mut sent[number];
-                rate.on_delivered(at, 0, *leaves, segment);
+                rate.on_delivered(at, 0, *leaves, false, segment);
                 assert_eq!(segment.delivered_time, Time::MAX);
                 assert_eq!(segment.app_limited, limited);
             } else {

@@ -1,0 +1,31 @@
+//! What a socket asks of slow start: how cwnd grows below ssthresh, and whether that ends before a loss.
+
+use std::fmt;
+
+use super::rate::AckSample;
+use super::tcb::Tcb;
+use crate::base::time::Time;
+
+pub trait SlowStart: fmt::Debug + Send {
+    /// Whether it wants [`SlowStart::on_sample`], which makes the socket measure.
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    /// The connection opens.
+    fn init(&mut self, _tcb: &Tcb) {}
+
+    /// An ACK of new data, with cwnd below ssthresh.  Returns the segments that are left for congestion avoidance, should
+    /// cwnd reach ssthresh.
+    fn on_ack(&mut self, tcb: &mut Tcb, segments_acked: u32) -> u32;
+
+    /// The round trip that comes with an ACK (ns-3: smoothed), and the least that the algorithm knows.  It ends slow start by
+    /// setting ssthresh to cwnd.
+    fn on_round_trip(&mut self, _tcb: &mut Tcb, _rtt: Time, _least: Time) {}
+
+    /// The same for what was measured: an ACK with something new has been accounted for.
+    fn on_sample(&mut self, _tcb: &mut Tcb, _sample: AckSample<'_>) {}
+
+    /// A timeout has reset the window: slow start begins again.
+    fn on_timeout(&mut self, _tcb: &Tcb) {}
+}
