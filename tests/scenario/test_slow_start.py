@@ -43,8 +43,8 @@ def run(cc: Any, **tcp: str) -> tuple[int, float]:
 
 
 def test_hystart_pp_loses_a_fifth_of_what_plain_slow_start_does() -> None:
-    """Both count bytes (RFC 9406 section 4.3; RFC 3465). A round trip that is longer by 4 ms, a fifth
-    of the path's, is noticed long before the queue of 60 ms is full.
+    """Both count bytes (RFC 9406 section 4.3; RFC 3465). A longer round trip, by
+    4 ms or a fifth of the path's, is noticed long before the queue of 60 ms is full.
     """
     plain = {"type": "cubic", "attributes": {"HyStart": "false"}}
     lost, _ = run(plain)

@@ -201,11 +201,12 @@ mod tests {
         assert!((1.2..1.3).contains(&factor), "{factor}");
     }
 
+    /// The one in which the rise is found counts (section 4.3).
     #[test]
     fn five_slow_rounds_end_it() {
         let mut flow = Flow::new();
         flow.round(40);
-        for _ in 0..5 {
+        for _ in 0..4 {
             flow.round(60);
         }
         assert_eq!(flow.tcb.ssthresh, u32::MAX);
