@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,14 @@ def test_engines_are_not_mixed_but_versions_can_be_compared() -> None:
     assert not compared([base], [other]).rows
     assert compared([base], [other]).missing == {"b": ("aqm k=1",)}
     other = cell("a", [1.0, 2.0], engine="new")
-    assert compared([base], [other], over_databases=True).rows
+    assert compared([base], [other], over="databases").rows
+
+
+def test_an_algorithm_on_two_backends_is_compared_at_the_same_points() -> None:
+    """Whatever the algorithms are called there: `linux:cdg` and one's own."""
+    base, other = cell("a", [1.0, 2.0]), replace(cell("b", [2.0, 4.0]), backend="linux")
+    assert not compared([base], [other]).rows
+    assert compared([base], [other], over="backends").rows
 
 
 def test_the_direction_of_a_metric_says_what_is_better() -> None:

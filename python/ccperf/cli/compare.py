@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from ccperf.evidence.cells import Cell
+    from ccperf.evidence.compare import Over
 
 
 def command(
     *items: Annotated[
         str,
         Parameter(
-            help="Algorithms, as cubic, ./mycca.py:MyCca or MyCca@2503 (one version of it), two "
-            "databases, or ids of runs. Default: all algorithms."
+            help="Algorithms, as cubic, ./mycca.py:MyCca or MyCca@2503 (one version of it), "
+            "cubic@native and cubic@linux (on backends), two databases, or ids of runs. "
+            "Default: all algorithms."
         ),
     ],
     db: Annotated[
@@ -65,11 +70,16 @@ def command(
     format = "json" if json else format
     gates = [gate.parse(text) for text in fail_on or []]
     threshold = _threshold(least)
+    over: Over = "algorithms"
     if files := [Path(item) for item in items if _is_database(item)]:
         if len(files) != len(items) or versions:
             other = next((item for item in items if not _is_database(item)), "--versions")
             raise UsageError("items", f"`{other}` is no database; name databases only, or none")
+        over = "databases"
         sides = {str(path): choose([path], experiment=experiment, cc=cc, at=at) for path in files}
+    elif all(_backend(item) for item in items) and items:
+        over = "backends"
+        sides = _on_backends(items, choose(databases(db), experiment=experiment, at=at), db)
     else:
         given = databases(db)
         names = _algorithms(items, given, versions=versions)
@@ -83,7 +93,7 @@ def command(
     comparison = compare(
         sides,
         lambda name: list(dict.fromkeys((*(chosen or answer(name).metrics), *gated))),
-        over_databases=bool(files),
+        over=over,
         each=each or bool(gates),
         least=threshold,
     )
@@ -93,6 +103,39 @@ def command(
     failed = bool(broken) or bool(gates and any(comparison.missing.values()))
     print_comparison(comparison, format, broken if gates else None, failed, over_grids=over_grids)
     return 1 if failed else 0
+
+
+def _backend(item: str) -> str:
+    """The backend that an item names: `linux` of `cubic@linux`; empty if it names none."""
+    from ccperf.runs import backends
+
+    name = item.rpartition("@")[2]
+    return name if "@" in item and name in backends.known() else ""
+
+
+def _on_backends(
+    items: Sequence[str], found: Sequence[Cell], db: Sequence[Path] | None
+) -> dict[str, list[Cell]]:
+    """The cells of each algorithm on its backend."""
+    from ccperf.cli.options import databases
+    from ccperf.errors import UsageError
+    from ccperf.evidence.chosen import Algorithms
+
+    there = Algorithms([r.row for c in found for r in c.records.values()], databases(db))
+    sides = {}
+    for item in items:
+        text, _, backend = item.rpartition("@")
+        name = there.one(text, "items")
+        cells = [cell for cell in found if (cell.algorithm, cell.backend) == (name, backend)]
+        if not cells:
+            have = ", ".join(sorted({c.backend for c in found if c.algorithm == name}))
+            raise UsageError(
+                "items",
+                f"no runs of {name} on {backend} (on {have} there are): "
+                f"`ccperf bench {text} --backend {backend}` makes them",
+            )
+        sides[f"{name}@{backend}"] = cells
+    return sides
 
 
 def _threshold(text: str) -> float:

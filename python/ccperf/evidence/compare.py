@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ccperf.evidence import verdict
 from ccperf.evidence.paired import LEAST, Difference, difference, holm
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ccperf.evidence.verdict import Size, Verdict
     from ccperf.present.notebook import Plot
     from ccperf.runs.metrics import Better
+
+#: What sides are.
+Over: TypeAlias = Literal["algorithms", "databases", "backends"]
 
 
 @dataclass(frozen=True)
@@ -162,23 +165,23 @@ def compare(
     sides: Mapping[str, Sequence[Cell]],
     metrics: Sequence[str] | Callable[[str], Sequence[str]],
     *,
-    over_databases: bool = False,
+    over: Over = "algorithms",
     each: bool = False,
     least: float = LEAST,
     is_whole: bool = True,
 ) -> Comparison:
     """Compare each side with the first, over the points and seeds that both have.
 
-    Sides are algorithms, compared with one engine; or databases (`over_databases`), compared
-    algorithm by algorithm whatever engine they were made with. `metrics` may depend on the
-    experiment, whose name it is then given. With `each` there is a row for each
+    Sides are algorithms, compared with one engine; or databases, compared algorithm by algorithm
+    whatever engine they were made with; or an algorithm on several backends. `metrics` may depend
+    on the experiment, whose name it is then given. With `each` there is a row for each
     point, else one for each experiment and metric. Relative differences below `least` do not
     matter. Probabilities are corrected for the number of points; those of a part of a comparison
     (not `is_whole`) are left to `corrected`.
     """
     metrics_of = metrics if callable(metrics) else lambda _: metrics
     base, *others = sides
-    keyed = {name: _by_key(cells, over_databases) for name, cells in sides.items()}
+    keyed = {name: _by_key(cells, over) for name, cells in sides.items()}
     found: list[Row] = []
     missing: dict[str, tuple[str, ...]] = {}
     compared: dict[tuple[str, Hashable], Cell] = {}
@@ -188,11 +191,11 @@ def compare(
             other = keyed[name].get(key)
             seeds = common_seeds(cell, other) if other else []
             if other is None or not seeds:
-                absent.append(_text(cell, over_databases))
+                absent.append(_text(cell, over))
                 continue
             compared[base, key], compared[name, key] = cell, other
             asked = metrics_of(cell.point.experiment)
-            found += _rows(cell, other, seeds, asked, name, over_databases, least)
+            found += _rows(cell, other, seeds, asked, name, over, least)
         missing[name] = tuple(absent)
     rows = found if each else [_pooled(group) for group in _groups(found)]
     if each:
@@ -218,15 +221,17 @@ def common_seeds(one: Cell, other: Cell) -> list[int]:
     return [seed for seed in both if all(seed in cell.metrics for cell in varying)]
 
 
-def _by_key(cells: Iterable[Cell], over_databases: bool) -> dict[Hashable, Cell]:
+def _by_key(cells: Iterable[Cell], over: Over) -> dict[Hashable, Cell]:
     """Return cells by what must be the same on both sides."""
-    if over_databases:
+    if over == "databases":
         return {(cell.point, cell.algorithm, cell.backend): cell for cell in cells}
+    if over == "backends":
+        return {cell.point: cell for cell in cells}
     return {(cell.point, cell.backend, cell.engine): cell for cell in cells}
 
 
-def _text(cell: Cell, over_databases: bool) -> str:
-    return f"{cell.point.text} {cell.algorithm}" if over_databases else cell.point.text
+def _text(cell: Cell, over: Over) -> str:
+    return f"{cell.point.text} {cell.algorithm}" if over == "databases" else cell.point.text
 
 
 def _rows(
@@ -235,11 +240,11 @@ def _rows(
     seeds: Sequence[int],
     metrics: Iterable[str],
     name: str,
-    over_databases: bool,
+    over: Over,
     least: float,
 ) -> list[Row]:
     point = base.point.parameters
-    if over_databases:
+    if over == "databases":
         point = (*point, ("algorithm", base.algorithm))
     is_exact = base.is_deterministic and other.is_deterministic
     rows = []

@@ -73,6 +73,10 @@ impl Kernel {
         for module in &settings.modules {
             sys::load_module(&module.path, &module.parameters)?;
         }
+        if !settings.modules.is_empty() {
+            // Who reads what a kernel says before it gives up wants to know where they are.
+            fs::copy("/proc/modules", "/out/modules")?;
+        }
         let epoll = Epoll::new()?;
         let mut machines = Vec::new();
         for (number, machine) in settings.machines.iter().enumerate() {

@@ -45,6 +45,7 @@ PATIENCE_S = 30.0
 _POLL_S = 0.05
 #: What a kernel says before it gives up.
 _OOPS = re.compile(r"(Kernel panic|BUG:|Oops|Segfault|divide error|Call Trace|EIP:|RIP:)")
+_SIGNAL = re.compile(r"Kernel mode signal (\d+)")
 _SHOWN_LINES = 12
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -183,7 +184,7 @@ def _words(job: Path, told: stack.Stack) -> list[str]:
         "time-travel=inf-cpu",
         "time-travel-start=0",
         "seccomp=auto",
-        "quiet",
+        "loglevel=5",
         "con=null",
         "con0=null,fd:2",
         "panic=-1",
@@ -291,9 +292,18 @@ def _report(job: Path, said: str, modules: Sequence[module.Module]) -> None:
     lines = [line.rstrip() for line in said.splitlines() if line.strip()]
     first = next((i for i, line in enumerate(lines) if _OOPS.search(line)), -_SHOWN_LINES)
     shown = "\n".join(lines[first:][:_SHOWN_LINES]) or "it said nothing"
+    shown = _SIGNAL.sub(lambda found: f"{found[0]} ({_signal(int(found[1]))})", shown)
+    loaded = job / "out" / "modules"
     for one in modules:
-        shown = module.placed(shown, one)
+        shown = module.placed(shown, one, loaded.read_text() if loaded.exists() else "")
     raise RunError(f"the kernel ended at {_now(job) / 1e9:.6f} s of simulated time:\n{shown}")
+
+
+def _signal(number: int) -> str:
+    """What a signal of the processor's is called, and stands for."""
+    meaning = {signal.SIGFPE: ": a division by zero", signal.SIGILL: ": no instruction"}
+    name = signal.Signals(number)
+    return f"{name.name}{meaning.get(name, '')}"
 
 
 def _stamp(path: Path) -> tuple[Path, int, int]:

@@ -20,6 +20,7 @@ from ccperf.runs.backends.linux import build, source
 #: Symbols for the lines of the file, which the kernel's words lack.
 _BUILD = "obj-m := {name}.o\nccflags-y := -g\n"
 _PLACE = re.compile(r"(\w+)\+0x([0-9a-f]+)/0x[0-9a-f]+ \[(\w+)\]")
+_ADDRESS = re.compile(r"\bip (?:0x)?([0-9a-f]{6,16})\b")
 _SHOWN_LINES = 20
 
 
@@ -68,21 +69,29 @@ def _compile(path: Path, content: bytes, kernel: build.Kernel, folder: Path) -> 
     return found
 
 
-def placed(text: str, module: Module) -> str:
-    """The kernel's words, with the lines of the user's file where they name its functions.
+def placed(text: str, module: Module, loaded: str = "") -> str:
+    """The kernel's words, with the lines of the user's file where they name places in it.
 
-    The address after a call is the next line's, if the call was the last thing on its own.
+    `loaded` is `/proc/modules` of the kernel, which says where the module is.
     """
+    name = module.file.stem.replace("-", "_")
+    base = re.search(rf"^{name} (\d+) .* 0x([0-9a-f]+)", loaded, re.MULTILINE)
 
     def line_of(found: re.Match[str]) -> str:
-        whole, name = found[0], found[1]
-        if found[3] != module.file.stem.replace("-", "_"):
-            return whole
-        start = _symbol(module.file, name)
-        place = start is not None and _line(module.file, start + int(found[2], 16))
-        return f"{whole} {place}" if place else whole
+        start = _symbol(module.file, found[1]) if found[3] == name else None
+        return _with_place(found[0], module, None if start is None else start + int(found[2], 16))
 
-    return _PLACE.sub(line_of, text)
+    def line_at(found: re.Match[str]) -> str:
+        offset = int(found[1], 16) - int(base[2], 16) if base else -1
+        is_inside = base is not None and 0 <= offset < int(base[1])
+        return _with_place(found[0], module, offset if is_inside else None)
+
+    return _ADDRESS.sub(line_at, _PLACE.sub(line_of, text))
+
+
+def _with_place(text: str, module: Module, offset: int | None) -> str:
+    place = "" if offset is None else _line(module.file, offset)
+    return f"{text} ({place})" if place else text
 
 
 def _symbol(file: Path, name: str) -> int | None:
@@ -100,4 +109,4 @@ def _line(file: Path, offset: int) -> str:
     command = ["addr2line", "-e", str(file), "-j", ".text", hex(offset)]
     said = subprocess.run(command, capture_output=True, text=True).stdout.strip()
     place = said.partition(" ")[0].rpartition("/")[2]
-    return f"({place})" if place and not place.startswith("?") else ""
+    return "" if place.startswith("?") else place
