@@ -51,7 +51,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = [item for item in items if _is_quick(item, seconds)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
-    if config.pluginmanager.hasplugin("timeout"):
+    if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         for item in items:
             item.add_marker(pytest.mark.timeout(DEADLINE_S))
     items.sort(key=lambda item: -seconds.get(_file(item.nodeid), 0.0))

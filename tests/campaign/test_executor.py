@@ -34,6 +34,8 @@ def job(point: Point) -> Job:
 class Processes:
     """Makes each run in another process, as a cluster would on another machine."""
 
+    room = 8
+
     def __init__(self, _progress: JobProgress) -> None:
         context = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(2, mp_context=context)

@@ -2,8 +2,8 @@
 
 Children that user code leaves behind, in sessions of their own or without a parent, become this
 process's (Linux: `PR_SET_CHILD_SUBREAPER`), and it ends them with the run. It ends all of them,
-too, when its standard input is closed, as it is when whoever started it is gone. Elsewhere than on
-Linux only the run's own session is ended.
+too, when it is told to, or its input is closed, as it is when whoever started it is gone. Elsewhere
+than on Linux only the run's own session is ended.
 """
 
 from __future__ import annotations
@@ -25,27 +25,42 @@ PATIENCE_S = 5.0
 
 def keep(work: Callable[[], object]) -> NoReturn:
     """Do `work` in a child, and end as it does, with all that it has left."""
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides
-    _control(_SET_CHILD_SUBREAPER, 1)
-    child = os.fork()
-    if child == 0:
-        _become_child(woken, wake)
-        work()
-        os._exit(0)
-    status = None
-    while status is None:
-        readable, _, _ = select.select([0, woken], [], [])
-        if woken in readable:
-            os.read(woken, 4096)
-            status = _ended(child)
-        if 0 in readable and not os.read(0, 1):
-            status = signal.SIGKILL
-    _end_all(child)
-    _end_as(status)
+    _end_as(Keeper().keep(work, stop=0))
+
+
+class Keeper:
+    """Keeps one piece of work after another; a process is one at most."""
+
+    def __init__(self) -> None:
+        """From now on what is left without a parent below this process is this one's."""
+        self._woken, self._wake = os.pipe()
+        os.set_blocking(self._wake, False)
+        signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the coordinator decides
+        _control(_SET_CHILD_SUBREAPER, 1)
+
+    def keep(self, work: Callable[[], object], stop: int) -> int:
+        """Do `work` in a child, until it ends or something comes from the file `stop`.
+
+        All that it has left has ended, too, when its status is returned, as `os.wait` says it.
+        """
+        child = os.fork()
+        if child == 0:
+            _become_child(self._woken, self._wake)
+            work()
+            os._exit(0)
+        status = None
+        while status is None:
+            readable, _, _ = select.select([stop, self._woken], [], [])
+            if self._woken in readable:
+                os.read(self._woken, 4096)
+                status = _ended(child)
+            if stop in readable:
+                os.read(stop, 1)
+                status = signal.SIGKILL
+        _end_all(child)
+        return status
 
 
 def _become_child(*pipe: int) -> None:

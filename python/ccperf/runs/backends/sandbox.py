@@ -114,12 +114,12 @@ def _run(
     }
     (folder.path / "job.json").write_text(json.dumps(job))
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    process = warm.fork(_own_path(), str(folder.path), environment)
+    process = warm.run(_own_path(), str(folder.path), environment)
     watch = _Watch(folder.monitor, list(user_code), json.loads(lowered)["stop_ns"])
     try:
         status = watch.until_end(process, progress)
     finally:
-        _end(process)
+        process.end(2 * keeper.PATIENCE_S)
     if error := _error(folder, watch, user_code):
         raise error
     if status or not folder.has_tables():
@@ -155,16 +155,6 @@ def _own_path() -> list[str]:
     """
     here = os.getcwd()
     return [place for place in sys.path if place and os.path.abspath(place) != here]
-
-
-def _end(process: warm.Child) -> None:
-    """End a run with all that user code has left: its keeper does that when its input ends."""
-    process.stdin.close()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(timeout=2 * keeper.PATIENCE_S)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.bury()
 
 
 def _tables(folder: _Folder) -> dict[str, Table]:
@@ -257,7 +247,7 @@ class _Watch:
             self._seen = _MONITOR.unpack(words)
         return self._seen
 
-    def until_end(self, process: warm.Child, progress: Progress | None) -> int:
+    def until_end(self, process: warm.Run, progress: Progress | None) -> int:
         """Wait for the process, report progress, and raise when a limit is reached."""
         call_limit, run_limit = _limit(*CALL_LIMIT), _limit(*RUN_LIMIT)
         start_limit = _limit(*START_LIMIT)
