@@ -27,7 +27,7 @@ include_patterns = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    "benchmarks/notes.md",
+    "benchmarks/decisions.md",
     "fuzz/README.md",
 ]
 exclude_patterns = ["docs/conf.py", "docs/requirements.*", "docs/images/**"]
