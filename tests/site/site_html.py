@@ -80,5 +80,10 @@ def parse_text(text: str) -> Element:
 
 def inflated(path: Path) -> Any:
     """What a script of compressed data hands to its page."""
-    text = path.read_text().split('"')[-2]
+    return inflated_text(path.read_text())
+
+
+def inflated_text(script: str) -> Any:
+    """The same, of the script's text."""
+    text = script.split('"')[3]
     return json.loads(zlib.decompress(base64.b64decode(text)))

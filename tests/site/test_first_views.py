@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from site_built import built
@@ -87,7 +90,7 @@ def test_every_question_against_every_baseline_has_values(folder: Path, name: st
     ]
     bases = [e.attributes["data-file"] for e in page.named("option")]
     assert questions
-    assert len(bases) == 2
+    assert len(bases) > 1
     for base in bases:
         found = inflated(folder / base)["answers"]
         assert list(found) == questions
@@ -191,3 +194,133 @@ def test_parameters_that_the_catalogue_varies_are_free() -> None:
     page: Any = SimpleNamespace(point=point)
     assert hermes.printed is not None
     assert differing(group, page, hermes.printed.values[0]) == ()
+
+
+def test_a_fabric_is_drawn_by_layers_with_the_ports_under_test_marked(folder: Path) -> None:
+    page = parse(folder / "experiments" / "hermes_symmetric.html")
+    (drawing,) = [e for e in page.named("svg") if e.attributes.get("class") == "topology"]
+    height = {
+        text.text: float(text.attributes["y"])
+        for text in drawing.named("text")
+        if text.text.startswith(("leaf", "spine"))
+    }
+    leaves, spines = (
+        {y for name, y in height.items() if name.startswith(kind)} for kind in ("leaf", "spine")
+    )
+    assert len(leaves) == len(spines) == 1
+    assert spines.pop() < leaves.pop()
+    tested = [e for e in drawing.named("path") if "tested" in e.attributes.get("class", "")]
+    assert len(tested) == 4
+
+
+def test_the_port_under_test_of_a_star_is_the_one_that_is_measured(folder: Path) -> None:
+    page = parse(folder / "experiments" / "testbed.html")
+    (drawing,) = [e for e in page.named("svg") if e.attributes.get("class") == "topology"]
+    texts = [text.text for text in drawing.named("text")]
+    assert "ECNSharpQueueDisc" in texts or "StepRedQueueDisc" in texts
+    assert "FqCoDelQueueDisc" not in texts
+    assert sum(e.attributes.get("class") == "narrow" for e in drawing.named("path")) == 1
+
+
+def test_the_use_of_a_fabric_s_links_is_a_map(folder: Path) -> None:
+    link = next(
+        link.attributes["href"]
+        for link in parse(folder / "experiments" / "hermes_symmetric.html").named("a")
+        if link.attributes["href"].startswith("../runs/")
+    )
+    page = parse(folder / "experiments" / link)
+    result = inflated((folder / "experiments" / link).parent / "result.js")
+    (table,) = [t for t in page.named("table") if t.attributes.get("data-csv") == "links"]
+    columns = [head.text for head in table.named("thead")[0].named("th")][1:]
+    for row in table.named("tbody")[0].named("tr"):
+        start = row.named("th")[0].text
+        for end, cell in zip(columns, row.named("td"), strict=True):
+            names = [f"{start}_{end}_forward", f"{end}_{start}_reverse"]
+            found = [result["link_metrics"][n] for n in names if n in result["link_metrics"]]
+            wanted = f"{found[0]['used_capacity_l1']:.1f}" if found else ""
+            assert cell.text == wanted
+
+
+def test_a_filter_is_in_the_address_and_survives_back(browser: Browser, folder: Path) -> None:
+    opened(browser, folder, "aqm")
+    rows = "[...document.querySelectorAll('tr[data-search]')].filter((row) => !row.hidden).length"
+    everything = browser.evaluate(rows)
+    browser.evaluate(
+        """(() => { const words = document.querySelector('form.filter [name=words]');
+             words.value = 'k=5 cubic';
+             words.dispatchEvent(new Event('input', { bubbles: true })); })()"""
+    )
+    some = browser.evaluate(rows)
+    assert 0 < some < everything
+    choose(browser, "Metric", "95th percentile smoothed RTT")
+    assert "filter=k%3D5+cubic" in browser.evaluate("location.hash")
+    browser.evaluate("document.querySelector('tr[data-search]:not([hidden]) a').click()")
+    browser.wait_for("globalThis.ccperf?.page?.plots.size === 5")
+    browser.evaluate("history.back()")
+    browser.wait_for("Boolean(globalThis.ccperf?.experiment) && " + rows + f" === {some}")
+    metric = "document.querySelector('#choices select').value"
+    assert browser.evaluate(metric) == "p95_srtt_l4"
+
+
+def test_a_zoom_is_in_the_address(browser: Browser, folder: Path) -> None:
+    opened(browser, folder, "aqm")
+    browser.evaluate("ccperf.experiment.plots.get('plane').scale(0.5)")
+    address = browser.evaluate("location.hash")
+    assert "zoom-plane=" in address
+    shown = "ccperf.experiment.plots.get('plane').boxes[0].domain"
+    before = browser.evaluate(shown)
+    browser.open(folder / "none")
+    browser.open(folder / "experiments" / "aqm.html", address)
+    browser.wait_for("Boolean(globalThis.ccperf?.experiment)")
+    assert browser.evaluate(shown) == pytest.approx(before, rel=1e-4)
+
+
+def test_figures_and_tables_are_saved_as_files(browser: Browser, folder: Path) -> None:
+    """What buttons hand over: an SVG with title and legend, a PNG of three times its size, CSV."""
+    opened(browser, folder, "aqm")
+    browser.evaluate(
+        "globalThis.saved = []; ccperf.save = (name, content) => { saved.push([name, content]); }"
+    )
+    for label in ("Save as SVG", "Save as PNG"):
+        browser.evaluate(f"document.querySelector('#figure-sweep [title=\"{label}\"]').click()")
+    browser.evaluate("document.querySelector('table.runs').closest('.scroll').nextSibling.click()")
+    browser.wait_for("saved.length === 3")
+    kinds = browser.evaluate("saved.map(([name]) => name).sort()")
+    assert kinds == ["aqm.csv", "sweep.png", "sweep.svg"]
+    svg = browser.evaluate("saved.find(([name]) => name === 'sweep.svg')[1]")
+    drawing = ElementTree.fromstring(svg)
+    words = " ".join(drawing.itertext())
+    assert "TcpCubic" in words
+    assert "over k" in words
+    assert "var(" not in svg
+    size = browser.evaluate(
+        """createImageBitmap(saved.find(([name]) => name === 'sweep.png')[1])
+             .then(({ width, height }) => [width, height])"""
+    )
+    assert size == [3 * float(drawing.attrib[side]) for side in ("width", "height")]
+    lines = browser.evaluate("saved.find(([name]) => name === 'aqm.csv')[1]").splitlines()
+    assert len(lines) == 1 + browser.evaluate(
+        "document.querySelectorAll('table.runs tbody tr').length"
+    )
+    assert len({len(row) for row in csv.reader(lines)}) == 1
+    assert browser.problems() == []
+
+
+def test_lines_of_a_run_say_whose_they_are(browser: Browser, folder: Path) -> None:
+    page = parse(folder / "experiments" / "competition.html")
+    row = next(
+        r for r in page.named("tr") if "TcpNewReno" in r.text and "data-runs" in r.attributes
+    )
+    browser.open(folder / "experiments" / row.named("a")[0].attributes["href"])
+    browser.wait_for("globalThis.ccperf?.page?.plots.size === 5")
+    names = browser.evaluate(
+        "ccperf.page.plots.get('time_series').figure.subjects.map((s) => s.name)"
+    )
+    assert all(re.fullmatch(r"flow_\d Tcp\w+", name) for name in names)
+    assert len({name.split()[1] for name in names}) > 1
+    browser.evaluate("ccperf.page.plots.get('distribution').setLog(true)")
+    axis = (
+        "[...document.querySelectorAll('#figure-distribution svg text')].map((t) => t.textContent)"
+    )
+    assert "10" in browser.evaluate(axis)
+    assert browser.problems() == []

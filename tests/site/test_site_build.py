@@ -14,7 +14,7 @@ from ccperf.errors import UsageError
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.result import Result
-from ccperf.site import inventory
+from ccperf.site.memory import place
 from ccperf.store import Store
 
 if TYPE_CHECKING:
@@ -45,11 +45,7 @@ def small(tmp_path: Path) -> Path:
 
 def of_the_site(folder: Path) -> list[Path]:
     """Every file, without what the build remembers for itself: it has times in it."""
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != ".ccperf-memory"
-    ]
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -70,8 +66,8 @@ def test_a_second_build_writes_nothing(small: Path, tmp_path: Path) -> None:
     # Overviews with their index and other questions, the experiment's page and the algorithm's with
     # their data; the page of both seeds with its picture, its series, what it says as data, the
     # other's series.
-    # Every site has a page to play with, its scenario, and the engine where there is one.
-    play = 2 + (folder / "engine.wasm").exists()
+    # Every site has a page to play with, and its scenario; the engine is among what is static.
+    play = 2
     assert first.written == static + 6 + 2 + 2 + 6 + play
     before = times(folder)
     second = site.build([small], folder)
@@ -206,30 +202,12 @@ def test_what_is_there_is_not_made_again(
     assert (built.written, built.removed) == (0, 0)
 
 
-def test_pages_of_a_large_site_stay_small(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The steady state is then on the experiment's page; past the bound all are made again."""
-    site.build([small], tmp_path / "site")
-    pages = sorted((tmp_path / "site" / "runs").glob("*/index.html"))
-    before = [page.stat().st_size for page in pages]
-    assert all("steady_mean_srtt_l4" in page.read_text() for page in pages)
-    monkeypatch.setattr(inventory, "MANY_PAGES", len(pages) - 1)
-    site.build([small], tmp_path / "site")
-    for page, size in zip(pages, before, strict=True):
-        text = page.read_text()
-        assert "steady_mean_srtt_l4" not in text
-        assert "leaves out the metrics of the steady state" in text
-        assert page.stat().st_size < 0.75 * size
-    assert "steady_mean_srtt_l4" in (tmp_path / "site" / "experiments" / "aqm.js").read_text()
-
-
 @pytest.mark.parametrize("damage", [b"", b"no database", b"SQLite format 3\0" + bytes(200)])
 def test_a_damaged_memory_costs_time_only(small: Path, tmp_path: Path, damage: bytes) -> None:
     folder = tmp_path / "site"
     site.build([small], folder)
     before = contents(folder)
-    (folder / ".ccperf-memory").write_bytes(damage)
+    place(folder).write_bytes(damage)
     built = site.build([small], folder)
     assert (built.written, built.removed) == (0, 0)
     assert contents(folder) == before

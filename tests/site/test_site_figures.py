@@ -313,7 +313,8 @@ def test_a_run_made_in_the_page_is_drawn_from_its_tables(page: Browser, runs: li
         np.testing.assert_allclose(found, series, rtol=1e-12, atol=1e-9, err_msg=name)
     assert page.evaluate("ccperf.page.plots.get('window').entries") == ["TcpNewReno", "in the page"]
     page.evaluate("ccperf.page.remove('live')")
-    assert page.evaluate("ccperf.page.plots.get('window').entries") == ["flow_1", "flow_2"]
+    entries = page.evaluate("ccperf.page.plots.get('window').entries")
+    assert entries == ["flow_1 TcpNewReno", "flow_2 TcpNewReno"]
 
 
 def test_what_is_stored_in_a_few_kilobytes_keeps_every_peak(

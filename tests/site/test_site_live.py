@@ -187,8 +187,7 @@ def test_a_server_sends_the_module_itself(browser: Browser, play: Path) -> None:
         wait_for_run(browser)
         assert browser.problems() == []
         names = [address.rpartition("/")[2] for address in browser.requested()]
-        assert "engine.wasm" in names
-        assert "engine.js" not in names
+        assert "engine.js" in names
     finally:
         server.shutdown()
         server.server_close()

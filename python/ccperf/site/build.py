@@ -11,7 +11,7 @@ from ccperf.errors import UsageError
 from ccperf.evidence import cells
 from ccperf.site import engine
 from ccperf.site.inventory import inventory
-from ccperf.site.memory import Memory, digest
+from ccperf.site.memory import Memory, digest, place
 from ccperf.site.output import Output
 from ccperf.site.scores import Scores
 from ccperf.store import DamagedRun, Store
@@ -65,7 +65,7 @@ def build(
     for path in paths:
         Store(path, "r").close()  # all are databases of ours before anything is written
     target = Output(Path(output))
-    with Memory(target.folder) as memory:
+    with Memory(place(target.folder)) as memory:
         records = [record for path in paths for record in memory.records(path)]
         is_whole = False
         while not is_whole:
@@ -191,8 +191,11 @@ def _write_common(target: Output, memory: Memory) -> None:
 
     for asset in files("ccperf.site").joinpath("static").iterdir():
         target.write(f"static/{asset.name}", asset.read_bytes())
-    for name, content in engine.files_of_site():
-        target.write(name, content)
+    if not memory.keeps("engine", [], target):
+        made = list(engine.files_of_site())
+        for name, content in made:
+            target.write(name, content)
+        memory.remember("engine", [], [name for name, _ in made], target)
     for name, content in pages.generated():
         target.write(name, content)
     if not memory.keeps(PLAY, [], target):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,6 +13,7 @@ from ccperf.algorithms import roles
 from ccperf.present.figures import FIGURES, OF_RECORDINGS, packed, svg
 from ccperf.present.figures.timelines import TIMELINES, describe
 from ccperf.runs.metrics import FlowSeries
+from ccperf.site.deflated import compressed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,8 +27,6 @@ PICTURE = "time_series"
 PICTURE_FILE = "picture.svg"
 #: More flows than this hide each other: so many are drawn, spread over all.
 MOST_DRAWN = 60
-#: How hard data is compressed: a higher level takes twice as long for a twentieth.
-_LEVEL = 6
 #: Data of the run that a page shows first.
 DATA_FILE = "run.js"
 
@@ -139,7 +136,7 @@ def data(result: Result, flows: FlowSeries, room: Room) -> str:
         "seed": result.provenance.seed,
         **packed.pack(flows, room, names),
     }
-    return script(result.id, run)
+    return compressed(result.id, run)
 
 
 def compact(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -172,20 +169,13 @@ def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def scenario(canonical: Mapping[str, Any]) -> str:
     """Return a scenario as a script, for pages that simulate it with other settings."""
     lists = {name: compact(canonical[name]) for name in ("links", "flows")}
-    return script("scenario", {**canonical, **lists})
+    return compressed("scenario", {**canonical, **lists})
 
 
 def script(name: str, value: Any) -> str:
     """Return data as a script of the site; see `static/data.js`."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
     return f"ccperf.receive({json.dumps(name)},{text});\n"
-
-
-def compressed(name: str, value: Any) -> str:
-    """Return data as a script that the page inflates (`static/data.js`): a third as large."""
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    packed = base64.b64encode(zlib.compress(text.encode(), _LEVEL)).decode()
-    return f'ccperf.inflate({json.dumps(name)},"{packed}");\n'
 
 
 def _flows(result: Result) -> list[dict[str, Any]]:

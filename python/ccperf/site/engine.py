@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ccperf import data
+from ccperf.site.deflated import deflated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: What pages that simulate may do besides: start a worker, fetch from their site; compile.
-_POLICY = "; worker-src blob:; connect-src 'self'"
+#: What pages that simulate may do besides: start a worker; compile.
+_POLICY = "; worker-src blob:"
 _COMPILE = " 'wasm-unsafe-eval'"
 
 
@@ -57,9 +57,7 @@ def view() -> EngineView:
     return EngineView(bool(module()))
 
 
-def files_of_site() -> Iterator[tuple[str, str | bytes]]:
-    """Yield the module as a file, and as a script for pages that are opened from a folder."""
+def files_of_site() -> Iterator[tuple[str, str]]:
+    """Yield the module as a script that pages inflate, from a server or a folder."""
     if module():
-        yield "engine.wasm", module()
-        text = base64.b64encode(module()).decode()
-        yield "static/engine.js", f'ccperf.receive("engine","{text}");\n'
+        yield "static/engine.js", deflated("engine", module(), "arrayBuffer")

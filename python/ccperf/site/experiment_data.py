@@ -148,12 +148,16 @@ def experiment_data(group: Group) -> dict[str, Any]:
                     for name, values in view.axes.items()
                 ],
                 "made": view.made[page.id],
-                "seeds": len(page.seeds),
                 "metrics": [_mean(page, name) for name in group.metrics],
                 "plane": [
                     [_six(found[name]) for name in against]
                     for found in page.cell.metrics.values()
                     if against and all(name in found for name in against)
+                ],
+                # Of each headline the values of all seeds.
+                "seeds": [
+                    [_six(found[name]) for found in page.cell.metrics.values() if name in found]
+                    for name in group.headlines
                 ],
                 "ratios": [
                     [_ratio(beside.get((base, _place(page, view))), page, name) for base in bases]

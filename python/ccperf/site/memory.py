@@ -1,9 +1,9 @@
 """What a build remembers for the next one, so that one new run costs seconds, not minutes.
 
-It lies in the site's folder: what is known of each run (runs never change; their id says what they
-are), and of each part of the site from what it was made and which files that gave. A part is made
-again if one of its files is missing or was touched, or if this package is another one. Nothing
-is lost with the file but time.
+It lies beside the site's folder, which is what one publishes: what is known of each run (runs never
+change; their id says what they are), and of each part of the site from what it was made and which
+files that gave. A part is made again if one of its files is missing or was touched, or if this
+package is another one. Nothing is lost with the file but time.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import sqlite3
 import zlib
 from array import array
@@ -26,7 +27,6 @@ from ccperf.runs import backends
 from ccperf.runs.metrics import METRICS, SIZE_CLASSES
 from ccperf.runs.result import Provenance
 from ccperf.site import copies
-from ccperf.site.output import MEMORY
 from ccperf.store import DamagedRun, RunRow, Store
 
 if TYPE_CHECKING:
@@ -58,12 +58,21 @@ _WORTH_PROCESSES = 100
 _TOGETHER = 25
 
 
+def place(folder: Path) -> Path:
+    """Return where the memory of a site's folder lies."""
+    folder = folder.resolve()
+    return folder.with_name(f".{folder.name}.ccperf-memory")
+
+
 class Memory:
     """The memory of a site's folder; a context manager."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open it; one that cannot be read, or is of another version of this package, is begun."""
-        self._path = folder / MEMORY
+    def __init__(self, path: Path) -> None:
+        """Open it; one that cannot be read, or is of another version of this package, is begun.
+
+        Where nothing can be written, nothing is remembered.
+        """
+        self._path = path if os.access(path.parent, os.W_OK) else Path(":memory:")
         #: The runs of each database that were read anew, and so compared with their checksums.
         self.intact: dict[Path, list[str]] = {}
         #: The runs that cannot be read, of each database.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 #: Marks a folder as one that a site may be written to.
 MARKER = ".ccperf-site"
-#: What a build remembers for the next one.
-MEMORY = ".ccperf-memory"
 _NOTE = "This folder is written by `ccperf site build`; what is not of the site is removed.\n"
 
 
@@ -58,7 +56,7 @@ class Output:
     def _claim(self, name: str) -> None:
         # Of thousands of files that stay as they are, so without paths, which take their time.
         parts = name.split("/")
-        if not parts[-1] or parts[-1] in (MARKER, MEMORY) or ".." in parts:
+        if not parts[-1] or parts[-1] == MARKER or ".." in parts:
             raise ValueError(f"`{name}` is no file of a site")
         if not parts[0] or os.path.isabs(name):
             raise ValueError(f"`{name}` is not in the site's folder")
@@ -107,7 +105,7 @@ class Output:
                 kept = False
                 for name in (*names, *links):
                     path = os.path.join(folder, name)
-                    own = folder == str(self.folder) and name.startswith((MARKER, MEMORY))
+                    own = folder == str(self.folder) and name == MARKER
                     if path in self._files or own:
                         kept = True
                         continue

@@ -18,8 +18,9 @@ from ccperf.present.figures import svg, topology, web
 from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, metric_named
 from ccperf.site import drawing, engine, experiment_data, printed, small
 from ccperf.site.algorithms import AlgorithmView
+from ccperf.site.deflated import compressed
 from ccperf.site.differences import differences
-from ccperf.site.drawing import compressed, script
+from ccperf.site.drawing import script
 from ccperf.site.fronts import overviews
 from ccperf.site.naming import slug
 from ccperf.site.tables import figures
@@ -242,24 +243,21 @@ def _unit_of(metric: str) -> str:
 
 @cache
 def _metric_head(name: str, root: str) -> Markup:
-    """Return a metric's name with its definition one click away, and the better direction."""
+    """Return what a metric is called, its definition one click away, and the better direction."""
     # The arrow is the style sheet's: with its words it would be a tenth of a page.
-    better = METRICS[name].better
-    mark = f' class="{better}"' if better else ""
-    return Markup(f'<a{mark} href="{root}metrics.html#{name}">{_breakable(name)}</a>')
+    metric = METRICS[name]
+    mark = f' class="{metric.better}"' if metric.better else ""
+    return Markup(f'<a{mark} href="{root}metrics.html#{name}">{escape(metric.title)}</a>')
 
 
-def _metric_cells(row: Row, is_small: bool) -> Markup:
+def _metric_cells(row: Row, has_steady: bool) -> Markup:
     """Return the cells of a metric's row; their texts are numbers, so nothing is to be escaped."""
-    return Markup("".join(map(_cell if not is_small else _short_cell, row.cells)))
-
-
-def _cell(cell: Cell) -> str:
-    return f'<td title="{cell.full}">{_bold(cell)}</td>'
-
-
-def _short_cell(cell: Cell) -> str:
-    return f"<td>{_bold(cell)}</td>"
+    if not has_steady:
+        return Markup("".join(f"<td>{_bold(cell)}</td>" for cell in row.cells))
+    # What has no value of the steady state has an empty cell there.
+    steady = [f"<td>{_bold(cell)}</td>" for cell in row.steady] or ["<td></td>"] * len(row.cells)
+    pairs = zip(row.cells, steady, strict=True)
+    return Markup("".join(f"<td>{_bold(cell)}</td>{beside}" for cell, beside in pairs))
 
 
 def _bold(cell: Cell) -> str:

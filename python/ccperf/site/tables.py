@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ccperf.runs.metrics import METRICS
+from ccperf.runs.metrics import METRICS, STEADY_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,19 +18,19 @@ MISSING = "–"
 
 @dataclass(frozen=True)
 class Cell:
-    """One value as printed (MISSING without one), in full, and whether it is its row's best."""
+    """One value as printed (MISSING without one), and whether it is its row's best."""
 
     text: str
-    full: str
     best: bool
 
 
 @dataclass(frozen=True)
 class Row:
-    """One metric over all columns."""
+    """One metric over all columns: of the whole run, and of its steady state where that is told."""
 
     metric: Metric
     cells: tuple[Cell, ...]
+    steady: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,25 @@ class Table:
         """Whether values are marked as best: there is more than one column."""
         return len(self.columns) > 1
 
+    @property
+    def has_steady(self) -> bool:
+        """Whether there are values of the steady state beside those of the whole run."""
+        return any(row.steady for row in self.rows)
 
-def table(columns: Mapping[str, Mapping[str, float]], only_whole: bool = False) -> Table:
-    """Arrange `{column: {metric: value}}`; metrics in their own order, absent ones left out.
 
-    With `only_whole` those of the whole run, without those of its steady state.
-    """
+def table(columns: Mapping[str, Mapping[str, float]]) -> Table:
+    """Arrange `{column: {metric: value}}`; metrics in their own order, absent ones left out."""
     rows = []
     for name, metric in METRICS.items():
-        if only_whole and metric.window == "steady":
+        if metric.window == "steady":
             continue
-        values = [values.get(name) for values in columns.values()]
-        if any(value is not None for value in values):
-            rows.append(Row(metric, _cells(metric, values)))
+        values = [found.get(name) for found in columns.values()]
+        later = METRICS.get(STEADY_PREFIX + name)
+        steady = [found.get(later.name) for found in columns.values()] if later else []
+        if any(value is not None for value in (*values, *steady)):
+            beside = later is not None and any(value is not None for value in steady)
+            cells = _cells(later, steady) if later is not None and beside else ()
+            rows.append(Row(metric, _cells(metric, values), cells))
     return Table(tuple(columns), tuple(rows))
 
 
@@ -65,10 +71,7 @@ def _cells(metric: Metric, values: Sequence[float | None]) -> tuple[Cell, ...]:
     places = decimals(metric, [value for value in values if value is not None])
     texts = [MISSING if value is None else number(value, places) for value in values]
     best = _best(metric, values, texts)
-    return tuple(
-        Cell(text, "no samples" if value is None else repr(value), text == best)
-        for text, value in zip(texts, values, strict=True)
-    )
+    return tuple(Cell(text, text == best) for text in texts)
 
 
 def _best(metric: Metric, values: Sequence[float | None], texts: Sequence[str]) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.algorithms import roles
 from ccperf.evidence.summary import summarise
 from ccperf.experiments.catalogue import published_scenarios
+from ccperf.present.figures import topology
 from ccperf.present.reproduce import commands
 from ccperf.runs.diagnoses import RULES, grouped
 from ccperf.runs.metrics import CLASSES, METRICS, SAMPLING, MetricTables, metric_named
@@ -70,14 +71,14 @@ def headlines(group: Group) -> list[Headline]:
     return [Headline(name) for name in group.headlines]
 
 
+#: What of a link's rate is used, in %; and how many directions are worth a map.
+_USED = "used_capacity_l1"
+_WORTH_A_MAP = 4
 #: A link with more than this share of its rate in use, in %, has a queue.
 _FULL = 90
 
-#: Metrics in a run's JSON.
-_TABLES = ("flow_metrics", "link_metrics", "network_metrics")
-
 #: Tables have at most so many flows; all of them are in the page's download.
-MOST_FLOWS = 50
+MOST_FLOWS = 20
 
 
 @dataclass(frozen=True)
@@ -246,12 +247,12 @@ class RunView:
         self.command, self.published_command = commands(result)
         self.published = published_scenarios().get(result.provenance.scenario_hash)
         self.scenario = result.scenario.parsed
-        self.is_small = page.is_small
         shown = dict(islice(result.flow_metrics.items(), MOST_FLOWS))
-        self.flow_table = tables.table(shown, self.is_small)
-        self.link_table = tables.table(result.link_metrics, self.is_small)
-        self.network_table = tables.table(result.network_metrics, self.is_small)
+        self.flow_table = tables.table(shown)
+        self.link_table = tables.table(result.link_metrics)
+        self.network_table = tables.table(result.network_metrics)
         self.class_table = tables.table(result.class_metrics)
+        self.heat = _heat(self.scenario, result.link_metrics)
         self.flows = [_flow(flow) for flow in self.scenario["flows"][:MOST_FLOWS]]
         self.all_flows = len(self.scenario["flows"])
         self.bottlenecks = _bottlenecks(self.scenario, result.recording.flows.strings("bottleneck"))
@@ -271,7 +272,7 @@ class RunView:
     @property
     def live(self) -> LiveView:
         """The scenario, to be changed in the page."""
-        command = self.command or "ccperf run result.json"
+        command = self.command or f"ccperf run {self.id}.json"
         return LiveView("scenario.js", command, self.algorithms)
 
     @property
@@ -329,8 +330,6 @@ class RunView:
     def json(self) -> str:
         """The run as `exec --json` prints it, and the command that makes it."""
         said = {**self._json, "command": self.command}
-        if self.is_small:
-            said |= {name: _whole(said[name]) for name in _TABLES}
         return json.dumps(said, separators=(",", ":")) + "\n"
 
 
@@ -355,14 +354,6 @@ def metric_views() -> dict[str, list[MetricView]]:
         )
         views[metric.scope].append(MetricView(metric, paragraphs, SAMPLING in parts))
     return views
-
-
-def _whole(columns: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-    """Return the metrics of the whole run."""
-    return {
-        column: {name: v for name, v in found.items() if METRICS[name].window == "whole"}
-        for column, found in columns.items()
-    }
 
 
 def _flow(flow: Mapping[str, Any]) -> Flow:
@@ -400,6 +391,45 @@ def _bottlenecks(scenario: Mapping[str, Any], of_flows: Sequence[str]) -> list[D
                 )
             )
     return rows
+
+
+@dataclass(frozen=True)
+class Heat:
+    """How much of each link is used: a drawing, and a table of switches by switches."""
+
+    drawing: str
+    columns: tuple[str, ...]
+    #: A switch, and of each column the share of the rate that is used, in %; None for no link.
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+    #: The largest share, in %: colours are relative to it.
+    most: float
+
+    def step(self, share: float) -> int:
+        """Return the step of a share's colour, from 0 to 9."""
+        return min(9, int(10 * share / self.most)) if self.most else 0
+
+
+def _heat(scenario: Mapping[str, Any], metrics: Mapping[str, Mapping[str, float]]) -> Heat | None:
+    """Return the use of links where there are so many that one looks for the hot ones."""
+    shares = {name: found[_USED] / 100 for name, found in metrics.items() if _USED in found}
+    if len(shares) < _WORTH_A_MAP:
+        return None
+    ways: dict[tuple[str, str], float] = {}
+    for link in scenario["links"]:
+        one, other = link["ends"]
+        for way, ends in (("forward", (one, other)), ("reverse", (other, one))):
+            if (share := shares.get(f"{link['name']}_{way}")) is not None:
+                # Of several links side by side the one that is used most.
+                ways[ends] = max(100 * share, ways.get(ends, 0.0))
+    most = max(ways.values())
+    starts, targets = ({pair[side] for pair in ways} for side in (0, 1))
+    columns = tuple(node for node in scenario["nodes"] if node in targets)
+    rows = tuple(
+        (node, tuple(ways.get((node, end)) for end in columns))
+        for node in scenario["nodes"]
+        if node in starts
+    )
+    return Heat(topology.draw(scenario, shares), columns, rows, most)
 
 
 def _change(change: Mapping[str, Any]) -> dict[str, str]:

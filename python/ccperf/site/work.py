@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.present.figures import packed, svg
 from ccperf.site import copies, drawing
+from ccperf.site.deflated import deflated
 from ccperf.site.naming import slug
 from ccperf.site.pages import prepare, run_page
 from ccperf.site.views import RunView
@@ -114,7 +115,7 @@ def _files(group: Group, page: Page, stores: Stores) -> Files:
                 files.append((f"{slug(other.id)}.js", drawing.data(other, series, small)))
     view = RunView(first, page, group, picture[0] if picture else None)
     files.append(("scenario.js", drawing.scenario(view.scenario)))
-    files.append(("result.json", view.json))
+    files.append(("result.js", deflated(f"result {page.id}", view.json.encode(), "text")))
     files.append(("index.html", run_page(view)))
     return [(f"{page.folder}/{name}", content) for name, content in files]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from ccperf.base.wording import counted
+from ccperf.present.figures import fabric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,11 +21,19 @@ _LEFT, _TOP = 50, 46
 _MOST = 6
 
 
-def draw(scenario: Mapping[str, Any]) -> str:
-    """Return the drawing as an inline SVG for light and dark; empty for a network without links."""
+def draw(scenario: Mapping[str, Any], shares: Mapping[str, float] | None = None) -> str:
+    """Return the drawing as an inline SVG for light and dark; empty for a network without links.
+
+    A fabric is drawn by layers; with `shares`, its links coloured by how much of their rate is used
+    (by the name of a direction, from 0 to 1).
+    """
     links = [(link["ends"][0], link["ends"][1], link) for link in scenario["links"]]
     if not links:
         return ""
+    if levels := fabric.layers(links, {end for flow in _ends(scenario) for end in flow}):
+        tested = _bottlenecks(scenario, links)
+        size_and_parts = fabric.draw(links, levels, tested, shares or {})
+        return _svg(*size_and_parts, scenario, links, tested)
     places, folded = _places(scenario, links)
     columns = max(column for column, _ in places.values()) + 1
     rows = max(row for _, row in places.values()) + 1
@@ -41,8 +50,9 @@ def draw(scenario: Mapping[str, Any]) -> str:
         parts.append(f'<path{kind} d="M{a} {b}L{c} {d}"/>')
         if is_narrow:
             middle = (a + c) // 2, (b + d) // 2
-            rate = link["forward"]["rate"] or link["rate"]
-            qdisc = (link["forward"]["qdisc"] or {}).get("type", "")
+            side = link[_side(scenario, link)]
+            rate = side["rate"] or link["rate"]
+            qdisc = (side["qdisc"] or {}).get("type", "")
             for text, lower in ((f"{rate}, {link['delay']}", -9), (qdisc, 17)):
                 if text:
                     parts.append(
@@ -63,13 +73,24 @@ def draw(scenario: Mapping[str, Any]) -> str:
         parts.append(f'<text x="{x}" y="{y + 34}">and {count} more</text>')
     if folded:
         height += 24
+    return _svg(width, height, "".join(parts), scenario, links, used)
+
+
+def _svg(
+    width: int,
+    height: int,
+    parts: str,
+    scenario: Mapping[str, Any],
+    links: list[tuple[str, str, Any]],
+    used: set[str],
+) -> str:
     words = (
         f"Network of {len(scenario['nodes'])} nodes and {counted(len(links), 'link')}; narrow: "
         + ", ".join(sorted(used))
     )
     return (
         f'<svg class="topology" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{escape(words, {chr(34): "&quot;"})}">{"".join(parts)}</svg>'
+        f'role="img" aria-label="{escape(words, {chr(34): "&quot;"})}">{parts}</svg>'
     )
 
 
@@ -140,10 +161,31 @@ def _path(beside: Mapping[str, list[str]], start: str, end: str) -> list[str]:
 
 
 def _bottlenecks(scenario: Mapping[str, Any], links: list[tuple[str, str, Any]]) -> set[str]:
-    """Return the names of links between nodes that are no flow's end; of two nodes, the link."""
+    """Return the names of the links that metrics are of: those that a scenario records.
+
+    Where it leaves that to the flows, those between nodes that are no flow's end; of two nodes, the
+    link.
+    """
+    recorded = _recorded(scenario)
+    if asked := {link["name"] for _, _, link in links if recorded & _names(link)}:
+        return asked
     hosts = {end for flow in _ends(scenario) for end in flow}
     inner = {link["name"] for one, other, link in links if not {one, other} & hosts}
     return inner or {links[0][2]["name"]}
+
+
+def _recorded(scenario: Mapping[str, Any]) -> set[str]:
+    links = scenario.get("recording", {}).get("links")
+    return set(links) if isinstance(links, list) else set()
+
+
+def _names(link: Mapping[str, Any]) -> set[str]:
+    return {link["name"], f"{link['name']}_forward", f"{link['name']}_reverse"}
+
+
+def _side(scenario: Mapping[str, Any], link: Mapping[str, Any]) -> str:
+    """Return the direction of a link whose port is under test."""
+    return "reverse" if f"{link['name']}_reverse" in _recorded(scenario) else "forward"
 
 
 def _folded_by_column(places: Mapping[str, tuple[int, int]], folded: set[str]) -> dict[int, int]:

@@ -1,7 +1,8 @@
 "use strict";
 
 // Data of pages. A browser fetches nothing from a folder, but it runs scripts: a file of data calls
-// ccperf.receive(name, value), and ccperf.load(file, name) waits for that.
+// ccperf.receive(name, value), or ccperf.inflate(name, text) with what is compressed, and
+// ccperf.load(file, name) waits for that.
 globalThis.ccperf ??= {};
 {
   const values = new Map();
@@ -9,28 +10,32 @@ globalThis.ccperf ??= {};
 
   ccperf.receive = (name, value) => {
     values.set(name, value);
-    for (const resolve of waiting.get(name) ?? []) resolve(value);
+    for (const [resolve] of waiting.get(name) ?? []) resolve(value);
+    waiting.delete(name);
+  };
+  const refuse = (name, error) => {
+    for (const [, reject] of waiting.get(name) ?? []) reject(error);
     waiting.delete(name);
   };
 
-  // Of what is compressed: JSON, by zlib, in base 64.
-  ccperf.inflate = (name, text) => {
-    const bytes = ccperf.bytes(text);
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    new Response(stream).json().then((value) => ccperf.receive(name, value));
+  // Compressed by zlib, in base 64 (site/drawing.py): JSON, or what `as` says ("text", "arrayBuffer").
+  ccperf.inflate = async (name, text, as = "json") => {
+    try {
+      const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      ccperf.receive(name, await new Response(stream)[as]());
+    } catch (error) { refuse(name, new Error(`this browser cannot inflate the data of this page: ${error.message}`)); }
   };
-  ccperf.bytes = (text) => Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 
   ccperf.load = (file, name) => new Promise((resolve, reject) => {
     if (values.has(name)) { resolve(values.get(name)); return; }
     if (!waiting.has(name)) waiting.set(name, []);
-    waiting.get(name).push(resolve);
+    waiting.get(name).push([resolve, reject]);
     const script = document.createElement("script");
     script.src = file;
     script.addEventListener("error", () => {
       script.remove();
-      waiting.delete(name);
-      reject(new Error(`${file} cannot be read`));
+      refuse(name, new Error(`${file} cannot be read`));
     });
     document.head.append(script);
   });

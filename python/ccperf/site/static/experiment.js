@@ -177,6 +177,45 @@
       });
     };
 
+    // Every seed's value at the point, beside a box of the middle half with the median.
+    const QUANTILE = (sorted, share) => {
+      const at = share * (sorted.length - 1), low = Math.floor(at);
+      return sorted[low] + (at - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
+    };
+    const strips = () => {
+      const m = metricNames.indexOf(metric.value);
+      const [name, , , , words] = metrics[m];
+      const series = [], subjects = [];
+      let isSpread = false;
+      for (const page of atPoint()) {
+        const sorted = [...(page.seeds[m] ?? [])].sort((a, b) => a - b);
+        if (!sorted.length) continue;
+        const i = subjects.length;
+        const look = { role: "subject", subject: i };
+        subjects.push({ name: algorithms[page.algorithm], run: "" });
+        if (sorted[0] < sorted.at(-1)) {
+          isSpread ||= sorted.length > 2;
+          const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => QUANTILE(sorted, share));
+          series.push({ x: [i - 0.3, i + 0.3, i + 0.3, i - 0.3], y: [low, low, high, high], shape: "outline", ...look });
+          series.push({ x: [i - 0.3, i + 0.3], y: [middle, middle], shape: "outline", ...look });
+        }
+        // Beside each other, in an order that says nothing.
+        const aside = (k) => ((k * 0.618) % 1 - 0.5) * 0.4;
+        series.push({ x: sorted.map((_, k) => i + aside(k)), y: sorted, shape: "points", small: sorted.length > 1, ...look });
+      }
+      const where = at.flatMap((choice, i) => (parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
+      showIfAny("sweeps", {
+        name: "seeds", title: [`${words}, seed by seed`, ...where].join(", "), beside: false, subjects, roles: [],
+        caption: `${name}. One point a seed; the box is the middle half of them, the line in it the median.`,
+        alt: `${words} of every seed for each of ${subjects.length} algorithms.`,
+        panels: [{
+          x: { label: "", unit: "", lower: -0.6, upper: subjects.length - 0.4, labels: subjects.map((one) => one.name) },
+          y: { label: words, unit: unitOf(m), lower: null, upper: null },
+          series: isSpread ? series : [], lines: [],
+        }],
+      });
+    };
+
     // Two parameters and one algorithm: a table whose cells are darker where it is better.
     const [whoLabel, who] = select("Algorithm", algorithms.map((name, i) => [String(i), name]), "0");
     const heat = () => {
@@ -303,6 +342,7 @@
       // A sweep beside the plane, unless the plane is what it is about.
       const drawings = [() => { if (metrics.length && parameters.length) sweep(); }, () => { if (metrics.length) plane(); }];
       for (const one of data.shape === "plane" ? drawings.reverse() : drawings) one();
+      if (metrics.length) strips();
       if (metrics.length && parameters.length) heat();
       overlay();
     };
@@ -313,7 +353,7 @@
       at.forEach((choice, i) => { if (parameters[i].values.length > 1) chosen.set(parameters[i].name, parameters[i].values[Number(choice.value)]); });
       if (changed) chosen.set("without", [...without].join(","));
       if (kept.size) chosen.set("with", [...kept.keys()].join(","));
-      history.replaceState(null, "", `#${chosen}`);
+      ccperf.address(chosen, ["metric", "base", "over", "without", "with", ...parameters.map(({ name }) => name)]);
     };
     choices.addEventListener("change", (event) => {
       settle(at.includes(event.target) ? event.target : null);

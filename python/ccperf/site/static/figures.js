@@ -39,7 +39,7 @@ globalThis.ccperf ??= {};
       offsets.push(subjects.length);
       const several = runs.length > 1;
       for (const one of of === "link" ? run.links : run.flows) {
-        subjects.push({ name: one.name, run: several ? run.name : "" });
+        subjects.push({ name: [one.name, one.algorithm].filter(Boolean).join(" "), run: several ? run.name : "" });
       }
     }
     return { subjects, offsets };
@@ -155,7 +155,7 @@ globalThis.ccperf ??= {};
       name: "distribution", title: "Distribution of the operating point",
       caption: "A point (v, p) says that the share p of the samples is at most v.",
       alt: "Empirical distribution functions of throughput in Mbps and smoothed RTT in ms.",
-      panels: [panel("throughput"), panel("srtt")], subjects, roles: [], beside: true,
+      panels: [panel("throughput"), panel("srtt")], subjects, roles: [], beside: true, isDistribution: true,
     };
   };
 

@@ -11,17 +11,9 @@
 // recorded until then. Rejects with an Error that has `problems` ([{ path, message }]) or `cancelled`.
 globalThis.ccperf ??= {};
 {
-  // The module: fetched from a server; from a folder, where nothing can be fetched, out of a script.
-  const compiled = async (root) => {
-    if (location.protocol !== "file:") {
-      try {
-        const answer = await fetch(`${root}engine.wasm`);
-        if (answer.ok) return await WebAssembly.compile(await answer.arrayBuffer());
-      } catch { /* the script may still be there */ }
-    }
-    const text = await ccperf.load(`${root}static/engine.js`, "engine");
-    return WebAssembly.compile(Uint8Array.from(atob(text), (char) => char.charCodeAt(0)));
-  };
+  // The module is data of the site as the rest: in a folder nothing can be fetched.
+  const compiled = async (root) =>
+    WebAssembly.compile(await ccperf.load(`${root}static/engine.js`, "engine"));
 
   // See crates/wasm/src/pack.rs.
   ccperf.unpackTables = (block) => {

@@ -19,6 +19,19 @@ globalThis.ccperf ??= {};
   const { ticks, labelled, said, limits, search, titleOf, path } = ccperf.axes;
   const HELP = "Arrow keys move the cursor, plus and minus zoom, 0 shows everything.";
 
+  // Ticks of an axis of logarithms: powers of ten, with 2 and 5 between them where there are few.
+  const decades = ([low, high]) => {
+    const steps = high - low > 3 ? [1] : [1, 2, 5];
+    const found = [];
+    for (let power = Math.floor(low); power <= Math.ceil(high); power++) {
+      for (const step of steps) {
+        const value = step * 10 ** power;
+        found.push([Math.log10(value), ccperf.format(value)]);
+      }
+    }
+    return found;
+  };
+
   const make = (name, attributes = {}, ...children) => {
     const element = document.createElementNS(SVG, name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -32,10 +45,18 @@ globalThis.ccperf ??= {};
   };
 
   // What several plots have in common: the part of the x axis that is shown, and the cursor.
+  // One with a name keeps what is shown in the address.
   ccperf.Link = class {
-    constructor() { this.plots = new Set(); this.domain = null; this.cursor = null; }
+    constructor(name = "") {
+      this.plots = new Set();
+      this.cursor = null;
+      this.key = name && `zoom-${name}`;
+      const kept = name ? new URLSearchParams(location.hash.slice(1)).get(this.key)?.split(",").map(Number) : null;
+      this.domain = kept?.length === 2 && kept[0] < kept[1] ? kept : null;
+    }
     zoom(domain) {
       this.domain = domain;
+      if (this.key) ccperf.address(domain ? [[this.key, domain.map((end) => Number(end.toPrecision(6))).join(",")]] : [], [this.key]);
       for (const plot of this.plots) plot.draw();
     }
     point(cursor, from) {
@@ -45,7 +66,7 @@ globalThis.ccperf ??= {};
   };
 
   ccperf.Plot = class {
-    constructor(host, figure, { link = new ccperf.Link() } = {}) {
+    constructor(host, figure, { link = new ccperf.Link(figure.name) } = {}) {
       this.host = host;
       this.link = link;
       this.hidden = new Set();
@@ -61,7 +82,10 @@ globalThis.ccperf ??= {};
       this.bar = html("div", { className: "zoom" },
         button("Zoom in", "+", () => this.scale(0.5)),
         button("Zoom out", "−", () => this.scale(2)),
-        button("Show everything", "⤢", () => this.link.zoom(null)));
+        button("Show everything", "⤢", () => this.link.zoom(null)),
+        this.logButton = button("Logarithmic x axis", "log", () => this.setLog(!this.isLog)),
+        button("Save as SVG", "SVG", () => ccperf.save(`${this.figure.name}.svg`, ccperf.exportSvg(this), "image/svg+xml")),
+        button("Save as PNG", "PNG", async () => ccperf.save(`${this.figure.name}.png`, await ccperf.exportPng(this), "image/png")));
       this.area = html("div", { className: "area", tabIndex: 0 });
       this.area.setAttribute("role", "group");
       this.readout = html("div", { className: "readout", hidden: true });
@@ -78,8 +102,11 @@ globalThis.ccperf ??= {};
       }).observe(host);
     }
 
-    update(figure) {
+    update(given) {
+      this.given = given;
+      const figure = this.isLog ? this.logarithmic(given) : given;
       this.figure = figure;
+      this.logButton.hidden = !figure.isDistribution;
       const runs = [...new Set(figure.subjects.map((subject) => subject.run))];
       this.byRun = runs.length > 1;
       this.entries = this.byRun ? runs : figure.subjects.map((subject) => subject.name);
@@ -87,6 +114,24 @@ globalThis.ccperf ??= {};
       this.area.setAttribute("aria-label", `${figure.title}. ${figure.alt} ${HELP}`);
       this.drawLegend();
       this.draw();
+    }
+
+    // Distributions can have their x axis logarithmic: then x is drawn as its logarithm.
+    setLog(isLog) {
+      this.isLog = isLog;
+      this.logButton.setAttribute("aria-pressed", String(isLog));
+      this.link.domain = null;
+      this.update(this.given);
+    }
+    logarithmic(figure) {
+      const panels = figure.panels.map((panel) => ({
+        ...panel, x: { ...panel.x, lower: null, upper: null, isLog: true },
+        series: panel.series.map((series) => {
+          const kept = [...series.x.keys()].filter((i) => series.x[i] > 0);
+          return { ...series, x: kept.map((i) => Math.log10(series.x[i])), y: kept.map((i) => series.y[i]) };
+        }),
+      }));
+      return { ...figure, panels };
     }
 
     look(entry) {
@@ -207,7 +252,7 @@ globalThis.ccperf ??= {};
       const bottom = top + height;
       box.toX = (value) => left + (value - domain[0]) / (domain[1] - domain[0]) * width;
       box.toY = (value) => bottom - (value - y[0]) / (y[1] - y[0]) * height;
-      const across = labelled(panel.x)?.filter(([i]) => i >= domain[0] && i <= domain[1])
+      const across = (panel.x.isLog ? decades(domain) : labelled(panel.x))?.filter(([i]) => i >= domain[0] && i <= domain[1])
         ?? ticks(domain[0], domain[1], Math.max(2, Math.min(8, Math.floor(width / 60))));
       const longest = 7.2 * Math.max(...across.map(([, text]) => text.length));
       const apart = across.length > 1 ? box.toX(across[1][0]) - box.toX(across[0][0]) : Infinity;
@@ -238,6 +283,9 @@ globalThis.ccperf ??= {};
       }
       for (const [value, label] of box.ticks) text(label, left - 7, box.toY(value) + 4, "end");
       text(titleOf(panel.y), left - box.room + 14, top + height / 2, "middle", true);
+      // A long title is as small as it has to be.
+      const room = (height + 20) / (6.6 * titleOf(panel.y).length);
+      if (room < 1) svg.lastChild.style.fontSize = `${Math.max(8, 12 * room)}px`;
 
       const clip = `clip-${this.figure.name}-${Math.random().toString(36).slice(2)}`;
       svg.append(make("clipPath", { id: clip }, make("rect", { x: left - 1, y: top - 1, width: width + 2, height: height + 2 })));
@@ -391,7 +439,7 @@ globalThis.ccperf ??= {};
         if (cursor === null || cursor < box.domain[0] || cursor > box.domain[1]) return;
         const values = this.valuesAt(box, cursor);
         const name = box.panel.x.labels?.[Math.round(cursor)];
-        head = `${box.panel.x.label} ${name ?? ccperf.format(cursor, box.panel.x.unit)}`;
+        head = `${box.panel.x.label} ${name ?? ccperf.format(box.panel.x.isLog ? 10 ** cursor : cursor, box.panel.x.unit)}`;
         for (const { series, y, half } of values.slice(0, 12)) {
           const unit = series.shape === "ticks" ? "" : box.panel.y.unit;
           rows.push([this.classOf(series), this.nameOf(series), said(box.panel.y, y, unit) + (half ? ` ± ${ccperf.format(half, unit)}` : "")]);

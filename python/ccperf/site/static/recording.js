@@ -42,11 +42,7 @@ globalThis.ccperf ??= {};
     return `${lines.join("\n")}\n`;
   };
 
-  const save = (name, text) => {
-    const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    Object.assign(document.createElement("a"), { href: address, download: name }).click();
-    setTimeout(() => URL.revokeObjectURL(address), 10_000);
-  };
+  const save = (name, text) => ccperf.save(name, text, "text/csv");
 
   // Buttons for the run that the page shows first, into `place`; `tell` says what goes on.
   ccperf.recordingButtons = (place, own, tell) => {

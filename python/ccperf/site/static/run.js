@@ -10,7 +10,7 @@ globalThis.ccperf ??= {};
   const host = document.getElementById("plots");
   const root = document.documentElement.dataset.root ?? "";
   const runs = new Map();
-  const link = new ccperf.Link();
+  const link = new ccperf.Link("time");
   const plots = new Map();
   const seedsOf = new Set(); // the ids of the page's own runs
 

@@ -39,11 +39,29 @@ const sortable = (table) => {
     });
   });
 };
-// What a table gets that pages say without: sorting.
+// A table as a file: the rows that are shown; numbers with the digits that they are sorted by.
+const csv = (table) => [...table.rows].filter((row) => !row.hidden).map((row) => [...row.cells].flatMap((cell) => {
+  const text = cell.dataset.order || cell.textContent.replace(/\s+/g, " ").replace(/ [⇅↑↓]$/, "").trim();
+  const quoted = /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [quoted, ...Array(cell.colSpan - 1).fill("")];
+}).join(",")).join("\n");
+
+// What tables get that pages say without: sorting, and files.
 ccperf.dressed = (table) => {
   if (table.classList.contains("sortable")) sortable(table);
+  const name = table.dataset.csv;
+  if (!name) return;
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "save", textContent: "CSV" });
+  button.setAttribute("aria-label", `Save ${name} as CSV`);
+  button.addEventListener("click", () => ccperf.save(`${name}.csv`, `${csv(table)}\n`, "text/csv"));
+  (table.closest(".scroll") ?? table).after(button);
 };
 for (const table of document.querySelectorAll("table")) ccperf.dressed(table);
+
+// Metrics are called by words; behind them stands what commands and files call them.
+for (const link of document.querySelectorAll("table.metrics tbody th a[href*='metrics.html#']")) {
+  link.after(Object.assign(document.createElement("code"), { textContent: link.hash.slice(1) }));
+}
 
 // The address carries what is shown: `names` are replaced by what is chosen of them, others stay.
 ccperf.address = (chosen, names) => {
@@ -77,9 +95,21 @@ if (form) {
       shown === all ? `${all} ${runs}` : `${shown} of ${all} ${runs}`;
   };
   form.hidden = false;
-  form.addEventListener("input", apply);
+  const { words, published } = form.elements;
+  form.addEventListener("input", () => {
+    const chosen = [["filter", words.value.trim()], ["published", published.checked ? "only" : ""]];
+    ccperf.address(chosen.filter(([, value]) => value), ["filter", "published"]);
+    apply();
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
-  apply(); // a browser may have kept what was typed before
+  const read = () => {
+    const given = new URLSearchParams(location.hash.slice(1));
+    words.value = given.get("filter") ?? "";
+    published.checked = given.has("published");
+    apply();
+  };
+  addEventListener("pageshow", read); // a browser may have kept what was typed before
+  read();
 }
 
 // Neighbouring points are one key away.
@@ -89,6 +119,19 @@ document.addEventListener("keydown", (event) => {
     if (link.dataset.key === event.key) { link.click(); return; }
   }
 });
+
+// Files that the page makes, or has compressed.
+ccperf.save = (name, content, type) => {
+  const address = URL.createObjectURL(new Blob([content], { type }));
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+};
+for (const button of document.querySelectorAll("button.save[data-file]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    ccperf.save(button.dataset.save, await ccperf.load(button.dataset.file, button.dataset.name), "application/json");
+  });
+}
 
 // Clipboards may be denied to pages from a folder; selecting the text works everywhere.
 for (const button of document.querySelectorAll("button.copy")) {
