@@ -98,7 +98,10 @@ def test_the_page_about_python(
     assert "and 2 more" in printed
     assert "verdict" in printed
     page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
-    assert printed.splitlines()[0] in page
+    # Every change of the engine changes ids.
+    assert re.sub("[0-9a-f]{16}", "ID", printed.splitlines()[0]) in re.sub(
+        "[0-9a-f]{16}", "ID", page
+    )
     assert {path.name for path in Path().iterdir()} == {"rtt.pdf", "throughput.pdf", "together.pdf"}
 
 
