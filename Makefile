@@ -48,7 +48,7 @@ bench: setup ## the catalogue for $(CCAS) (579 runs: a minute or two of one core
 
 # What cargo builds is built first, by all cores; then cargo's tests and pytest's run side by side.
 test: setup tests-built ## all tests, the comparison with real ns-3 included
-	@$(MAKE) --no-print-directory -j2 --output-sync=target test-rust test-python
+	@$(MAKE) --no-print-directory -j2 test-rust test-python
 
 test-quick: develop ## the files of tests that take a moment: half a minute, after each change
 	$(BIN)/pytest -n $(JOBS) -q --quick
@@ -56,13 +56,13 @@ test-quick: develop ## the files of tests that take a moment: half a minute, aft
 RUST_TESTS = cargo test --workspace --exclude ccperf-py --locked --quiet
 
 test-rust: $(VENV)/.tools
-	$(RUST_TESTS)
+	@$(OWN_JOBS) $(RUST_TESTS)
 
 tests-built: $(VENV)/.tools
 	$(RUST_TESTS) --no-run
 
 test-python: setup
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -q --durations 40 --durations-min 1
+	@$(OWN_JOBS) $(BIN)/pytest -n $(JOBS) --dist worksteal -q --durations 40 --durations-min 1
 
 lint: setup clippy ## ruff, mypy, rustfmt, clippy, licences and origins of what is used
 	$(BIN)/ruff check .

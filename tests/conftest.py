@@ -25,7 +25,8 @@ settings.register_profile(
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("drawn" if "CCPERF_TEST_SEED" in os.environ else "repeatable")
 
-#: Seconds that files of tests take, as far as it is known; each machine keeps what it has found.
+#: Seconds that files of tests take, as far as it is known (of a busy machine, a quarter of what
+#: they took there); each machine keeps what it has found itself.
 DURATIONS = Path(__file__).with_name("durations.json")
 _KEPT = "ccperf/durations"
 #: Seconds that a test may take: then it fails, and says where it was.
@@ -37,7 +38,7 @@ LEAVING_S = 60
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    said = f"only files of tests that take less than {QUICK_S:g} s, and no marked ones"
+    said = f"only files of tests that are known to take less than {QUICK_S:g} s, no marked ones"
     parser.addoption("--quick", action="store_true", help=said)
 
 
@@ -66,7 +67,7 @@ def _known(config: pytest.Config) -> dict[str, float]:
 def _is_quick(item: pytest.Item, seconds: dict[str, float]) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
     return not marks & {"ns3", "slow", "browser", "kernel"} and (
-        seconds.get(_file(item.nodeid), 0.0) < QUICK_S
+        seconds.get(_file(item.nodeid), QUICK_S) < QUICK_S
     )
 
 

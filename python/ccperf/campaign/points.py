@@ -61,6 +61,8 @@ class Repeated:
     scenario: Scenario
     #: Whether that with another seed differs in the seed alone.
     differs_in_seed_only: bool
+    #: With the second seed, if there is one.
+    second: Scenario | None = None
 
     def points(self) -> Iterator[Point]:
         """One for each seed."""
@@ -83,6 +85,8 @@ class Repeated:
     def _scenario(self, seed: int | None) -> Scenario:
         if seed == self.seeds[0]:
             return self.scenario
+        if self.second and seed == self.seeds[1]:
+            return self.second
         return self.experiment.scenario(self.cc, **self._with(seed))
 
     def _with(self, seed: int | None) -> dict[str, Any]:
@@ -109,7 +113,7 @@ def repeat(
     same = one.model_copy(update={"seed": other.seed}).hash == other.hash
     if same and not draws(one.canonical()):
         return first
-    return Repeated(experiment, cc, chosen, seeds, one, same)
+    return Repeated(experiment, cc, chosen, seeds, one, same, None if same else other)
 
 
 def repeats(

@@ -22,6 +22,7 @@ from ccperf.experiments.catalogue.answer import (
     FCT,
     FCT_P99,
     JAIN,
+    JAIN_OF_TOTALS,
     LARGE,
     QCT,
     QCT_P99,
@@ -110,7 +111,9 @@ CRITERIA = (
         "less delay",
         is_general=True,
     ),
-    Criterion("fairness", "Fairness", (JAIN,), "a fairer share", "a less fair share"),
+    Criterion(
+        "fairness", "Fairness", (JAIN, JAIN_OF_TOTALS), "a fairer share", "a less fair share"
+    ),
     Criterion(
         "loss",
         "Loss",
