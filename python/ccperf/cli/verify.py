@@ -31,11 +31,13 @@ _FUZZ_LIMIT_S = 60
 class Selection:
     """Which scenarios are compared with ns-3; a representative part if nothing is said."""
 
-    scenario: Annotated[Path | None, Parameter(help="ns3: this scenario only, TOML or JSON.")] = (
-        None
-    )
+    scenario: Annotated[
+        Path | None, Parameter(help="ns3, linux: this scenario only, TOML or JSON.")
+    ] = None
     full: Annotated[bool, Parameter(help="ns3: the whole matrix.")] = False
-    pattern: Annotated[str, Parameter(help="ns3: the cases of these names, e.g. loss/*.")] = ""
+    pattern: Annotated[
+        str, Parameter(help="ns3: the cases of these names, e.g. loss/*; linux: experiments.")
+    ] = ""
     fuzz: Annotated[int, Parameter(help="ns3: this many random scenarios.")] = 0
     seed: Annotated[int, Parameter(help="ns3: seed of the random scenarios.")] = 1
     record: Annotated[
@@ -74,7 +76,8 @@ class Selection:
 
 def command(
     what: Annotated[
-        Literal["seeds", "ns3"], Parameter(help="seeds: the published tables; ns3: real ns-3.")
+        Literal["seeds", "ns3", "linux"],
+        Parameter(help="seeds: the published tables; ns3: real ns-3; linux: Linux's TCP."),
     ] = "seeds",
     /,
     *,
@@ -85,7 +88,10 @@ def command(
     """Repeat the validation and print its table; exit status 1 if anything differs.
 
     seeds runs the published command lines and compares every published value. ns3 runs scenarios on
-    both backends and compares every packet, every table and every metric, without tolerance.
+    both backends and compares every packet, every table and every metric, without tolerance. linux
+    runs experiments (--pattern; three seconds of each, for CUBIC) on the engine and on Linux's TCP
+    and says where the segments of each source part: a comparison of two TCPs, so that exit status
+    is 0 however far they agree.
     """
     running = running or Running()
     if running.ns3_source:
@@ -93,6 +99,8 @@ def command(
     if what == "seeds":
         running.declare_sources()
         return seeds(running, json)
+    if what == "linux":
+        return linux(selection or Selection(), json)
     running.declare_ns3(is_used=True)
     return ns3(selection or Selection(), running, json)
 
@@ -138,6 +146,41 @@ def seeds(running: Running, json: bool) -> int:
         )
         say(f"\n{equal} of {counted(len(rows), 'value')} equal at the printed digits")
     return 0 if equal == len(rows) else 1
+
+
+def linux(selection: Selection, json: bool) -> int:
+    """Say where the segments of the engine's senders and of Linux's part."""
+    from fnmatch import fnmatch
+
+    from ccperf.experiments.catalogue import REGISTRY
+    from ccperf.verify.linux import described, parting
+
+    if selection.full or selection.fuzz or selection.record:
+        raise UsageError("verify linux", "takes --scenario or --pattern, nothing else")
+    if selection.scenario:
+        scenarios = {str(selection.scenario): selection.cases(None)[0].scenario}
+    else:
+        wanted = [name for name in REGISTRY if fnmatch(name, selection.pattern or "*")]
+        if not wanted:
+            raise UsageError("--pattern", unknown("experiment", selection.pattern, REGISTRY))
+        scenarios = {
+            name: REGISTRY[name].scenario("TcpCubic", stop_time="3s", **next(REGISTRY[name].grid()))
+            for name in wanted
+        }
+    ours, theirs = open_backend("native"), open_backend("linux")
+    found = {}
+    with progress_bar("verify linux") as progress:
+        for done, (name, scenario) in enumerate(scenarios.items()):
+            progress(done, len(scenarios))
+            found[name] = parting(scenario, ours, theirs)
+    if json:
+        print_json({name: [one.json() for one in flows] for name, flows in found.items()})
+    else:
+        for name, flows in found.items():
+            say(name)
+            for one in flows:
+                say(f"  {described(one)}")
+    return 0
 
 
 def ns3(selection: Selection, running: Running, json: bool) -> int:
