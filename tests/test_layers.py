@@ -57,14 +57,9 @@ run.recorder        : base.error base.time host.hosts host.tcp lowered net.netwo
                       packet.flow_monitor packet.path_monitor packet.verdict run.recording
 host.outside        : base.error host.application host.departures host.hosts lowered net.network
 run.build           : base.attributes base.error base.event base.rng base.time host.application
-<<<<<<< HEAD
-                      host.congestion host.hosts host.outside host.recovery host.tcp host.user
-                      lowered net.network net.qdisc net.routing packet packet.capture packet.trace
-=======
-                      host.congestion host.hosts host.recovery host.slow_start host.tcp
-                      host.user lowered
-                      net.network net.qdisc net.routing packet packet.capture packet.trace
->>>>>>> 6d9fb54 (Make slow start a part: the standard one, HyStart and HyStart++)
+                      host.congestion host.hosts host.outside host.recovery host.slow_start
+                      host.tcp host.user lowered net.network net.qdisc net.routing packet
+                      packet.capture packet.trace
 run.schedule        : base.event base.time lowered
 run.openings        : base.event
 run.simulate        : base.error base.event base.time host.hosts host.outside host.user lowered
