@@ -10,6 +10,8 @@ import pytest
 import ccperf
 from ccperf.experiments import catalogue
 from ccperf.experiments.catalogue import shared
+from ccperf.present.figures.optimum import Optimum
+from ccperf.runs.metrics import FlowSeries
 from ccperf.runs.result import Result
 
 MANY = {"many_flows": {"k": 130}, "incast": {"n": 128}, "short_against_long": {}}
@@ -58,6 +60,12 @@ def test_fairness_of_many_flows_is_that_of_all_of_them() -> None:
     assert "mean_jains_fairness_throughput_l4" not in some.network_metrics["net"]
     every = run("many_flows", samples="all")
     assert "mean_jains_fairness_throughput_l4" in every.network_metrics["net"]
+
+
+def test_the_optimum_is_an_equal_share_among_all_flows() -> None:
+    result = run("many_flows")
+    optimum = Optimum(FlowSeries(result.scenario, result.recording))
+    np.testing.assert_allclose(optimum.rate, 500 / MANY["many_flows"]["k"], rtol=1e-12)
 
 
 def test_few_flows_are_all_sampled() -> None:

@@ -20,17 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Optimum:
-    """Each flow's part in the optimum, with equal shares for the flows of one bottleneck."""
+    """Each flow's part in the optimum, with equal shares for the flows of one bottleneck,
+    sampled or not."""
 
     flows: FlowSeries
 
     @cached_property
     def rate(self) -> Floats:
         """Equal share of the bottleneck's configured rate, in Mbps, shape (n - 1, flows)."""
-        _, index, sharing = np.unique(
-            self.flows.bottleneck, return_inverse=True, return_counts=True
-        )
-        share: Floats = self.flows.bottleneck_rate / sharing[index]
+        share: Floats = self.flows.bottleneck_rate / self.flows.sharing
         return share
 
     @property

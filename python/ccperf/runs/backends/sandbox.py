@@ -110,6 +110,7 @@ def _run(
         "user_code": dict(user_code),
         "path": [os.getcwd(), *sys.path],
         "memory": folder.memory,
+        "tables": TABLES,
         **options,
     }
     (folder.path / "job.json").write_text(json.dumps(job))

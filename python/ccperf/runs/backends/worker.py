@@ -20,7 +20,6 @@ from ccperf.algorithms.user_code import loading
 from ccperf.algorithms.user_code.content import ChangedError
 from ccperf.algorithms.user_code.loading import Held
 from ccperf.errors import RunError
-from ccperf.runs.backends.sandbox import TABLES
 from ccperf.runs.parquet import encode_table
 from ccperf.runs.recording import Recording
 
@@ -38,7 +37,7 @@ def main(folder: Path) -> None:
         simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")
         held.loaded()
         if job.get("load_only"):
-            (folder / TABLES).mkdir()
+            (folder / job["tables"]).mkdir()
             return
         tables = simulation.finish()
         held.check()
@@ -48,9 +47,9 @@ def main(folder: Path) -> None:
         is_placed = not isinstance(error, OSError)
         _report(folder, {"message": str(error), "changed": changed, "is_placed": is_placed})
         return
-    (folder / TABLES).mkdir()
+    (folder / job["tables"]).mkdir()
     for name, table in Recording(tables).tables.items():
-        file = folder / TABLES / f"{name}.parquet"
+        file = folder / job["tables"] / f"{name}.parquet"
         file.write_bytes(encode_table(table, compressed=False))
 
 

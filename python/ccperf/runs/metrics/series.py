@@ -6,6 +6,7 @@ samples, in the scenario's order.  NaN stands where there is no value yet.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING, Any
@@ -106,6 +107,13 @@ class FlowSeries:
         #: Index of each flow's bottleneck among all link directions, shape (flows,).
         self.bottleneck: Integers = np.array(
             [index[bottlenecks[i]] for i in self.positions], dtype=np.int64
+        )
+        # Transfers come and go: of these only those that are sampled count.
+        share = range(len(names)) if len(written) == len(names) else self.positions.tolist()
+        of_port = Counter(bottlenecks[i] for i in share)
+        #: How many flows of the run, sampled or not, have each flow's bottleneck, shape (flows,).
+        self.sharing: Integers = np.array(
+            [of_port[bottlenecks[i]] for i in self.positions], dtype=np.int64
         )
 
     def counter(self, column: str) -> npt.NDArray[Any]:
