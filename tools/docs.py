@@ -2,9 +2,9 @@
 
 `docs/algorithms.md` is made of the registry and of what the matrix compares, `docs/fidelity.md` of
 `ccperf.verify.page`, which the site shows as well, `docs/what-ns3-does.md` of
-`ccperf.verify.habits`, `docs/speed.md` of what benchmarks have written down, the tables in
-`docs/design/contract.md` of what the engine declares. A test fails while one of them is out of
-date.
+`ccperf.verify.habits`, `docs/speed.md` of what benchmarks have written down, `docs/papers.md` of
+what `tools/papers_page.py` says, the tables in `docs/design/contract.md` of what the engine
+declares. A test fails while one of them is out of date.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT))
 
 from benchmarks import claims  # noqa: E402
+from tools import papers_page  # noqa: E402
 
 DOCS = ROOT / "docs"
 #: What the pages say of the matrix, which takes seconds to make.
@@ -41,6 +42,7 @@ def documents() -> dict[Path, str]:
         DOCS / "design" / "contract.md": contract(),
         DOCS / "sets.md": named_sets(),
         DOCS / "speed.md": speed(),
+        DOCS / "papers.md": papers_page.page(),
     }
 
 

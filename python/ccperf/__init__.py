@@ -10,7 +10,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
+    from ccperf.algorithms import (
+        CongestionControl,
+        HostBalancer,
+        LoadBalancer,
+        QueueDisc,
+        Scheduler,
+    )
     from ccperf.api.many import bench, compare, grid
     from ccperf.api.one import run, simulate
     from ccperf.api.runs import Runs
@@ -25,12 +31,14 @@ if TYPE_CHECKING:
 __all__ = [
     "INTERFACE",
     "CongestionControl",
+    "HostBalancer",
     "LoadBalancer",
     "QueueDisc",
     "Recording",
     "Result",
     "Runs",
     "Scenario",
+    "Scheduler",
     "Store",
     "__version__",
     "bench",
@@ -42,8 +50,10 @@ __all__ = [
 
 _HOME = {
     "CongestionControl": "ccperf.algorithms",
+    "HostBalancer": "ccperf.algorithms",
     "LoadBalancer": "ccperf.algorithms",
     "QueueDisc": "ccperf.algorithms",
+    "Scheduler": "ccperf.algorithms",
     "Recording": "ccperf.runs.recording",
     "Result": "ccperf.runs.result",
     "Runs": "ccperf.api.runs",

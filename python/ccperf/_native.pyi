@@ -320,6 +320,22 @@ class Packet:
     def ecn(self) -> Literal["not_ect", "ect1", "ect0", "ce"]: ...
     @property
     def protocol(self) -> int: ...
+    @property
+    def flow(self) -> int:
+        """A number for what addresses and ports tell apart; both directions have it."""
+    @property
+    def backward(self) -> bool:
+        """From the flow's destination to its source."""
+    @property
+    def seq(self) -> int: ...
+    @property
+    def ack(self) -> int: ...
+    @property
+    def flags(self) -> int:
+        """The TCP header's, as 0x10 for ACK."""
+    @property
+    def dscp(self) -> int:
+        """Differentiated services code point (RFC 2474)."""
 
 @final
 class Queue:
@@ -343,6 +359,95 @@ class Queue:
         reason is one of a few texts, by which drops are counted."""
     def set_timer(self, delay_ns: int, tag: int = 0) -> None:
         """Call the discipline's ``timer(tag)`` once, after this time."""
+
+@final
+class SchedulerClass:
+    """A class of a scheduler, as it was when the call began."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def packets(self) -> int:
+        """Those that wait."""
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def head(self) -> Packet | None:
+        """What it would send, with ``sees_heads``; None if nothing waits."""
+
+@final
+class Departure:
+    """A packet that a host sends, as its load balancer sees it. Nodes are numbered as the scenario
+    lists them, from 0."""
+
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def kind(self) -> Literal["new", "retransmission", "timeout", "control"]: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def backward(self) -> bool: ...
+    @property
+    def hash(self) -> int:
+        """64 bits of addresses, protocol and ports in this direction, each depending on all."""
+    @property
+    def source(self) -> int: ...
+    @property
+    def destination(self) -> int: ...
+    @property
+    def source_leaf(self) -> int: ...
+    @property
+    def destination_leaf(self) -> int: ...
+    @property
+    def bytes(self) -> int:
+        """Size of the IP packet."""
+    @property
+    def payload(self) -> int: ...
+    @property
+    def paths(self) -> int:
+        """How many there are."""
+    @property
+    def answers(self) -> int | None:
+        """The path of the last packet that came back for the flow."""
+    @property
+    def is_idle(self) -> bool:
+        """Nothing of this flow and direction is in flight."""
+    @property
+    def sent_bytes(self) -> int:
+        """What the flow has sent in this direction, IP headers and this packet included."""
+
+@final
+class Arrival:
+    """An acknowledgement that comes to a host, as its load balancer sees it. `flow`, `backward`,
+    `source` and `destination` are of the data that it acknowledges."""
+
+    @property
+    def now_ns(self) -> int: ...
+    @property
+    def flow(self) -> int: ...
+    @property
+    def backward(self) -> bool: ...
+    @property
+    def source(self) -> int: ...
+    @property
+    def destination(self) -> int: ...
+    @property
+    def source_leaf(self) -> int: ...
+    @property
+    def destination_leaf(self) -> int: ...
+    @property
+    def newly_acked(self) -> int:
+        """Bytes that are acknowledged for the first time, SYN and FIN included."""
+    @property
+    def is_marked(self) -> bool:
+        """With ECE."""
+    @property
+    def path(self) -> int | None:
+        """The path of the packet that it answers."""
+    @property
+    def rtt_ns(self) -> int | None:
+        """A round trip, of one segment at a time that was not sent again."""
 
 @final
 class Hop:

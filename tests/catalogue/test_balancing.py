@@ -102,7 +102,9 @@ PRINTED = [
 def test_the_figures_of_hermes_have_published_values() -> None:
     with_values = {experiment.name for experiment, _ in PRINTED}
     presets = {name for name in catalogue.EXPERIMENTS if name.startswith("hermes_")}
-    assert with_values == presets
+    assert presets <= with_values
+    of_ecn_sharp = ("testbed", "rtt_variation", "leaf_spine", "query_burst", "query_completion")
+    assert {*of_ecn_sharp, "ecn_sharp_sensitivity", "dwrr"} == with_values - presets
     symmetric = [value for experiment, value in PRINTED if experiment.name == "hermes_symmetric"]
     assert len(symmetric) == 2 * 3 * 4
 
@@ -122,7 +124,7 @@ def test_show_has_the_published_values(capsys: pytest.CaptureFixture[str]) -> No
     assert invoke(["show", "hermes_black_hole"]) == 0
     said = capsys.readouterr().out
     assert "SIGCOMM 2017, figure 17" in said
-    assert re.search(r"^conga +unfinished_share_l4 +5.9 to 9.7 +%$", said, re.MULTILINE)
+    assert re.search(r"^conga +.*0\.7 +unfinished_share_l4 +9\.66 +%$", said, re.MULTILINE)
     assert invoke(["show", "hermes_asymmetric", "--json"]) == 0
     values = json.loads(capsys.readouterr().out)["printed"]["values"]
     assert {value["base"]["algorithm"] for value in values} == {"hermes"}
@@ -137,11 +139,11 @@ def test_the_page_of_an_experiment_has_ours_beside_the_published_values(tmp_path
     table = printed.beside(group)
     assert table is not None
     lines = {line.point[-1]: line for line in table.lines}
-    assert [lines[at].published for at in ("50us", "150us", "500us")] == ["1.32", "1", "1.06"]
+    assert [lines[at].published for at in ("50us", "500us")] == ["1.32", "1.06"]
     # The network is not the paper's, which is said beside the value.
-    value, _, others = lines["150us"].ours.partition(", but at ")
-    assert (value, others.partition(",")[0]) == ("1", "leaves = 2 (not 8)")
-    assert 0.5 < float(lines["50us"].ours.partition(",")[0]) < 5
+    value, _, others = lines["50us"].ours.partition(", but at ")
+    assert others.partition(",")[0] == "leaves = 2 (not 8)"
+    assert 0.5 < float(value) < 5
     assert lines["500us"].ours == "–"
     assert lines["50us"].unit == "over flowlet = 150us"
 

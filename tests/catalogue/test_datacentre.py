@@ -73,6 +73,17 @@ def test_one_s_own_discipline_gets_its_limit() -> None:
     assert made == {"type": "/home/ann/mine.py:Mine", "attributes": {"MaxSize": "600p"}}
 
 
+def test_one_s_own_discipline_gets_the_thresholds_that_it_asks_for(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "class Base:\n    def __init__(self, MaxSize, tail, *, interval='1ms'):\n        pass\n"
+        "class Mine(Base):\n    pass\n"
+    )
+    made = schemes.discipline(f"{mine}:Mine", many_to_one.thresholds(3.0))
+    asked = {"MaxSize": "600p", "tail": "200000ns", "interval": "200000ns"}
+    assert made == {"type": f"{mine}:Mine", "attributes": asked}
+
+
 @pytest.mark.parametrize("name", ["RED-tial", "TcpCubic", "no-such"])
 def test_an_unknown_scheme_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="RED-tail"):
@@ -84,26 +95,36 @@ def test_sensitivity_is_on_ecn_sharp_only() -> None:
         catalogue.get("ecn_sharp_sensitivity").scenario("TCN")
 
 
-def test_ecn_sharp_keeps_the_standing_queue_low_and_the_burst() -> None:
-    recording = simulated("query_burst", "ECNSharp")
-    assert queue(recording, 10, 20).mean() < 35
-    assert queue(recording, 20, 40).max() > 300
-    assert drops(recording) == 0
+def burst(scheme: str, seed: int) -> Recording:
+    """A tenth of the paper's wait for the query; in seeds 1 and 8 a long flow is there then."""
+    return simulated("query_burst", scheme, asked="400ms", seed=seed)
 
 
-def test_red_with_the_tail_threshold_stands_at_it() -> None:
-    recording = simulated("query_burst", "RED-tail")
-    assert queue(recording, 10, 20).mean() == pytest.approx(167, rel=0.1)
-    assert drops(recording) == 0
-
-
-def test_codel_overflows_on_a_larger_burst_that_ecn_sharp_has_room_for() -> None:
-    lost = {
-        scheme: drops(simulated("query_burst", scheme, answers=150))
-        for scheme in ("ECNSharp", "MarkingCoDel")
+def test_the_queue_before_the_burst_and_its_peak_are_as_in_the_paper() -> None:
+    """Figure 10: RED-tail stands at its threshold of 183 packets, ECN# below 10 % of that."""
+    before = {
+        scheme: queue(burst(scheme, 1), 390, 400).mean() for scheme in ("RED-tail", "ECNSharp")
     }
+    assert before["RED-tail"] == pytest.approx(183, rel=0.15)
+    assert before["ECNSharp"] < 0.25 * before["RED-tail"]
+    for scheme in before:
+        recording = burst(scheme, 1)
+        assert queue(recording, 400, 440).max() > 300
+        assert drops(recording) == 0
+
+
+def test_codel_overflows_on_a_burst_that_ecn_sharp_has_room_for() -> None:
+    lost = {scheme: drops(burst(scheme, 8)) for scheme in ("ECNSharp", "MarkingCoDel")}
     assert lost["ECNSharp"] == 0
     assert lost["MarkingCoDel"] > 0
+
+
+def test_answers_come_from_sixteen_senders_and_are_a_class_of_their_own() -> None:
+    scenario = catalogue.get("query_completion").scenario("TCN", answers=25, asked="50ms")
+    recording = backends.get("native").simulate(scenario)
+    classes = compute(scenario, recording).classes
+    assert classes["query"]["total_transfers_l4"] == 25
+    assert len(scenario.nodes) == 16 + 1 + 1
 
 
 @pytest.mark.parametrize("scheme", ["ECNSharp", "TCN"])
@@ -135,7 +156,7 @@ def test_bench_compares_the_schemes_with_the_first(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     line = f"bench --datacentre ECNSharp,TCN,{MINE}:MyQueue --experiments query_burst --no-site"
-    assert invoke([*shlex.split(line), "--stop-time", "30ms"]) == 0
+    assert invoke([*shlex.split(line), "--stop-time", "40ms"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     (head,) = [row for row in rows if row[:1] == ["where"]]
     # A row for each scheme beside the first.

@@ -11,6 +11,7 @@ import pytest
 import ccperf
 from ccperf.cli.app import invoke
 from ccperf.experiments import catalogue
+from ccperf.experiments.topologies import SwitchPort, star
 from ccperf.runs.diagnoses import RULES, Note, grouped
 from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
@@ -44,6 +45,25 @@ def path(tcp: dict[str, Any], *, stop: str = "12s", queue: str = "250kB", **flow
 
 def found(result: Result) -> dict[str, Note]:
     return {note.rule: note for note in result.notes}
+
+
+def test_a_marking_discipline_over_a_longer_device_queue_is_pointed_out() -> None:
+    """100 packets at 10 Gbps are 120 us, and TCN's threshold is 48."""
+    tcn = {"type": "TcnQueueDisc", "attributes": {"Threshold": "48us"}}
+    for queue, is_said in (("100p", True), ("1p", False)):
+        fabric = star(2, port=SwitchPort(tcn, queue))
+        flow = {"source": "h_0", "destination": "h_1", "stack": "dc"}
+        scenario = fabric.scenario(
+            [flow], stop_time="2ms", stacks=[{"name": "dc", "profile": "datacentre"}]
+        )
+        notes = found(ccperf.simulate(scenario))
+        assert ("marking-below" in notes) == is_said
+
+
+def test_segments_that_do_not_fit_into_a_packet_are_pointed_out() -> None:
+    note = found(path({**FREE, "SegmentSize": 8948}))["fragments"]
+    assert "cuts into 7 packets" in note.text
+    assert "SegmentSize = 1448" in note.text
 
 
 def test_a_run_that_nothing_holds_back_has_no_notes() -> None:

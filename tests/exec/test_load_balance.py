@@ -82,7 +82,7 @@ def test_tlb_is_hermes_with_thresholds_beyond_the_propagation() -> None:
     assert routing(f"{LARGE} --runMode=TLB")[1].get("DelayStep", "0s") == "0s"
     assert routing(f"{TREE} --runMode=TLB --TLBRunMode=11")[1]["DelayStep"] == "10us"
     said = warnings(LARGE + README_HERMES)
-    assert "--TLBT1 has no effect: Hermes is that of its paper" in said
+    assert "--TLBT1 has no effect with --TLBSmooth=true" in said
     assert "-bible.txt" in said
     assert "the authors advise 60" not in said
     assert "the authors advise 60" in warnings(f"{LARGE} --runMode=TLB")
@@ -329,15 +329,13 @@ def test_what_is_different_is_said(flags: str, note: str) -> None:
         ("conga-simulation-large --load=0.5", "--cdfFileName", "DCTCP_CDF.txt"),
         (f"{LARGE} --load=0", "--load", "between 0 and 1"),
         (f"{LARGE} --runMode=Congo", "--runMode", "Conga"),
-        (f"{LARGE} --runMode=TLB --TLBRunMode=2", "--TLBRunMode", "chance"),
         (f"{LARGE} --runMode=TLB --TLBRunMode=7", "--TLBRunMode", "12"),
-        (f"{LARGE} --runMode=TLB --TLBSmooth=false", "--TLBSmooth", "averages"),
+        (f"{LARGE} --runMode=TLB --TLBSmooth=false --TLBT1=0", "--TLBT1", "above 0"),
         (f"{LARGE} --runMode=TLB --TLBBetterPathRTT=0", "--TLBBetterPathRTT", "0"),
         (f"{LARGE} --runMode=TLB --TcpPause=true", "--TcpPause", "does not wait"),
         (f"{LARGE} --applicationPauseThresh=5", "--applicationPauseThresh", "do not pause"),
         (f"{LARGE} --runMode=FlowBender", "--transportProt", "DcTcp"),
         (f"{LARGE} --runMode=Weighted-Presto", "--runMode", "--asymCapacity"),
-        (f"{LARGE} --asymCapacity2=true --congaAwareAsym=false", "--congaAwareAsym", "knows"),
         (f"{LARGE} --runMode=Clove --cloveRunMode=3", "--cloveRunMode", "INT"),
         (f"{LARGE} --congaFlowletTimeout=0", "--congaFlowletTimeout", "above 0"),
         (f"{LARGE} --asymCapacity=true --asymCapacityPoss=101", "--asymCapacityPoss", "100"),
@@ -362,8 +360,21 @@ def test_bad_input_names_the_option_and_the_fix(line: str, field: str, says: str
 
 
 def test_what_is_not_there_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["exec", "--", f"{LARGE} --runMode=TLB --TLBRunMode=1"]) == 2
-    assert "the least delay" in capsys.readouterr().err
+    assert invoke(["exec", "--", f"{LARGE} --applicationPauseThresh=5"]) == 2
+    assert "do not pause" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flags", "attribute", "value"),
+    [
+        ("--runMode=TLB --TLBRunMode=1", "Choice", "least-delay"),
+        ("--runMode=TLB --TLBRunMode=2", "Choice", "random"),
+        ("--runMode=TLB --TLBSmooth=false --TLBT1=60", "Window", "60us"),
+        ("--asymCapacity2=true --congaAwareAsym=false", "LinkRate", "10Gbps"),
+    ],
+)
+def test_every_choice_of_the_originals_runs(flags: str, attribute: str, value: str) -> None:
+    assert routing(f"{LARGE} {flags}")[1][attribute] == value
 
 
 def test_the_programs_are_known() -> None:

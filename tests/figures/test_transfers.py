@@ -39,7 +39,7 @@ def test_a_curve_ends_at_the_share_that_has_ended() -> None:
 
 
 def test_a_queue_keeps_its_peaks() -> None:
-    scenario, recording = made("query_burst", stop_time="30ms")
+    scenario, recording = made("query_burst", asked="10ms")
     figure = queue_samples(scenario, recording)
     assert figure is not None
     samples = recording.queue_samples
@@ -60,14 +60,14 @@ def test_classes_share_as_their_scheduler_says() -> None:
     two, three = (time > 0.14) & (time <= 0.2), time > 0.24
     assert np.allclose(rates[:, two], np.array([[2 / 3], [1 / 3], [0]]), atol=0.02)
     assert np.allclose(rates[:, three], np.array([[1 / 2], [1 / 4], [1 / 4]]), atol=0.02)
-    assert class_throughput(*made("query_burst", stop_time="25ms")) is None
+    assert class_throughput(*made("query_burst", asked="10ms")) is None
 
 
 def test_a_run_draws_what_it_has() -> None:
     assert figures.drawable(*made("testbed", flows=20)) == ["completion_times"]
-    burst = figures.drawable(*made("query_burst", stop_time="25ms"))
-    assert burst[-2:] == ["completion_times", "queue_samples"]
-    assert "time_series" in burst
+    burst = figures.drawable(*made("query_burst", asked="10ms"))
+    assert burst == ["completion_times", "queue_samples"]
+    assert "time_series" in figures.drawable(*made("dwrr", short=5))
 
 
 def test_what_a_run_has_not_is_said() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import ccperf
+from ccperf.experiments.topologies import FabricLink, star
 from ccperf.runs.metrics import METRICS, classes, compute
 from ccperf.runs.metrics.statistics import percentile
 from ccperf.runs.recording import TABLES, Recording
@@ -160,3 +162,35 @@ def test_a_class_has_the_base_round_trips_of_its_transfers() -> None:
     assert found["small"].base_rtts.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
     values = {name: METRICS[f"{name}_base_rtt_l4"].compute(found["all"]) for name in STATISTICS}
     assert values == pytest.approx({"mean": 0.55, "p50": 0.5, "p90": 0.9})
+
+
+def test_a_delivery_ends_when_the_receiver_has_the_last_data() -> None:
+    """28 kB over 10 Gbps and a round trip of 100 us, all in one window: the handshake, then 20
+    segments of 1454 B over the first link and one over the second, and 50 us of propagation. The
+    acknowledgement of the last one takes 50 us more."""
+    fabric = star(2, FabricLink("10Gbps", "25us"))
+    tcp = {"SegmentSize": 1400, "InitialCwnd": 30, "DelAckCount": 1, "Sack": False}
+    scenario = fabric.scenario(
+        [
+            {
+                "source": "h_0",
+                "destination": "h_1",
+                "stack": "dc",
+                "application": {"type": "Greedy", "bytes": "28000B", "write": "1400B"},
+            }
+        ],
+        stop_time="5ms",
+        stacks=[{"name": "dc", "profile": "ns3-ecn-sharp", "tcp": tcp}],
+        recording={"completions": True, "deliveries": True},
+    )
+    result = ccperf.simulate(scenario)
+    found = compute(scenario, result.recording).classes["all"]
+    microsecond = 1e-3
+    data = 8 * 1454 / 10e9 * 1e3
+    handshake = 0.1 + 4 * 8 * 62 / 10e9 * 1e3
+    assert found["mean_delivery_time_l4"] == pytest.approx(
+        handshake + 21 * data + 0.05, abs=0.5 * microsecond
+    )
+    later = found["mean_fct_l4"] - found["mean_delivery_time_l4"]
+    assert later == pytest.approx(0.05 + 2 * 8 * 54 / 10e9 * 1e3, abs=0.1 * microsecond)
+    assert found["p99_delivery_time_l4"] == found["mean_delivery_time_l4"]

@@ -103,6 +103,9 @@ pub struct Recording {
     pub changes: Vec<u32>,
     /// Whether each transfer's end is recorded.
     pub completions: bool,
+    /// Whether it is recorded when the last data of each flow comes to its destination.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deliveries: bool,
     /// Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does.
     #[serde(default)]
     pub flow_monitor: bool,

@@ -1,6 +1,7 @@
 //! Packets: headers without what they carry.
 
 pub mod capture;
+pub mod deliveries;
 pub mod flow_monitor;
 pub mod path_monitor;
 mod pool;

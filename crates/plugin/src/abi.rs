@@ -143,6 +143,14 @@ pub struct Packet {
     /// 0 not ECN capable, 1 ECT(1), 2 ECT(0), 3 CE.
     pub ecn: i32,
     pub protocol: i32,
+    /// A number for the flow, 1 for the way back, and its TCP header's numbers and flags.
+    pub flow: u32,
+    pub backward: i32,
+    pub seq: u32,
+    pub ack: u32,
+    pub flags: u32,
+    /// Differentiated services code point (RFC 2474).
+    pub dscp: i32,
 }
 
 /// The queue, and what a discipline can do to it during a call; see its methods.

@@ -35,6 +35,7 @@ mod config;
 pub mod export;
 #[doc(hidden)]
 pub mod fields;
+mod host_balancer;
 #[cfg(feature = "host")]
 pub mod library;
 #[cfg(feature = "host")]
@@ -53,5 +54,6 @@ pub use ccperf_engine::host::tcp::rate::{AckSample, RateConnection, RateSample};
 pub use ccperf_engine::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 pub use ccperf_engine::packet::Ecn;
 pub use config::Config;
-pub use queue::{Adapter, QueueDisc};
+pub use host_balancer::{Arrival, Departure, HostBalancer, SenderAdapter};
+pub use queue::{Adapter, QueueDisc, packet};
 pub use tcb::{Code, window};

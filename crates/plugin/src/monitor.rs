@@ -55,13 +55,23 @@ macro_rules! calls {
             Timer,
             Pick,
             Tick,
+            Classify,
+            Next,
+            SentBy,
+            Send,
+            Ack,
+            Timeout,
+            Loss,
             $($variant,)*
         }
 
         impl Call {
             /// All names, in the order of their numbers.
             pub const NAMES: &[&str] =
-                &["create", "enqueue", "dequeue", "timer", "pick", "tick", $(stringify!($name)),*];
+                &[
+                    "create", "enqueue", "dequeue", "timer", "pick", "tick", "classify", "next",
+                    "sent", "send", "ack", "timeout", "loss", $(stringify!($name)),*
+                ];
 
             pub fn name(self) -> &'static str {
                 Call::NAMES[self as usize]

@@ -153,7 +153,8 @@ impl<D: QueueDisc> Qdisc for Adapter<D> {
     }
 }
 
-fn packet(id: PacketId, cx: &QdiscContext<'_>) -> Packet {
+/// A packet as a user's discipline sees it.
+pub fn packet(id: PacketId, cx: &QdiscContext<'_>) -> Packet {
     let packet = &cx.packets[id];
     let key = cx.flow_key(id);
     Packet {
@@ -167,6 +168,12 @@ fn packet(id: PacketId, cx: &QdiscContext<'_>) -> Packet {
         enqueued_ns: cx.now.ns(),
         ecn: packet.ecn.code(),
         protocol: key.protocol.into(),
+        flow: packet.flow,
+        backward: packet.backward.into(),
+        seq: packet.seq.0,
+        ack: packet.ack.0,
+        flags: packet.flags.0.into(),
+        dscp: cx.dscp(id).into(),
     }
 }
 

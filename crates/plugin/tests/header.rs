@@ -64,7 +64,7 @@ fn header_and_rust_agree() {
         "ccperf_early_ack" = EarlyAckView { send, ece, ack, reserved }
         "ccperf_packet" = Packet {
             id, source, destination, source_port, destination_port, bytes, payload, enqueued_ns,
-            ecn, protocol,
+            ecn, protocol, flow, backward, seq, ack, flags, dscp,
         }
         "ccperf_queue" = Queue { now_ns, packets, bytes, rate_bps }
         "ccperf_qdisc" = QdiscTable { create, destroy, enqueue, dequeue, timer }

@@ -35,9 +35,11 @@ mod _native {
     use super::user::{
         balancer::{Hop, Switch, SwitchPort},
         congestion::{RateSample, Tcb},
+        host_balancer::{Arrival, Departure},
         interface::{callbacks, interface},
         is_user_code,
         queue::{Packet, Queue},
+        scheduler::SchedulerClass,
         user_calls,
     };
 

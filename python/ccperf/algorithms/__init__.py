@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, ClassVar
 from ccperf.algorithms.callbacks import Callbacks
 
 if TYPE_CHECKING:
-    from ccperf._native import Hop, Packet, Queue, Switch, Tcb
+    from ccperf._native import (
+        Arrival,
+        Departure,
+        Hop,
+        Packet,
+        Queue,
+        SchedulerClass,
+        Switch,
+        Tcb,
+    )
 
-__all__ = ["CongestionControl", "LoadBalancer", "QueueDisc"]
+__all__ = ["CongestionControl", "HostBalancer", "LoadBalancer", "QueueDisc", "Scheduler"]
 
 
 class CongestionControl(Callbacks):
@@ -87,6 +96,56 @@ class QueueDisc:
     def timer(self, tag: int) -> bool:
         """Called when a timer of ``self.queue.set_timer`` fires; true if there may be a packet."""
         return False
+
+
+class Scheduler:
+    """A scheduler: which class of a port sends next.
+
+    A queue discipline of a scenario that has ``children``, one discipline for each class, which
+    keep, mark and drop. One object per device; attributes are keyword arguments of ``__init__``.
+    """
+
+    #: Whether :meth:`next` sees the packet that each class would send. (A discipline that decides
+    #: when a packet leaves, as CoDel, decides then when somebody looks.)
+    sees_heads: bool = False
+
+    def classify(self, packet: Packet, classes: int) -> int:
+        """Return the class of an arriving packet, from 0; here its DSCP, or the last class."""
+        return min(packet.dscp, classes - 1)
+
+    def next(self, classes: list[SchedulerClass]) -> int:
+        """Return the number of the class that sends: one that has packets. Some class has."""
+        raise NotImplementedError
+
+    def sent(self, number: int, packet: Packet) -> None:
+        """Called when the class that :meth:`next` has named has sent a packet."""
+
+
+class HostBalancer:
+    """A load balancer where hosts choose: which of the equally short paths a packet takes.
+
+    Paths between the switches of two hosts have numbers from 0, in the order of links; in a
+    leaf-spine that of the uplink. One object for all hosts: what they may know of each other is the
+    class's own affair (``packet.source``, ``packet.source_leaf``). Attributes of the scenario are
+    keyword arguments of ``__init__``.
+    """
+
+    def send(self, packet: Departure) -> int:
+        """Return the number of the path that a packet takes, below ``packet.paths``.
+
+        ``packet.kind`` is ``new``, ``retransmission`` (in answer to acknowledgements), ``timeout``
+        (a timer has expired) or ``control`` (nothing that will be acknowledged).
+        """
+        raise NotImplementedError
+
+    def ack(self, ack: Arrival) -> None:
+        """Called for each acknowledgement that comes to a host, before what it lets go."""
+
+    def timeout(self, packet: Departure) -> None:
+        """Called before :meth:`send` for what a timer sends again."""
+
+    def loss(self, packet: Departure) -> None:
+        """Called before :meth:`send` for what acknowledgements let send again."""
 
 
 class LoadBalancer:

@@ -310,6 +310,12 @@ typedef struct ccperf_packet {
     int64_t enqueued_ns; /* when it was accepted */
     int32_t ecn;
     int32_t protocol;
+    uint32_t flow;    /* a number for what addresses and ports tell apart, */
+    int32_t backward; /* and 1 from the flow's destination to its source */
+    uint32_t seq;
+    uint32_t ack;
+    uint32_t flags; /* the TCP header's, e.g. 0x10 for ACK */
+    int32_t dscp;   /* differentiated services code point (RFC 2474) */
 } ccperf_packet;
 
 /* The queue and what can be done to it during a call. Use the functions below; the pointer, and `host`

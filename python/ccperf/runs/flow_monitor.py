@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from ccperf.errors import RunError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from ccperf.runs.recording import Recording, Table
@@ -85,10 +86,25 @@ def asked(scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"recording": recording})
 
 
-def write(scenario: Scenario, recording: Recording, path: Path) -> None:
+def write(
+    scenario: Scenario,
+    recording: Recording,
+    path: Path,
+    addresses: Mapping[str, str] = MappingProxyType({}),
+    *,
+    to_last_data: bool = False,
+) -> None:
     """Write what a recording has of the flow monitor as ns-3 would, with whole nanoseconds.
 
     (ns-3 3.44 itself writes six digits of a time.) Code points and probes are left out.
+
+    Args:
+        scenario: of the run.
+        recording: with a flow monitor; with deliveries, if `to_last_data`.
+        path: of the file.
+        addresses: of nodes that are to have others than in the run, by their names.
+        to_last_data: the last packet that a destination has received is that with the last data, or
+            the FIN, whatever acknowledgement has come after it.
 
     Raises:
         UsageError: if the scenario did not ask for `recording.flow_monitor`.
@@ -101,14 +117,17 @@ def write(scenario: Scenario, recording: Recording, path: Path) -> None:
         )
     lines = ['<?xml version="1.0" ?>', "<!-- ccperf -->", "<FlowMonitor>", "  <FlowStats>"]
     bins = _bins(recording.tables["flow_histograms"])
+    last = _last_data(recording) if to_last_data else {}
     for row in range(table.rows):
-        lines += _flow(table, row, bins.get(row, {}))
+        is_forward = not table.array("direction")[row]
+        own = last.get(int(table.array("flow")[row])) if is_forward else None
+        lines += _flow(table, row, bins.get(row, {}), own)
     lines += ["  </FlowStats>", "  <Ipv4FlowClassifier>"]
-    flows = list(_tuples(scenario))
+    flows = list(_tuples(scenario, addresses))
     for row in range(table.rows):
-        addresses, ports, protocol = flows[table.array("flow")[row]]
+        ends, ports, protocol = flows[table.array("flow")[row]]
         step = -1 if table.array("direction")[row] else 1
-        source, destination = addresses[::step]
+        source, destination = ends[::step]
         source_port, destination_port = ports[::step]
         fields = {
             "flowId": row + 1,
@@ -178,8 +197,20 @@ def _nanoseconds(text: str) -> float:
     return float(text.removesuffix("ns"))
 
 
-def _flow(table: Table, row: int, bins: dict[str, dict[int, int]]) -> Iterator[str]:
+def _last_data(recording: Recording) -> dict[int, int]:
+    table = recording.deliveries
+    if table is None:
+        return {}
+    columns = (table.array(name).tolist() for name in ("flow", "last_rx_ns"))
+    return dict(zip(*columns, strict=True))
+
+
+def _flow(
+    table: Table, row: int, bins: dict[str, dict[int, int]], last_rx_ns: int | None
+) -> Iterator[str]:
     value = {name: table.array(name)[row] for name in (*_TIMES.values(), *_COUNTS.values())}
+    if last_rx_ns is not None:
+        value["last_rx_ns"] = last_rx_ns
     fields: dict[str, Any] = {"flowId": row + 1}
     for name, column in _TIMES.items():
         known = value[column] if value[column] == value[column] else 0
@@ -212,21 +243,28 @@ def _bins(table: Table) -> dict[int, dict[str, dict[int, int]]]:
     return found
 
 
-def _tuples(scenario: Scenario) -> Iterator[tuple[list[str], list[int], int]]:
+def _tuples(
+    scenario: Scenario, addresses: Mapping[str, str]
+) -> Iterator[tuple[list[str], list[int], int]]:
     """Addresses, ports and protocol of every flow, those of workloads included."""
     lowered = json.loads(scenario.lowered())
+    nodes = lowered["nodes"]
+
+    def ends(of: dict[str, Any]) -> list[str]:
+        return [
+            addresses.get(nodes[of[end]], of[f"{end}_address"]) for end in ("source", "destination")
+        ]
+
     for flow in lowered["flows"]:
         yield (
-            [flow["source_address"], flow["destination_address"]],
+            ends(flow),
             [flow["source_port"], flow["destination_port"]],
             _PROTOCOLS[flow["transport"]],
         )
     for workload in lowered["workloads"]:
         ports = zip(workload["source_port"], workload["destination_port"], strict=True)
         for number, both in zip(workload["pair"], ports, strict=True):
-            pair = lowered["pairs"][number]
-            addresses = [pair["source_address"], pair["destination_address"]]
-            yield addresses, list(both), _PROTOCOLS["TCP"]
+            yield ends(lowered["pairs"][number]), list(both), _PROTOCOLS["TCP"]
 
 
 def _attributes(fields: dict[str, Any]) -> str:

@@ -302,6 +302,11 @@ class Recording:
         return self.tables.get("queue_samples")
 
     @property
+    def deliveries(self) -> Table | None:
+        """When the last data of each flow came to its destination, if that was asked for."""
+        return self.tables.get("deliveries")
+
+    @property
     def flow_monitor(self) -> Table | None:
         """What ns-3's FlowMonitor would count, a row for each direction of a flow, if asked for."""
         return self.tables.get("flow_monitor")

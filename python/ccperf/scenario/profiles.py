@@ -14,6 +14,8 @@ PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         # Hosts of a data centre: a round trip is a hundred microseconds.
         "datacentre": {
             "cc": "TcpDctcp",
+            # With PRR, ns-3's default, the window falls below what DCTCP's law says.
+            "recovery": "TcpClassicRecovery",
             "tcp": {
                 "SegmentSize": 1448,
                 "InitialCwnd": 10,

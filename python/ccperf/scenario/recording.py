@@ -61,6 +61,9 @@ class RecordingOptions(Model):
     #: Whether each transfer's end is recorded: the table `completions`, and the metrics of classes.
     #: None: if the scenario has workloads.
     completions: bool | None = Field(default=None, exclude_if=is_none)
+    #: Whether it is recorded when the last data of each flow comes to its destination: the table
+    #: `deliveries`, and the metrics of completion times at the receiver.
+    deliveries: bool = Field(default=False, exclude_if=operator.not_)
     #: Whether what the ends of each flow send and receive is counted as ns-3's `FlowMonitor` does:
     #: the tables `flow_monitor` and `flow_histograms`. `ccperf.runs.flow_monitor` writes the XML.
     flow_monitor: bool = Field(default=False, exclude_if=operator.not_)

@@ -9,8 +9,8 @@ use std::fmt;
 use crate::base::error::Failure;
 use crate::host::tcp::control::Control;
 use crate::lowered::{Algorithm, Lowered};
-use crate::net::qdisc::Qdisc;
-use crate::net::routing::balance::{Balancer, SwitchContext};
+use crate::net::qdisc::{Qdisc, Scheduler};
+use crate::net::routing::balance::{Balancer, Sender, SwitchContext};
 
 /// Whether `name` stands for user code rather than for an algorithm of the registries: a shared
 /// library (`/home/ann/libmycca.so`), or a Python class (`my_module:MyCca`, `/home/ann/mycca.py:MyCca`).
@@ -73,6 +73,14 @@ pub trait UserCode: fmt::Debug + Send {
     /// Why it cannot be made.
     fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String>;
 
+    /// A discipline that has children.
+    ///
+    /// # Errors
+    /// Why it cannot be made.
+    fn scheduler(&self, _: Setup<'_>) -> Result<Box<dyn Scheduler>, String> {
+        Err("it has children, and schedulers cannot be loaded here".to_owned())
+    }
+
     /// # Errors
     /// Why it cannot be made.
     fn load_balancer(
@@ -80,6 +88,14 @@ pub trait UserCode: fmt::Debug + Send {
         setup: Setup<'_>,
         switch: SwitchContext<'_>,
     ) -> Result<Box<dyn Balancer>, String>;
+
+    /// The same where hosts choose; none if it is one of switches.
+    ///
+    /// # Errors
+    /// Why it cannot be made.
+    fn host_balancer(&self, _: Setup<'_>) -> Result<Option<Box<dyn Sender>>, String> {
+        Ok(None)
+    }
 }
 
 /// Refuses all user code.

@@ -25,6 +25,7 @@ use crate::base::time::Time;
 use crate::net::qdisc::FlowKeys;
 use crate::net::routing::balance::failures::FailedPath;
 use crate::net::routing::{Next, NextHop, Origin, Place};
+use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace};
@@ -293,6 +294,16 @@ impl Network {
     /// What has become of them, at the end of the run.
     pub fn flow_monitor(&self, end: Time) -> Vec<Counts> {
         self.common.packets.monitor().map_or_else(Vec::new, |monitor| monitor.at(end))
+    }
+
+    /// From now on it is noted when the last data of each of the first `flows` flows comes.
+    pub fn note_deliveries(&mut self, flows: usize) {
+        self.common.note_deliveries(flows);
+    }
+
+    /// When it has come.
+    pub fn deliveries(&self) -> Option<&Deliveries> {
+        self.common.packets.deliveries()
     }
 
     /// From now on paths and order of the packets of the first `flows` flows are recorded, and each switch of

@@ -4,6 +4,7 @@
 use super::{Image, Packet, PacketId, SackBlock, SackBlocks};
 use crate::base::fetch::fetch;
 use crate::base::time::Time;
+use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 
@@ -32,6 +33,7 @@ pub struct PacketPool {
     /// What becomes of packets, if somebody wants to know.
     monitor: Option<Box<FlowMonitor>>,
     paths: Option<Box<PathMonitor>>,
+    deliveries: Option<Box<Deliveries>>,
 }
 
 impl PacketPool {
@@ -112,6 +114,15 @@ impl PacketPool {
         self.monitor.as_deref()
     }
 
+    /// From now on what comes to hosts is told to `deliveries`.
+    pub fn set_deliveries(&mut self, deliveries: Deliveries) {
+        self.deliveries = Some(Box::new(deliveries));
+    }
+
+    pub fn deliveries(&self) -> Option<&Deliveries> {
+        self.deliveries.as_deref()
+    }
+
     /// From now on the ways of packets are told to `paths`.
     pub fn set_paths(&mut self, paths: PathMonitor) {
         self.paths = Some(Box::new(paths));
@@ -166,6 +177,9 @@ impl PacketPool {
         }
         if let Some(paths) = &mut self.paths {
             paths.received(id.0 as usize);
+        }
+        if let Some(deliveries) = &mut self.deliveries {
+            deliveries.received(&self.slots[id.0 as usize], now);
         }
     }
 

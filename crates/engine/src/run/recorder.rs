@@ -14,8 +14,8 @@ use crate::packet::verdict::Verdict;
 use crate::run::recording::full_grid::FullGrid;
 use crate::run::recording::long_table::{Growing, Rows};
 use crate::run::recording::tables::{
-    Changes, Completions, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links, QueueSamples,
-    Workloads,
+    Changes, Completions, Deliveries, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links,
+    QueueSamples, Workloads,
 };
 use crate::run::recording::{Kept, Recording, Table};
 
@@ -236,6 +236,14 @@ impl Recorder {
         }
         if !scenario.workloads.is_empty() {
             tables.push(Kept::InMemory(workloads(scenario)));
+        }
+        if let Some(deliveries) = network.deliveries() {
+            let mut t = Deliveries::default();
+            for (flow, last) in deliveries.all() {
+                t.flow.push(flow as i64);
+                t.last_rx_ns.push(last.ns());
+            }
+            tables.push(Kept::InMemory(t.into_table()));
         }
         if scenario.recording.flow_monitor {
             let seen = network.flow_monitor(Time(scenario.stop_ns));

@@ -8,6 +8,9 @@ use crate::base::units;
 use crate::host::user::is_user_code;
 use crate::net::qdisc::{self, Children};
 
+/// DSCPs are as many.
+const MOST_CLASSES: usize = 64;
+
 impl Report {
     /// Checks the children of `parent`, which has been checked itself, over a device with `queues`
     /// transmit queues, and makes the ones that were left out.
@@ -17,6 +20,9 @@ impl Report {
         let rule = discipline.map_or(Children::None, |discipline| discipline.children);
         let count = parent.children.len();
         let wrong = match rule {
+            // One's own with children is a scheduler, of as many classes.
+            Children::None if is_user_code(&kind) => (count > MOST_CLASSES)
+                .then(|| format!("are {count}; a scheduler has at most {MOST_CLASSES}")),
             Children::None if count > 0 => {
                 let with = qdisc::DISCIPLINES.iter().filter(|d| d.children != Children::None);
                 let with: Vec<_> = with.map(|d| d.spec.ns3).collect();

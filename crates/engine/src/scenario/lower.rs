@@ -80,6 +80,7 @@ pub(super) fn recorded(s: &Scenario, workloads: &[Workload]) -> Recording {
         queue_ports: queues.map_or_else(Vec::new, |q| recording::ports(&q.links, &s.links)),
         changes: flows.followed(&asked.changes),
         completions: asked.completions.unwrap_or(!s.workloads.is_empty()),
+        deliveries: asked.deliveries,
         flow_monitor: asked.flow_monitor,
         balancing: asked.balancing,
         paths: flows.followed(&asked.paths),

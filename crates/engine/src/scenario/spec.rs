@@ -409,6 +409,9 @@ pub struct Recording {
     /// `None`: if the scenario has workloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completions: Option<bool>,
+    /// When the last data of each flow comes to its destination.
+    #[serde(skip_serializing_if = "is_false")]
+    pub deliveries: bool,
     /// As ns-3's `FlowMonitor`.
     #[serde(skip_serializing_if = "is_false")]
     pub flow_monitor: bool,
@@ -430,6 +433,7 @@ impl Default for Recording {
             queues: None,
             changes: ChangesOf::Every(false),
             completions: None,
+            deliveries: false,
             flow_monitor: false,
             balancing: false,
             paths: ChangesOf::Every(false),

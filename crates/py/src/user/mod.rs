@@ -2,8 +2,10 @@
 
 pub mod balancer;
 pub mod congestion;
+pub mod host_balancer;
 pub mod interface;
 pub mod queue;
+pub mod scheduler;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,17 +15,19 @@ use ccperf_engine::base::time::Time;
 use ccperf_engine::host::tcp::control::Control;
 use ccperf_engine::host::user::{self, Setup, UserCode};
 use ccperf_engine::lowered::Lowered;
-use ccperf_engine::net::qdisc::Qdisc;
-use ccperf_engine::net::routing::balance::{Balancer, SwitchContext};
+use ccperf_engine::net::qdisc::{Qdisc, Scheduler};
+use ccperf_engine::net::routing::balance::{Balancer, Sender, SwitchContext};
 use ccperf_plugin::library;
 use ccperf_plugin::monitor::{Call, Monitor, Probe};
-use ccperf_plugin::{Adapter, BalancerAdapter};
+use ccperf_plugin::{Adapter, BalancerAdapter, SenderAdapter};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use balancer::PythonBalancer;
 use congestion::PythonCca;
+use host_balancer::PythonHostBalancer;
 use queue::PythonQdisc;
+use scheduler::PythonScheduler;
 
 /// The functions of user code by their numbers in the monitor's file, from 1 on.
 #[pyfunction]
@@ -90,6 +94,39 @@ impl UserCode for Loader {
         Ok(Box::new(Adapter::new(setup.name, inner)))
     }
 
+    fn scheduler(&self, setup: Setup<'_>) -> Result<Box<dyn Scheduler>, String> {
+        let probe = self.probe(setup.name);
+        if user::is_library(setup.name) {
+            return Err("a library cannot be a scheduler; write it in Python".to_owned());
+        }
+        let make = || {
+            Python::attach(|py| {
+                let methods = methods(py, "scheduler", setup)?;
+                PythonScheduler::new(py, setup.name, probe.clone(), methods)
+            })
+        };
+        Ok(Box::new(probe.call(Time::ZERO, Call::Create, make)?))
+    }
+
+    fn host_balancer(&self, setup: Setup<'_>) -> Result<Option<Box<dyn Sender>>, String> {
+        if user::is_library(setup.name) {
+            return Ok(None);
+        }
+        let probe = self.probe(setup.name);
+        let make = || {
+            Python::attach(|py| {
+                if !is_of_kind(py, "host_balancer", setup)? {
+                    return Ok(None);
+                }
+                let methods = methods(py, "host_balancer", setup)?;
+                PythonHostBalancer::new(setup.name, probe.clone(), methods).map(Some)
+            })
+        };
+        let inner = probe.call(Time::ZERO, Call::Create, make)?;
+        Ok(inner
+            .map(|inner| -> Box<dyn Sender> { Box::new(SenderAdapter::new(setup.name, inner)) }))
+    }
+
     fn load_balancer(
         &self,
         setup: Setup<'_>,
@@ -127,6 +164,15 @@ fn methods(py: Python<'_>, kind: &str, setup: Setup<'_>) -> Result<Methods, Stri
         module.call_method1("make", (kind, setup.name, attributes))?.extract()
     };
     made().map_err(|error| describe(py, &error))
+}
+
+/// Whether the class that `setup` names is one of this kind.
+fn is_of_kind(py: Python<'_>, kind: &str, setup: Setup<'_>) -> Result<bool, String> {
+    let asked = || -> PyResult<bool> {
+        let module = py.import("ccperf.algorithms.user_code.loading")?;
+        module.call_method1("is_of_kind", (kind, setup.name))?.extract()
+    };
+    asked().map_err(|error| describe(py, &error))
 }
 
 /// An exception for people: where it was raised, and what it says.

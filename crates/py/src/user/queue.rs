@@ -15,13 +15,18 @@ const CE: i32 = 3;
 /// A packet (`ccperf.Packet`; `python/ccperf/_native.pyi` describes it).
 #[pyclass(module = "ccperf._native")]
 #[derive(Debug)]
-pub struct Packet(abi::Packet);
+pub struct Packet(pub(super) abi::Packet);
 
 macro_rules! numbers {
     ($($name:ident: $kind:ty),* $(,)?) => {
         #[pymethods]
         impl Packet {
             $(#[getter] fn $name(&self) -> $kind { self.0.$name })*
+
+            #[getter]
+            fn backward(&self) -> bool {
+                self.0.backward != 0
+            }
 
             #[getter]
             fn ecn(&self) -> &'static str {
@@ -37,7 +42,7 @@ macro_rules! numbers {
 
 numbers! {
     id: u32, source: u32, destination: u32, source_port: u16, destination_port: u16, bytes: i64,
-    payload: i64, enqueued_ns: i64, protocol: i32,
+    payload: i64, enqueued_ns: i64, protocol: i32, flow: u32, seq: u32, ack: u32, flags: u32, dscp: i32,
 }
 
 /// What a discipline has asked for; it is done when its call has returned, in this order.

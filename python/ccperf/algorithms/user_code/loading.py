@@ -67,39 +67,76 @@ class Held:
 def make(kind: str, name: str, attributes: Mapping[str, str]) -> dict[str, Callable[..., Any]]:
     """Make an object of a class, and return its methods that do something.
 
-    `kind` is ``congestion_control``, ``queue_disc`` or ``load_balancer``. Whatever its module
-    or ``__init__`` raises goes through.
+    `kind` is one of :func:`_kinds`. Whatever its module or ``__init__`` raises goes through.
     """
     from ccperf import _native
-    from ccperf.algorithms import CongestionControl, LoadBalancer, QueueDisc
     from ccperf.algorithms.callbacks import Callbacks
 
-    _, _, cls_name = names.split(name)
-    module = _load(name)
-    cls = getattr(module, cls_name, None)
-    if not isinstance(cls, type):
-        raise TypeError(f"{names.files(name)[0].name} has no class {cls_name}")
-    base, methods = {
-        "congestion_control": (CongestionControl, tuple(_native.callbacks())),
-        "queue_disc": (QueueDisc, ("enqueue", "dequeue", "timer")),
-        "load_balancer": (LoadBalancer, ("pick", "tick")),
-    }[kind]
+    cls = _class(name)
+    base, methods = _kinds()[kind]
     if not issubclass(cls, base):
-        raise TypeError(f"{cls_name} does not derive from ccperf.{base.__name__}")
+        raise TypeError(_not_of(cls, kind))
     if warnings:
         _warn_of_misspelt(cls, base, methods)
     wanted = getattr(cls, "interface", 0)
     if wanted > _native.INTERFACE:
         raise TypeError(
-            f"{cls_name} is written for version {wanted} of the interface of user code, and this "
-            f"ccperf has version {_native.INTERFACE}: update ccperf"
+            f"{cls.__name__} is written for version {wanted} of the interface of user code, and "
+            f"this ccperf has version {_native.INTERFACE}: update ccperf"
         )
     made = cls(**{attribute: _value(text) for attribute, text in attributes.items()})
     nothing = Callbacks if issubclass(base, Callbacks) else base
     return {
         method: getattr(made, method)
         for method in methods
-        if getattr(cls, method) is not getattr(nothing, method)
+        # (What a scheduler classifies by, if it does not say so, is the DSCP.)
+        if getattr(cls, method) is not getattr(nothing, method) or method == "classify"
+    }
+
+
+def is_of_kind(kind: str, name: str) -> bool:
+    """Whether the class is one of this kind."""
+    return issubclass(_class(name), _kinds()[kind][0])
+
+
+def _class(name: str) -> type:
+    _, _, cls_name = names.split(name)
+    cls = getattr(_load(name), cls_name, None)
+    if not isinstance(cls, type):
+        raise TypeError(f"{names.files(name)[0].name} has no class {cls_name}")
+    return cls
+
+
+def _not_of(cls: type, kind: str) -> str:
+    """What is wrong with a class that is not of the kind that a scenario takes it for."""
+    from ccperf.algorithms import QueueDisc, Scheduler
+
+    base, _ = _kinds()[kind]
+    message = f"{cls.__name__} does not derive from ccperf.{base.__name__}"
+    if kind == "queue_disc" and issubclass(cls, Scheduler):
+        return f"{cls.__name__} is a scheduler; give it children, a queue discipline for each class"
+    if kind == "scheduler" and issubclass(cls, QueueDisc):
+        return f"{cls.__name__} is no scheduler, and has no children; leave them out"
+    return message
+
+
+def _kinds() -> Mapping[str, tuple[type, Sequence[str]]]:
+    """The base class of each kind of user code, and the methods that are called."""
+    from ccperf import _native
+    from ccperf.algorithms import (
+        CongestionControl,
+        HostBalancer,
+        LoadBalancer,
+        QueueDisc,
+        Scheduler,
+    )
+
+    return {
+        "congestion_control": (CongestionControl, tuple(_native.callbacks())),
+        "queue_disc": (QueueDisc, ("enqueue", "dequeue", "timer")),
+        "scheduler": (Scheduler, ("classify", "next", "sent")),
+        "load_balancer": (LoadBalancer, ("pick", "tick")),
+        "host_balancer": (HostBalancer, ("send", "ack", "timeout", "loss")),
     }
 
 

@@ -30,6 +30,7 @@ Kind = Literal[
     "cc",
     "trace",
     "buffer",
+    "routing",
 ]
 Value = int | float | str
 
@@ -64,6 +65,7 @@ _UNITS: Mapping[Kind, str] = {
     "word": "word",
     "qdisc": "queue discipline",
     "cc": "congestion control",
+    "routing": "load balancer",
     "trace": "trace, or a file with one",
     "buffer": "size, or bdp",
 }
@@ -115,7 +117,7 @@ class Parameter:
             raise UsageError(self.name, message) from None
 
     def _parse(self, text: str) -> Value:
-        if self.kind == "qdisc" or self.kind == "cc":
+        if self.kind == "qdisc" or self.kind == "cc" or self.kind == "routing":
             return registry.resolve(self.kind, text)
         if self.kind == "trace" and text not in self.words:
             return _trace(text)

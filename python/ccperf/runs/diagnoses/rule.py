@@ -142,3 +142,8 @@ def _defaults() -> dict[str, str]:
 def seconds(ns: float) -> str:
     """``1.5 s``, ``200 ms``."""
     return f"{ns / 1e9:.3g} s" if ns >= 1e9 else f"{ns / 1e6:.3g} ms"
+
+
+def microseconds(ns: float) -> str:
+    """``48 us``, ``1.2 ms``."""
+    return f"{ns / 1e3:.3g} us" if ns < 1e6 else seconds(ns)

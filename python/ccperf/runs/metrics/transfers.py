@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ccperf.runs.metrics.series import Floats
-    from ccperf.runs.recording import Recording
+    from ccperf.runs.recording import Recording, Table
 
 #: Transfers below this many bytes are small, those above the second number are large.
 SMALL_BYTES = 100_000
@@ -65,6 +65,9 @@ class Transfers:
     unfinished_with_ideal: int
     #: Propagation there and back of all of them, in ms.
     base_rtts: Floats = field(default_factory=lambda: np.empty(0))
+    #: Of the finished ones the times until the receiver had the last data, in ms; none without
+    #: `recording.deliveries`.
+    delivery_times: Floats = field(default_factory=lambda: np.empty(0))
     #: Retransmission timeouts of all of them, and those of transfers that sent nothing again.
     timeouts: int = 0
     idle_timeouts: int = 0
@@ -96,6 +99,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
     times = (table.array("end_ns") - start) / 1e6
     ideal = table.array("ideal_ns") / 1e6
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
+    delivery = _deliveries(recording, table)
     timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
     # Whole ns make 0 of the shortest ones; no time is a multiple of that.
     finished, has_ideal = table.array("finished") == 1, ideal > 0
@@ -104,6 +108,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
             completion_times=times[members & finished],
             slowdowns=times[compared] / ideal[compared],
             base_rtts=base_rtts[members],
+            delivery_times=delivery[members & finished],
             timeouts=int(timeouts[members].sum()),
             idle_timeouts=int(timeouts[members & sent_once].sum()),
             unfinished=int(np.count_nonzero(members & ~finished)),
@@ -115,6 +120,16 @@ def classes(recording: Recording) -> dict[str, Transfers]:
         for compared in (members & finished & has_ideal,)
         if members.any()
     }
+
+
+def _deliveries(recording: Recording, completions: Table) -> Floats:
+    """Return how long each transfer takes until its last data has come, in ms; NaN: not known."""
+    table = recording.deliveries
+    last = np.full(recording.flows.rows, np.nan)
+    if table is not None:
+        last[table.array("flow")] = table.array("last_rx_ns")
+    times: Floats = (last[completions.array("flow")] - completions.array("start_ns")) / 1e6
+    return times
 
 
 def _queries(start: npt.NDArray[np.int64], times: Floats) -> Queries:

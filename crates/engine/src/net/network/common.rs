@@ -7,6 +7,7 @@ use crate::base::event::{DisciplineEvent, Event, EventQueue};
 use crate::base::time::Time;
 use crate::net::qdisc::FlowKeys;
 use crate::net::routing::Next;
+use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace, Row};
@@ -77,6 +78,13 @@ impl Common {
     /// What becomes of packets is told to `monitor` from now on.
     pub fn monitor(&mut self, monitor: FlowMonitor) {
         self.packets.set_monitor(monitor);
+        self.is_observed = true;
+        self.is_arrival_noticed = true;
+    }
+
+    /// When the last data of each of the first `flows` flows comes is noted from now on.
+    pub fn note_deliveries(&mut self, flows: usize) {
+        self.packets.set_deliveries(Deliveries::new(flows));
         self.is_observed = true;
         self.is_arrival_noticed = true;
     }

@@ -127,7 +127,8 @@ impl Steering {
         if packet.backward {
             let rtt = Time(now.0 - packet.stamp().0);
             let is_marked = packet.flags.has(Flags::ECE);
-            self.sender.learn(self.agents[pair as usize], Probe { pair, path }, rtt, is_marked);
+            let agents = self.agents[pair as usize];
+            self.sender.learn(agents, Probe { pair, path }, rtt, is_marked, now);
             return None;
         }
         let flags = if packet.ecn == Ecn::Ce { Flags::ECE } else { Flags::default() };

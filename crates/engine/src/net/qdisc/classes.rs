@@ -39,6 +39,11 @@ impl Classes {
         self.classes[class].packets
     }
 
+    /// Their bytes.
+    pub fn bytes(&self, class: usize) -> u32 {
+        self.classes[class].bytes
+    }
+
     /// As [`Qdisc::attach`], for the owner's.
     pub fn attach(&mut self, cx: &mut QdiscContext<'_>) {
         for class in 0..self.len() {

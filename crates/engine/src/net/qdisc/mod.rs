@@ -13,6 +13,7 @@ mod pie_params;
 mod priorities;
 mod reasons;
 mod red_params;
+mod scheduled;
 #[cfg(test)]
 mod tests;
 
@@ -24,6 +25,7 @@ pub use context::{Counts, Nesting, QdiscContext, QdiscState};
 pub use discipline::{Children, Contradiction, Discipline};
 pub(crate) use flow_queue::flow_hash;
 pub use packet_fifo::PacketFifo;
+pub use scheduled::{ClassView, Scheduled, Scheduler};
 
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::time::Time;

@@ -10,7 +10,7 @@ use crate::lowered::Lowered;
 use crate::net::network::{Forwarding, Steering};
 use crate::net::qdisc::FlowKey;
 use crate::net::routing::balance::{
-    self, Agents, AnyBalancer, BuildContext, SwitchContext, flow_hash,
+    self, Agents, AnyBalancer, BuildContext, Labelled, SwitchContext, flow_hash,
 };
 use crate::net::routing::{Graph, Origin};
 
@@ -47,12 +47,22 @@ pub fn build(
         })
     });
     let origins = origins.collect();
-    let sender = probes::sender(scenario)?;
-    let has_loads = sender.as_ref().is_some_and(|sender| sender.wants_load());
-    let balancers = if is_user_code(&scenario.routing.kind) {
-        own_balancers(scenario, &graph, user)?
+    let routing = &scenario.routing;
+    let is_own = is_user_code(&routing.kind);
+    let sender = if is_own {
+        let made = user.host_balancer(Setup::new(routing, scenario.seed));
+        made.map_err(|message| refused(routing, message))?
     } else {
-        balancers(scenario, &graph, has_loads)?
+        probes::sender(scenario)?
+    };
+    let has_loads = sender.as_ref().is_some_and(|sender| sender.wants_load());
+    let balancers = match (is_own, &sender) {
+        (true, Some(_)) => {
+            let obey = |_| AnyBalancer::Labelled(Labelled::without_loads());
+            (0..scenario.nodes.len()).map(obey).collect()
+        }
+        (true, None) => own_balancers(scenario, &graph, user)?,
+        (false, _) => balancers(scenario, &graph, has_loads)?,
     };
     let leaf = |node| graph.only_link(node).map_or(node, |(_, gateway)| gateway) as u32;
     let agents = pairs.iter().map(|pair| Agents { leaves: pair.map(leaf) }).collect();

@@ -136,6 +136,9 @@ pub fn network(
         let datagrams = flows.filter(|(_, flow)| flow.transport == Transport::Udp).map(|(i, _)| i);
         network.monitor_flows(scenario.flow_count(), datagrams);
     }
+    if scenario.recording.deliveries {
+        network.note_deliveries(scenario.flow_count());
+    }
     if scenario.recording.balancing || !scenario.recording.paths.is_empty() {
         network.follow_paths(scenario.flow_count(), &scenario.recording.paths);
     }

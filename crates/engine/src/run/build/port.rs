@@ -9,7 +9,7 @@ use crate::base::time::{Rate, Time};
 use crate::host::user::{Setup, UserCode, is_user_code};
 use crate::lowered::{Algorithm, Direction};
 use crate::net::network::{DelayVariation, Device, DeviceFifo, Port, Several, Single, Transmitter};
-use crate::net::qdisc::{self, AnyQdisc, Pool};
+use crate::net::qdisc::{self, AnyQdisc, Pool, Scheduled};
 
 /// `port`: its number.
 pub fn build(
@@ -54,8 +54,16 @@ fn build_qdisc(
     pool: &Pool,
 ) -> Result<AnyQdisc, Error> {
     if is_user_code(&algorithm.kind) {
-        let made = user.queue_disc(Setup::new(algorithm, seed));
-        return Ok(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
+        let setup = Setup::new(algorithm, seed);
+        if algorithm.children.is_empty() {
+            let made = user.queue_disc(setup);
+            return Ok(AnyQdisc::Dyn(made.map_err(|message| refused(algorithm, message))?));
+        }
+        let made = user.scheduler(setup).map_err(|message| refused(algorithm, message))?;
+        let inside = algorithm.children.iter();
+        let inside = inside.map(|child| build_qdisc(child, mtu, seed, user, pool));
+        let classes = inside.collect::<Result<Vec<_>, _>>()?;
+        return Ok(AnyQdisc::Dyn(Box::new(Scheduled::new(classes, made))));
     }
     let spec = find(qdisc::SPECS, algorithm)?;
     let attributes = Attributes::new(spec, &algorithm.attributes);

@@ -236,6 +236,14 @@ tables! {
         ideal_ns: F64 "ns",
     }
 
+    /// if asked for: a row for each flow of which data has come to its destination, by flow
+    Deliveries = "deliveries" optional {
+        /// index into `flows`
+        flow: I64,
+        /// when the last packet with payload or FIN came to the destination's IP layer
+        last_rx_ns: I64 "ns",
+    }
+
     /// if asked for: a row for each direction of a flow over TCP or UDP, in the order of their first packets, counted at the
     /// IP layer of hosts as ns-3's `FlowMonitor` does
     FlowMonitor = "flow_monitor" optional {

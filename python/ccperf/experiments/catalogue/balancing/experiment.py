@@ -10,10 +10,14 @@ from ccperf.algorithms import registry
 from ccperf.base import expression
 from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHED, Answer
 from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS, slow_links
+from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    RATE,
+    RATE_OF_LINKS,
     TRANSPORT,
     WORKLOAD,
     flows_between_racks,
+    in_proportion,
     of_the_uplinks,
     stack,
 )
@@ -25,9 +29,21 @@ if TYPE_CHECKING:
     from ccperf.experiments.topologies import Fabric
     from ccperf.scenario import Scenario
 
-RATE, LINK_DELAY = "10Gbps", "10us"
-#: DCTCP's threshold at 10 Gbps, and the switches' room, in packets.
-MARK, LIMIT = "65p", "600p"
+LINK_DELAY = "10us"
+#: The switches' marks and room at 10 Gbps: DCTCP's threshold is 65 packets, which take 78 us.
+THRESHOLDS = schemes.Thresholds(
+    rate=RATE,
+    limit="600p",
+    tail="78us",
+    average="78us",
+    target="10us",
+    interval="100us",
+    codel_target="10us",
+    codel_interval="100us",
+)
+QDISC = Parameter(
+    "qdisc", "qdisc", ("StepRedQueueDisc",), "StepRedQueueDisc", "Marking discipline of switches."
+)
 #: The paper's simulations have timers of 10 ms.
 TIMERS = {"ConnTimeout": "10ms", "MinRto": "10ms"}
 LOAD = Parameter("load", "load", (0.3, 0.5, 0.7, 0.9), 0.5, "Load of the leaves' uplinks.")
@@ -60,7 +76,20 @@ ORDER = Parameter(
     ("paper", "nothing", "resequenced", "tolerant"),
 )
 #: In the order of options.
-COMMON = (WORKLOAD, LOAD, LEAVES, SPINES, SERVERS, ARRIVALS, FLOWLET, LOSS, ORDER, TRANSPORT)
+CROSSED = (QDISC, RATE_OF_LINKS)
+COMMON = (
+    WORKLOAD,
+    LOAD,
+    LEAVES,
+    SPINES,
+    SERVERS,
+    ARRIVALS,
+    FLOWLET,
+    LOSS,
+    ORDER,
+    *CROSSED,
+    TRANSPORT,
+)
 
 
 def with_grid(parameter: Parameter, *values: Any, default: Any = None) -> Parameter:
@@ -103,7 +132,7 @@ class BalancingExperiment(Experiment):
         network = _network(setup, asked.condition)
         until = _native.parse_time(setup["arrivals"])
         # A load is of those that are there when all are well.
-        uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(RATE)
+        uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(setup["rate"])
         conditions = CONDITIONS[asked.condition](network, until)
         known = registry.parameters("routing", setup.cc)
         attributes = {"FlowletTimeout": setup["flowlet"], **dict(asked.attributes)}
@@ -138,21 +167,18 @@ def _order(setup: Setup) -> dict[str, str]:
 def _network(setup: Setup, condition: str) -> Fabric:
     from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
 
-    link = FabricLink(RATE, LINK_DELAY)
+    rate = setup["rate"]
+    link = FabricLink(rate, LINK_DELAY)
     parallel = 2 if condition == "parallel_links" else 1
-    port = SwitchPort(
-        {
-            "type": "StepRedQueueDisc",
-            "attributes": {"MarkingThreshold": MARK, "MaxSize": LIMIT},
-        }
-    )
+    at = replace(THRESHOLDS, rate=rate, limit=in_proportion(THRESHOLDS.limit, rate))
+    port = SwitchPort(schemes.discipline(setup["qdisc"], at))
     network = leaf_spine(
         setup["leaves"],
         # As much capacity as without parallel links: those between are as fast together.
         max(setup["spines"] // parallel, 1),
         setup["servers"],
         parallel=parallel,
-        slow=slow_links(condition, RATE, setup.seed),
+        slow=slow_links(condition, rate, setup.seed),
         host_link_of=link,
         fabric_link_of=link,
         port=port,
@@ -160,7 +186,7 @@ def _network(setup: Setup, condition: str) -> Fabric:
     )
     if parallel == 1:
         return network
-    slow = _native.format_rate(_native.parse_rate(RATE) // 5)
+    slow = _native.format_rate(_native.parse_rate(rate) // 5)
     links = tuple(
         {**each, "rate": slow}
         if each["name"].endswith("_1") and each["name"].count("_") == 4

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHED, Answer
 from ccperf.experiments.catalogue.balancing.experiment import (
     ARRIVALS,
+    CROSSED,
     FLOWLET,
     LEAVES,
     LOAD,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 SIZE = (with_grid(LEAVES, 8), with_grid(SPINES, 8), with_grid(SERVERS, 16))
 #: The paper has DCTCP on top of NewReno: a loss halves the window (RFC 8257, section 3.5).
 DCTCP = with_grid(TRANSPORT, "TcpDctcpReno")
-REST = (ARRIVALS, FLOWLET, LOSS, ORDER, DCTCP)
+REST = (ARRIVALS, FLOWLET, LOSS, ORDER, *CROSSED, DCTCP)
 PUBLISHED_LOADS = (0.3, 0.5, 0.7, 0.9)
 
 
@@ -77,6 +78,7 @@ class HermesFlowletTimeout(BalancingExperiment):
         LOSS,
         # The figure's caption: a buffer masks reordering, to leave what CONGA itself does badly.
         with_grid(ORDER, "resequenced"),
+        *CROSSED,
         DCTCP,
     )
     condition = "slow_links"

@@ -19,6 +19,7 @@ DATACENTRE: Shelf[Experiment] = Shelf(
         "query_completion": f"{__name__}.queries:QueryCompletion",
         "ecn_sharp_sensitivity": f"{__name__}.sensitivity:Sensitivity",
         "dwrr": f"{__name__}.dwrr:Dwrr",
+        "schedulers": f"{__name__}.schedulers:Schedulers",
     }
 )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.experiments.catalogue.answer import FCT, FCT_P99, QUEUE, Answer
 from ccperf.experiments.catalogue.datacentre import schemes
+from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import DWRR
 from ccperf.experiments.catalogue.datacentre.experiment import (
     SEGMENT,
     TRANSPORT,
@@ -50,6 +51,7 @@ class Dwrr(DataCentreExperiment):
         "shares and keeps short flows from waiting behind long ones."
     )
     answer = Answer((FCT, FCT_P99, QUEUE), "short", "time")
+    printed = DWRR
     parameters = (
         Parameter("short", "count", (100,), 100, "Number of short flows."),
         WINDOW,
@@ -59,54 +61,68 @@ class Dwrr(DataCentreExperiment):
     stop_time = "400ms"
 
     def build(self, setup: Setup) -> Scenario:
-        from ccperf.experiments.topologies import SwitchPort, star
-
         inner = schemes.discipline(setup.cc, THRESHOLDS)
-        scheduler = {
-            "type": "DwrrQueueDisc",
-            "attributes": {"Quanta": " ".join(map(str, QUANTA))},
-            "children": [inner],
+        quanta = {"Quanta": " ".join(map(str, QUANTA))}
+        scheduler = {"type": "DwrrQueueDisc", "attributes": quanta, "children": [inner]}
+        return build(setup, self.name, inner, scheduler)
+
+
+def build(
+    setup: Setup,
+    label: str,
+    inner: dict[str, Any],
+    scheduler: dict[str, Any],
+    long_bytes: int = 0,
+    **own: Any,
+) -> Scenario:
+    """A scheduler before the receiver, `inner` before all others; `own`: of every stack.
+
+    `long_bytes`: of the long flows, which are endless without.
+    """
+    from ccperf.experiments.topologies import SwitchPort, star
+
+    # Senders mark as well, or a long flow that is alone overflows its own port.
+    fabric = star(len(DELAYS), delays=DELAYS, host_port=SwitchPort(inner))
+    *senders, receiver = fabric.hosts
+    port = SwitchPort(scheduler).direction()
+    bottleneck = {**fabric.links[-1], "name": "bottleneck", "reverse": port}
+
+    def flow(name: str, sender: int, of_class: int, start: str, size: int) -> dict[str, Any]:
+        return {
+            "name": name,
+            "source": senders[sender],
+            "destination": receiver,
+            "start": start,
+            "application": {"type": "Greedy", "bytes": f"{size}B", "write": f"{SEGMENT}B"},
+            "group": name.partition("_")[0],
+            "stack": f"class_{of_class}",
         }
-        # Senders mark as well, or a long flow that is alone overflows its own port.
-        fabric = star(len(DELAYS), delays=DELAYS, host_port=SwitchPort(inner))
-        *senders, receiver = fabric.hosts
-        port = SwitchPort(scheduler).direction()
-        bottleneck = {**fabric.links[-1], "name": "bottleneck", "reverse": port}
 
-        def flow(name: str, sender: int, of_class: int, start: str, size: int) -> dict[str, Any]:
-            return {
-                "name": name,
-                "source": senders[sender],
-                "destination": receiver,
-                "start": start,
-                "application": {"type": "Greedy", "bytes": f"{size}B", "write": f"{SEGMENT}B"},
-                "group": name.partition("_")[0],
-                "stack": f"class_{of_class}",
-            }
-
-        rng = random.Random(f"{setup.seed}/short")
-        latest = _native.parse_time(setup.stop_time) * 9 // 10
-        short = [
-            flow(
-                f"short_{n}",
-                SHORT_SENDERS[n % 2],
-                rng.randrange(len(QUANTA)),
-                _native.format_time(rng.randrange(latest)),
-                rng.randint(*SHORT),
-            )
-            for n in range(setup["short"])
-        ]
-        long = [flow(f"long_{i}", i, i, start, 0) for i, start in enumerate(LONG_STARTS)]
-        return replace(fabric, links=(*fabric.links[:-1], bottleneck)).scenario(
-            [*long, *short],
-            stop_time=setup.stop_time,
-            seed=setup.seed,
-            label=self.name,
-            stacks=[{**stack(setup), "name": f"class_{i}", "dscp": i} for i in range(len(QUANTA))],
-            recording={
-                "interval": "20ms",
-                "flows": [each["name"] for each in long],
-                "links": ["bottleneck_reverse"],
-                "completions": True,
-            },
+    rng = random.Random(f"{setup.seed}/short")
+    latest = _native.parse_time(setup.stop_time) * 9 // 10
+    short = [
+        flow(
+            f"short_{n}",
+            SHORT_SENDERS[n % 2],
+            rng.randrange(len(QUANTA)),
+            _native.format_time(rng.randrange(latest)),
+            rng.randint(*SHORT),
         )
+        for n in range(setup["short"])
+    ]
+    long = [flow(f"long_{i}", i, i, start, long_bytes) for i, start in enumerate(LONG_STARTS)]
+    return replace(fabric, links=(*fabric.links[:-1], bottleneck)).scenario(
+        [*long, *short],
+        stop_time=setup.stop_time,
+        seed=setup.seed,
+        label=label,
+        stacks=[
+            {**stack(setup), "name": f"class_{i}", "dscp": i, **own} for i in range(len(QUANTA))
+        ],
+        recording={
+            "interval": "20ms",
+            "flows": [each["name"] for each in long],
+            "links": ["bottleneck_reverse"],
+            "completions": True,
+        },
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ccperf import _native
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -32,6 +33,15 @@ WORKLOAD = Parameter(
     "Sizes of the flows: web search (mean 1.7 MB) or data mining (mean 12.7 MB).",
     tuple(SIZES),
 )
+#: What a rate other than this changes: all rates, buffers and thresholds in packets in proportion.
+RATE = "10Gbps"
+RATE_OF_LINKS = Parameter(
+    "rate",
+    "rate",
+    (RATE,),
+    RATE,
+    "Rate of all links; buffers, and thresholds in packets, are as many times as large.",
+)
 LOADS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
 LOAD = Parameter("load", "load", LOADS, 0.5, "Load of the bottleneck, between 0 and 1.")
 
@@ -56,6 +66,12 @@ def stack(setup: Setup, **own: Any) -> dict[str, Any]:
     if "window" in setup.parameters:
         own["InitialCwnd"] = setup["window"]
     return {"name": "dc", "cc": cc, "recovery": setup.recovery, "tcp": {**TCP, **own}}
+
+
+def in_proportion(size: str, rate: str) -> str:
+    """A size in packets at 10 Gbps, at another rate: as long to send."""
+    packets = int(size.removesuffix("p")) * _native.parse_rate(rate)
+    return f"{max(1, round(packets / _native.parse_rate(RATE)))}p"
 
 
 def flows_between_racks(setup: Setup, network: Fabric, uplinks_bps: int) -> dict[str, Any]:

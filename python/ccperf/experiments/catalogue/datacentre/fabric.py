@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ccperf import _native
 from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.experiments.catalogue.datacentre import schemes
+from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import LEAF_SPINE
 from ccperf.experiments.catalogue.datacentre.experiment import (
     LOAD,
+    RATE,
+    RATE_OF_LINKS,
     TRANSPORT,
     WINDOW,
     WORKLOAD,
     DataCentreExperiment,
     flows_between_racks,
+    in_proportion,
     of_the_uplinks,
     stack,
 )
@@ -23,7 +28,7 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
     from ccperf.scenario import Scenario
 
-RATE, LINK_DELAY = "10Gbps", "10us"
+LINK_DELAY = "10us"
 #: What a flow has on top of the 80 us of the links, one as likely as the other.
 ADDED_DELAYS = ("1us", "20us", "50us", "80us", "160us")
 #: For base RTTs of 80 to 240 us, 137 us on average and 220 us at the 90th percentile.
@@ -39,6 +44,12 @@ THRESHOLDS = schemes.Thresholds(
 )
 
 
+#: Who chooses the way of a packet; marking and balancing cross.
+ROUTING = Parameter(
+    "routing", "routing", ("ecmp",), "ecmp", "Load balancer of the fabric, one's own included."
+)
+
+
 class LeafSpine(DataCentreExperiment):
     name = "leaf_spine"
     papers = ("ecnsharp", "hermes")
@@ -50,6 +61,7 @@ class LeafSpine(DataCentreExperiment):
         "chosen by its hash."
     )
     answer = Answer((FCT, SMALL_P99, LARGE), "load", "ratio")
+    printed = LEAF_SPINE
     parameters = (
         WORKLOAD,
         LOAD,
@@ -57,6 +69,8 @@ class LeafSpine(DataCentreExperiment):
         Parameter("spines", "count", (4,), 4, "Number of spines."),
         Parameter("servers", "count", (8,), 8, "Servers of a leaf."),
         Parameter("arrivals", "time", ("200ms",), "200ms", "Flows begin before this."),
+        ROUTING,
+        RATE_OF_LINKS,
         WINDOW,
         TRANSPORT,
     )
@@ -67,24 +81,26 @@ class LeafSpine(DataCentreExperiment):
         from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
 
         leaves, spines = setup["leaves"], setup["spines"]
-        link = FabricLink(RATE, LINK_DELAY)
+        rate = setup["rate"]
+        link = FabricLink(rate, LINK_DELAY)
+        at = replace(THRESHOLDS, rate=rate, limit=in_proportion(THRESHOLDS.limit, rate))
         network = leaf_spine(
             leaves,
             spines,
             setup["servers"],
             host_link_of=link,
             fabric_link_of=link,
-            port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
+            port=SwitchPort(schemes.discipline(setup.cc, at)),
             host_port=fair_host_port(),
         )
-        flows = flows_between_racks(setup, network, leaves * spines * _native.parse_rate(RATE))
+        flows = flows_between_racks(setup, network, leaves * spines * _native.parse_rate(rate))
         delays = {"type": "Classes", "delays": ADDED_DELAYS}
         return network.scenario(
             [],
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,
-            routing={"type": "ecmp"},
+            routing={"type": setup["routing"]},
             stacks=[stack(setup)],
             workloads=[{**flows, "added_delay": delays}],
             recording=of_the_uplinks(network),

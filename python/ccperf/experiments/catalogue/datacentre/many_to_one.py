@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    RATE,
     SEGMENT,
     SIZES,
     DataCentreExperiment,
+    in_proportion,
     stack,
 )
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
     from ccperf.scenario import Scenario
 
-SENDERS, RATE, LIMIT = 7, "10Gbps", "600p"
+SENDERS, LIMIT = 7, "600p"
 BASE_RTT_US = 70
 #: One way, of each of the two links: four times that is the shortest round trip.
 LINK_DELAY = "17.5us"
@@ -34,7 +36,7 @@ _MEAN_BYTES = {"web_search": 1_711_250.0, "data_mining": 12_658_198.6}
 _SLACK = {"web_search": 0.3, "data_mining": 3.0}
 
 
-def thresholds(variation: float) -> schemes.Thresholds:
+def thresholds(variation: float, rate: str = RATE) -> schemes.Thresholds:
     """The paper's thresholds at a variation of 3, and in proportion to the base RTTs at others.
 
     At 3: 200 us (250 kB) for the tail, 64 us (80 kB) for the average; ECN# 200, 85 and 200 us,
@@ -44,8 +46,8 @@ def thresholds(variation: float) -> schemes.Thresholds:
     tail = BASE_RTT_US + _P90 * spread
     mean = (BASE_RTT_US + _MEAN * spread) / (BASE_RTT_US + _MEAN * 2 * BASE_RTT_US)
     return schemes.Thresholds(
-        rate=RATE,
-        limit=LIMIT,
+        rate=rate,
+        limit=in_proportion(LIMIT, rate),
         tail=_microseconds(tail),
         average=_microseconds(64 * mean),
         target=_microseconds(85 * mean),
@@ -74,8 +76,8 @@ def build(
 
     fabric = star(
         SENDERS + 1,
-        FabricLink(RATE, LINK_DELAY),
-        port=SwitchPort(schemes.discipline(setup.cc, at or thresholds(variation))),
+        FabricLink(setup["rate"], LINK_DELAY),
+        port=SwitchPort(schemes.discipline(setup.cc, at or thresholds(variation, setup["rate"]))),
         host_port=fair_host_port(),
     )
     *senders, receiver = fabric.hosts
@@ -96,7 +98,7 @@ def build(
         "arrivals": {
             "type": "Poisson",
             "load": setup["load"],
-            "capacity": RATE,
+            "capacity": setup["rate"],
             "count": setup["flows"],
         },
     }
@@ -117,7 +119,7 @@ def build(
 
 def _length_ns(setup: Setup) -> int:
     workload = setup["workload"]
-    rate = _native.parse_rate(RATE) * setup["load"] / (8 * _MEAN_BYTES[workload])
+    rate = _native.parse_rate(setup["rate"]) * setup["load"] / (8 * _MEAN_BYTES[workload])
     seconds: float = 1.1 * setup["flows"] / rate + _SLACK[workload]
     return min(round(seconds * 1e9), _native.parse_time(setup.stop_time))
 

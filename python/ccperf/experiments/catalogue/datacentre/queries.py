@@ -1,139 +1,177 @@
-"""Answers to queries that come at once, on top of long flows: two views of a marking scheme."""
+"""Query traffic on top of data mining: a burst under the microscope, and how long answers take."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from ccperf.experiments.catalogue.answer import FCT, QCT, QCT_P99, QUEUE, Answer
-from ccperf.experiments.catalogue.datacentre import schemes
+from ccperf import _native
+from ccperf.errors import UsageError
+from ccperf.experiments.catalogue.answer import QUEUE, Answer
+from ccperf.experiments.catalogue.datacentre import fabric, schemes
+from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import (
+    QUERY_BURST,
+    QUERY_COMPLETION,
+)
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    RATE,
     SEGMENT,
+    SIZES,
     TRANSPORT,
     WINDOW,
+    WORKLOAD,
     DataCentreExperiment,
     stack,
 )
-from ccperf.experiments.catalogue.parameter import Parameter
+from ccperf.experiments.catalogue.parameter import AUTO, Parameter
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.catalogue.parameter import Value
     from ccperf.scenario import Scenario
 
-RATE, LIMIT = "10Gbps", "600p"
-#: One way, of the senders' links in turn, and of the receiver's: base RTTs of 30 to 190 us.
-DELAYS, RECEIVER_DELAY = ("10us", "20us", "35us", "50us", "90us"), "5us"
+SENDERS = 16
 #: Bytes of an answer.
 ANSWER = ("3kB", "60kB")
-#: Whose queue stands when the first query is asked, and when that is.
-LONG_FLOWS, FIRST_MS = 2, 20
+#: Of each of the two links: four times that is the shortest round trip, 80 us.
+LINK_DELAY = "20us"
+#: "Other settings are similar to" those of the leaf-spine; a port holds 600 packets here.
+THRESHOLDS = replace(fabric.THRESHOLDS, limit="600p")
 #: The paper's simulator lets two segments leave for an ACK at most, and so begins with two.
 SMALL_WINDOW = replace(WINDOW, grid=(2,), default=2)
-#: For base RTTs of up to 190 us; ECN# and CoDel as in the paper.
-THRESHOLDS = schemes.Thresholds(
-    rate=RATE,
-    limit=LIMIT,
-    tail="200us",
-    average="82us",
-    target="10us",
-    interval="200us",
-    codel_target="10us",
-    codel_interval="240us",
+BACKGROUND = (
+    replace(WORKLOAD, grid=("data_mining",), default="data_mining"),
+    # The paper does not say it; its simulator has this one.
+    Parameter("load", "load", (0.9,), 0.9, "Load of the bottleneck by the background."),
+    Parameter(
+        "asked",
+        "time",
+        (AUTO,),
+        AUTO,
+        "When the query is asked; auto: after 4 s, or three quarters of a shorter run.",
+    ),
 )
+#: As the paper has it.
+ASKED = "4s"
+#: Until the last answer has come, after a timeout or two.
+AFTERWARDS = "40ms"
+FCT, FCT_P99 = "query.mean_fct_l4", "query.p99_fct_l4"
 
 
-def build(setup: Setup, label: str, answers: int, queries: int, apart_ms: int) -> Scenario:
-    """Long flows from two senders, and so many queries, each answered by so many senders."""
-    from ccperf.experiments.topologies import FabricLink, SwitchPort, star
+class QueryExperiment(DataCentreExperiment):
+    """16 senders and a receiver, a background, and one query whose answers begin at once."""
 
-    fabric = star(
-        answers + LONG_FLOWS + 1,
-        FabricLink(RATE),
-        delays=[*(DELAYS[i % len(DELAYS)] for i in range(answers + LONG_FLOWS)), RECEIVER_DELAY],
-        port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
-        host_port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
-    )
-    *senders, receiver = fabric.hosts
-    bottleneck = {**fabric.links[-1], "name": "bottleneck"}
-    times = [f"{FIRST_MS + apart_ms * number}ms" for number in range(queries)]
-    long: list[dict[str, Any]] = [
-        {
-            "name": f"long_{i}",
-            "source": senders[i],
-            "destination": receiver,
+    seeded = "when background flows begin, their ends, sizes and base RTTs, and those of answers"
+    stop_time = "10s"
+    #: What is recorded besides.
+    watched: ClassVar[dict[str, Any]] = {}
+
+    def length(self, setup: Setup) -> str:
+        """Until the answers have come, but at most the stop time."""
+        end = _native.parse_time(setup["asked"]) + _native.parse_time(AFTERWARDS)
+        return _native.format_time(min(end, _native.parse_time(setup.stop_time)))
+
+    def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
+        end = _native.parse_time(stop_time)
+        if values["asked"] == AUTO:
+            asked = min(_native.parse_time(ASKED), end * 3 // 4)
+            return {**values, "asked": _native.format_time(asked)}
+        if _native.parse_time(str(values["asked"])) >= end:
+            raise UsageError("asked", f"`{values['asked']}` is not before the end, {stop_time}")
+        return values
+
+    def build(self, setup: Setup) -> Scenario:
+        from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, star
+
+        network = star(
+            SENDERS + 1,
+            FabricLink(RATE, LINK_DELAY),
+            port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
+            host_port=fair_host_port(),
+        )
+        *senders, receiver = network.hosts
+        bottleneck = {**network.links[-1], "name": "bottleneck"}
+        common = {
             "stack": "dc",
-            "group": "long",
-            "start": f"{i}ms",
-            "application": {"type": "Greedy", "write": f"{SEGMENT}B"},
+            "write": f"{SEGMENT}B",
+            "added_delay": {"type": "Classes", "delays": fabric.ADDED_DELAYS},
         }
-        for i in range(LONG_FLOWS)
-    ]
-    query = {
-        "name": "query",
-        "stack": "dc",
-        "write": f"{SEGMENT}B",
-        "sources": senders[LONG_FLOWS:],
-        "destinations": [receiver],
-        "pairs": "Incast",
-        "sizes": {"type": "Uniform", "min": ANSWER[0], "max": ANSWER[1]},
-        "arrivals": {"type": "Times", "times": times},
-    }
-    return replace(fabric, links=(*fabric.links[:-1], bottleneck)).scenario(
-        long,
-        stop_time=setup.stop_time,
-        seed=setup.seed,
-        label=label,
-        stacks=[stack(setup, ConnTimeout="1ms", MinRto="1ms", ConnCount=10, DataRetries=10)],
-        workloads=[query],
-        recording={
-            "interval": "1ms",
-            "flows": [flow["name"] for flow in long],
-            "links": ["bottleneck_reverse"],
-            "queues": {"links": ["bottleneck_reverse"], "interval": "10us"},
-            "completions": True,
-        },
-    )
+        background = {
+            **common,
+            "name": "flow",
+            "sources": senders,
+            "destinations": [receiver],
+            "sizes": SIZES[setup["workload"]],
+            "arrivals": {
+                "type": "Poisson",
+                "load": setup["load"],
+                "capacity": RATE,
+                "until": setup["asked"],
+            },
+        }
+        answers = setup["answers"]
+        query = {
+            **common,
+            "name": "query",
+            "pairs": {
+                "type": "Listed",
+                "pairs": [(senders[i % SENDERS], receiver) for i in range(answers)],
+            },
+            "sizes": {"type": "Uniform", "min": ANSWER[0], "max": ANSWER[1]},
+            "arrivals": {"type": "Times", "times": [setup["asked"]] * answers},
+        }
+        return replace(network, links=(*network.links[:-1], bottleneck)).scenario(
+            [],
+            stop_time=self.length(setup),
+            seed=setup.seed,
+            label=self.name,
+            stacks=[stack(setup, ConnTimeout="1ms", MinRto="1ms", ConnCount=10, DataRetries=10)],
+            workloads=[background, query],
+            recording={
+                "interval": "1ms",
+                "flows": "none",
+                "links": ["bottleneck_reverse"],
+                "completions": True,
+                **self.watched,
+            },
+        )
 
 
-class QueryBurst(DataCentreExperiment):
+class QueryBurst(QueryExperiment):
     name = "query_burst"
     title = "A burst under the microscope"
     description = (
-        "Two long flows stand in the queue of a port at 10 Gbps when 100 senders answer a query at "
-        "once, with 3 to 60 kB each: figure 10 of the paper on ECN#. The queue is sampled "
-        "every 10 us. A good scheme keeps the standing queue low and has room for the burst; a "
-        "threshold for the tail of the RTTs stands at it, and CoDel overflows."
+        "16 senders of data mining and one receiver at 10 Gbps, base RTTs of 80 to 240 us; after "
+        "4 s 100 answers of 3 to 60 kB begin at once: figure 10 of the paper on ECN#. The queue is "
+        "sampled every 10 us. A good scheme keeps the standing queue low and has room for the "
+        "burst; a threshold for the tail of the RTTs stands at it, and CoDel overflows."
     )
-    answer = Answer((QCT, FCT, QUEUE), "answers", "time")
+    answer = Answer((FCT, FCT_P99, QUEUE), "answers", "time")
     parameters = (
         Parameter("answers", "count", (100,), 100, "Number of answers to the query."),
+        *BACKGROUND,
         SMALL_WINDOW,
         TRANSPORT,
     )
-    seeded = "the sizes of the answers"
-    stop_time = "40ms"
+    watched: ClassVar[dict[str, Any]] = {
+        "queues": {"links": ["bottleneck_reverse"], "interval": "10us"}
+    }
+    printed = QUERY_BURST
 
-    def build(self, setup: Setup) -> Scenario:
-        return build(setup, self.name, setup["answers"], 1, 0)
 
-
-class QueryCompletion(DataCentreExperiment):
+class QueryCompletion(QueryExperiment):
     name = "query_completion"
-    title = "Query completion time"
+    title = "Completion times of query flows"
     description = (
-        "The same port, with ten queries of ever more answers: figure 11 of the paper on ECN#. An "
-        "answer that loses a packet may have to wait for a timer, and the query with it."
+        "The same port and background, with 25 to 200 answers that begin at once after 4 s: figure "
+        "11 of the paper on ECN#, which has the mean and the 99th percentile of the answers' "
+        "completion times. An answer that loses a packet may have to wait for a timer."
     )
-    answer = Answer((QCT, QCT_P99, FCT), "answers")
+    answer = Answer((FCT, FCT_P99), "answers")
     parameters = (
-        Parameter(
-            "answers", "count", (25, 50, 75, 100, 125, 150, 175, 200), 100, "Answers to a query."
-        ),
+        Parameter("answers", "count", (25, 50, 75, 100, 125, 150, 175, 200), 100, "Answers."),
+        *BACKGROUND,
         SMALL_WINDOW,
         TRANSPORT,
     )
-    seeded = "the sizes of the answers"
-    stop_time = "240ms"
-
-    def build(self, setup: Setup) -> Scenario:
-        return build(setup, self.name, setup["answers"], 10, 20)
+    printed = QUERY_COMPLETION

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 from ccperf.errors import UsageError
 from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.experiments.catalogue.datacentre import many_to_one
-from ccperf.experiments.catalogue.datacentre.experiment import TRANSPORT, WORKLOAD
+from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import RTT_VARIATION
+from ccperf.experiments.catalogue.datacentre.experiment import (
+    LOAD,
+    RATE_OF_LINKS,
+    TRANSPORT,
+    WORKLOAD,
+)
 from ccperf.experiments.catalogue.datacentre.testbed import FLOWS
 from ccperf.experiments.catalogue.parameter import Parameter
 
@@ -21,16 +27,19 @@ class RttVariation(many_to_one.ManyToOneExperiment):
     name = "rtt_variation"
     title = "RTT variation"
     description = (
-        "The testbed at one load, with base RTTs from 70 us to three, four and five times that: "
-        "figure 8 of the paper on ECN#. Thresholds follow the RTTs' 90th percentile and average. "
-        "The more round trips differ, the worse does one threshold fit all."
+        "The testbed with base RTTs from 70 us to three, four and five times that, over load: "
+        "figure 8 of the paper on ECN#, whose headline is the 99th percentile of short flows. "
+        "Thresholds follow the RTTs' 90th percentile and average. The more round trips differ, the "
+        "worse does one threshold fit all."
     )
-    answer = Answer((FCT, SMALL_P99, LARGE), "variation", "ratio")
+    answer = Answer((SMALL_P99, FCT, LARGE), "load", "ratio")
+    printed = RTT_VARIATION
     parameters = (
         Parameter("variation", "number", (3, 4, 5), 3, "Longest base RTT over the shortest."),
         WORKLOAD,
-        Parameter("load", "load", (0.5,), 0.5, "Load of the bottleneck, between 0 and 1."),
+        LOAD,
         FLOWS,
+        RATE_OF_LINKS,
         TRANSPORT,
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ccperf import _native
 from ccperf.algorithms import registry
+from ccperf.algorithms.user_code import signature
 from ccperf.base import expression
 from ccperf.errors import UsageError
 from ccperf.experiments.catalogue.experiment import resolved
@@ -65,18 +66,29 @@ def resolve(name: str) -> str:
 def discipline(scheme: str, at: Thresholds) -> dict[str, Any]:
     """The scheme as a discipline of a scenario.
 
-    Attributes are those of :data:`_ATTRIBUTES`; a discipline that is not there, as one's own, has
-    its limit only, and whatever else its own defaults are.
+    Attributes are those of :data:`_ATTRIBUTES`. A discipline of one's own gets the thresholds that
+    its class has attributes for, by these names: ``tail``, ``average``, ``target``, ``interval``
+    (times), ``rate``, and its limit.
     """
     scheme, parameters = expression.cut(scheme)
     name = NAMED.get(scheme, scheme)
     average = scheme.endswith("-average")
     make = _ATTRIBUTES.get(name)
-    own = make(at, at.average if average else at.tail) if make else {}
+    own = make(at, at.average if average else at.tail) if make else _asked_for(name, at)
     known = registry.algorithms("qdisc").get(name)
     takes_limit = known is None or any(p["ns3"] == "MaxSize" for p in known["params"])
     limit = {"MaxSize": at.limit} if takes_limit else {}
     return {"type": name + parameters, "attributes": {**limit, **own}}
+
+
+#: What a discipline of one's own can ask for, by the name of its attribute.
+_FOR_ALL = ("tail", "average", "target", "interval", "rate")
+
+
+def _asked_for(name: str, at: Thresholds) -> dict[str, Any]:
+    """The thresholds that the class of a user's discipline has attributes for."""
+    asked = signature.attributes_of(name)
+    return {each: getattr(at, each) for each in _FOR_ALL if each in asked}
 
 
 def _ecn_sharp(at: Thresholds, mark: str) -> dict[str, Any]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 from ccperf.errors import UsageError
 from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.experiments.catalogue.datacentre import many_to_one
-from ccperf.experiments.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD
+from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import SENSITIVITY
+from ccperf.experiments.catalogue.datacentre.experiment import (
+    LOAD,
+    RATE_OF_LINKS,
+    TRANSPORT,
+    WORKLOAD,
+)
 from ccperf.experiments.catalogue.datacentre.testbed import FLOWS
 from ccperf.experiments.catalogue.parameter import Parameter
 
@@ -25,6 +31,7 @@ class Sensitivity(many_to_one.ManyToOneExperiment):
         "on ECN#, where completion times change by a per cent at most."
     )
     answer = Answer((FCT, SMALL_P99, LARGE), "interval")
+    printed = SENSITIVITY
     parameters = (
         Parameter(
             "interval",
@@ -39,6 +46,7 @@ class Sensitivity(many_to_one.ManyToOneExperiment):
         replace(WORKLOAD, grid=("web_search",)),
         replace(LOAD, grid=(0.5,)),
         FLOWS,
+        RATE_OF_LINKS,
         TRANSPORT,
     )
     usual: ClassVar[tuple[str, ...]] = ("ECNSharpQueueDisc",)
@@ -54,6 +62,6 @@ class Sensitivity(many_to_one.ManyToOneExperiment):
         return scheme
 
     def build(self, setup: Setup) -> Scenario:
-        at = many_to_one.thresholds(3.0)
+        at = many_to_one.thresholds(3.0, setup["rate"])
         at = replace(at, interval=setup["interval"], target=setup["target"])
         return many_to_one.build(setup, self.name, 3.0, at)

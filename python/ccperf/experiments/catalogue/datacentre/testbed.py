@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue.answer import FCT, LARGE, QUEUE, SMALL_P99, Answer
 from ccperf.experiments.catalogue.datacentre import many_to_one
-from ccperf.experiments.catalogue.datacentre.experiment import LOAD, TRANSPORT, WORKLOAD
+from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import TESTBED
+from ccperf.experiments.catalogue.datacentre.experiment import (
+    LOAD,
+    RATE_OF_LINKS,
+    TRANSPORT,
+    WORKLOAD,
+)
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -28,7 +34,8 @@ class Testbed(many_to_one.ManyToOneExperiment):
         "the average costs large flows throughput; a good scheme has the better of both."
     )
     answer = Answer((FCT, SMALL_P99, LARGE, QUEUE), "load", "ratio")
-    parameters = (WORKLOAD, LOAD, FLOWS, TRANSPORT)
+    parameters = (WORKLOAD, LOAD, FLOWS, RATE_OF_LINKS, TRANSPORT)
+    printed = TESTBED
 
     def build(self, setup: Setup) -> Scenario:
         return many_to_one.build(setup, self.name, 3.0)

@@ -138,7 +138,7 @@ def fabric(
         routing={"type": "ecmp"},
         stacks=[{**transport.stack("dc", values, defaults), **(stack or {})}],
         workloads=[{**flows, "added_delay": {"type": "Classes", "delays": ADDED_DELAYS}}],
-        recording={"flows": "none", "links": "none", "flow_monitor": True},
+        recording={"flows": "none", "links": "none", **summary.RECORDING},
     )
 
 
@@ -178,7 +178,8 @@ def files(values: Values, prefix: str = "Large_Scale") -> list[File]:
     """The file that the program leaves behind."""
     size = f"{values['leafCount']}X{values['spineCount']}"
     words = (prefix, values["ID"], size, values["AQM"], values["transportProt"])
-    return [summary.flow_monitor(f"{'_'.join(words)}_{values['load']:g}.xml")]
+    name = f"{'_'.join(words)}_{values['load']:g}.xml"
+    return [summary.flow_monitor(name, leaf_spine=True)]
 
 
 def check(values: Values) -> None:

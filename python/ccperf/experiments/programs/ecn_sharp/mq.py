@@ -124,7 +124,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
             "flows": LONG,
             "links": [bottleneck["name"]],
             "completions": True,
-            "flow_monitor": True,
+            **summary.RECORDING,
         },
     )
 

@@ -8,7 +8,7 @@ which flows begin. The switch's queue towards the receiver is looked at every 10
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
 from ccperf.experiments.programs.ecn_sharp import gnuplot, summary, transport
@@ -117,7 +117,12 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
     }
     # The original sets 10 segments, but lets two leave for an ACK at most, and begins with two.
     # With ten, 16 answers fill the 120 packets of the port before the first mark is back.
-    own = {"ConnTimeout": "1ms", "MinRto": "1ms", "ConnCount": 10, "DataRetries": 10}
+    own: dict[str, Any] = {
+        "ConnTimeout": "1ms",
+        "MinRto": "1ms",
+        "ConnCount": 10,
+        "DataRetries": 10,
+    }
     return replace(fabric, links=(*others, towards_receiver)).scenario(
         [],
         stop_time=time(values["simEndTime"]),
@@ -128,7 +133,7 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
             "interval": "1ms",
             "flows": "none",
             "links": ["bottleneck"],
-            "flow_monitor": True,
+            **summary.RECORDING,
             "queues": {"links": ["bottleneck_reverse"], "interval": SAMPLES},
         },
     )

@@ -1,7 +1,10 @@
 """What all programs leave behind: the summary lines of ``fct_parser.py``, and the monitor's XML.
 
-Only finished transfers are in the means; how many are not is the last line. The parser counts what
-the end of a run cuts off as finished.
+A completion time ends, as in the originals, when the last packet with data, or the FIN, comes to
+the receiver. (There nothing else follows; here the receiver closes, too, and an ACK for that comes
+a round trip later.) In the file that packet is the last of a flow's own direction. Only finished
+transfers are in the means; how many are not is the last line. The parser counts what the end of a
+run cuts off as finished.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.base.outputs import Kind
+from ccperf.experiments.programs.ecn_sharp import addresses
 from ccperf.experiments.programs.program import File
 
 if TYPE_CHECKING:
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
 
     from ccperf.runs.result import Result
 
+#: What a scenario has to record for both.
+RECORDING = {"flow_monitor": True, "deliveries": True}
 _XML = Kind("flow monitor's file of ccperf", (b"<?xml",), (b"ccperf",))
 
 
@@ -23,16 +29,25 @@ def lines(result: Result) -> list[str]:
     """The lines of a run whose scenario asks for completions and for the flow monitor."""
     from ccperf.experiments.programs.ecn_sharp import fct_parser
 
-    table, monitor = result.recording.completions, result.recording.flow_monitor
+    recording = result.recording
+    table, monitor, delivered = (
+        recording.completions,
+        recording.flow_monitor,
+        recording.deliveries,
+    )
     assert table is not None
     assert monitor is not None
+    assert delivered is not None
     flows, ended, sizes = (table.array(name) for name in ("flow", "finished", "size_bytes"))
     has_ended = set(flows[(ended == 1) & (sizes > 0)].tolist())
-    columns = ("flow", "direction", "first_tx_ns", "last_rx_ns", "tx_bytes")
+    last = dict(
+        zip(delivered.array("flow").tolist(), delivered.array("last_rx_ns").tolist(), strict=True)
+    )
+    columns = ("flow", "direction", "first_tx_ns", "tx_bytes")
     rows = zip(*(monitor.array(name).tolist() for name in columns), strict=True)
     completions = [
-        fct_parser.Completion(size, (last - first) / 1e9)
-        for flow, direction, first, last, size in rows
+        fct_parser.Completion(size, (last[flow] - first) / 1e9)
+        for flow, direction, first, size in rows
         if direction == 0 and flow in has_ended
     ]
     transfers = int((sizes > 0).sum())
@@ -43,12 +58,14 @@ def lines(result: Result) -> list[str]:
     ]
 
 
-def flow_monitor(name: str) -> File:
-    """The monitor's file of this name."""
+def flow_monitor(name: str, *, leaf_spine: bool = False) -> File:
+    """The monitor's file of this name; in a leaf-spine with the servers' addresses there."""
 
     def write(result: Result, path: Path) -> None:
         from ccperf.runs import flow_monitor
 
-        flow_monitor.write(result.scenario, result.recording, path)
+        scenario = result.scenario
+        servers = addresses.of_leaf_spine(scenario.nodes) if leaf_spine else {}
+        flow_monitor.write(scenario, result.recording, path, servers, to_last_data=True)
 
     return File(name, _XML, write)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 #: Payload of a segment, in bytes.
 SEGMENT: int = profiles.tcp("ns3-ecn-sharp")["SegmentSize"]
-#: The programs' words; the name of a congestion control does as well.
-_TRANSPORTS: Mapping[str, str] = {"DcTcp": "TcpDctcp", "Tcp": "TcpNewReno"}
 #: The files that the programs come with, by the end of their names.
 _SIZES: Mapping[str, str] = {
     "DCTCP_CDF.txt": "WebSearch",
@@ -26,14 +24,19 @@ _SIZES: Mapping[str, str] = {
 
 
 def stack(
-    name: str, values: Values, defaults: Defaults, initial_window: int = 10, **own: Any
+    name: str,
+    values: Values,
+    defaults: Defaults,
+    initial_window: int = 10,
+    dctcp: str = "TcpDctcp",
+    **own: Any,
 ) -> dict[str, Any]:
     """A way to speak TCP as the programs set it: no delayed ACKs, no SACK, ECN, timers of
-    milliseconds, buffers that never limit."""
+    milliseconds, buffers that never limit. `dctcp`: what DcTcp is."""
     window = defaults.given("TcpSocket", "InitialCwnd", initial_window)
     return {
         "name": name,
-        "cc": defaults.cc(_congestion_control(values)),
+        "cc": defaults.cc(_congestion_control(values, dctcp)),
         "recovery": "TcpClassicRecovery",
         "tcp": defaults.tcp(**profiles.tcp("ns3-ecn-sharp", InitialCwnd=window, **own)),
     }
@@ -67,12 +70,13 @@ def notes(values: Values) -> list[str]:
     return []
 
 
-def _congestion_control(values: Values) -> str:
+def _congestion_control(values: Values, dctcp: str) -> str:
     given = values["transportProt"]
-    if given in _TRANSPORTS:
-        return _TRANSPORTS[given]
+    known = {"DcTcp": dctcp, "Tcp": "TcpNewReno"}
+    if given in known:
+        return known[given]
     try:
         return registry.resolve("cc", given)
     except ValueError as error:
         message = error.message if isinstance(error, UsageError) else str(error)
-        raise UsageError("--transportProt", f"{message}; or {', '.join(_TRANSPORTS)}") from None
+        raise UsageError("--transportProt", f"{message}; or {', '.join(known)}") from None

@@ -14,7 +14,7 @@ from ccperf.errors import UsageError
 from ccperf.experiments.programs.ecn_sharp import large_scale, summary, transport
 from ccperf.experiments.programs.load_balance import failures, hermes_options, run_modes
 from ccperf.experiments.programs.load_balance.link_utility import INTERVAL, link_utility
-from ccperf.experiments.programs.load_balance.ports import LIMIT, port
+from ccperf.experiments.programs.load_balance.ports import DCTCP, LIMIT, port
 from ccperf.experiments.programs.program import (
     Defaults,
     File,
@@ -22,6 +22,7 @@ from ccperf.experiments.programs.program import (
     Program,
     Report,
     Values,
+    rate,
     time,
 )
 
@@ -126,11 +127,13 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
         [],
         stop_time=time(values["EndTime"]),
         seed=seed,
-        routing=run_modes.routing(values, run_modes.RUN_MODES, OPTIONS, _propagation(values)),
-        stacks=[transport.stack("dc", values, defaults, **own)],
+        routing=run_modes.routing(
+            values, run_modes.RUN_MODES, OPTIONS, _propagation(values), network_rate=rate(up)
+        ),
+        stacks=[transport.stack("dc", values, defaults, dctcp=DCTCP, **own)],
         workloads=[flows(values, network.racks, large_scale.uplinks(values))],
         faults=failures.faults(values, network),
-        recording={"interval": INTERVAL, "flows": "none", "flow_monitor": True},
+        recording={"interval": INTERVAL, "flows": "none", **summary.RECORDING},
     )
 
 
@@ -163,9 +166,6 @@ def refuse(values: Values) -> None:
     if values["runMode"] == "Weighted-Presto" and not is_asymmetric:
         message = "Weighted-Presto needs slow links: --asymCapacity, or --runMode=Presto"
         raise UsageError("--runMode", message)
-    if "congaAwareAsym" in mode.more and is_asymmetric and not values["congaAwareAsym"]:
-        message = "CONGA knows the rates of its ports here; leave it out, or write true"
-        raise UsageError("--congaAwareAsym", message)
 
 
 def lines(values: Values, result: Result) -> list[str]:  # noqa: ARG001
@@ -206,7 +206,7 @@ def files(values: Values) -> list[File]:
     """The files that the program leaves behind."""
     name = _name(values)
     return [
-        summary.flow_monitor(f"{name}b{LIMIT}.xml"),
+        summary.flow_monitor(f"{name}b{LIMIT}.xml", leaf_spine=True),
         link_utility(f"{name}b{LIMIT}-link-utility.out"),
     ]
 

@@ -11,6 +11,7 @@ from ipaddress import AddressValueError, IPv4Address
 from typing import TYPE_CHECKING, Any
 
 from ccperf.errors import UsageError
+from ccperf.experiments.programs.ecn_sharp import addresses
 from ccperf.experiments.programs.program import rate
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 SPINE = "spine_0"
 #: A slow link has this part of the rate.
 SLOW = 5
-#: Servers of a rack that fit into its network, two addresses each.
-_MOST_IN_RACK = 126
 
 
 def with_slow_links(values: Values, network: Fabric, up_bps: int, seed: int) -> tuple[Any, ...]:
@@ -77,16 +76,12 @@ def _matched(values: Values, which: str, network: Fabric) -> list[str]:
     address, mask = (f"blackHole{which}{what}" for what in ("Addr", "Mask"))
     bits = _address(values, mask)
     wanted = _address(values, address) & bits
-    racks = network.racks
-    if max(map(len, racks)) > _MOST_IN_RACK:
-        message = f"racks of more than {_MOST_IN_RACK} servers have no addresses of their own"
+    servers = addresses.of_servers(network.racks)
+    if not servers:
+        most = addresses.MOST_IN_RACK
+        message = f"racks of more than {most} servers have no addresses of their own"
         raise UsageError("--serverCount", message)
-    hosts = [
-        host
-        for i, rack in enumerate(racks, start=1)
-        for j, host in enumerate(rack, start=1)
-        if int(IPv4Address("10.1.0.0")) + 256 * i + 2 * j & bits == wanted
-    ]
+    hosts = [host for host, own in servers.items() if int(IPv4Address(own)) & bits == wanted]
     if not hosts:
         message = (
             "and its mask fit no server; those of the first leaf are 10.1.1.2, 10.1.1.4, ..., "

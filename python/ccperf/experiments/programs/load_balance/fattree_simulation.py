@@ -13,7 +13,7 @@ from ccperf.errors import UsageError
 from ccperf.experiments.programs.ecn_sharp import summary, transport
 from ccperf.experiments.programs.load_balance import hermes_options, run_modes
 from ccperf.experiments.programs.load_balance.conga_simulation_large import flows
-from ccperf.experiments.programs.load_balance.ports import port
+from ccperf.experiments.programs.load_balance.ports import DCTCP, port
 from ccperf.experiments.programs.load_balance.run_modes import DRB, ECMP, HERMES, RunMode
 from ccperf.experiments.programs.program import (
     Defaults,
@@ -82,9 +82,9 @@ def build(values: Values, defaults: Defaults, rng_run: int) -> Scenario:
         stop_time=time(values["EndTime"]),
         seed=transport.seed(values, rng_run),
         routing=run_modes.routing(values, _modes(values), OPTIONS, _LINKS * LATENCY_NS),
-        stacks=[transport.stack("dc", spoken, defaults, **own)],
+        stacks=[transport.stack("dc", spoken, defaults, dctcp=DCTCP, **own)],
         workloads=[flows(values, pods, _TO_THE_CORE * GBPS * 10**9)],
-        recording={"flows": "none", "links": "none", "flow_monitor": True},
+        recording={"flows": "none", "links": "none", **summary.RECORDING},
     )
 
 

@@ -20,9 +20,11 @@ OPTIONS: Mapping[str, Option] = {
     "TLBHighRTT": Option("microseconds", "180us", "TLB: those with more can be congested"),
     "TLBPoss": Option("uint32", 50, "TLB: chance of a change, %; of the original only"),
     "TLBBetterPathRTT": Option("microseconds", "1us", "TLB: by which a better path is shorter"),
-    "TLBT1": Option("microseconds", "100us", "TLB: aging of paths; of the original only"),
+    "TLBT1": Option("microseconds", "100us", "TLB: without averages the least delay of so long"),
     "TLBECNPortionLow": Option("real", 0.1, "TLB: paths with less marks can be good"),
-    "TLBRunMode": Option("uint32", 0, "TLB: which of equals: by rates, 11 and 12 by delays first"),
+    "TLBRunMode": Option(
+        "uint32", 0, "TLB: which of equals: 0 rates, 1 delay, 2 chance, 11, 12 delay in steps"
+    ),
     "TLBProbingEnable": Option("bool", True, "TLB: whether racks are probed"),
     "TLBProbingInterval": Option("microseconds", "50us", "TLB: how often"),
     "TLBSmooth": Option("bool", True, "TLB: whether delays are averaged"),
@@ -39,15 +41,14 @@ MORE_OPTIONS: Mapping[str, Option] = {
 #: What the originals do beside the paper, and Hermes does not here.
 _ORIGINAL_ONLY = (
     "TLBPoss",
-    "TLBT1",
     "TLBDREMultiply",
     "TLBReverseACK",
     "TLBFlowletTimeout",
 )
 #: Modes that compare delays in steps first, and the step where no option has it.
 _BY_DELAY, _STEP_NS = (11, 12), 10_000
-#: Those that choose among paths of one state by something else than flows and their rates.
-_OTHER_CHOICES = {1: "the least delay", 2: "chance"}
+#: Which of the paths in one state, by mode.
+_CHOICES = {0: "least-rate", 1: "least-delay", 2: "random", 11: "least-rate", 12: "least-rate"}
 
 
 def attributes(values: Values, propagation_ns: int) -> dict[str, str]:
@@ -57,18 +58,10 @@ def attributes(values: Values, propagation_ns: int) -> dict[str, str]:
         UsageError: for what Hermes does not do here.
     """
     mode = values["TLBRunMode"]
-    if mode in _OTHER_CHOICES:
-        raise UsageError(
-            "--TLBRunMode",
-            f"{mode} chooses among equal paths by {_OTHER_CHOICES[mode]}, which Hermes does not do "
-            "here; leave it out, or write 12",
-        )
-    if mode not in (0, *_BY_DELAY):
+    if mode not in _CHOICES:
         raise UsageError("--TLBRunMode", f"`{mode}` is none of 0, 1, 2, 11 and 12")
-    if not values["TLBSmooth"]:
-        raise UsageError(
-            "--TLBSmooth", "without averages Hermes does not run here; leave it out, or write true"
-        )
+    if not values["TLBSmooth"] and values["TLBT1"] == 0:
+        raise UsageError("--TLBT1", "must be above 0 with --TLBSmooth=false")
     step = values.parsed.get("quantifyRTTBase", _STEP_NS) if mode in _BY_DELAY else 0
     low, high = (max(values[name] - propagation_ns, 1) for name in ("TLBMinRTT", "TLBHighRTT"))
     return {
@@ -81,6 +74,9 @@ def attributes(values: Values, propagation_ns: int) -> dict[str, str]:
         "Rerouting": str(values["TLBRerouting"]).lower(),
         "MinSent": str(values["TLBS"]),
         "DelayStep": time(int(step)),
+        **({"Choice": _CHOICES[mode]} if _CHOICES[mode] != "least-rate" else {}),
+        # Without averages a path has its least delay in windows of T1.
+        **({} if values["TLBSmooth"] else {"Window": time(values["TLBT1"])}),
     }
 
 
@@ -99,6 +95,8 @@ def notes(values: Values, propagation_ns: int) -> list[str]:
         for option in values.given
         if option in _ORIGINAL_ONLY
     ]
+    if "TLBT1" in values.given and values["TLBSmooth"]:
+        said.append("--TLBT1 has no effect with --TLBSmooth=true: averages do not age here")
     if "quantifyRTTBase" in values.given and values["TLBRunMode"] not in _BY_DELAY:
         said.append("--quantifyRTTBase has no effect without --TLBRunMode=12")
     if values["TLBMinRTT"] <= propagation_ns:
@@ -107,5 +105,6 @@ def notes(values: Values, propagation_ns: int) -> list[str]:
             f"--TLBMinRTT is no more than the propagation of {micros} us, so that no path is ever "
             f"good; the authors advise {micros + 20}"
         )
-    said.append("paths that are equally good are told apart by rates, in the original by flows")
+    if _CHOICES.get(values["TLBRunMode"]) == "least-rate":
+        said.append("paths that are equally good are told apart by rates, in the original by flows")
     return said

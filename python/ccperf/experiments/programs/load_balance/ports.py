@@ -9,6 +9,8 @@ from ccperf.experiments.programs.ecn_sharp.transport import SEGMENT
 if TYPE_CHECKING:
     from ccperf.experiments.topologies import SwitchPort
 
+#: The originals have DCTCP on top of NewReno: a loss halves the window (RFC 8257, section 3.5).
+DCTCP = "TcpDctcpReno"
 #: In packets of `SEGMENT` bytes.
 LIMIT, MARK = 600, 65
 

@@ -98,8 +98,12 @@ def routing(
     modes: Mapping[str, RunMode],
     options: Mapping[str, Option],
     propagation_ns: int,
+    *,
+    network_rate: str = "",
 ) -> dict[str, Any]:
     """The scenario's routing; so much of a way's delay is propagation.
+
+    `network_rate`: of the links that are not slow, which is all that some modes know.
 
     Raises:
         UsageError: for a mode that there is not, and options that its scheme does not take.
@@ -115,6 +119,8 @@ def routing(
         attributes[attribute] = str(value)
     if mode.scheme == "hermes" and mode.more:
         attributes |= hermes_options.attributes(values, propagation_ns)
+    if "congaAwareAsym" in mode.more and not values["congaAwareAsym"]:
+        attributes["LinkRate"] = network_rate
     if "cloveRunMode" in mode.more:
         number = values["cloveRunMode"]
         if number >= len(_CLOVE_MODES):

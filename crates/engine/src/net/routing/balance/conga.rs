@@ -65,6 +65,13 @@ pub const SPEC: Spec = Spec {
             doc: "Bits of a level of congestion.",
         },
         Param {
+            ns3: LINK_RATE,
+            linux: "",
+            kind: Kind::OptionalRate,
+            default: "0bps",
+            doc: "What levels of all ports are relative to; 0bps: each port's own rate.",
+        },
+        Param {
             ns3: AGING,
             linux: "",
             kind: Kind::Period,
@@ -84,6 +91,7 @@ pub const SPEC: Spec = Spec {
 const INTERVAL: &str = "DreInterval";
 const FACTOR: &str = "DreFactor";
 const BITS: &str = "QuantizationBits";
+const LINK_RATE: &str = "LinkRate";
 const AGING: &str = "AgingTime";
 
 #[derive(Debug)]
@@ -184,7 +192,8 @@ impl Conga {
             stream: cx.random(),
             flowlets: Flowlets::new(cx.attributes.time(FLOWLET_TIMEOUT.ns3)),
             interval,
-            loads: Loads::new(cx.ports, interval, cx.attributes.f64(FACTOR)),
+            loads: Loads::new(cx.ports, interval, cx.attributes.f64(FACTOR))
+                .relative_to(cx.attributes.rate(LINK_RATE)),
             levels: 1 << cx.attributes.u32(BITS),
             aging: cx.attributes.time(AGING),
             to: Vec::new(),

@@ -14,11 +14,9 @@
 //! acknowledgements tell which segments were marked: DCTCP.
 
 use super::HostContext;
-use super::sender::{Coming, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of};
+use super::sender::{Coming, Rounds, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of};
 use crate::base::attributes::{FRACTION, Kind, Param, Spec};
 use crate::base::mix::mix;
-use crate::base::seq::Seq;
-use crate::packet::Flags;
 
 pub const SPEC: Spec = Spec {
     ns3: "flowbender",
@@ -56,11 +54,8 @@ pub struct FlowBender {
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
     watch: Watch,
+    round: Rounds,
     v: u32,
-    /// The round trip ends when this is acknowledged.
-    mark: Seq,
-    acknowledgements: u32,
-    marked: u32,
     /// Round trips in a row with too many marks.
     bad: u32,
 }
@@ -82,30 +77,18 @@ impl Sender for FlowBender {
         if flow.watch.on_send(sending.packet, sending.now) == Sent::Late {
             flow.v += 1;
         }
-        if flow.mark == Seq::default() {
-            flow.mark = flow.watch.sent(); // the first round trip
-        }
+        flow.round.on_send(&flow.watch);
         among(mix(sending.origin.hash ^ mix(u64::from(flow.v))), sending.paths.count())
     }
 
     fn notice(&mut self, coming: &Coming<'_>) {
-        let packet = coming.packet;
-        if !packet.flags.has(Flags::ACK) {
-            return;
-        }
-        let flow = grown(&mut self.flows, other_path_of(packet));
-        flow.watch.on_answer(packet, coming.now);
-        flow.acknowledgements += 1;
-        flow.marked += u32::from(packet.flags.has(Flags::ECE));
-        if flow.watch.acked() < flow.mark {
-            return;
-        }
-        let share = f64::from(flow.marked) / f64::from(flow.acknowledgements);
+        let flow = grown(&mut self.flows, other_path_of(coming.packet));
+        flow.watch.on_answer(coming.packet, coming.now);
+        let Some(share) = flow.round.on_answer(coming.packet, &flow.watch) else { return };
         flow.bad = if share > self.threshold { flow.bad + 1 } else { 0 };
         if flow.bad == self.rounds {
             (flow.v, flow.bad) = (flow.v + 1, 0);
         }
-        (flow.mark, flow.acknowledgements, flow.marked) = (flow.watch.sent(), 0, 0);
     }
 }
 

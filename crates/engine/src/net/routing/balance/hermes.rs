@@ -41,7 +41,7 @@
 
 use super::HostContext;
 use super::failures::{Between, FailedPath, Failure};
-use super::rack::{Path, Rack, Rate};
+use super::rack::{Rack, Rate, Smoothing, Path};
 use super::sender::{
     Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
 };
@@ -102,6 +102,20 @@ pub const SPEC: Spec = Spec {
             default: "0s",
             doc: "Of paths in one state that with the least round trip in steps of this; 0s: by rates alone.",
         },
+        Param {
+            ns3: CHOICE,
+            linux: "",
+            kind: Kind::Enum(&[LEAST_RATE, LEAST_DELAY, CHANCE]),
+            default: LEAST_RATE,
+            doc: "Which of the paths in one state a flow takes.",
+        },
+        Param {
+            ns3: "Window",
+            linux: "",
+            kind: Kind::Time,
+            default: "0s",
+            doc: "A path's round trip is the least one in windows of this length; 0s: an average.",
+        },
         time("FailurePeriod", "10ms", "How often it is judged which paths lose packets."),
         time("FailedTime", "100ms", "For so long a path has failed; twice if it fails again soon."),
     ],
@@ -113,6 +127,19 @@ const fn fraction(ns3: &'static str, default: &'static str, doc: &'static str) -
 
 const fn time(ns3: &'static str, default: &'static str, doc: &'static str) -> Param {
     Param { ns3, linux: "", kind: Kind::Period, default, doc }
+}
+
+const CHOICE: &str = "Choice";
+const LEAST_RATE: &str = "least-rate";
+const LEAST_DELAY: &str = "least-delay";
+const CHANCE: &str = "random";
+
+/// Which of the paths in one state a flow takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pick {
+    LeastRate,
+    LeastDelay,
+    Chance,
 }
 
 /// Timeouts of two hosts in a row that make a black hole.
@@ -133,6 +160,8 @@ pub struct Hermes {
     may_move: bool,
     interval: Time,
     delay_step: f64,
+    pick: Pick,
+    smoothing: Smoothing,
     failure_period: Time,
     failed_time: Time,
     flows: Vec<Flow>,
@@ -194,6 +223,15 @@ impl Hermes {
             may_move: attributes.bool("Rerouting"),
             interval: attributes.time("ProbeInterval"),
             delay_step: ns("DelayStep"),
+            pick: match attributes.text(CHOICE) {
+                LEAST_DELAY => Pick::LeastDelay,
+                CHANCE => Pick::Chance,
+                _ => Pick::LeastRate,
+            },
+            smoothing: match attributes.time("Window") {
+                Time::ZERO => Smoothing::Average(attributes.f64("Gain")),
+                window => Smoothing::LeastOf(window),
+            },
             failure_period: attributes.time("FailurePeriod"),
             failed_time: attributes.time("FailedTime"),
             flows: Vec::new(),
@@ -225,21 +263,29 @@ impl Hermes {
         }
     }
 
-    /// The path in this state with the least rate of those that `fits`, the first of equals.
-    fn least_rate(
-        &self,
+    /// The path that a flow takes of those in this state that `fits`, the first of equals.
+    fn pick(
+        &mut self,
         rack: &Rack,
         state: State,
         now: Time,
         fits: impl Fn(usize) -> bool,
     ) -> Option<u32> {
-        let paths = rack.paths.iter().enumerate();
-        let paths = paths.filter(|&(i, path)| fits(i) && self.state(path, rack.least) == state);
-        let least = paths.min_by(|(_, a), (_, b)| {
-            let steps = |path: &Path| self.steps(path, rack.least);
-            steps(a).total_cmp(&steps(b)).then(a.rate.at(now).total_cmp(&b.rate.at(now)))
+        let is_one = |i: usize| fits(i) && self.state(&rack.paths[i], rack.least) == state;
+        let paths: Vec<usize> = (0..rack.paths.len()).filter(|&i| is_one(i)).collect();
+        if self.pick == Pick::Chance {
+            let last = (paths.len() as u32).checked_sub(1)?;
+            return Some(paths[self.stream.uniform_integer(0, last) as usize] as u32);
+        }
+        let rate = |i: usize| rack.paths[i].rate.at(now);
+        let delay = |i: usize| match self.pick {
+            Pick::LeastDelay => rack.paths[i].rtt.unwrap_or(0.0),
+            _ => self.steps(&rack.paths[i], rack.least),
+        };
+        let least = paths.into_iter().min_by(|&a, &b| {
+            delay(a).total_cmp(&delay(b)).then(rate(a).total_cmp(&rate(b)))
         });
-        least.map(|(i, _)| i as u32)
+        least.map(|i| i as u32)
     }
 
     /// A random path of those that `fits`.
@@ -331,23 +377,24 @@ impl Sender for Hermes {
                 let here = rack.paths[path as usize];
                 let is_slow = flow.rate.bits_per_second(now) < self.max_rate * sending.rate as f64;
                 let may_move = self.may_move && flow.watch.bytes > self.min_sent && is_slow;
+                let (better_rtt, better_ecn) = (self.better_rtt, self.better_ecn);
                 let is_better = |i: usize| {
                     let there = &rack.paths[i];
                     let (Some(a), Some(b)) = (here.rtt, there.rtt) else { return false };
-                    let is_shorter = a - b > self.better_rtt;
-                    is_alive(i) && is_shorter && here.ecn - there.ecn > self.better_ecn
+                    let is_shorter = a - b > better_rtt;
+                    is_alive(i) && is_shorter && here.ecn - there.ecn > better_ecn
                 };
                 let better = (may_move && self.state(&here, rack.least) == State::Congested)
                     .then(|| {
-                        let good = self.least_rate(&rack, State::Good, now, is_better);
-                        good.or_else(|| self.least_rate(&rack, State::Gray, now, is_better))
+                        let good = self.pick(&rack, State::Good, now, is_better);
+                        good.or_else(|| self.pick(&rack, State::Gray, now, is_better))
                     })
                     .flatten();
                 better.unwrap_or(path)
             }
             None => {
-                let good = self.least_rate(&rack, State::Good, now, is_alive);
-                let best = good.or_else(|| self.least_rate(&rack, State::Gray, now, is_alive));
+                let good = self.pick(&rack, State::Good, now, is_alive);
+                let best = good.or_else(|| self.pick(&rack, State::Gray, now, is_alive));
                 best.or_else(|| self.any(count, is_alive))
                     .unwrap_or_else(|| among(origin.hash, count))
             }
@@ -391,7 +438,7 @@ impl Sender for Hermes {
         let rack = self.racks.entry(pair, Rack::default).grow(number + 1);
         rack.note_mark(number, is_marked, gain);
         if let Some((_, at, path)) = timed {
-            rack.note_rtt(path, Time(coming.now.0 - at.0), gain);
+            rack.note_rtt(path, Time(coming.now.0 - at.0), coming.now, self.smoothing);
         }
         let holes = self.hosts.entry([origin.node, origin.destination], Vec::new);
         if new > 0
@@ -401,9 +448,9 @@ impl Sender for Hermes {
         }
     }
 
-    fn learn(&mut self, agents: Agents, probe: Probe, rtt: Time, is_marked: bool) {
+    fn learn(&mut self, agents: Agents, probe: Probe, rtt: Time, is_marked: bool, now: Time) {
         let rack = self.racks.entry(agents.leaves, Rack::default).grow(probe.path + 1);
-        rack.note_rtt(probe.path, rtt, self.gain);
+        rack.note_rtt(probe.path, rtt, now, self.smoothing);
         rack.note_mark(probe.path, is_marked, self.gain);
         let best = grown(&mut self.best, probe.pair as usize);
         if best[1].is_none_or(|(_, least)| rtt < least) {
@@ -521,10 +568,27 @@ mod tests {
         assert_eq!(bench.send_with(&mut hermes, 0, 1000), 2);
     }
 
+    #[test]
+    fn with_the_least_delay_rates_do_not_matter_among_good_paths() {
+        let paths = [path(0, 19), path(0, 5), path(0, 3), path(60, 300)];
+        let (mut bench, mut hermes) = known_with(&[("Choice", "least-delay")], paths);
+        hermes.racks.entry(HostBench::LEAVES, Rack::default).paths[2].rate.add(1_000_000, Time(0));
+        assert_eq!(bench.send_with(&mut hermes, 0, 1000), 2);
+    }
+
+    #[test]
+    fn by_chance_all_good_ways_are_taken_and_no_other() {
+        let paths = [path(0, 19), path(0, 5), path(50, 3), path(60, 300)];
+        let (mut bench, mut hermes) = known_with(&[("Choice", "random")], paths);
+        let mut taken = [0; 4];
+        (0..40).for_each(|flow| taken[bench.send_with(&mut hermes, flow, 1000) as usize] += 1);
+        assert!(taken[0] > 8 && taken[1] > 8, "{taken:?}");
+        assert_eq!(taken[2..], [0, 0]);
+    }
+
     /// Where a flow goes that has sent so much by path 0, when path 0 becomes as given.
     fn moves_to(sent: u32, here: Path, there: [Path; 3]) -> u32 {
-        let (mut bench, mut hermes) =
-            known([path(0, 0), path(50, 300), path(50, 300), path(50, 300)]);
+        let (mut bench, mut hermes) = known([path(0, 0), path(50, 300), path(50, 300), path(50, 300)]);
         for _ in 0..sent {
             assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
         }
@@ -659,7 +723,8 @@ mod tests {
         hermes.probes(&agents, &[4], &mut probes);
         assert_eq!(probes.len(), 2);
         for (path, micros) in [(2, 130), (3, 110)] {
-            hermes.learn(agents[0], Probe { pair: 0, path }, Time(micros * 1000), false);
+            let rtt = Time(micros * 1000);
+            hermes.learn(agents[0], Probe { pair: 0, path }, rtt, false, rtt);
         }
         for _ in 0..2 {
             probes.clear();

@@ -16,6 +16,11 @@ pub struct Labelled {
 }
 
 impl Labelled {
+    /// Nobody wants to know how much of links is used.
+    pub fn without_loads() -> Self {
+        Labelled { loads: None }
+    }
+
     pub fn new(cx: &BuildContext<'_>) -> Self {
         Labelled { loads: cx.has_loads.then(|| Loads::new(cx.ports, INTERVAL, FACTOR)) }
     }

@@ -2,7 +2,7 @@
 //! 2014, section 3.2).
 
 use super::Ports;
-use crate::base::time::Time;
+use crate::base::time::{Rate, Time};
 
 /// A port that does not leave the node.
 const NOT_HERE: u16 = u16::MAX;
@@ -12,6 +12,8 @@ const NOT_HERE: u16 = u16::MAX;
 pub struct Loads {
     interval: Time,
     factor: f64,
+    /// Of every port; 0: each has its own.
+    rate: u64,
     ports: Vec<u32>,
     /// By the number of a port: its position among the node's.
     positions: Vec<u16>,
@@ -37,7 +39,12 @@ impl Loads {
             positions[port as usize] = position;
         }
         let loads = vec![Load::default(); ports.len()];
-        Loads { interval, factor, ports: ports.to_vec(), positions, loads }
+        Loads { interval, factor, rate: 0, ports: ports.to_vec(), positions, loads }
+    }
+
+    /// With levels of this rate in place of each port's own, unless it is 0.
+    pub fn relative_to(self, rate: Rate) -> Self {
+        Loads { rate: rate.0, ..self }
     }
 
     /// How many ports there are.
@@ -61,7 +68,8 @@ impl Loads {
     /// The load of a port in `levels` steps of its rate, the last one for all that is beyond.
     #[inline]
     pub fn level(&self, port: u32, ports: &dyn Ports, levels: u32) -> u8 {
-        let full = ports.rate(port) as f64 * (self.interval.0 as f64 / self.factor) / 8e9;
+        let rate = if self.rate > 0 { self.rate } else { ports.rate(port) };
+        let full = rate as f64 * (self.interval.0 as f64 / self.factor) / 8e9;
         let level = self.bytes(port, ports) * f64::from(levels) / full;
         // (What is sent just after a rate has fallen can be far more than that rate.)
         level.min(f64::from(levels - 1)) as u8

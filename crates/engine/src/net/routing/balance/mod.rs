@@ -26,7 +26,9 @@ use crate::packet::Packet;
 
 pub use ecmp::position;
 pub use labelled::Labelled;
-pub use sender::{Agents, Coming, Paths, Probe, Sender, Sending};
+pub use sender::{
+    Agents, Coming, Paths, Probe, Sender, Sending, Sent, Watch, grown, other_path_of, path_of,
+};
 
 /// A packet at a node with several paths to go; or with one, for balancers that see every hop.
 #[derive(Debug)]
@@ -283,6 +285,7 @@ registry! {
     hosts {
         Presto = presto,
         FlowBender = flowbender,
+        Plb = plb,
         Clove = clove,
         Hermes = hermes,
         XPath = xpath,

@@ -25,6 +25,17 @@ pub struct Path {
     pub rate: Rate,
     pub evidence: Evidence,
     pub failure: Failure,
+    /// When the window began whose least round trip `rtt` is.
+    pub window: Option<Time>,
+}
+
+/// How round trips become that of a path.
+#[derive(Clone, Copy, Debug)]
+pub enum Smoothing {
+    /// An average with this gain.
+    Average(f64),
+    /// The least one in windows of this length.
+    LeastOf(Time),
 }
 
 impl Rack {
@@ -35,11 +46,22 @@ impl Rack {
         self
     }
 
-    pub fn note_rtt(&mut self, path: u32, rtt: Time, gain: f64) {
+    pub fn note_rtt(&mut self, path: u32, rtt: Time, now: Time, smoothing: Smoothing) {
         let rtt = rtt.0 as f64;
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         let path = &mut self.paths[path as usize];
-        path.rtt = Some(path.rtt.map_or(rtt, |average| average + gain * (rtt - average)));
+        path.rtt = Some(match (smoothing, path.rtt) {
+            (Smoothing::Average(gain), Some(average)) => average + gain * (rtt - average),
+            (Smoothing::LeastOf(window), Some(least))
+                if path.window.is_some_and(|since| now.0 - since.0 < window.0) =>
+            {
+                least.min(rtt)
+            }
+            _ => {
+                path.window = Some(now);
+                rtt
+            }
+        });
     }
 
     pub fn note_mark(&mut self, path: u32, is_marked: bool, gain: f64) {
@@ -84,4 +106,28 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
         exponent >>= 1;
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a path's round trip is after each of these samples, all in us.
+    fn seen(smoothing: Smoothing, samples: &[(u64, u64)]) -> Vec<f64> {
+        let mut rack = Rack::default();
+        rack.grow(1);
+        let note = |&(at, rtt): &(u64, u64)| {
+            rack.note_rtt(0, Time(rtt * 1000), Time(at * 1000), smoothing);
+            rack.paths[0].rtt.map_or(0.0, |ns| ns / 1e3)
+        };
+        samples.iter().map(note).collect()
+    }
+
+    #[test]
+    fn an_average_moves_by_its_gain_and_a_window_keeps_its_least() {
+        let samples = [(0, 100), (10, 180), (20, 120), (100, 300), (150, 200)];
+        assert_eq!(seen(Smoothing::Average(0.5), &samples[..3]), [100.0, 140.0, 130.0]);
+        let window = Smoothing::LeastOf(Time(100_000));
+        assert_eq!(seen(window, &samples), [100.0, 100.0, 100.0, 300.0, 200.0]);
+    }
 }

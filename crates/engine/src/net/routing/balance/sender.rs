@@ -74,7 +74,7 @@ pub trait Sender: std::fmt::Debug + Send {
     fn notice(&mut self, _coming: &Coming<'_>) {}
 
     /// A probe has come back after `rtt`, `is_marked` on its way there.
-    fn learn(&mut self, _agents: Agents, _probe: Probe, _rtt: Time, _is_marked: bool) {}
+    fn learn(&mut self, _agents: Agents, _probe: Probe, _rtt: Time, _is_marked: bool, _now: Time) {}
 
     /// How often [`Sender::probes`] is called; never, if 0.
     fn period(&self) -> Time {
@@ -163,6 +163,38 @@ impl Watch {
 
     pub fn acked(&self) -> Seq {
         self.acked
+    }
+}
+
+/// Marks counted by round trips: each ends with the acknowledgement of what had been sent last when it began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rounds {
+    end: Seq,
+    acknowledgements: u32,
+    marked: u32,
+}
+
+impl Rounds {
+    /// After [`Watch::on_send`]: the first packet begins the first round trip.
+    pub fn on_send(&mut self, watch: &Watch) {
+        if self.end == Seq::default() {
+            self.end = watch.sent();
+        }
+    }
+
+    /// After [`Watch::on_answer`]; the share of marked acknowledgements, if a round trip is over.
+    pub fn on_answer(&mut self, packet: &Packet, watch: &Watch) -> Option<f64> {
+        if !packet.flags.has(Flags::ACK) {
+            return None;
+        }
+        self.acknowledgements += 1;
+        self.marked += u32::from(packet.flags.has(Flags::ECE));
+        if watch.acked() < self.end {
+            return None;
+        }
+        let share = f64::from(self.marked) / f64::from(self.acknowledgements);
+        *self = Rounds { end: watch.sent(), acknowledgements: 0, marked: 0 };
+        Some(share)
     }
 }
 

@@ -100,6 +100,11 @@ CongaBalancer::GetTypeId()
                           ns3::UintegerValue(3),
                           ns3::MakeUintegerAccessor(&CongaBalancer::m_bits),
                           ns3::MakeUintegerChecker<std::uint32_t>(1, 8))
+            .AddAttribute("LinkRate",
+                          "What levels are relative to; 0: the rate of each port.",
+                          ns3::DataRateValue(ns3::DataRate(0)),
+                          ns3::MakeDataRateAccessor(&CongaBalancer::m_rate),
+                          ns3::MakeDataRateChecker())
             .AddAttribute("AgingTime",
                           "A level that has not come back for so long is one less.",
                           ns3::TimeValue(ns3::MilliSeconds(10)),
@@ -156,7 +161,8 @@ std::uint8_t
 CongaBalancer::LevelOf(std::size_t port)
 {
     const auto nanoseconds = static_cast<double>(m_interval.GetNanoSeconds());
-    const auto rate = static_cast<double>(m_network->ports[port].rate);
+    const auto common = m_rate.GetBitRate();
+    const auto rate = static_cast<double>(common > 0 ? common : m_network->ports[port].rate);
     const double full = rate * (nanoseconds / m_factor) / 8e9;
     const double levels = std::pow(2, m_bits);
     const double level = LoadOf(port).Sum() * levels / full;

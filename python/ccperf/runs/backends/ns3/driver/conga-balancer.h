@@ -106,6 +106,7 @@ class CongaBalancer : public Balancer
     ns3::Time m_timeout;
     ns3::Time m_interval;
     double m_factor;
+    ns3::DataRate m_rate;
     std::uint32_t m_bits;
     ns3::Time m_aging;
     std::uint64_t m_seed;

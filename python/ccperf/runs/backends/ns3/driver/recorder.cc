@@ -6,6 +6,7 @@
 
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/simulator.h"
+#include "ns3/tcp-header.h"
 
 #include <algorithm>
 #include <limits>
@@ -248,7 +249,13 @@ Recorder::OnDeliver(const ns3::Ipv4Header& ip, ns3::Ptr<const ns3::Packet> packe
         {ip.GetSource().Get(), ip.GetDestination().Get(), tcp.sourcePort, tcp.destinationPort, tcp.protocol});
     if (way && !way->isReturn && way->flow < m_flows.size())
     {
-        m_flows[way->flow].receivedBytes += packet->GetSize() - tcp.headerBytes;
+        FlowProbe& probe = m_flows[way->flow];
+        const auto payload = packet->GetSize() - tcp.headerBytes;
+        probe.receivedBytes += payload;
+        if (payload > 0 || (tcp.protocol == TCP && (tcp.flags & ns3::TcpHeader::FIN)))
+        {
+            probe.lastDelivery = ns3::Simulator::Now();
+        }
     }
 }
 
@@ -540,6 +547,11 @@ Recorder::Finish(const std::string& path)
     if (!m_scenario.recording.queuePorts.empty())
     {
         tables.push_back(&m_queueSamples);
+    }
+    const auto deliveries = Deliveries();
+    if (m_scenario.recording.deliveries)
+    {
+        tables.push_back(&deliveries);
     }
     std::optional<FlowMonitoring::Both> monitored;
     if (m_scenario.recording.flowMonitor)

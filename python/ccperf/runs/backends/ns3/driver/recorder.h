@@ -31,6 +31,7 @@ struct FlowProbe
     std::uint64_t retransmissions{0};
     std::uint64_t sentBytes{0};
     std::uint64_t receivedBytes{0};
+    std::optional<ns3::Time> lastDelivery;
     std::uint64_t ackedBytes{0};
     std::uint64_t rtos{0};
     std::uint64_t episodes{0}; // of recovery, finished
@@ -157,6 +158,7 @@ class Recorder : public FailureObserver
     void NoteRequests(std::size_t index, std::int64_t until);
     TableOf<rows::Pings> Pings() const;
     TableOf<rows::Completions> Completions() const;
+    TableOf<rows::Deliveries> Deliveries() const;
     TableOf<rows::Workloads> Workloads() const;
 
     bool m_isObserving;

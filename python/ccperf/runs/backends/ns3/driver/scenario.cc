@@ -340,6 +340,7 @@ ReadPing(const Json& json)
 Recording
 ReadRecording(const Json& json)
 {
+    static const Json NO{Json::Kind::BOOLEAN, "false", {}};
     return {Get<std::int64_t>(json, "interval_ns"),
             ReadValues<std::size_t>(json["flows"]),
             ReadValues<std::size_t>(json["ports"]),
@@ -347,6 +348,7 @@ ReadRecording(const Json& json)
             ReadValues<std::size_t>(json["queue_ports"]),
             ReadValues<std::size_t>(json["changes"]),
             Get<bool>(json, "completions"),
+            json.Get("deliveries", NO).As<bool>(),
             Get<bool>(json, "flow_monitor")};
 }
 

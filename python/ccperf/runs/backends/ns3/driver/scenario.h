@@ -234,6 +234,7 @@ struct Recording
     std::vector<std::size_t> queuePorts;
     std::vector<std::size_t> changes;
     bool completions;
+    bool deliveries;
     bool flowMonitor;
 };
 

@@ -89,6 +89,20 @@ Recorder::Completions() const
     return table;
 }
 
+TableOf<rows::Deliveries>
+Recorder::Deliveries() const
+{
+    TableOf<rows::Deliveries> table;
+    for (std::size_t i = 0; i < m_flows.size(); ++i)
+    {
+        if (m_flows[i].lastDelivery)
+        {
+            table.Append({.flow = i, .last_rx_ns = m_flows[i].lastDelivery->GetNanoSeconds()});
+        }
+    }
+    return table;
+}
+
 TableOf<rows::Workloads>
 Recorder::Workloads() const
 {

@@ -1,0 +1,274 @@
+"""The figures of the papers on ECN# and Hermes, measured: ``python -m benchmarks.papers``.
+
+Runs what each figure needs, seed by seed, and writes ``benchmarks/papers.json``: for each value
+that the paper prints the mean of ours with its 95 % interval, of a ratio the geometric mean over
+equal seeds. `make docs` makes ``docs/papers.md`` of it.
+
+    python -m benchmarks.papers                       # all: some twenty minutes of one core
+    python -m benchmarks.papers --only ecn-8,hermes-16 --seeds 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ccperf.evidence.summary import summarise
+from ccperf.experiments import catalogue
+from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import QUEUES
+from ccperf.experiments.catalogue.printed import Printed
+from ccperf.runs import backends
+from ccperf.runs.metrics import compute
+from ccperf.runs.recording import Recording
+
+RESULTS = Path(__file__).parent / "papers.json"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What is run for one figure, of all points that the paper prints."""
+
+    name: str
+    experiment: str
+    seeds: int
+    #: Values of parameters that are run, of those printed; the others have their defaults.
+    axes: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    #: What a run has besides.
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    schemes: Sequence[str] = ()
+    metrics: Sequence[str] = ()
+    #: Points that no grid has.
+    more: Sequence[Mapping[str, Any]] = ()
+
+
+LOADS = (0.1, 0.3, 0.5, 0.7, 0.9)
+WEB, MINING = ("web_search",), ("data_mining",)
+#: As long as the machine allows; the paper does not say how long its runs are.
+HERMES = {"arrivals": "60ms", "stop_time": "600ms"}
+LONG = {"arrivals": "100ms", "stop_time": "3s"}
+FIGURES: Sequence[Figure] = (
+    Figure("ecn-6", "testbed", 5, {"load": LOADS, "workload": ("web_search",)}),
+    Figure("ecn-7", "testbed", 3, {"load": (0.5, 0.8), "workload": ("data_mining",)}),
+    Figure("ecn-8", "rtt_variation", 5, {"load": (0.1, 0.5, 0.9), "variation": (3, 4, 5)}),
+    Figure("ecn-9", "leaf_spine", 3, {"load": (0.5,)}, {"arrivals": "200ms"}),
+    Figure("ecn-10", "query_burst", 10),
+    Figure("ecn-11", "query_completion", 5, {"answers": (50, 100, 200)}),
+    Figure(
+        "ecn-12",
+        "ecn_sharp_sensitivity",
+        5,
+        {"interval": ("100us", "150us", "250us"), "target": ("6us", "20us")},
+        {"load": 0.5},
+    ),
+    Figure("ecn-13", "dwrr", 10),
+    Figure("hermes-12", "hermes_symmetric", 3, {"load": (0.5,), "workload": WEB}, HERMES),
+    Figure("hermes-12b", "hermes_symmetric", 3, {"load": (0.7,), "workload": MINING}, LONG),
+    Figure(
+        "hermes-13",
+        "hermes_asymmetric",
+        3,
+        {"load": (0.5,), "workload": WEB},
+        HERMES,
+        schemes=("hermes", "conga", "letflow"),
+    ),
+    Figure(
+        "hermes-14",
+        "hermes_asymmetric",
+        3,
+        {"load": (0.7,), "workload": MINING},
+        LONG,
+        schemes=("hermes", "conga", "letflow"),
+    ),
+    Figure("hermes-15", "hermes_flowlet_timeout", 3, fixed=HERMES),
+    Figure(
+        "hermes-16",
+        "hermes_random_drops",
+        3,
+        {"load": (0.5,)},
+        HERMES,
+        schemes=("hermes", "letflow", "conga", "ecmp"),
+    ),
+    Figure(
+        "hermes-17",
+        "hermes_black_hole",
+        3,
+        {"load": (0.5,)},
+        HERMES,
+        schemes=("hermes", "letflow", "conga", "ecmp"),
+    ),
+    Figure("hermes-18", "hermes_parts", 3, {"load": (0.6,)}, LONG),
+)
+
+#: Queue of figure 10 of ECN#: none of these is a metric of the catalogue.
+Measure = Callable[[Recording], float]
+
+
+def _queue(recording: Recording) -> dict[str, float]:
+    """In packets, when the query is asked after 4 s: the queue of the last second, and the peak."""
+    samples = recording.queue_samples
+    assert samples is not None
+    seconds, packets = samples.array("time_ns") / 1e9, samples.array("qdisc_packets")
+    standing = packets[(seconds >= 3) & (seconds < 4)]
+    # Where a long flow is under way, as in the paper's figure.
+    return {
+        "queue.standing": float(standing[standing > 0].mean()) if (standing > 0).any() else 0.0,
+        "queue.peak": float(packets[seconds >= 4].max()),
+    }
+
+
+def values(figure: Figure) -> list[Printed]:
+    """What the paper prints, of what is run."""
+    printed = catalogue.get(figure.experiment).printed
+    assert printed is not None
+    found = [
+        each
+        for each in printed.values
+        if all(each.point.get(name, at[0]) in at for name, at in figure.axes.items())
+        and (not figure.schemes or each.algorithm in figure.schemes)
+        and (not figure.metrics or each.metric in figure.metrics)
+    ]
+    if figure.experiment == "query_burst":
+        found += [
+            Printed(scheme, f"queue.{name}", low, high, {"answers": 100})
+            for scheme, ((least, most), peak, _) in QUEUES.items()
+            for name, low, high in (("standing", least, most), ("peak", peak, None))
+        ]
+    return found
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run."""
+
+    experiment: str
+    scheme: str
+    parameters: tuple[tuple[str, Any], ...]
+    seed: int
+
+
+def job(figure: Figure, value: Printed, seed: int, *, base: bool = False) -> Job:
+    """The run that a printed value, or what it is a ratio to, is compared with."""
+    differing = dict(value.base or {}) if base else {}
+    scheme = str(differing.pop("algorithm", value.algorithm))
+    parameters = {**figure.fixed, **value.point, **differing}
+    return Job(figure.experiment, scheme, tuple(sorted(parameters.items())), seed)
+
+
+def run(asked: Job) -> tuple[Job, dict[str, float]]:
+    """All metrics of classes of transfers, and the queue's, by name."""
+    experiment = catalogue.get(asked.experiment)
+    scenario = experiment.scenario(asked.scheme, seed=asked.seed, **dict(asked.parameters))
+    recording = backends.get("native").simulate(scenario)
+    metrics = compute(scenario, recording)
+    found = {
+        metric if name == "all" else f"{name}.{metric}": value
+        for name, own in metrics.classes.items()
+        for metric, value in own.items()
+    }
+    found["total_qdisc_drops_l2"] = float(recording.links.array("qdisc_dropped").sum())
+    if asked.experiment == "query_burst":
+        found |= _queue(recording)
+    if found.get("unfinished_share_l4", 0) > 0:
+        _with_unfinished(found, scenario.stop_time, recording)
+    return asked, found
+
+
+def _with_unfinished(found: dict[str, float], stop_time: str, recording: Recording) -> None:
+    """Means over all transfers: those without an end with the time until the end of the run."""
+    from ccperf import _native
+
+    table = recording.completions
+    assert table is not None
+    start, end = table.array("start_ns"), table.array("end_ns")
+    until = [
+        (_native.parse_time(stop_time) if math.isnan(last) else last) - first
+        for first, last in zip(start.tolist(), end.tolist(), strict=True)
+    ]
+    found["mean_fct_l4"] = sum(until) / len(until) / 1e6
+
+
+def measured(figure: Figure, runs: Mapping[Job, Mapping[str, float]]) -> Iterator[dict[str, Any]]:
+    """Each printed value with ours."""
+    for value in values(figure):
+        seeds = range(1, figure.seeds + 1)
+        own = [runs[job(figure, value, seed)].get(value.metric, math.nan) for seed in seeds]
+        row = {
+            "algorithm": value.algorithm,
+            "metric": value.metric,
+            "point": dict(value.point),
+            "published": [value.low] if value.high is None else [value.low, value.high],
+        }
+        if value.base is not None:
+            bases = [
+                runs[job(figure, value, seed, base=True)].get(value.metric, math.nan)
+                for seed in seeds
+            ]
+            logs = [math.log(a / b) for a, b in zip(own, bases, strict=True) if a > 0 and b > 0]
+            if not logs:
+                continue
+            of = summarise(logs)
+            half = of.half_width if len(logs) > 1 else math.nan
+            bounds = [math.exp(of.mean - half), math.exp(of.mean + half)]
+            row |= {"base": dict(value.base), "ours": math.exp(of.mean), "interval": bounds}
+        else:
+            known = [each for each in own if not math.isnan(each)]
+            if not known:
+                continue
+            of = summarise(known)
+            half = of.half_width if len(known) > 1 else math.nan
+            row |= {"ours": of.mean, "interval": [of.mean - half, of.mean + half]}
+        yield {k: _rounded(v) for k, v in row.items()}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(f"{value:.4g}")
+    return [_rounded(each) for each in value] if isinstance(value, list) else value
+
+
+def jobs(figures: Iterable[Figure]) -> list[Job]:
+    """Every run once."""
+    return list(
+        dict.fromkeys(
+            job(figure, value, seed, base=base)
+            for figure in figures
+            for value in values(figure)
+            for seed in range(1, figure.seeds + 1)
+            for base in ((False, True) if value.base is not None else (False,))
+        )
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="names of figures, in a list with commas")
+    parser.add_argument("--workers", type=int, default=1)
+    given = parser.parse_args()
+    names = given.only.split(",") if given.only else [figure.name for figure in FIGURES]
+    stored: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    with ProcessPoolExecutor(given.workers) as pool:
+        for figure in FIGURES:
+            if figure.name not in names:
+                continue
+            begun = time.monotonic()
+            runs = dict(pool.map(run, jobs([figure])))
+            stored[figure.name] = {
+                "experiment": figure.experiment,
+                "seeds": figure.seeds,
+                "fixed": dict(figure.fixed),
+                "rows": list(measured(figure, runs)),
+            }
+            ordered = {each.name: stored[each.name] for each in FIGURES if each.name in stored}
+            RESULTS.write_text(json.dumps(ordered, indent=1) + "\n")
+            print(f"{figure.name}: {len(runs)} runs, {time.monotonic() - begun:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
