@@ -1,6 +1,7 @@
 //! The tables of algorithms and their parameters.
 
 use ccperf_engine::base::attributes::{Kind, Param, Spec};
+use ccperf_engine::host::congestion;
 use ccperf_engine::host::tcp::socket_params::{OWN, SOCKET};
 use ccperf_engine::scenario::names::Registry;
 use pyo3::exceptions::PyValueError;
@@ -19,6 +20,10 @@ pub fn registry() -> String {
     let mut tables = json!({ "socket": spec(&SOCKET) });
     for (name, table) in TABLES {
         tables[name] = table.specs().iter().map(|s| spec(s)).collect();
+        for made in tables[name].as_array_mut().into_iter().flatten() {
+            let is_own = made["ns3"].as_str().is_some_and(|name| congestion::OWN.contains(&name));
+            made["is_own"] = is_own.into();
+        }
     }
     tables.to_string()
 }

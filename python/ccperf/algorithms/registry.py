@@ -35,9 +35,16 @@ def tables() -> Mapping[str, Any]:
 def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
     """The specifications of one kind by ns-3 name, in listing order.
 
-    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source`` and ``params``.
+    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source``, ``params`` and ``is_own``:
+    ns-3 has nothing like it.
     """
     return {spec["ns3"]: spec for spec in tables()[kind]}
+
+
+@cache
+def compared(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
+    """Those of :func:`algorithms` that real ns-3 can run, by itself or with what is added to it."""
+    return {name: spec for name, spec in algorithms(kind).items() if not spec["is_own"]}
 
 
 def parameters(kind: Kind, name: str) -> tuple[str, ...]:

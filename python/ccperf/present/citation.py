@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _SOURCES = {
     "TcpVegas": "vegas",
     "TcpBbr": "bbr",
+    "TcpBbr3": "bbr3",
     "TcpVeno": "veno",
     "TcpWestwoodPlus": "westwood",
     "TcpHtcp": "htcp",

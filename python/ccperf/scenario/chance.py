@@ -11,6 +11,7 @@ from ccperf.algorithms import registry
 DRAWING = frozenset(
     {
         "TcpBbr",
+        "TcpBbr3",
         "CobaltQueueDisc",
         "FqCobaltQueueDisc",
         "FqPieQueueDisc",

@@ -22,7 +22,7 @@ def conditions() -> Iterator[Case]:
     """Every congestion control where the algorithms differ: short, long and changing paths, losses
     of all kinds, marks, senders that do not fill their window, itself and others as neighbours.
     """
-    for cc in registry.algorithms("cc"):
+    for cc in registry.compared("cc"):
         if cc == "TcpNewReno":
             continue  # it is nearly everywhere else
         for name, settings in _conditions(cc):
@@ -92,7 +92,7 @@ def attributes() -> Iterator[Case]:
     """Every attribute of every congestion control at other values than its default: two flows on a
     path whose rate falls and rises and that loses packets now and then.
     """
-    for cc, spec in registry.algorithms("cc").items():
+    for cc, spec in registry.compared("cc").items():
         for param in spec["params"]:
             for value in _other_values(param):
                 chosen = {"type": cc, "attributes": {param["ns3"]: value}}

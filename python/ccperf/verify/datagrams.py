@@ -74,7 +74,7 @@ def alone() -> Iterator[Case]:
 
 def beside_tcp() -> Iterator[Case]:
     """UDP beside every congestion control, with one and with several flows of each."""
-    for cc in registry.algorithms("cc"):
+    for cc in registry.compared("cc"):
         yield _mixed(f"{cc}-beside", [cc], _ON_OFF)
     yield _mixed("several", ["TcpNewReno", "TcpCubic"], _CBR, _POISSON, _ON_OFF)
     yield _mixed("in-step", ["TcpNewReno"], _CBR | {"rate": "8Mbps", "write": "1472B"})

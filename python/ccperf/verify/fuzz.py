@@ -386,7 +386,7 @@ def _schedule(rng: random.Random, rate: int, stop_ms: int) -> dict[str, Any]:
 def _flows(
     rng: random.Random, longest_rtt_us: float, access_us: int, stop_ms: int
 ) -> Iterator[dict[str, Any]]:
-    ccs, recoveries = (list(registry.algorithms(kind)) for kind in ("cc", "recovery"))
+    ccs, recoveries = (list(registry.compared(kind)) for kind in ("cc", "recovery"))
     alike = now_and_then(rng, 0.5)
     services, close_early = now_and_then(rng, 0.3), now_and_then(rng, 0.1)
     first_cc = rng.choice(["TcpNewReno", *ccs])
@@ -395,7 +395,7 @@ def _flows(
         # Whole us each way, and not shorter than the access links.
         flow: dict[str, Any] = {"rtts": f"{2 * max(2 * access_us, round(rtt_us / 2))}us"}
         cc = rng.choice(ccs) if now_and_then(rng) else first_cc
-        attributes = draw_attributes(rng, registry.algorithms("cc")[cc]["params"], 0.1)
+        attributes = draw_attributes(rng, registry.compared("cc")[cc]["params"], 0.1)
         flow["cc"] = {"type": cc, "attributes": attributes} if attributes else cc
         flow["recovery"] = rng.choice(recoveries)
         if now_and_then(rng, 0.3):

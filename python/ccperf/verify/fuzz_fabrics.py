@@ -243,7 +243,7 @@ def _stack(rng: random.Random) -> dict[str, Any]:
         classes["pias"] = ["2kB", "20kB", "100kB"][: rng.randint(1, 3)]
     if now_and_then(rng, 0.3):
         return {"profile": rng.choice(list(PROFILES)), **classes}
-    cc = rng.choice(["TcpDctcp", "TcpDctcpReno", "TcpNewReno", *registry.algorithms("cc")])
+    cc = rng.choice(["TcpDctcp", "TcpDctcpReno", "TcpNewReno", *registry.compared("cc")])
     tcp: dict[str, Any] = {
         "MinRto": f"{rng.choice([1, 5, 10])}ms",
         "ConnTimeout": "5ms",

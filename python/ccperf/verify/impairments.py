@@ -64,7 +64,7 @@ def reordering() -> Iterator[Case]:
             late = {"probability": probability, "delay": delay}
             name = delay.partition("(")[0]
             yield _case(f"late/{probability:g}-{name}", forward={"reordering": late}, packets=3_000)
-    for cc in registry.algorithms("cc"):
+    for cc in registry.compared("cc"):
         yield _case(f"late/{cc}", cc=cc, forward={"reordering": _LATE}, packets=3_000)
     settings: dict[str, Any] = {"forward": {"reordering": _LATE}}
     yield _case("late/nosack", **settings, tcp={"Sack": "false"})
@@ -141,7 +141,7 @@ def policing() -> Iterator[Case]:
         for burst in (3_000, 20_000, 200_000):
             name = f"policer/{rate}-{burst}"
             yield _case(name, forward=policed(rate, burst), packets=4_000)
-    for cc in registry.algorithms("cc"):
+    for cc in registry.compared("cc"):
         yield _case(f"policer/{cc}", cc=cc, forward=policed("8Mbps", 15_000), packets=3_000)
     two: dict[str, Any] = {"cc": ["TcpNewReno", "TcpBbr"], "rtts": ["15ms", "30ms"]}
     yield _case("policer/two", forward=policed("10Mbps", 30_000), **two)

@@ -436,7 +436,7 @@ def scripted_losses() -> Iterator[Case]:
 
 def congestion_controls() -> Iterator[Case]:
     """Every congestion control of the registry: a shallow queue, a deep one, CoDel, two flows."""
-    for cc in registry.algorithms("cc"):
+    for cc in registry.compared("cc"):
         if cc == "TcpNewReno":
             continue
         yield _case(f"cc/{cc}-shallow", cc=cc, qlen="8p")
@@ -453,7 +453,7 @@ def congestion_controls() -> Iterator[Case]:
 
 def late_starts() -> Iterator[Case]:
     """Every congestion control in a rack, from a late start and a large initial window on."""
-    for cc in registry.algorithms("cc"):
+    for cc in registry.compared("cc"):
         yield _case(
             f"start/{cc}-rack",
             cc=cc,

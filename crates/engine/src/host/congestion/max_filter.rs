@@ -32,6 +32,14 @@ impl MaxFilter {
         MaxFilter { length, unset, best: [Sample { rate: unset, round: 0 }; 3] }
     }
 
+    pub(super) fn length(&self) -> u32 {
+        self.length
+    }
+
+    pub(super) fn lengthen(&mut self, length: u32) {
+        self.length = length;
+    }
+
     pub(super) fn max(&self) -> Rate {
         self.best[0].rate
     }

@@ -41,6 +41,9 @@ macro_rules! registry {
     };
 }
 
+/// What ns-3 does not have, and its driver neither.
+pub const OWN: &[&str] = &[bbr3::SPEC.ns3];
+
 macro_rules! hears {
     () => {
         Hears::NOTHING
@@ -58,6 +61,7 @@ registry! {
     dctcp_reno starting Standard,
     vegas,
     bbr,
+    bbr3 hearing Hears::ALL,
     veno,
     westwood starting Standard,
     htcp starting Standard,

@@ -57,6 +57,12 @@ pub struct RateSample {
     /// newly acknowledged or SACKed.  None if one of them was retransmitted: the ACK may be the original's (Karn's
     /// algorithm, RFC 6298 section 3).
     pub rtt: Option<Time>,
+    /// Of the sampled segment: bytes in flight before it left, and found lost from then on (the draft's RS.tx_in_flight less the
+    /// segment, and RS.lost).
+    pub tx_in_flight: u32,
+    pub lost: u32,
+    /// [`SentRate::lost`] of it.
+    pub prior_lost: u32,
 }
 
 /// A sample under construction.
@@ -67,6 +73,8 @@ struct Sampling {
     measures: bool,
     /// See [`RateSample::rtt`]; `Time::MAX` without a segment.
     rtt: Time,
+    /// The least so far.
+    least_rtt: Time,
     /// One of the segments was retransmitted.
     is_ambiguous: bool,
 }
@@ -88,6 +96,9 @@ pub struct SentRate {
     /// [`RateConnection::first_sent_time`] then.
     pub first_sent: Time,
     pub app_limited: bool,
+    /// Bytes in flight right after it left, and found lost until then (modulo 2^32); only where round trips are wanted.
+    pub tx_in_flight: u32,
+    pub lost: u32,
 }
 
 impl Default for SentRate {
@@ -97,6 +108,8 @@ impl Default for SentRate {
             delivered_time: Time::MAX,
             first_sent: Time::MAX,
             app_limited: false,
+            tx_in_flight: 0,
+            lost: 0,
         }
     }
 }
@@ -141,6 +154,7 @@ impl RateEstimator {
             sample: RateSample::default(),
             measures,
             rtt: Time::MAX,
+            least_rtt: Time::MAX,
             is_ambiguous: false,
         };
         RateEstimator { sample: Some(Box::new(sample)), ..RateEstimator::default() }
@@ -150,9 +164,10 @@ impl RateEstimator {
         self.connection.delivered
     }
 
-    /// A segment is sent when `in_flight` bytes were.
+    /// A segment is sent when `in_flight` bytes were, and `lost` had been found lost.
     #[inline]
-    pub fn on_sent(&mut self, now: Time, in_flight: u32) -> SentRate {
+    pub fn on_sent(&mut self, now: Time, in_flight: u32, lost: u64) -> SentRate {
+        let lost = lost as u32;
         if in_flight == 0 {
             self.connection.first_sent_time = now;
             self.connection.delivered_time = now;
@@ -162,6 +177,8 @@ impl RateEstimator {
             delivered_time: self.connection.delivered_time,
             first_sent: self.connection.first_sent_time,
             app_limited: self.connection.app_limited != 0,
+            tx_in_flight: in_flight,
+            lost,
         }
     }
 
@@ -181,11 +198,26 @@ impl RateEstimator {
         }
         self.connection.delivered += u64::from(bytes);
         if let Some(sampling) = &mut self.sample {
-            if sampling.measures {
+            let is_newest = if sampling.measures {
+                // The draft's IsNewestPacket.
+                let is_newest =
+                    sampling.rtt == Time::MAX || last_sent >= self.connection.first_sent_time;
+                if is_newest {
+                    sampling.sample.tx_in_flight = sent.tx_in_flight;
+                    sampling.sample.prior_lost = sent.lost;
+                }
                 sampling.rtt = sampling.rtt.min(now - last_sent);
                 sampling.is_ambiguous |= is_repeated;
+                is_newest
+            } else {
+                // ns-3's, by which of two segments that left between the same ACKs the first counts.
+                let prior = u64::from(sampling.sample.prior_delivered);
+                prior == 0 || sent.delivered > prior
+            };
+            self.connection.delivered_time = now;
+            if is_newest {
+                sampling.sample.measure(&mut self.connection, now, last_sent, sent);
             }
-            sampling.sample.measure(&mut self.connection, now, last_sent, sent);
         }
         sent.delivered_time = Time::MAX;
     }
@@ -216,14 +248,18 @@ impl RateEstimator {
     #[inline]
     pub fn sample(&mut self, ack: Taken, min_rtt: Time) -> Option<AckSample<'_>> {
         let RateEstimator { connection, sample } = self;
-        let Sampling { sample, measures, rtt, is_ambiguous } = sample.as_deref_mut()?;
+        let Sampling { sample, measures, rtt, least_rtt, is_ambiguous } = sample.as_deref_mut()?;
         if *measures {
             let measured = std::mem::replace(rtt, Time::MAX);
             let is_clear = !std::mem::take(is_ambiguous);
             sample.rtt = (is_clear && measured != Time::MAX).then_some(measured);
             sample.newly_lost = (ack.lost - connection.lost) as u32;
+            sample.lost = (ack.lost as u32).wrapping_sub(sample.prior_lost);
             connection.lost = ack.lost;
+            *least_rtt = (*least_rtt).min(sample.rtt.unwrap_or(Time::MAX));
         }
+        // ns-3's least round trip is smoothed, and may be longer than this one.
+        let min_rtt = if *measures { *least_rtt } else { min_rtt };
         sample.acked_sacked = ack.delivered;
         sample.bytes_loss = ack.lost_change;
         sample.prior_in_flight = ack.prior_in_flight;
@@ -241,16 +277,12 @@ impl RateSample {
         last_sent: Time,
         sent: &SentRate,
     ) {
-        connection.delivered_time = now;
-        let prior = u64::from(self.prior_delivered);
-        if prior == 0 || sent.delivered > prior {
-            self.ack_elapsed = now - sent.delivered_time;
-            self.prior_delivered = sent.delivered as u32;
-            self.prior_time = sent.delivered_time;
-            self.is_app_limited = sent.app_limited;
-            self.send_elapsed = last_sent - sent.first_sent;
-            connection.first_sent_time = last_sent;
-        }
+        self.ack_elapsed = now - sent.delivered_time;
+        self.prior_delivered = sent.delivered as u32;
+        self.prior_time = sent.delivered_time;
+        self.is_app_limited = sent.app_limited;
+        self.send_elapsed = last_sent - sent.first_sent;
+        connection.first_sent_time = last_sent;
     }
 
     /// The ACK has been looked at.
@@ -306,8 +338,8 @@ mod tests {
     #[test]
     fn a_sample_is_what_was_delivered_over_the_longer_phase() {
         let mut rate = RateEstimator::sampling(true);
-        let first = rate.on_sent(at(1), 0);
-        let second = rate.on_sent(at(2), MSS);
+        let first = rate.on_sent(at(1), 0, 0);
+        let second = rate.on_sent(at(2), MSS, 0);
         ack(&mut rate, at(21), at(1), first);
         let sample = ack(&mut rate, at(25), at(2), second);
         assert_eq!((sample.send_elapsed, sample.ack_elapsed), (at(1), at(24)));
@@ -318,32 +350,32 @@ mod tests {
     /// Less than a round trip is none; and a segment that has been delivered before gives no other.
     #[test]
     fn what_is_of_no_use_has_no_interval() {
-        let mut rate = RateEstimator::sampling(true);
-        let first = rate.on_sent(at(1), 0);
+        let mut rate = RateEstimator::sampling(false);
+        let first = rate.on_sent(at(1), 0, 0);
         let early = ack(&mut rate, at(5), at(1), first);
         assert_eq!((early.delivered, early.interval), (1_000, Time::ZERO));
         let again = ack(&mut rate, at(25), at(1), SentRate { delivered_time: Time::MAX, ..first });
         assert_eq!((again.delivered, again.interval), (-1, Time::ZERO));
-        let second = rate.on_sent(at(26), 0);
+        let second = rate.on_sent(at(26), 0, 0);
         assert_eq!(ack(&mut rate, at(46), at(26), second).interval, at(20));
     }
 
     #[test]
     fn the_round_trip_is_of_the_segment_that_left_last() {
         let mut rate = RateEstimator::sampling(true);
-        let mut first = rate.on_sent(at(1), 0);
-        let second = rate.on_sent(at(3), MSS);
+        let mut first = rate.on_sent(at(1), 0, 0);
+        let second = rate.on_sent(at(3), MSS, 0);
         rate.on_delivered(at(25), MSS, at(1), false, &mut first);
         assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, Some(at(22)));
-        let third = rate.on_sent(at(30), 0);
+        let third = rate.on_sent(at(30), 0, 0);
         assert_eq!(ack(&mut rate, at(51), at(30), third).rtt, Some(at(21)));
     }
 
     #[test]
     fn a_retransmission_leaves_the_ack_without_a_round_trip() {
         let mut rate = RateEstimator::sampling(true);
-        let mut again = rate.on_sent(at(1), 0);
-        let second = rate.on_sent(at(3), MSS);
+        let mut again = rate.on_sent(at(1), 0, 0);
+        let second = rate.on_sent(at(3), MSS, 0);
         rate.on_delivered(at(25), MSS, at(1), true, &mut again);
         assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, None);
         let nothing = Taken { delivered: 0, lost_change: 0, lost: 0, prior_in_flight: 0 };
@@ -364,7 +396,7 @@ mod tests {
     #[test]
     fn an_application_limits_until_more_than_the_flight_is_delivered() {
         let mut rate = RateEstimator::sampling(true);
-        let segments = [at(1), at(2), at(3)].map(|now| (now, rate.on_sent(now, MSS)));
+        let segments = [at(1), at(2), at(3)].map(|now| (now, rate.on_sent(now, MSS, 0)));
         let pipe = Pipe {
             cwnd: 10 * MSS,
             in_flight: 2 * MSS,
@@ -376,7 +408,7 @@ mod tests {
         let mut is_limited = Vec::new();
         for (sent, segment) in segments {
             ack(&mut rate, sent + at(20), sent, segment);
-            is_limited.push(rate.on_sent(at(30), MSS).app_limited);
+            is_limited.push(rate.on_sent(at(30), MSS, 0).app_limited);
         }
         assert_eq!(is_limited, [true, true, false]);
     }

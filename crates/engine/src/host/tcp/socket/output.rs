@@ -158,7 +158,8 @@ impl<P: Profile> Socket<P> {
         let now = self.tcb.now;
         let in_flight = self.bytes_in_flight();
         let Some(index) = self.sending.scoreboard.take(max, seq, now) else { return 0 };
-        let sent_rate = self.sending.rate.on_sent(now, in_flight);
+        let sent_rate =
+            self.sending.rate.on_sent(now, in_flight, self.sending.scoreboard.found_lost());
         let segment = self.sending.scoreboard.segment_mut(index);
         segment.rate = sent_rate;
         let (len, is_retransmission) = (segment.len, segment.retransmitted);

@@ -159,7 +159,11 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     fn send_whole_segment<E: Environment>(&mut self, env: &mut E) {
         let (now, size) = (self.tcb.now, self.tcb.segment_size);
-        let rate = self.sending.rate.on_sent(now, self.tcb.bytes_in_flight);
+        let rate = self.sending.rate.on_sent(
+            now,
+            self.tcb.bytes_in_flight,
+            self.sending.scoreboard.found_lost(),
+        );
         let seq = self.sending.scoreboard.push_new(size, now, rate);
         if self.is_pacing() {
             let gap = self.pacing_gap(size);

@@ -21,7 +21,7 @@ fn a_segment_remembers_the_delivery_when_it_was_sent_and_who_limited_it() {
             let leaves = Time(10_000_000 * next);
             if next < 100 && deliveries.peek().is_none_or(|&at| leaves <= at) {
                 rate.check_app_limited(unsent, pipe);
-                let segment = rate.on_sent(leaves, 0);
+                let segment = rate.on_sent(leaves, 0, 0);
                 assert_eq!(segment.delivered, rate.delivered());
                 assert_eq!(segment.delivered_time, leaves);
                 sent.push((leaves, segment));
