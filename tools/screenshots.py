@@ -1,7 +1,8 @@
-"""Pictures of the site's pages for `docs/site.md`: `.venv/bin/python tools/screenshots.py`.
+"""Pictures of the pages for `docs/site.md`: `.venv/bin/python tools/screenshots.py [FOLDER]`.
 
-Makes some runs, builds their site and takes each kind of page on a desk, on a phone and dark, with
-the headless Chromium that the tests drive. Look at what comes out before you commit it.
+Makes the runs, some minutes of them (in FOLDER they stay for the next time), builds their site and
+takes each kind of page on a desk and on a phone, light and dark, with the headless Chromium that
+the tests drive. Look at what comes out before you commit it.
 """
 
 from __future__ import annotations
@@ -25,18 +26,39 @@ from ccperf.store import Store  # noqa: E402
 
 PICTURES = ROOT / "docs" / "images" / "site"
 COLOURS = 128
-DESK, PHONE = (1280, 900), (390, 844)
-RUNS = (
-    ("aqm", "--k", "1,5", "--qdisc", "fifo,codel,fq_codel", "--stop-time", "8s"),
-    ("scalability", "--stop-time", "8s"),
-    ("competition", "--against", "cubic", "--seed", "1..3", "--stop-time", "8s"),
-    ("short_against_long", "--seed", "1..3", "--stop-time", "8s"),
+DESK, PHONE = (1440, 900), (390, 844)
+#: How each page is taken, by the end of the picture's name.
+LOOKS = (
+    ("", DESK, "light"),
+    ("_dark", DESK, "dark"),
+    ("_phone", PHONE, "light"),
+    ("_phone_dark", PHONE, "dark"),
 )
-ALGORITHMS = "newreno,cubic,bbr,vegas"
+#: What is run, by database.
+RUNS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "cc.db": (("bench", "newreno,cubic,bbr", "--seed", "1..3"),),
+    "dc.db": (
+        (
+            *("bench", "--datacentre", "ECNSharp,TCN,RED-tail,RED-average,MarkingCoDel"),
+            *("--experiments", "testbed,rtt_variation,query_burst,dwrr,query_completion"),
+            *("--seed", "1..2"),
+        ),
+    ),
+    "lb.db": tuple(
+        (
+            *("run", name, "--routing", "ecmp,conga,hermes,presto", "--seed", "1..3"),
+            *("--leaves", "4", "--spines", "4", "--servers", "4", "--arrivals", "20ms"),
+        )
+        for name in ("hermes_symmetric", "hermes_asymmetric")
+    ),
+}
 #: What a page needs to be what it is, and what is done on it first.
 READY = {
-    "front": ("true", ""),
-    "experiment": ("globalThis.ccperf?.experiment", ""),
+    **dict.fromkeys(("front", "datacentre", "balancing"), ("true", "")),
+    **dict.fromkeys(
+        ("experiment", "experiment_datacentre", "experiment_balancing"),
+        ("globalThis.ccperf?.experiment", ""),
+    ),
     "algorithm": ("true", ""),
     "run": (
         "ccperf.page.plots.get('window').figure.panels.length === 2",
@@ -59,15 +81,12 @@ def main() -> None:
     browser_at = executable()
     if browser_at is None:
         raise SystemExit("needs Chromium: apt-get install chromium")
-    with tempfile.TemporaryDirectory(prefix="ccperf-pictures-") as folder:
-        pages = _site(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="ccperf-pictures-") as scratch:
+        kept = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(scratch)
+        pages = _site(kept, Path(scratch) / "site")
         with Browser(browser_at) as browser:
             for kind, (page, fragment) in pages.items():
-                for look, size, scheme in (
-                    ("", DESK, "light"),
-                    ("_phone", PHONE, "light"),
-                    ("_dark", DESK, "dark"),
-                ):
+                for look, size, scheme in LOOKS:
                     browser.size(*size)
                     browser.media(prefers_color_scheme=scheme)
                     browser.open(page.parent / "none")
@@ -88,22 +107,30 @@ def _save(taken: bytes, target: Path) -> None:
     picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
-def _site(folder: Path) -> dict[str, tuple[Path, str]]:
+def _site(folder: Path, output: Path) -> dict[str, tuple[Path, str]]:
     """Return each kind of page with its fragment."""
-    database = folder / "runs.db"
-    for name, *options in RUNS:
-        words = ["run", name, "--cc", ALGORITHMS, "--db", str(database), *options]
-        if invoke(words):
-            raise SystemExit(f"these runs failed: {' '.join(words)}")
-    built = site.build([database], folder / "site").index.parent
-    point = {"k": "1", "qdisc": "CoDelQueueDisc"}
-    with Store(database, "r") as store:
-        (run,) = store.runs(experiment="aqm", under_test="TcpCubic", parameters=point)
-        (other,) = store.runs(experiment="aqm", under_test="TcpBbr", parameters=point)
+    for name, lines in RUNS.items():
+        if (folder / name).exists():
+            continue
+        for line in lines:
+            no_site = ["--no-site"] if line[0] == "bench" else []
+            if invoke([*line, "--db", str(folder / name), *no_site]):
+                raise SystemExit(f"these runs failed: {' '.join(line)}")
+    built = site.build([folder / name for name in RUNS], output).index.parent
+    with Store(folder / "cc.db", "r") as store:
+        point = {"against": "TcpCubic", "rtts": "[40ms,40ms]", "buffer": "1"}
+        run, other = (
+            store.runs(experiment="competition", under_test=name, parameters=point)[0]
+            for name in ("TcpNewReno", "TcpBbr")
+        )
     of_run = built / "runs" / run.id / "index.html"
     return {
         "front": (built / "index.html", ""),
-        "experiment": (built / "experiments" / "competition.html", ""),
+        "datacentre": (built / "datacentre.html", ""),
+        "balancing": (built / "loadbalance.html", ""),
+        "experiment": (built / "experiments" / "bursty_loss.html", ""),
+        "experiment_datacentre": (built / "experiments" / "testbed.html", ""),
+        "experiment_balancing": (built / "experiments" / "hermes_asymmetric.html", ""),
         "algorithm": (built / "algorithms" / "TcpBbr.html", ""),
         "run": (of_run, f"#with={other.id}"),
         "live": (of_run, "#what-if=rtt%3D60ms"),

@@ -49,7 +49,7 @@ def differences(
 ) -> dict[str, dict[str, DifferenceCell]]:
     """Return `{experiment: {criterion: cell}}` of an algorithm against `base`."""
     rows = {(row.experiment, row.metric): row for row in scores.against(base) if row.side == name}
-    shown = {criterion.name for criterion in scores.criteria}
+    shown = {criterion.name for criterion in scores.criteria_of(groups)}
     return {
         group.name: {
             criterion.name: difference_cell(rows.get((group.name, criterion.metric_of(group))))

@@ -148,7 +148,7 @@ def algorithm_pages(view: AlgorithmView) -> Iterator[tuple[str, str]]:
         baselines=list(view.against),
         table=next(iter(view.against.values()), {}),
         sentences=view.sentences,
-        criteria=view.scores.criteria,
+        criteria=view.scores.criteria_of(view.groups),
         groups=view.groups,
         scores=view.scores,
         pages=view.pages,

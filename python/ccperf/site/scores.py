@@ -252,6 +252,14 @@ class Scores:
         """Return those criteria that there are values of."""
         return [criterion for criterion in CRITERIA if self.groups_with(criterion)]
 
+    def criteria_of(self, groups: Sequence[Group]) -> list[Criterion]:
+        """Return those that some of these experiments have values of."""
+        return [
+            criterion
+            for criterion in CRITERIA
+            if any(self._scores[group.name, criterion.name] for group in groups)
+        ]
+
     def baselines(self, kind: registry.Kind) -> list[str]:
         """Return the algorithms that others can be compared with, the usual ones first."""
         groups = [group for group in self.groups if group.kind == kind]

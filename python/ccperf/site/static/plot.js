@@ -83,7 +83,7 @@ globalThis.ccperf ??= {};
         button("Zoom in", "+", () => this.scale(0.5)),
         button("Zoom out", "−", () => this.scale(2)),
         button("Show everything", "⤢", () => this.link.zoom(null)),
-        this.logButton = button("Logarithmic x axis", "log", () => this.setLog(!this.isLog)),
+        this.logButton = button("log x axis", "log", () => this.setLog(!this.isLog)),
         button("Save as SVG", "SVG", () => ccperf.save(`${this.figure.name}.svg`, ccperf.exportSvg(this), "image/svg+xml")),
         button("Save as PNG", "PNG", async () => ccperf.save(`${this.figure.name}.png`, await ccperf.exportPng(this), "image/png")));
       this.area = html("div", { className: "area", tabIndex: 0 });
