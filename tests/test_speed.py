@@ -14,9 +14,7 @@ from ccperf.experiments import catalogue
 
 ROOT = Path(__file__).parent.parent
 #: What only a measurement says.
-SPEED = re.compile(
-    r"packet-hops/s|times as fast|times (?:that of |the speed of )?(?:the wheel|ns-3)"
-)
+SPEED = re.compile(r"packet-hops/s|times as fast as|times (the speed of )?(the wheel|ns-3)")
 #: Parts that say it with a measurement of their own beside them, and its command.
 MEASURED_THERE = {
     "docs/cluster.md": "benchmarks.cluster",
