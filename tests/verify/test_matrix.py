@@ -75,7 +75,7 @@ def test_the_daily_part_has_every_algorithm_and_every_attribute_of_a_socket() ->
     algorithms = {
         f"{kind} {name}"
         for kind in ("cc", "qdisc", "recovery")
-        for name in registry.algorithms(kind)
+        for name in registry.compared(kind)
     }
     assert algorithms <= there
     params = registry.tables()["socket"]["params"]
