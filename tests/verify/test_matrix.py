@@ -73,9 +73,7 @@ def test_the_daily_part_has_every_algorithm_and_every_attribute_of_a_socket() ->
     assert not any(case.heavy for case in daily)
     there = {part for case in daily for part in counting.parts(case.scenario.canonical())}
     algorithms = {
-        f"{kind} {name}"
-        for kind in ("cc", "qdisc", "recovery")
-        for name in registry.compared(kind)
+        f"{kind} {name}" for kind in ("cc", "qdisc", "recovery") for name in registry.compared(kind)
     }
     assert algorithms <= there
     params = registry.tables()["socket"]["params"]
