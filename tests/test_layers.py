@@ -96,7 +96,8 @@ runs.consistency       : _native runs.recording
 runs.parquet           : _native runs.consistency runs.recording
 scenario.fields        : algorithms.user_code base.expression
 scenario.added_delay   : scenario.fields
-scenario.profiles      : errors
+algorithms.releases    : algorithms.registry errors
+scenario.profiles      : algorithms.releases errors
 scenario.workload      : scenario.added_delay scenario.fields
 runs.metrics           : _native errors scenario.canonical
 present.figures        : _native algorithms.user_code base.libraries base.outputs base.wording
@@ -111,17 +112,19 @@ experiments.programs   : _native algorithms.registry base.expression base.lazy b
                          runs.backends runs.flow_monitor scenario scenario.profiles
 experiments.published  : data
 algorithms.roles       :
-experiments.catalogue  : _native algorithms.registry algorithms.roles algorithms.user_code
-                         base.expression base.lazy base.wording errors experiments.programs
-                         experiments.published experiments.topologies experiments.traces
-                         runs.backends scenario scenario.profiles scenario.toml
+experiments.catalogue  : _native algorithms.registry algorithms.releases algorithms.roles
+                         algorithms.user_code base.expression base.lazy base.wording errors
+                         experiments.programs experiments.published experiments.topologies
+                         experiments.traces runs.backends scenario scenario.profiles scenario.toml
 runs.flow_monitor      : errors
-runs.backends          : _native algorithms algorithms.registry algorithms.user_code errors
-                         runs.consistency runs.parquet runs.recording scenario.canonical
+runs.backends          : _native algorithms algorithms.registry algorithms.releases
+                         algorithms.user_code errors runs.consistency runs.parquet
+                         runs.recording scenario.canonical
 runs.result            : _native algorithms.user_code base.libraries base.wording errors
                          present.figures present.notebook runs.backends runs.diagnoses runs.metrics
                          scenario.canonical
-present.citation       : algorithms.registry base.wording data experiments.catalogue runs.backends
+present.citation       : algorithms.registry algorithms.releases base.expression base.wording data
+                         experiments.catalogue runs.backends scenario.profiles
 evidence               : _native algorithms.registry algorithms.roles algorithms.user_code
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
@@ -140,10 +143,11 @@ campaign.plan          : algorithms.registry base.expression campaign errors exp
                          experiments.grid
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
                          experiments.catalogue
-verify                 : _native algorithms.registry base.interruption base.outputs campaign data
-                         errors experiments.catalogue experiments.programs experiments.published
-                         experiments.topologies experiments.traces runs.backends runs.diagnoses
-                         runs.metrics scenario scenario.profiles
+verify                 : _native algorithms.registry algorithms.releases base.interruption
+                         base.outputs campaign data errors experiments.catalogue
+                         experiments.programs experiments.published experiments.topologies
+                         experiments.traces runs.backends runs.diagnoses runs.metrics scenario
+                         scenario.profiles
 site                   : _native algorithms.registry algorithms.roles base.expression base.outputs
                          base.wording data errors evidence experiments.catalogue
                          experiments.published experiments.what_if present.citation present.figures
@@ -154,13 +158,14 @@ api                    : algorithms.roles algorithms.user_code base.columns base
                          evidence experiments.catalogue experiments.grid present.notebook
                          runs.backends runs.metrics site store
 include                :
-cli                    : _native algorithms.registry algorithms.roles algorithms.user_code
-                         base.columns base.expression base.interruption base.outputs base.startup
-                         base.wording campaign campaign.plan data errors evidence
-                         experiments.catalogue experiments.grid experiments.programs
+cli                    : _native algorithms.registry algorithms.releases algorithms.roles
+                         algorithms.user_code base.columns base.expression base.interruption
+                         base.outputs base.startup base.wording campaign campaign.plan data errors
+                         evidence experiments.catalogue experiments.grid experiments.programs
                          experiments.topologies experiments.what_if present.citation
                          present.exporters present.figures present.reproduce runs.backends
-                         runs.diagnoses runs.metrics scenario scenario.toml site store verify
+                         runs.diagnoses runs.metrics scenario scenario.profiles scenario.toml site
+                         store verify
 __main__               : cli
 """
 

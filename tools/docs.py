@@ -210,6 +210,7 @@ def section(name: str, spec: Mapping[str, Any], status: str) -> list[str]:
     parts = [
         f"### {name}",
         wrapped(f"{spec['doc']} Source: {spec['source']}. Validation: {status}."),
+        *(wrapped(text) for text in [registry.likeness(spec)] if text),
     ]
     rows = [
         [

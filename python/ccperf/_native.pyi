@@ -47,9 +47,11 @@ def uniform_integers(run: int, stream: int, least: int, most: int, count: int) -
 
 def registry() -> str:
     """JSON: the lists ``cc``, ``qdisc`` and ``recovery`` of algorithms, and ``socket`` for TCP's
-    own attributes. Each has ``ns3``, ``linux`` (names), ``doc``, ``source`` and ``params``; a
-    parameter has ``ns3``, ``linux``, ``kind``, ``default``, ``doc``, and ``min`` and ``max`` or
-    ``words``."""
+    own attributes. Each has ``ns3``, ``linux`` (names), ``doc``, ``source``, ``departures`` (what
+    ns-3 does otherwise, a clause each) and ``params``; a parameter has ``ns3``, ``linux``,
+    ``kind``, ``default``, ``doc``, ``min`` and ``max`` or ``words``, and ``since``: the release of
+    ns-3 that it came with, null for 3.44. Besides, ``changes``: what ns-3 has changed since 3.44,
+    and ``releases``: profiles by ``name``, each with the names of the changes that it has."""
 
 def resolve(table: str, name: str) -> str:
     """The ns-3 name of an algorithm of the table ``cc``, ``qdisc`` or ``recovery`` given under any

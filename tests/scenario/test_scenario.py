@@ -334,7 +334,8 @@ def test_a_file_that_is_no_text(tmp_path: Path) -> None:
 
 def test_the_registry_describes_every_parameter() -> None:
     tables = json.loads(_native.registry())
-    assert set(tables) == {"cc", "qdisc", "recovery", "routing", "socket"}
+    kinds_of_algorithms = {"cc", "qdisc", "recovery", "routing", "socket"}
+    assert set(tables) == kinds_of_algorithms | {"changes", "releases"}
     kinds = ("cc", "qdisc", "recovery", "routing")
     specs = [spec for kind in kinds for spec in tables[kind]] + [tables["socket"]]
     for spec in specs:
@@ -356,7 +357,12 @@ def test_socket_attributes_are_those_of_ns3() -> None:
     objects = {"IcmpCallback", "IcmpCallback6", "TxBuffer", "RxBuffer"}
     objects |= {"CongestionOps", "RecoveryOps"}
     params = json.loads(_native.registry())["socket"]["params"]
-    assert {param["ns3"] for param in params if not param["is_own"]} == theirs - objects
+    old = {param["ns3"] for param in params if not (param["is_own"] or param["since"])}
+    assert old == theirs - objects
+    assert {param["ns3"]: param["since"] for param in params if param["since"]} == {
+        "Fack": "3.47",
+        "UseAbe": "3.47",
+    }
     own = {param["ns3"] for param in params if param["is_own"]}
     assert own == {"Profile", "ReorderingTolerance", "ResequencingTimeout", "SlowStart"}
 

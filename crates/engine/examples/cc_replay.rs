@@ -10,6 +10,7 @@ use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::{Rate, Time};
 use ccperf_engine::host::congestion::{self, BuildContext};
 use ccperf_engine::host::tcp::control::{CaEvent, Control};
+use ccperf_engine::host::tcp::profile::changes::Changes;
 use ccperf_engine::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use ccperf_engine::host::tcp::{CongState, EcnState, Tcb};
 use ccperf_engine::packet::Ecn;
@@ -184,7 +185,8 @@ fn main() {
                 let replay = replay.get_or_insert_with(|| {
                     let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == algorithm);
                     let spec = spec.unwrap_or_else(|| panic!("unknown algorithm {algorithm}"));
-                    let cx = BuildContext { attributes: Attributes::new(spec, &given), seed };
+                    let attributes = Attributes::new(spec, &given);
+                    let cx = BuildContext { attributes, seed, changes: Changes::NONE };
                     let control = congestion::build(&algorithm, &cx).expect("registered");
                     Replay {
                         control,

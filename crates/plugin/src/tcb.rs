@@ -151,6 +151,8 @@ macro_rules! tcb_view {
                     $($a_field: Crosses::back(self.$a),)*
                     $($b_field: Crosses::back(self.$b),)*
                     $($c_field: Crosses::back(self.$c),)*
+                    // What only algorithms of the engine see.
+                    ..Tcb::default()
                 }
             }
         }

@@ -2,6 +2,8 @@
 
 use ccperf_engine::base::attributes::{Kind, Param, Spec};
 use ccperf_engine::host::congestion;
+use ccperf_engine::host::tcp::profile::changes::{self, About, Release};
+use ccperf_engine::host::tcp::profile::ns3;
 use ccperf_engine::host::tcp::socket_params::{OWN, SOCKET};
 use ccperf_engine::scenario::names::Registry;
 use pyo3::exceptions::PyValueError;
@@ -25,7 +27,23 @@ pub fn registry() -> String {
             made["is_own"] = is_own.into();
         }
     }
+    tables["changes"] = changes::ALL.iter().map(change).collect();
+    tables["releases"] = ns3::RELEASES.iter().map(release).collect();
     tables.to_string()
+}
+
+fn change(about: &About) -> Value {
+    let attributes: Vec<_> = about.attributes.iter().map(|&(class, name)| [class, name]).collect();
+    json!({
+        "name": about.name, "release": about.release, "commit": about.commit, "issue": about.issue,
+        "doc": about.doc, "shows": about.shows, "attributes": attributes,
+    })
+}
+
+fn release(release: &Release) -> Value {
+    let has = changes::ALL.iter().filter(|about| release.changes.has(about.change));
+    let names: Vec<_> = has.map(|about| about.name).collect();
+    json!({ "name": release.name, "doc": release.doc, "changes": names })
 }
 
 #[pyfunction]
@@ -38,14 +56,14 @@ pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
 }
 
 fn spec(spec: &Spec) -> Value {
-    let params: Vec<_> = spec.params.iter().map(param).collect();
+    let params: Vec<_> = spec.params.iter().map(|each| param(spec, each)).collect();
     json!({
-        "ns3": spec.ns3, "linux": spec.linux, "doc": spec.doc, "source": spec.source,
+        "ns3": spec.ns3, "linux": spec.linux, "doc": spec.doc, "source": spec.source, "departures": spec.departures,
         "params": params,
     })
 }
 
-fn param(param: &Param) -> Value {
+fn param(spec: &Spec, param: &Param) -> Value {
     let mut value = match param.kind {
         Kind::Bool => json!({ "kind": "bool" }),
         Kind::Uint { min, max } => json!({ "kind": "uint", "min": min, "max": max }),
@@ -70,6 +88,7 @@ fn param(param: &Param) -> Value {
     value["linux"] = param.linux.into();
     value["default"] = param.default.into();
     value["doc"] = param.doc.into();
+    value["since"] = changes::of_attribute(spec.ns3, param.ns3).map(|about| about.release).into();
     value["is_own"] = OWN.contains(&param.ns3).into();
     value
 }

@@ -35,8 +35,8 @@ def tables() -> Mapping[str, Any]:
 def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
     """The specifications of one kind by ns-3 name, in listing order.
 
-    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source``, ``params`` and ``is_own``:
-    ns-3 has nothing like it.
+    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source``, ``departures``, ``params``
+    and ``is_own``: ns-3 has nothing like it.
     """
     return {spec["ns3"]: spec for spec in tables()[kind]}
 
@@ -45,6 +45,21 @@ def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
 def compared(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
     """Those of :func:`algorithms` that real ns-3 can run, by itself or with what is added to it."""
     return {name: spec for name, spec in algorithms(kind).items() if not spec["is_own"]}
+
+
+def likeness(spec: Mapping[str, Any]) -> str:
+    """What an algorithm is like, and what ns-3, and so the engine, does otherwise than its source.
+
+    ``Like Linux's `vegas`, but as in ns-3: the samples are the smoothed RTT, ...``; empty if
+    nothing is to be said.
+    """
+    if spec["is_own"]:
+        return ""
+    departures = "; ".join(spec["departures"])
+    if not spec["linux"]:
+        return f"As in ns-3: {departures}." if departures else ""
+    like = f"Like Linux's `{spec['linux'][0]}`"
+    return f"{like}, but as in ns-3: {departures}." if departures else f"{like}."
 
 
 def parameters(kind: Kind, name: str) -> tuple[str, ...]:

@@ -113,7 +113,7 @@ def plan(
 ) -> Plan:
     """The grid that is meant. Raises `UsageError`.
 
-    `settings` are recovery, stop_time and jitter.
+    `settings` are recovery, stop_time, jitter and profile.
     """
     names, rest = tested(chosen, cc, parameters)
     values = {name: list(map(word, several(given))) for name, given in rest.items()}

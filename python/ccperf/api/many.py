@@ -39,6 +39,7 @@ def grid(
     recovery: str | None = None,
     stop_time: str | None = None,
     jitter: str | None = None,
+    profile: str | None = None,
     backend: str = backends.DEFAULT,
     jobs: int = 0,
     db: str | Path | None = None,
@@ -58,6 +59,7 @@ def grid(
         seed: e.g. ``range(1, 11)``; the experiment's own if not given.
         recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
+        profile: a release of ns-3, e.g. ``"ns3-3.48"``, with its TCP and its own loss recovery.
         backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         jobs: runs at a time; 0: one a core.
         db: a database that keeps the runs, and what it has already is not run again. If it is not
@@ -78,6 +80,7 @@ def grid(
         recovery=recovery,
         stop_time=stop_time,
         jitter=jitter,
+        profile=profile,
     )
     return _made(plan.points(), backend, jobs, db, progress)
 
@@ -92,6 +95,7 @@ def bench(
     recovery: str | None = None,
     stop_time: str | None = None,
     jitter: str | None = None,
+    profile: str | None = None,
     backend: str = backends.DEFAULT,
     jobs: int = 0,
     db: str | Path | None = None,
@@ -108,7 +112,7 @@ def bench(
         routing: load balancers, in the experiments on load balancing.
         experiments: only these.
         site: a folder that the web site of the runs is written to.
-        seed, recovery, stop_time, jitter, backend, jobs, db, progress: as for `grid`.
+        seed, recovery, stop_time, jitter, profile, backend, jobs, db, progress: as for `grid`.
 
     Raises:
         UsageError: names the argument that is wrong; then nothing was run.
@@ -141,6 +145,7 @@ def bench(
             recovery=recovery,
             stop_time=stop_time,
             jitter=jitter,
+            profile=profile,
         )
         points += plan.points() if names else ()
     runs = _made(points, backend, jobs, db, progress)

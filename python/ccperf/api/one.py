@@ -28,6 +28,7 @@ def run(
     recovery: str | None = None,
     stop_time: str | None = None,
     jitter: str | None = None,
+    profile: str | None = None,
     backend: str = backends.DEFAULT,
     packets: str | Path | None = None,
     progress: Progress | None = None,
@@ -43,6 +44,7 @@ def run(
             disciplines have ``qdisc`` instead, those on load balancers ``routing``.
         seed, recovery, stop_time: instead of the experiment's own.
         jitter: time within which flows start, drawn from the seed, e.g. ``"10ms"``.
+        profile: a release of ns-3, e.g. ``"ns3-3.48"``, with its TCP and its own loss recovery.
         backend: ``"native"``, ``"ns3"`` or ``"linux"``.
         packets: File for the packet trace: CSV, or a capture if it ends in `.pcapng`.
         progress: called with the part that is done, from 0 to 1; in a notebook, a bar if not given.
@@ -57,7 +59,7 @@ def run(
     names, rest = asked.tested(chosen, asked.single("cc", cc), given)
     if cc is not None or chosen.kind in given:
         asked.single(chosen.kind, names if names[1:] else names[0])
-    own = {"recovery": recovery, "stop_time": stop_time, "jitter": jitter}
+    own = {"recovery": recovery, "stop_time": stop_time, "jitter": jitter, "profile": profile}
     settings = {name: value for name, value in own.items() if value is not None}
     number = None if seed is None else asked.seed(asked.single("seed", seed))
     (point,) = campaign.expand(chosen, names[0], grid=[rest], seeds=[number], **settings)

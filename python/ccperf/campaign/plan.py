@@ -56,6 +56,7 @@ _KEYS = (
     "recovery",
     "stop_time",
     "jitter",
+    "profile",
     "parameters",
 )
 
@@ -74,11 +75,18 @@ class Plan:
     recovery: str | None = None
     stop_time: str | None = None
     jitter: str | None = None
+    #: A release of ns-3 whose TCP it is.
+    profile: str | None = None
 
     @property
     def settings(self) -> dict[str, str]:
         """What is given beside the parameters and holds for all points."""
-        given = {"recovery": self.recovery, "stop_time": self.stop_time, "jitter": self.jitter}
+        given = {
+            "recovery": self.recovery,
+            "stop_time": self.stop_time,
+            "jitter": self.jitter,
+            "profile": self.profile,
+        }
         return {name: value for name, value in given.items() if value is not None}
 
     @property
@@ -164,6 +172,7 @@ def _plan(data: Mapping[str, Any]) -> Plan:
         recovery=_text("recovery", data["recovery"]) if "recovery" in data else None,
         stop_time=_text("stop_time", data["stop_time"]) if "stop_time" in data else None,
         jitter=_text("jitter", data["jitter"]) if "jitter" in data else None,
+        profile=_text("profile", data["profile"]) if "profile" in data else None,
     )
     for point in plan.grid():  # every value is checked before anything runs
         chosen: dict[str, Any] = {**plan.settings, **point}

@@ -101,8 +101,8 @@ def repeat(
 ) -> Repeated:
     """A point with those of `seeds` that change something there; with the first one if none does.
 
-    `chosen` are parameters and settings (recovery, stop_time, jitter).  Raises `UsageError` for a
-    wrong value.
+    `chosen` are parameters and settings (recovery, stop_time, jitter, profile).  Raises
+    `UsageError` for a wrong value.
     """
     own = {} if seeds[0] is None else {"seed": seeds[0]}
     one = experiment.scenario(cc, **{**chosen, **own})
@@ -128,7 +128,8 @@ def repeats(
     change something there.
 
     `grid` is the experiment's own by default; seed None stands for the experiment's own.
-    `settings` (recovery, stop_time, jitter) hold for all.  Raises `UsageError` for a wrong value.
+    `settings` (recovery, stop_time, jitter, profile) hold for all.  Raises `UsageError` for a wrong
+    value.
     """
     seeds = list(seeds)
     length = {name: settings[name] for name in ("stop_time",) if name in settings}

@@ -148,6 +148,7 @@ def command(
                 recovery=running.recovery_name(),
                 stop_time=stop_time or None,
                 jitter=jitter or None,
+                profile=running.profile_name(),
             )
             for experiment, parameters in parts
             if experiment.takes(name)

@@ -35,6 +35,13 @@ def command(
     versions: Annotated[
         bool, Parameter(help="All versions of one algorithm of your own, the oldest is the base.")
     ] = False,
+    profiles: Annotated[
+        str,
+        Parameter(
+            help="Releases of ns-3, e.g. ns3-3.44,ns3-dev: each algorithm under one against itself "
+            "under the others, in runs made with --profile."
+        ),
+    ] = "",
     each: Annotated[bool, Parameter(help="A row for each point, not for each experiment.")] = False,
     format: Annotated[
         Literal["text", "markdown", "latex", "csv", "json"], Parameter(help="Output.")
@@ -71,7 +78,10 @@ def command(
     gates = [gate.parse(text) for text in fail_on or []]
     threshold = _threshold(least)
     over: Over = "algorithms"
-    if files := [Path(item) for item in items if _is_database(item)]:
+    if profiles:
+        sides = _by_profile(items, db, profiles, experiment, at)
+        over = "databases"
+    elif files := [Path(item) for item in items if _is_database(item)]:
         if len(files) != len(items) or versions:
             other = next((item for item in items if not _is_database(item)), "--versions")
             raise UsageError("items", f"`{other}` is no database; name databases only, or none")
@@ -150,6 +160,31 @@ def _threshold(text: str) -> float:
     if not sign or rest.strip() or not 0 <= value < 100:
         raise UsageError("--least", f"`{text}` is no percentage from 0% to below 100%; e.g. 5%")
     return value / 100
+
+
+def _by_profile(
+    items: Sequence[str], db: list[Path] | None, profiles: str, experiment: str, at: str
+) -> dict[str, list[Cell]]:
+    """The runs under each profile, of the algorithms named or all."""
+    from ccperf.algorithms import releases
+    from ccperf.cli.options import databases
+    from ccperf.errors import UsageError
+    from ccperf.evidence import cells
+    from ccperf.evidence.chosen import choose
+
+    try:
+        names = [releases.resolve(word.strip()) for word in profiles.split(",")]
+    except ValueError as error:
+        raise UsageError("--profiles", str(error)) from None
+    found = choose(databases(db), experiment=experiment, cc=",".join(items), at=at)
+    sides = cells.by_profile(found, names)
+    for name, side in sides.items():
+        if not side:
+            raise UsageError(
+                "--profiles",
+                f"there is no run under {name}; make some: ccperf bench --profile {name} cubic",
+            )
+    return sides
 
 
 def _is_database(item: str) -> bool:

@@ -59,6 +59,9 @@ def command(
     except programs.HelpRequested as asked:
         say(asked.message)
         return
+    if running.profile:
+        message = "a published line is of the release that it was made with; `ccperf run` takes one"
+        raise UsageError("--profile", message)
     recovery = running.recovery_name()
     if recovery:
         line = line.with_recovery(recovery)

@@ -25,13 +25,13 @@ def command(
     *,
     json: Annotated[bool, Parameter(help="Print JSON.")] = False,
 ) -> None:
-    """List experiments, algorithms, queue disciplines, load balancers, metrics, figures, backends.
+    """List experiments, algorithms, queue disciplines, load balancers, metrics, figures, profiles.
 
     Parameters
     ----------
     kind
-        experiments, cc, qdisc, recovery, routing, topologies, workloads, metrics, figures or
-        backends.
+        experiments, cc, qdisc, recovery, routing, topologies, workloads, metrics, figures,
+        backends or profiles.
     """
     if kind not in things.KINDS:
         raise UsageError("kind", unknown("kind", kind, things.KINDS))

@@ -68,6 +68,13 @@ class Running:
     recovery: Annotated[
         str, Parameter(help="Loss recovery of all flows instead of each run's own.")
     ] = ""
+    profile: Annotated[
+        str,
+        Parameter(
+            help="The release of ns-3 whose TCP all flows have, with its own loss recovery: "
+            "ns3-3.44, ns3-3.48, ... (`ccperf list profiles`)."
+        ),
+    ] = ""
     ns3_source: Annotated[
         str,
         Parameter(
@@ -155,6 +162,15 @@ class Running:
         if not self.recovery:
             return None
         return resolve("recovery", "--recovery", self.recovery)
+
+    def profile_name(self) -> str | None:
+        """The release that is asked for, or None. Raises :class:`~ccperf.errors.UsageError`."""
+        from ccperf.algorithms import releases
+
+        try:
+            return releases.resolve(self.profile) if self.profile else None
+        except ValueError as error:
+            raise UsageError("--profile", str(error)) from None
 
 
 def cores() -> int:

@@ -417,6 +417,7 @@ def _from_catalogue(
         recovery=running.recovery_name(),
         stop_time=stop_time or None,
         jitter=jitter or None,
+        profile=running.profile_name(),
     )
     try:
         return plan_jobs([plan], running.backend)
@@ -504,6 +505,8 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
         given_here: dict[str, Any] = {"seeds": seeds(seed, "--seed")} if seed else {}
         if running.recovery:
             given_here["recovery"] = running.recovery_name()
+        if running.profile:
+            given_here["profile"] = running.profile_name()
         found = plans.from_document(document)
         return plan_jobs([replace(plan, **given_here) for plan in found], running.backend)
     scenario = written.read(path)
@@ -520,15 +523,19 @@ def _no_options(message: str, given: Mapping[str, str]) -> None:
 
 def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) -> Job:
     from ccperf.campaign import Point
+    from ccperf.scenario import profiles
 
     if running.recovery:
         recovery = resolve("recovery", "--recovery", running.recovery)
         flows = tuple(f.model_copy(update={"recovery": recovery}) for f in scenario.flows)
         scenario = scenario.model_copy(update={"flows": flows})
+    if profile := running.profile_name():
+        scenario = profiles.released(scenario, profile)
     numbers = seeds(seed, "--seed") if seed else [scenario.seed]
     scenarios = [scenario.model_copy(update={"seed": number}) for number in numbers]
     options = f" --backend {running.backend}" if running.backend != backends.DEFAULT else ""
     options += f" --recovery {running.recovery}" if running.recovery else ""
+    options += f" --profile {running.profile}" if running.profile else ""
     points = [Point(one) for one in scenarios]
     check(points)
     line = f"ccperf run {shlex.quote(name)} --seed"

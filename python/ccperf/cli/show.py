@@ -30,7 +30,7 @@ LISTED = {
     "figure": "figures",
     "backend": "backends",
 }
-KINDS = ("experiment", "cc", "qdisc", "recovery", "routing", "metric", "run", *LISTED)
+KINDS = ("experiment", "cc", "qdisc", "recovery", "routing", "metric", "profile", "run", *LISTED)
 
 
 def command(
@@ -62,6 +62,7 @@ def command(
             "recovery": _algorithm,
             "routing": _algorithm,
             "metric": _metric,
+            "profile": _profile,
             **dict.fromkeys(LISTED, _listed),
         }[kind](kind, name)
     if json:
@@ -97,6 +98,10 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
 
     if name in METRICS:
         return "metric", name
+    from ccperf.scenario import profiles
+
+    if name in profiles.names():
+        return "profile", name
     known = [
         *NAMED,
         *METRICS,
@@ -212,8 +217,9 @@ def _algorithm(kind: Any, name: str) -> tuple[dict[str, Any], str]:
     spec = registry.algorithms(kind)[canonical]
     status = fidelity.status(kind, canonical)
     parts = [
-        canonical + (f" (Linux: {', '.join(spec['linux'])})" if spec["linux"] else ""),
+        canonical + (f" (also: {', '.join(spec['linux'])})" if spec["linux"] else ""),
         _wrapped(spec["doc"]),
+        *(_wrapped(text) for text in [registry.likeness(spec)] if text),
         f"Defined in: {spec['source']}",
         _wrapped(f"Validation: {status}."),
     ]
@@ -285,6 +291,31 @@ def _metric(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     head = f"{name} [{metric.unit}]: one value a {metric.scope}, layer {metric.layer}; {better}"
     head += f"; compared by {metric.effect}s"
     return facts, f"{head}\n\n{metric.definition}"
+
+
+def _profile(_kind: str, name: str) -> tuple[dict[str, Any], str]:
+    """A release of ns-3 and what it has changed, or the fields of a preset."""
+    from ccperf.algorithms import releases
+    from ccperf.scenario import profiles
+
+    try:
+        fields = profiles.fields(name)
+    except ValueError as error:
+        raise UsageError("profile", str(error)) from None
+    if name in profiles.PROFILES:
+        lines = [f"{field} = {value}" for field, value in fields.items()]
+        return {"name": name, "fields": dict(fields)}, "\n".join([name, *map(_wrapped, lines)])
+    release = releases.releases()[releases.resolve(name)]
+    parts = [release.name, release.doc]
+    if not release.changes:
+        parts.append("The profile of a scenario that names none, and of the published tables.")
+    for change in release.changes:
+        origin = f"{change.name}: ns-3 {change.release}, {change.commit} ({change.issue})"
+        more = [f"Attribute: {of}::{attribute}" for of, attribute in change.attributes]
+        parts.append(
+            "\n".join([origin, *map(_wrapped, [change.doc, f"Shows in: {change.shows}.", *more])])
+        )
+    return dataclasses.asdict(release), "\n\n".join(parts)
 
 
 def _listed(kind: str, name: str) -> tuple[dict[str, Any], str]:

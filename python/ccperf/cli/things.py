@@ -96,6 +96,20 @@ def figures() -> list[Thing]:
     return [Thing(name, title) for name, title in titles.items()]
 
 
+def profiles() -> list[Thing]:
+    from ccperf.algorithms.releases import releases
+    from ccperf.scenario.profiles import PROFILES
+
+    found = [
+        Thing(release.name, release.doc, {"changes since 3.44": len(release.changes)})
+        for release in releases().values()
+    ]
+    return found + [
+        Thing(name, f"For stacks: {', '.join(fields)}.", {"changes since 3.44": ""})
+        for name, fields in PROFILES.items()
+    ]
+
+
 def backends() -> list[Thing]:
     from ccperf.runs import backends as module
 
@@ -118,4 +132,5 @@ KINDS: dict[str, Callable[[], list[Thing]]] = {
     "metrics": metrics,
     "figures": figures,
     "backends": backends,
+    "profiles": profiles,
 }

@@ -36,7 +36,8 @@ class Selection:
     ] = None
     full: Annotated[bool, Parameter(help="ns3: the whole matrix.")] = False
     pattern: Annotated[
-        str, Parameter(help="ns3: the cases of these names, e.g. loss/*; linux: experiments.")
+        str,
+        Parameter(help="ns3: the cases of these names, e.g. loss/*,drop/*; linux: experiments."),
     ] = ""
     fuzz: Annotated[int, Parameter(help="ns3: this many random scenarios.")] = 0
     seed: Annotated[int, Parameter(help="ns3: seed of the random scenarios.")] = 1
@@ -57,8 +58,19 @@ class Selection:
         if self.record and (self.scenario or self.fuzz):
             raise UsageError("--record", "is of the matrix; leave out --scenario and --fuzz")
 
-    def cases(self, recovery: str | None) -> list[Case]:
-        """The cases of the matrix, or the one scenario."""
+    def cases(self, recovery: str | None, profile: str | None = None) -> list[Case]:
+        """The cases of the matrix, or the one scenario, with the TCP of this release."""
+        from fnmatch import fnmatchcase
+
+        from ccperf.verify import of_releases
+
+        more = of_releases.cases(profile) if profile and not self.scenario else []
+        pattern = self.pattern or ("*" if self.full else "release/*-TcpCubic")
+        more = [c for c in more if any(fnmatchcase(c.name, one) for one in pattern.split(","))]
+        found = self._cases(recovery, must_be=not more)
+        return [*of_releases.of(found, profile), *more] if profile else found
+
+    def _cases(self, recovery: str | None, *, must_be: bool = True) -> list[Case]:
         from ccperf.verify import matrix
 
         if self.scenario is not None:
@@ -66,8 +78,9 @@ class Selection:
             ask(self.scenario, scenario.user_code, self.trust)
             return [matrix.Case(scenario)]
         if self.pattern or self.full:
-            chosen = matrix.cases(self.pattern or "*")
-            if not chosen:
+            patterns = (self.pattern or "*").split(",")
+            chosen = list({c.name: c for one in patterns for c in matrix.cases(one)}.values())
+            if not chosen and must_be:
                 names = [case.name for case in matrix.cases()]
                 raise UsageError("--pattern", unknown("case", self.pattern, names))
             return chosen
@@ -193,7 +206,8 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
 
     # What is asked for is checked before what is installed.
     jobs = running.job_count() or cores()
-    cases = [] if selection.fuzz else selection.cases(running.recovery_name())
+    profile = running.profile_name() or _of_the_ns3()
+    cases = [] if selection.fuzz else selection.cases(running.recovery_name(), profile)
     if selection.record:
         writable_file(selection.record, "--record")
         outputs.may_write(selection.record, record.KIND, "--record")
@@ -204,7 +218,9 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     with progress_bar("verify ns3") as progress:
         if selection.fuzz:
             progress(0, selection.fuzz)
-            for finding in many.fuzz_all(selection.seed, selection.fuzz, ours, theirs, jobs):
+            for finding in many.fuzz_all(
+                selection.seed, selection.fuzz, ours, theirs, jobs, profile
+            ):
                 found.append(finding.smallest or finding.comparison)
                 progress(len(found), selection.fuzz)
         else:
@@ -245,11 +261,30 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
         for comparison in aborted:
             say(f"seed {selection.seed}, {_end_of(comparison)}")
         if selection.fuzz and different:
-            say(f"again: ccperf verify ns3 --fuzz {selection.fuzz} --seed {selection.seed}")
+            again = f"--fuzz {selection.fuzz} --seed {selection.seed}"
+            again += f" --profile {profile}" if profile else ""
+            say(f"again: ccperf verify ns3 {again}")
         identical = len(found) - len(different) - len(aborted)
         more = f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else ""
-        say(f"{identical} of {counted(len(found), 'scenario')} packet-identical{more}")
+        under = f" under {profile}" if profile else ""
+        say(f"{identical} of {counted(len(found), 'scenario')} packet-identical{under}{more}")
     return 1 if different else 0
+
+
+def _of_the_ns3() -> str | None:
+    """The release that a tree in place of the wheel is compared with: the newest that it has."""
+    from ccperf.algorithms import releases
+    from ccperf.runs.backends.ns3 import release
+
+    if release.is_wheel():
+        return None
+    try:
+        found = release.find()
+    except release.Unavailable:
+        return None  # said when the backend is opened
+    profile = releases.of_version(found.version)
+    note(f"ns-3 {found.version} is compared with the profile {profile} (--profile names another)")
+    return None if profile == releases.default() else profile
 
 
 def _end_of(comparison: Comparison) -> str:

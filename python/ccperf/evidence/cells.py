@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What a flow's entry in a scenario says of its algorithm, and what a seed may draw.
 _NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
+#: What the profile of its TCP is called among the parameters of a run.
+PROFILE = "profile"
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,21 @@ def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, 
     for cell in cells:
         if cell.algorithm in sides or not names:
             sides.setdefault(cell.algorithm, []).append(cell)
+    return sides
+
+
+def by_profile(cells: Iterable[Cell], profiles: Sequence[str]) -> dict[str, list[Cell]]:
+    """Return the cells of each profile of TCP, each at a point that does not say which.
+
+    What else a profile brings with it, as its loss recovery, makes no other point.
+    """
+    sides: dict[str, list[Cell]] = {name: [] for name in profiles}
+    for cell in cells:
+        parameters = dict(cell.point.parameters)
+        if (name := parameters.pop(PROFILE, "")) in sides:
+            (stop_time,) = {record.stop_time for record in cell.records.values()}
+            point = Point(cell.point.experiment, tuple(parameters.items()), stop_time)
+            sides[name].append(replace(cell, point=point))
     return sides
 
 

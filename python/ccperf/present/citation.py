@@ -8,10 +8,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ccperf import data
-from ccperf.algorithms import registry
+from ccperf.algorithms import registry, releases
+from ccperf.base import expression
 from ccperf.base.wording import counted
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
+from ccperf.scenario import profiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -81,8 +83,13 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
 
     is_known = made.backend in backends.known()
     equals = backends.get(made.backend).abilities.equals if is_known else ""
+    if equals:
+        equals = _together(
+            releases.releases()[name].title if name in releases.releases() else name
+            for name in sorted(profiles.named(result.scenario)) or [releases.default()]
+        )
     simulator = (
-        f"whose packets are those of {_latex(equals).replace(' ', '~')}"
+        f"whose packets are those of {_latex(equals).replace('ns-3 ', 'ns-3~')}"
         if equals
         else f"on the backend {_latex(made.backend)} ({_latex(made.backend_version)})"
     )
@@ -109,6 +116,10 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         f"{counted(count, 'TCP flow')} used {algorithms}, with loss recovery"
         f" {recoveries}, for {_latex(scenario['stop_time'])}."
     )
+    for name in _each_once(f["cc"]["type"] for f in flows):
+        spec = registry.algorithms("cc").get(expression.bare(name))
+        if spec and (text := registry.likeness(spec)):
+            sentences.append(f"{_latex(name)}: {_in_latex(text)}")
     bottlenecks = sorted(set(result.recording.flows.strings("bottleneck")))
     if len(bottlenecks) <= _FEW:
         sentences += [_bottleneck(scenario, name, named) for name in bottlenecks]
@@ -200,6 +211,15 @@ def _each_once(names: Iterable[str]) -> list[str]:
 def _together(names: Iterable[str]) -> str:
     *before, last = list(names) or ["none"]
     return f"{', '.join(before)} and {last}" if before else last
+
+
+def _in_latex(text: str) -> str:
+    """Words with code in backticks."""
+    words = re.split(r"`([^`]*)`", text)
+    made = [rf"\texttt{{{_latex(w)}}}" if i % 2 else _latex(w) for i, w in enumerate(words)]
+    return (
+        "".join(made).replace("^", r"\^{}").replace("|", r"\textbar{}").replace("<", r"\textless{}")
+    )
 
 
 def _latex(text: str) -> str:

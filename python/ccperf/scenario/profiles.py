@@ -1,16 +1,39 @@
-"""Ways to speak TCP by a name: what a stack of a scenario may start from."""
+"""Ways to speak TCP by a name: what a scenario, a stack or a flow may start from.
+
+A profile is a preset of fields, or a release of ns-3 (`ns3-3.48`): whose TCP it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ccperf.algorithms import releases
 from ccperf.errors import ScenarioError, unknown
 
+if TYPE_CHECKING:
+    from ccperf.scenario.flows import Flow
+    from ccperf.scenario.whole import Scenario
+    from ccperf.scenario.workload import Stack
+
+#: What releases of ns-3 take for loss recovery, if a scenario does not say.
+RECOVERY = "TcpPrrRecovery"
 #: Fields of a stack by the profile's name; attributes of `tcp` that a stack gives itself go before.
 PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
+        # Sockets of the catalogue, with buffers that limit no path up to 10 Gbps and 10 ms: what a
+        # scenario of one's own is best begun with.
+        "catalogue": {
+            "recovery": "PrrRfc6937",
+            "tcp": {
+                "SegmentSize": 1448,
+                "InitialCwnd": 10,
+                "DelAckCount": 1,
+                "SndBufSize": 16_000_000,
+                "RcvBufSize": 16_000_000,
+            },
+        },
         # Hosts of a data centre: a round trip is a hundred microseconds.
         "datacentre": {
             "cc": "TcpDctcp",
@@ -53,26 +76,74 @@ PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 
+#: Those that say the congestion control, too, so that a stack needs nothing else.
+WHOLE = tuple(name for name, fields in PROFILES.items() if "cc" in fields)
+
 
 def tcp(name: str, **own: Any) -> dict[str, Any]:
     """The attributes of `tcp` of the profile `name`, but for those that are given."""
     return {**PROFILES[name]["tcp"], **own}
 
 
-def applied(stack: Any, path: str) -> Any:
-    """A stack as it is written, with its profile's fields where it has none of its own.
+def names() -> list[str]:
+    """Every profile that may be named."""
+    return [*releases.releases(), *PROFILES]
+
+
+def fields(name: str) -> Mapping[str, Any]:
+    """The fields of a profile. Raises :class:`ValueError` with the nearest name."""
+    if name in PROFILES:
+        return PROFILES[name]
+    try:
+        return {"tcp": {releases.ATTRIBUTE: releases.resolve(name)}}
+    except ValueError:
+        raise ValueError(unknown("profile", name, names())) from None
+
+
+def applied(thing: Any, path: str) -> Any:
+    """A stack or a flow as it is written, with its profile's fields where it has none of its own.
 
     Raises:
         ScenarioError: for a profile that there is not.
     """
-    if not isinstance(stack, Mapping) or "profile" not in stack:
-        return stack
-    own = {name: value for name, value in stack.items() if name != "profile"}
-    name = str(stack["profile"])
-    if name not in PROFILES:
-        raise ScenarioError([(f"{path}.profile", unknown("profile", name, PROFILES))])
-    profile = PROFILES[name]
+    if not isinstance(thing, Mapping) or "profile" not in thing:
+        return thing
+    own = {name: value for name, value in thing.items() if name != "profile"}
+    return over(own, str(thing["profile"]), f"{path}.profile")
+
+
+def over(own: Mapping[str, Any], name: str, path: str) -> dict[str, Any]:
+    """These fields over those of a profile.
+
+    Raises:
+        ScenarioError: for a profile that there is not, with the path of the field that names it.
+    """
+    try:
+        profile = fields(name)
+    except ValueError as error:
+        raise ScenarioError([(path, str(error))]) from None
     tcp = own.get("tcp", {})
     if not isinstance(tcp, Mapping):
         return {**profile, **own}
     return {**profile, **own, "tcp": {**profile["tcp"], **tcp}}
+
+
+def released(scenario: Scenario, release: str) -> Scenario:
+    """The scenario with the TCP of a release of ns-3, where it does not name another."""
+
+    def of(part: Flow | Stack) -> dict[str, Any]:
+        return {"tcp": {releases.ATTRIBUTE: release, **part.tcp}}
+
+    return scenario.model_copy(
+        update={
+            "flows": tuple(f.model_copy(update=of(f)) if f.cc else f for f in scenario.flows),
+            "stacks": tuple(stack.model_copy(update=of(stack)) for stack in scenario.stacks),
+        }
+    )
+
+
+def named(scenario: Scenario) -> set[str]:
+    """The releases, or other TCPs, of a scenario's flows and stacks."""
+    settings = [flow.tcp for flow in scenario.flows if flow.cc]
+    settings += [stack.tcp for stack in scenario.stacks]
+    return {str(tcp.get(releases.ATTRIBUTE, releases.default())) for tcp in settings}

@@ -305,11 +305,25 @@ def _surprises(scenario: Scenario) -> list[str]:
 
 
 def _with_profiles(data: Any) -> Any:
-    """The scenario with the profiles that stacks name written into the stacks."""
-    if not isinstance(data, Mapping) or not isinstance(data.get("stacks"), list | tuple):
+    """The scenario with the profiles that it, its stacks and its flows name written into them."""
+    if not isinstance(data, Mapping):
         return data
-    stacks = [profiles.applied(stack, f"stacks[{i}]") for i, stack in enumerate(data["stacks"])]
-    return {**data, "stacks": stacks}
+    made = {name: value for name, value in data.items() if name != "profile"}
+    for kind in ("stacks", "flows"):
+        if isinstance(parts := made.get(kind), list | tuple):
+            made[kind] = [profiles.applied(part, f"{kind}[{i}]") for i, part in enumerate(parts)]
+            if "profile" in data:
+                made[kind] = [_of_scenario(part, str(data["profile"])) for part in made[kind]]
+    return made
+
+
+def _of_scenario(part: Any, profile: str) -> Any:
+    """A stack, or a flow that names none and has TCP, with the fields of the scenario's profile."""
+    if isinstance(part, Flow | Stack):
+        part = part.model_dump(exclude_unset=True)
+    if not isinstance(part, Mapping) or "stack" in part or part.get("transport") == "UDP":
+        return part
+    return profiles.over(part, profile, "profile")
 
 
 def _with_stacks(data: Any) -> Any:

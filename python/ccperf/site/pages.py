@@ -144,7 +144,7 @@ def algorithm_pages(view: AlgorithmView) -> Iterator[tuple[str, str]]:
         "algorithm.html",
         page,
         name=view.name,
-        spec={**known, "linux": ", ".join(known["linux"])} if known is not None else None,
+        spec={**known, "likeness": registry.likeness(known)} if known is not None else None,
         baselines=list(view.against),
         table=next(iter(view.against.values()), {}),
         sentences=view.sentences,

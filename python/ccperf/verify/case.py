@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ccperf import _native
 from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.scenario import profiles
 
 if TYPE_CHECKING:
     from ccperf.scenario import Scenario
@@ -31,6 +32,11 @@ class Case:
     def group(self) -> str:
         """What the case is about."""
         return self.name.partition("/")[0]
+
+
+def of_release(case: Case, release: str) -> Case:
+    """The case with the TCP of a release of ns-3."""
+    return replace(case, scenario=profiles.released(case.scenario, release))
 
 
 def case(name: str, *, packets: int = 6_000, stop: str = "", **settings: Any) -> Case:

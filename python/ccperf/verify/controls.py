@@ -93,25 +93,32 @@ def attributes() -> Iterator[Case]:
     path whose rate falls and rises and that loses packets now and then.
     """
     for cc, spec in registry.compared("cc").items():
-        for param in spec["params"]:
-            for value in _other_values(param):
-                chosen = {"type": cc, "attributes": {param["ns3"]: value}}
-                yield _case(
-                    f"tuned/{cc}-{param['ns3']}-{value}",
-                    cc=[chosen, chosen],
-                    rtts=["15ms", "50ms"],
-                    qlen="60p",
-                    loss=0.001,
-                    changes=[{"time": "600ms", "rate": "6Mbps"}, {"time": "1s", "rate": "16Mbps"}],
-                    packets=_PACKETS,
-                )
+        yield from of_attributes(cc, [param for param in spec["params"] if not param["since"]])
+
+
+def of_attributes(cc: str, params: Iterable[Mapping[str, Any]], **more: Any) -> Iterator[Case]:
+    """These attributes of a congestion control at other values than their defaults."""
+    for param in params:
+        for value in _other_values(param):
+            chosen = {"type": cc, "attributes": {param["ns3"]: value}}
+            yield _case(
+                f"tuned/{cc}-{param['ns3']}-{value}",
+                cc=[chosen, chosen],
+                rtts=["15ms", "50ms"],
+                qlen="60p",
+                loss=0.001,
+                changes=[{"time": "600ms", "rate": "6Mbps"}, {"time": "1s", "rate": "16Mbps"}],
+                packets=_PACKETS,
+                **more,
+            )
 
 
 def sockets() -> Iterator[Case]:
     """Every attribute of a socket at other values than its default, with losses and pauses."""
     bursts = {"type": "OnOff", "rate": "14Mbps", "on_time": "150ms", "off_time": "70ms"}
-    params = [param for param in registry.tables()["socket"]["params"] if not param["is_own"]]
-    for param in params:
+    for param in registry.tables()["socket"]["params"]:
+        if param["is_own"] or param["since"]:
+            continue
         for value in _other_values(param):
             if param["ns3"] == "SegmentSize" and int(value) > 1448:
                 continue  # fits into no packet

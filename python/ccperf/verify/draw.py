@@ -15,11 +15,13 @@ if TYPE_CHECKING:
 def draw_attributes(
     rng: random.Random, params: Sequence[Mapping[str, Any]], probability: float
 ) -> dict[str, Any]:
-    """Draw some of an algorithm's attributes, around their defaults."""
+    """Draw some of an algorithm's attributes that ns-3 3.44 has, around their defaults."""
     return {
         param["ns3"]: value
         for param in params
-        if now_and_then(rng, probability) and (value := _value(rng, param)) is not None
+        if not param["since"]
+        and now_and_then(rng, probability)
+        and (value := _value(rng, param)) is not None
     }
 
 

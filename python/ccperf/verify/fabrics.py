@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ccperf.experiments.topologies import FabricLink, SwitchPort, fat_tree, leaf_spine, star
-from ccperf.scenario.profiles import PROFILES
+from ccperf.scenario.profiles import WHOLE
 from ccperf.verify.case import Case
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def fabrics() -> Iterator[Case]:
     delays = {"added_delay": _RTT_CLASSES}
     every = make(SwitchPort(_DWRR))
     yield _case("everything", every, classes, workload=delays, failures=failing)
-    for profile in PROFILES:
+    for profile in WHOLE:
         port = SwitchPort(_MARKING["ECNSharp"])
         yield _case(f"profile-{profile}", _SHAPES["star"](port), [{"profile": profile}])
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.scenario import profiles
 from ccperf.verify import fuzz_fabrics
 from ccperf.verify.compare import Comparison, compare
 from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
@@ -97,6 +98,22 @@ _FLOW: dict[str, Any] = {
 
 
 Drawn = Draw | FabricDraw
+
+
+@dataclass(frozen=True)
+class Released:
+    """A random scenario with the TCP of a release of ns-3."""
+
+    drawn: Drawn
+    release: str
+
+    def scenario(self, label: str = "") -> Scenario:
+        """Return the scenario."""
+        return profiles.released(self.drawn.scenario(label), self.release)
+
+    def smaller(self) -> Iterator[Released]:
+        """Yield those of what is smaller."""
+        return (Released(drawn, self.release) for drawn in self.drawn.smaller())
 
 
 def draws(seed: int) -> Iterator[Drawn]:
@@ -434,17 +451,21 @@ class Finding:
 
 
 def examine(
-    number: int, drawn: Drawn, ours: Backend, theirs: Backend, progress: Progress | None = None
+    number: int,
+    drawn: Drawn | Released,
+    ours: Backend,
+    theirs: Backend,
+    progress: Progress | None = None,
 ) -> Finding:
     """Compare both backends on a drawn scenario; where they differ, shrink it.
 
     See `Comparison.different` for failures.
     """
 
-    def compared(candidate: Drawn) -> Comparison:
+    def compared(candidate: Drawn | Released) -> Comparison:
         return compare(candidate.scenario(f"fuzz/{number}"), ours, theirs, progress)
 
-    def differs(candidate: Drawn) -> bool:
+    def differs(candidate: Drawn | Released) -> bool:
         return compared(candidate).different
 
     comparison = compared(drawn)
@@ -453,7 +474,9 @@ def examine(
     return Finding(number, comparison, compared(shrink(drawn, differs)))
 
 
-def shrink(found: Drawn, shows: Callable[[Any], bool], effort: int = 200) -> Drawn:
+def shrink(
+    found: Drawn | Released, shows: Callable[[Any], bool], effort: int = 200
+) -> Drawn | Released:
     """Return a smaller draw for which `shows` still holds, trying at most `effort` ones.
 
     Smaller means: fewer flows, a shorter run, fewer peculiarities, plainer values.  A step that
@@ -473,7 +496,7 @@ def shrink(found: Drawn, shows: Callable[[Any], bool], effort: int = 200) -> Dra
     return found
 
 
-def _valid(candidate: Drawn) -> bool:
+def _valid(candidate: Drawn | Released) -> bool:
     from ccperf.errors import ScenarioError
 
     try:

@@ -16,7 +16,7 @@ from ccperf.experiments.topologies import (
     leaf_spine,
     star,
 )
-from ccperf.scenario.profiles import PROFILES
+from ccperf.scenario.profiles import WHOLE
 from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def _stack(rng: random.Random) -> dict[str, Any]:
     if now_and_then(rng):
         classes["pias"] = ["2kB", "20kB", "100kB"][: rng.randint(1, 3)]
     if now_and_then(rng, 0.3):
-        return {"profile": rng.choice(list(PROFILES)), **classes}
+        return {"profile": rng.choice(WHOLE), **classes}
     cc = rng.choice(["TcpDctcp", "TcpDctcpReno", "TcpNewReno", *registry.compared("cc")])
     tcp: dict[str, Any] = {
         "MinRto": f"{rng.choice([1, 5, 10])}ms",

@@ -63,8 +63,8 @@ SECTIONS = (
                 "departures",
                 "",
                 "ns-3's queue disciplines and congestion controls depart from their sources in "
-                'many small things; each has a section "Departures of ns-3" in its file of the '
-                "engine, and `ccperf show cc cubic` names the source.",
+                "many small things, and from what Linux has under the same name: "
+                "`ccperf show cc cubic` says in which, and so does [Algorithms](algorithms.md).",
             ),
             Habit(
                 "recovery",

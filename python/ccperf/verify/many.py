@@ -31,10 +31,22 @@ def compare_all(
     return side_by_side(cases, work, jobs)
 
 
-def fuzz_all(seed: int, count: int, ours: Backend, theirs: Backend, jobs: int) -> Iterator[Finding]:
-    """Examine the first `count` random scenarios of `seed`; yield in order of completion."""
+def fuzz_all(
+    seed: int,
+    count: int,
+    ours: Backend,
+    theirs: Backend,
+    jobs: int,
+    profile: str | None = None,
+) -> Iterator[Finding]:
+    """Examine the first `count` random scenarios of `seed`; yield in order of completion.
+
+    `profile`: the release of ns-3 whose TCP they have.
+    """
 
     def work(item: tuple[int, Drawn], progress: Progress) -> Finding:
-        return fuzz.examine(*item, ours, theirs, progress)
+        number, drawn = item
+        one = fuzz.Released(drawn, profile) if profile else drawn
+        return fuzz.examine(number, one, ours, theirs, progress)
 
     return side_by_side(zip(range(count), fuzz.draws(seed), strict=False), work, jobs)

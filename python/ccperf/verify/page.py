@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ccperf.algorithms import releases
 from ccperf.verify import departures, expectations, fidelity, record
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def sections() -> list[Section]:
         Section("The claim", [_CLAIM]),
         Section("Check it yourself", [_COMMANDS, _MISMATCH]),
         Section("What was found", [_found(), _RANDOM]),
+        Section("Releases after 3.44", [_LATER, _releases()]),
         Section(
             "What is compared",
             [
@@ -214,6 +216,14 @@ _PUBLISHED = (
 )
 
 
+_LATER = (
+    "The engine is these releases, too, by their profiles (`ccperf list profiles`, "
+    "[ns-3](ns3.md)): 3.48, and the development tree of 23 July 2026 (commit 140646449). Each was "
+    "built from ns-3's public repository in its release profile and compared under its profile, on "
+    "part of the matrix and on random scenarios."
+)
+
+
 def _found() -> str:
     last, matrix = record.last(), fidelity.last().total
     compared, different = len(last.scenarios), len(last.different)
@@ -235,10 +245,45 @@ def _found() -> str:
 def _groups() -> Table:
     return Table(
         "Scenarios by group",
-        ["group", "scenarios", "what it varies", "for example"],
+        ["group", "scenarios", "what it varies", "for example", *_titles()],
         [
-            [group.name, group.scenarios, group.about, f"`{group.example}`"]
+            [group.name, group.scenarios, group.about, f"`{group.example}`", *_of_group(group.name)]
             for group in fidelity.last().groups
+        ],
+    )
+
+
+def _records() -> dict[str, record.Record]:
+    """The records of releases after 3.44, by profile."""
+    names = [name for name in releases.releases() if name != releases.default()]
+    return {name: found for name in names if (found := record.of_release(name))}
+
+
+def _titles() -> list[str]:
+    return [f"identical as `{name}`" for name in _records()]
+
+
+def _of_group(name: str) -> list[str]:
+    """Identical of compared, in each of these records."""
+    return [
+        "{} of {}".format(*found) if (found := one.of_group(name))[1] else "–"
+        for one in _records().values()
+    ]
+
+
+def _releases() -> Table:
+    return Table(
+        "Releases of ns-3",
+        ["profile", "compared with", "scenarios", "identical", "rows of packet traces"],
+        [
+            [
+                f"`{name}`",
+                f"ns-3 {one.ns3.partition('+')[0]}",
+                len(one.scenarios),
+                len(one.scenarios) - len(one.different),
+                f"{one.rows:,}",
+            ]
+            for name, one in {releases.default(): record.last(), **_records()}.items()
         ],
     )
 

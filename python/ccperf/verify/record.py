@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ccperf import data
+from ccperf.algorithms import releases
 from ccperf.base.outputs import Kind, whole
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class Record:
     different: tuple[str, ...]
     #: By name, the fingerprint of each scenario.
     scenarios: Mapping[str, str]
+
+    def of_group(self, group: str) -> tuple[int, int]:
+        """How many scenarios of a group were identical, and how many were compared."""
+        names = [name for name in self.scenarios if name.partition("/")[0] == group]
+        return len(names) - len(set(names) & set(self.different)), len(names)
 
     def holds(self, scenario: Scenario) -> bool:
         """Whether this very scenario was compared."""
@@ -75,6 +81,15 @@ def write(record: Record, path: Path) -> None:
 def last() -> Record:
     """The record that this release carries."""
     return Record(**_data("verified.json"))
+
+
+@cache
+def of_release(name: str) -> Record | None:
+    """The record of a release of ns-3 under its profile; None if there is none."""
+    if name == releases.default():
+        return last()
+    file = f"verified-{name.removeprefix(releases.PREFIX)}.json"
+    return Record(**_data(file)) if data.exists(file) else None
 
 
 @cache

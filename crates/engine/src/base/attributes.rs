@@ -77,6 +77,8 @@ pub struct Spec {
     pub doc: &'static str,
     /// RFC or paper that defines it.
     pub source: &'static str,
+    /// What ns-3 does otherwise than the source and, where it says so, than Linux: a clause each.
+    pub departures: &'static [&'static str],
     pub params: &'static [Param],
 }
 

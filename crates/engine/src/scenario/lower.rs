@@ -13,8 +13,8 @@ use crate::base::attributes::{Attributes, Spec};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::base::units::{self, QueueSize};
+use crate::host::tcp::profile;
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
-use crate::host::tcp::{Ns3, Profile};
 use crate::host::user::is_user_code;
 use crate::lowered::{
     self, Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
@@ -210,7 +210,7 @@ fn qdisc(spec: &spec::Algorithm, device_queues: u16, path: &str) -> Algorithm {
 /// The attributes of a socket, without the profile that every backend has.
 pub(super) fn socket(given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut socket = base_units(&SOCKET, given);
-    socket.retain(|name, value| name != PROFILE || value != Ns3::NAME);
+    socket.retain(|name, value| name != PROFILE || value != profile::DEFAULT);
     socket
 }
 

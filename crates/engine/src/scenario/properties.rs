@@ -135,7 +135,8 @@ proptest! {
             {"time": "2ms", "link": "right", "loss": 0.5, "direction": "reverse"}
         ]));
         set(&mut scenario, "/flows/0/tcp", json!({
-            "SegmentSize": "1448", "SndBufSize": "65536", "MinRto": "1s", "Sack": "true"
+            "SegmentSize": "1448", "SndBufSize": "65536", "MinRto": "1s", "Sack": "true",
+            "Profile": "ns3-dev"
         }));
         // Any algorithm, with every attribute spelt out.
         let spelt_out = |spec: &&crate::base::attributes::Spec| {
@@ -181,6 +182,8 @@ proptest! {
 fn no_attribute_gets_past_the_checks_and_fails() {
     let mut base = fast();
     set(&mut base, "/links/1/forward", json!({}));
+    // Which has all attributes.
+    set(&mut base, "/flows/0/tcp", json!({"Profile": "ns3-dev"}));
     let algorithms =
         |place: &'static str, specs: &'static [&'static crate::base::attributes::Spec]| {
             let attributes =
@@ -201,6 +204,9 @@ fn no_attribute_gets_past_the_checks_and_fails() {
                 attributes = json!({"type": kind, "attributes": attributes});
             } else if param.ns3 != "EnablePacing" {
                 attributes["EnablePacing"] = json!(true);
+                if param.ns3 != "Profile" {
+                    attributes["Profile"] = json!("ns3-dev");
+                }
             }
             set(&mut scenario, place, attributes);
             let Ok(canonical) = Canonical::from_json(&scenario.to_string()) else { continue };

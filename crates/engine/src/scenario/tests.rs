@@ -222,7 +222,7 @@ fn each_mistake_is_reported_at_its_field() {
         ("/flows/0/stop", json!("0s"), "flows[0].stop", "not after start"),
         ("/flows/0/cc", json!({"type": "TcpNewRen"}), "flows[0].cc.type", "did you mean `TcpNewReno`?"),
         ("/flows/0/cc", json!({"type": "zzz"}), "flows[0].cc.type", "there are TcpNewReno"),
-        ("/flows/0/cc", json!({"type": "newreno", "attributes": {"Beta": 1}}), "flows[0].cc.attributes.Beta", "it has none"),
+        ("/flows/0/cc", json!({"type": "highspeed", "attributes": {"Beta": 1}}), "flows[0].cc.attributes.Beta", "it has none"),
         ("/flows/0/cc", Value::Null, "flows[0].cc", "is missing"),
         ("/flows/0", udp(json!({"cc": {"type": "newreno"}})), "flows[0].cc", "leave it out"),
         ("/flows/0", udp(json!({"application": {"type": "Greedy"}})), "flows[0].application.type", "CBR, Poisson or OnOff"),
@@ -349,6 +349,18 @@ fn a_tcp_names_its_profile_and_the_one_that_every_backend_has_goes_without_sayin
     let [(path, message)] = &problems(&named("windows"))[..] else { panic!("one problem") };
     assert_eq!(path, "flows[0].tcp.Profile");
     assert!(message.contains("ns3-3.44"), "{message}");
+}
+
+#[test]
+fn an_attribute_of_a_later_release_needs_its_profile() {
+    let ledbat = json!({"type": "ledbat", "attributes": {"AllowedIncrease": "2"}});
+    let old = with("/flows/0/cc", ledbat);
+    let [(path, message)] = &problems(&old)[..] else { panic!("one problem") };
+    assert_eq!(path, "flows[0].cc.attributes.AllowedIncrease");
+    assert!(message.contains("came with ns-3 3.47") && message.contains("\"ns3-3.48\""));
+    let mut new = old.clone();
+    new["flows"][0]["tcp"] = json!({"Profile": "ns3-3.48"});
+    assert!(Canonical::from_json(&new.to_string()).is_ok());
 }
 
 #[test]

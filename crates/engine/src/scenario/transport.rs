@@ -1,9 +1,13 @@
 //! Checks of what belongs to a flow's transport.
 
+use std::collections::BTreeMap;
+
 use super::check::Report;
 use super::names::Registry;
-use super::spec::Flow;
+use super::spec::{Algorithm, Flow};
 use super::texts::default_recovery;
+use crate::host::tcp::profile::{self, changes, ns3};
+use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 
 impl Report {
     pub(super) fn tcp(&mut self, path: &str, flow: &mut Flow) {
@@ -16,6 +20,33 @@ impl Report {
             flow.recovery = spec.ns3.to_owned();
         }
         self.types_of_service(path, [flow.tos, flow.return_tos]);
+        self.attributes_of_releases(path, flow.cc.as_ref(), &flow.tcp);
+    }
+
+    /// An attribute that came with a later ns-3 needs a profile that has it.
+    pub(super) fn attributes_of_releases(
+        &mut self,
+        path: &str,
+        cc: Option<&Algorithm>,
+        tcp: &BTreeMap<String, String>,
+    ) {
+        let profile = tcp.get(PROFILE).map_or(profile::DEFAULT, String::as_str);
+        let has = ns3::changes(profile);
+        let of_cc = cc.map(|cc| ("cc.attributes", cc.kind.as_str(), &cc.attributes));
+        for (field, class, given) in [("tcp", SOCKET.ns3, tcp)].into_iter().chain(of_cc) {
+            for name in given.keys() {
+                let Some(about) = changes::of_attribute(class, name) else { continue };
+                if !has.has(about.change) {
+                    let first = ns3::RELEASES.iter().find(|r| r.changes.has(about.change));
+                    let enough = first.map_or("", |release| release.name);
+                    let message = format!(
+                        "came with ns-3 {}, and this is {profile}; write profile = \"{enough}\"",
+                        about.release
+                    );
+                    self.add(format!("{path}.{field}.{name}"), message);
+                }
+            }
+        }
     }
 
     /// TCP sets the ECN bits itself.

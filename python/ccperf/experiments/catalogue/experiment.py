@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
-from ccperf.algorithms import registry, roles
+from ccperf.algorithms import registry, releases, roles
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.experiments.catalogue.parameter import AUTO, File
 from ccperf.experiments.published import Published, published
 from ccperf.runs import backends
+from ccperf.scenario import profiles
 
 if TYPE_CHECKING:
     from ccperf.algorithms.roles import Role
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue.printed import PrintedValues
     from ccperf.scenario import Scenario
 
-#: What jitter is called among the labels of a point.
+#: What jitter and the profile of its TCP are called among the labels of a point.
 JITTER = "jitter"
+PROFILE = "profile"
 RECOVERY = "PrrRfc6937"
 SEED = 42
 STOP_TIME = "15s"
@@ -45,6 +47,8 @@ class Setup:
     #: Within which time flows start later than they would, drawn from the seed; None: as the
     #: experiment has it.
     jitter: str | None = None
+    #: The release of ns-3 whose TCP it is (:mod:`ccperf.algorithms.releases`); None: the default.
+    profile: str | None = None
 
     def __getitem__(self, name: str) -> Any:
         return self.parameters[name]
@@ -55,6 +59,8 @@ class Setup:
         point = {roles.LABELS[roles.UNDER_TEST]: self.cc, **self.parameters}
         if self.jitter is not None:
             point[JITTER] = self.jitter
+        if self.profile is not None:
+            point[PROFILE] = self.profile
         return {
             name: value.name if isinstance(value, File) else str(value)
             for name, value in point.items()
@@ -113,7 +119,7 @@ class Experiment(ABC):
         Args:
             cc: the algorithm under test.
             given: parameters, their defaults if not given; ``seed``, ``recovery``, ``stop_time``,
-                ``jitter``.
+                ``jitter``, ``profile``.
 
         Raises:
             UsageError: names the argument that is wrong, or the point that makes no sense.
@@ -123,6 +129,8 @@ class Experiment(ABC):
             scenario = self.build(setup)
             if setup.jitter is not None and not self.draws_starts:
                 scenario = _started_later(scenario, setup)
+            if setup.profile is not None:
+                scenario = profiles.released(scenario, setup.profile)
             scenario.check()
         except ScenarioError as error:
             raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None
@@ -136,22 +144,31 @@ class Experiment(ABC):
         recovery: str | None = None,
         stop_time: str | None = None,
         jitter: str | None = None,
+        profile: str | None = None,
         **parameters: object,
     ) -> Setup:
         """The point that is meant; parameters not given have their defaults.
+
+        A release of ns-3 that is named is taken as it is, with its own loss recovery.
 
         Raises:
             UsageError: names the argument that is wrong.
         """
         length = _length(stop_time or self.stop_time)
+        release = None if profile is None else _release(profile)
         return Setup(
             cc=self.resolve(cc),
             parameters=self.point(parameters, length),
             seed=seed,
-            recovery=resolved("recovery", recovery or self.recovery),
+            recovery=resolved("recovery", recovery or self.own_recovery(release)),
             stop_time=length,
             jitter=None if jitter is None else _time("jitter", jitter),
+            profile=release,
         )
+
+    def own_recovery(self, profile: str | None) -> str:
+        """The loss recovery if none is asked for: the experiment's, or that of a release."""
+        return self.recovery if profile is None else profiles.RECOVERY
 
     def resolve(self, name: str) -> str:
         """The algorithm under test that is called so.
@@ -264,12 +281,14 @@ class Experiment(ABC):
             **{name.replace("_", "-"): value for name, value in setup.parameters.items()},
             "seed": setup.seed,
         }
-        if setup.recovery != self.recovery:
+        if setup.recovery != self.own_recovery(setup.profile):
             options["recovery"] = setup.recovery
         if setup.stop_time != _length(self.stop_time):
             options["stop-time"] = setup.stop_time
         if setup.jitter is not None:
             options["jitter"] = setup.jitter
+        if setup.profile is not None:
+            options["profile"] = setup.profile
         if backend != backends.DEFAULT:
             options["backend"] = backend
         words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
@@ -282,6 +301,14 @@ def resolved(kind: registry.Kind, name: str) -> str:
         return registry.resolve(kind, name)
     except ValueError as error:
         raise UsageError(kind, str(error)) from None
+
+
+def _release(name: str) -> str:
+    """The name of a release. Raises :class:`~ccperf.errors.UsageError`."""
+    try:
+        return releases.resolve(name)
+    except ValueError as error:
+        raise UsageError(PROFILE, str(error)) from None
 
 
 def _started_later(scenario: Scenario, setup: Setup) -> Scenario:

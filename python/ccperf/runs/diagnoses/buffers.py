@@ -21,7 +21,8 @@ def _find(run: Run) -> Iterator[tuple[str, str]]:
         yield (
             flow.name,
             f"its buffers hold it back for {share:.0%} of the time: {names} = {least} B is less "
-            "than its window would take; set larger ones under `tcp`",
+            "than its window would take; set larger ones under "
+            '`tcp`, or `profile = "catalogue"`',
         )
 
 

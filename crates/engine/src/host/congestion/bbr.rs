@@ -12,13 +12,6 @@
 //! States (section 4.3): Startup at gain 2/ln 2 until three rounds in a row bring less than 25 %;
 //! Drain at the inverse; ProbeBW, which cycles through the pacing gains 5/4, 3/4, 1 (six times), one
 //! RTprop each; ProbeRTT at four segments for 200 ms whenever RTprop is ten seconds old.
-//!
-//! Departures of ns-3: the send quantum is one segment whatever the rate; the initial window
-//! and rate are the filter's "unset" value, so the first rate sample replaces them even if it is
-//! lower; a smoothed RTT of 0 is a valid minimum; ACK aggregation (as in Linux, not in the draft)
-//! is measured in whole *seconds* and its epoch ends with 4096 bytes, so it adds about a window at
-//! most; cwnd is not restored after Recovery or Loss except by the end of a CWR episode or ProbeRTT;
-//! the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same.
 
 use super::BuildContext;
 use super::aggregation::Aggregation;
@@ -28,6 +21,7 @@ use crate::base::cpp;
 use crate::base::rng::RngStream;
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::control::{CaEvent, CongestionControl, Control, EarlyAck};
+use crate::host::tcp::profile::changes::{Change, Changes};
 use crate::host::tcp::rate::{AckSample, RateSample};
 use crate::host::tcp::{CongState, Tcb};
 
@@ -36,6 +30,17 @@ pub const SPEC: Spec = Spec {
     linux: &["bbr"],
     doc: "Paces at the measured bottleneck bandwidth and limits what is in flight by the BDP.",
     source: "draft-cardwell-iccrg-bbr-congestion-control-00",
+    departures: &[
+        "the send quantum is one segment whatever the rate",
+        "the initial window and rate are the filter's \"unset\" value, so the first rate sample \
+         replaces them even if it is lower",
+        "a smoothed RTT of 0 is a valid minimum",
+        "ACK aggregation (as in Linux, not in the draft) is measured in whole *seconds* and its \
+         epoch ends with 4096 bytes, so it adds about a window at most",
+        "cwnd is not restored after Recovery or Loss except by the end of a CWR episode or \
+         ProbeRTT",
+        "the phase of ProbeBW is drawn from stream 4 in every flow, so that all draw the same",
+    ],
     params: &[
         Param {
             ns3: "Stream",
@@ -160,7 +165,7 @@ pub struct Bbr {
     prior_cwnd: u32,
     packet_conservation: bool,
     idle_restart: bool,
-    app_limited: bool,
+    limit: AppLimit,
     aggregation: Aggregation,
     has_seen_rtt: bool,
 }
@@ -198,7 +203,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Control {
         prior_cwnd: 0,
         packet_conservation: false,
         idle_restart: false,
-        app_limited: false,
+        limit: AppLimit::new(cx.changes),
         aggregation: Aggregation::new(
             a.u32("ExtraAckedRttWindowLength"),
             a.u32("AckEpochAckedResetThresh"),
@@ -237,7 +242,7 @@ impl CongestionControl for Bbr {
                 self.packet_conservation = false;
                 self.restore_cwnd(tcb);
             }
-            CaEvent::TxStart if self.app_limited => {
+            CaEvent::TxStart if self.limit.is_on(tcb) => {
                 self.idle_restart = true;
                 self.aggregation.start_epoch(tcb.now);
                 match self.mode {
@@ -253,6 +258,7 @@ impl CongestionControl for Bbr {
 
     fn cong_control(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
         let AckSample { connection: rc, rate: rs } = sample;
+        self.limit.begin();
         self.delivered = rc.delivered;
         self.update_bandwidth(rs);
         let max_bw = self.max_bw.max();
@@ -267,6 +273,48 @@ impl CongestionControl for Bbr {
 
         self.set_pacing_rate(tcb, self.pacing_gain);
         self.set_cwnd(tcb, rs);
+    }
+
+    fn limits_itself(&self) -> bool {
+        self.limit == AppLimit::OfSampler { is_set_now: true }
+    }
+}
+
+/// Who remembers that ProbeRTT kept low what is in flight (section 4.3.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AppLimit {
+    /// BBR itself: from the first ProbeRTT on, for ever.
+    Own(bool),
+    /// The rate sampler, until what was in flight is delivered ([`Change::BbrAppLimited`]).
+    OfSampler { is_set_now: bool },
+}
+
+impl AppLimit {
+    fn new(changes: Changes) -> AppLimit {
+        if changes.has(Change::BbrAppLimited) {
+            AppLimit::OfSampler { is_set_now: false }
+        } else {
+            AppLimit::Own(false)
+        }
+    }
+
+    /// An ACK has arrived.
+    fn begin(&mut self) {
+        if let AppLimit::OfSampler { is_set_now } = self {
+            *is_set_now = false;
+        }
+    }
+
+    fn set(&mut self) {
+        let (AppLimit::Own(is_set) | AppLimit::OfSampler { is_set_now: is_set }) = self;
+        *is_set = true;
+    }
+
+    fn is_on(self, tcb: &Tcb) -> bool {
+        match self {
+            AppLimit::Own(is_set) => is_set,
+            AppLimit::OfSampler { .. } => tcb.is_app_limited,
+        }
     }
 }
 
@@ -370,7 +418,7 @@ impl Bbr {
             self.probe_rtt_end = None;
         }
         if self.mode == Mode::ProbeRtt {
-            self.app_limited = true;
+            self.limit.set();
             if self.probe_rtt_end.is_some() {
                 self.probe_rtt_round_done |= self.round_starts;
                 self.leave_probe_rtt_if_done(tcb);

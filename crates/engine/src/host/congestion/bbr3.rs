@@ -38,6 +38,7 @@ pub const SPEC: Spec = Spec {
     linux: &["bbr3", "bbrv3"],
     doc: "BBR version 3: bandwidth and round trips as measured, bounded by what losses of probes allow.",
     source: "draft-ietf-ccwg-bbr-06",
+    departures: &[],
     params: &[Param {
         ns3: "Stream",
         linux: "",

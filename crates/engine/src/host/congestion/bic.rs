@@ -5,11 +5,6 @@
 //! `BinarySearchCoefficient`, at most `MaxIncr`, and slowly (`SmoothPart`) when nearly there; above
 //! it the same in reverse (max probing).  Loss leaves beta of the window; fast convergence lowers
 //! W_max if it happens below the last one.
-//!
-//! Departures of ns-3: the distance is an integer quotient; the counter of acknowledged segments
-//! must exceed, not reach, the target and then restarts at 0; fast convergence sets W_max to beta
-//! cwnd (Linux: (1 + beta) / 2 cwnd); no window clamp; below `LowWnd` ssthresh is half of the
-//! FlightSize; an ACK of no segment in slow start wraps the count of segments left.
 
 use super::{BuildContext, new_reno};
 use crate::base::attributes::{FRACTION, Kind, Param, Spec, U32};
@@ -22,6 +17,15 @@ pub const SPEC: Spec = Spec {
     linux: &["bic"],
     doc: "Binary search for the window of the last loss, then max probing.",
     source: "Xu, Harfoush, Rhee: BIC (INFOCOM 2004)",
+    departures: &[
+        "the distance is an integer quotient",
+        "the counter of acknowledged segments must exceed, not reach, the target and then \
+         restarts at 0",
+        "fast convergence sets W_max to beta cwnd (Linux: (1 + beta) / 2 cwnd)",
+        "no window clamp",
+        "below `LowWnd` ssthresh is half of the FlightSize",
+        "an ACK of no segment in slow start wraps the count of segments left",
+    ],
     params: &[
         Param {
             ns3: "FastConvergence",

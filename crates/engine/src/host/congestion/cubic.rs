@@ -12,15 +12,9 @@
 //! 8 (1 + beta) / (3 (1 - beta)) / 8 windows acknowledged, and the count is lowered to reach it.
 //! Decrease (section 4.6): ssthresh = beta cwnd; fast convergence (section 4.7): a loss below the
 //! last W_max lowers W_max to cwnd (1 + beta) / 2.
-//!
-//! Departures of ns-3: slow start counts segments, as RFC 3465 with L = infinity; the ACK that
-//! crosses ssthresh uses all its segments there; beta and C are real numbers while delta = C
-//! |t-K|^3 and the friendliness factor are truncated to integers; the curve may exceed 1.5 cwnd per
-//! RTT only through the count's floor of 2; a timeout forgets K, the minimum RTT and the Reno
-//! estimate but keeps W_max; ssthresh uses cwnd, not the FlightSize.
 
 use super::BuildContext;
-use crate::base::attributes::{Kind, Param, Spec, U8, U32};
+use crate::base::attributes::{FRACTION, Kind, Param, Spec, U8, U32};
 use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::{Time, seconds};
@@ -33,6 +27,21 @@ pub const SPEC: Spec = Spec {
     linux: &["cubic"],
     doc: "Window as a cubic function of the time since the last loss, with hybrid slow start.",
     source: "RFC 9438",
+    departures: &[
+        "slow start counts segments, as RFC 3465 with L = infinity",
+        "the ACK that crosses ssthresh uses all its segments there",
+        "beta and C are real numbers while delta = C |t-K|^3 and the friendliness factor are \
+         truncated to integers",
+        "the curve may exceed 1.5 cwnd per RTT only through the count's floor of 2",
+        "a timeout forgets K, the minimum RTT and the Reno estimate but keeps W_max",
+        "ssthresh uses cwnd, not the FlightSize",
+        "HyStart's train must last the whole minimum RTT (Linux: half of it, as in the paper's \
+         one-way delay)",
+        "HyStart's delay threshold is the minimum RTT itself, clamped to [`DelayMin`, \
+         `DelayMax`] (Linux: an eighth of it, clamped to 4..16 ms), so that on most paths it \
+         ends slow start after losses, if at all",
+        "HyStart sees the smoothed RTT (Linux: the samples)",
+    ],
     params: &[
         Param {
             ns3: "FastConvergence",
@@ -55,6 +64,13 @@ pub const SPEC: Spec = Spec {
             kind: Kind::Real { min: 0.0, max: 0.999 },
             default: "0.7",
             doc: "What is left of the window after a loss, as a fraction (Linux writes 717/1024).",
+        },
+        Param {
+            ns3: "BetaEcn",
+            linux: "",
+            kind: FRACTION,
+            default: "0.85",
+            doc: "The share of the window that is left after a mark with `UseAbe` (RFC 8511); from ns-3 3.47 on.",
         },
         Param {
             ns3: "HyStart",
@@ -134,6 +150,8 @@ pub struct Cubic {
     fast_convergence: bool,
     tcp_friendliness: bool,
     beta: f64,
+    /// With ABE, after a mark.
+    beta_ecn: f64,
     c: f64,
     cubic_delta: i64,
     cnt_clamp: u32,
@@ -179,6 +197,7 @@ fn cubic(cx: &BuildContext<'_>) -> Cubic {
         fast_convergence: a.bool("FastConvergence"),
         tcp_friendliness: a.bool("TcpFriendliness"),
         beta,
+        beta_ecn: a.f64("BetaEcn"),
         c: a.f64("C"),
         cubic_delta: a.time("CubicDelta").ns(),
         cnt_clamp: a.u32("CntClamp"),
@@ -272,7 +291,8 @@ impl CongestionControl for Cubic {
             window
         };
         self.epoch_start = None;
-        let left = cpp::to_u32(f64::from(window) * self.beta);
+        let beta = if tcb.is_reduced_by_abe() { self.beta_ecn } else { self.beta };
+        let left = cpp::to_u32(f64::from(window) * beta);
         left.max(2).wrapping_mul(tcb.segment_size)
     }
 

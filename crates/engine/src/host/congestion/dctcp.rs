@@ -7,11 +7,6 @@
 //! Receiver (section 3.2): ECE repeats the CE mark of the segments acknowledged; when the mark
 //! changes while an ACK is being delayed, what came before is acknowledged at once with the old
 //! mark.
-//!
-//! Departures of ns-3: bytes are counted as whole segments; ssthresh has no floor of two segments;
-//! growth does not need a flow limited by cwnd; a loss, too, reduces by alpha / 2 (RFC 8257 section
-//! 3.3 step 8 wants a half); no reset of alpha after a timeout; the acknowledgement that a change of
-//! marks sends at once (section 3.2) leaves out the last segment before the change.
 
 use super::BuildContext;
 use super::linux_reno::LinuxReno;
@@ -20,7 +15,8 @@ use crate::base::cpp;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::control::{CaEvent, CongestionControl, EarlyAck};
-use crate::host::tcp::{EcnMode, EcnState, Tcb, UseEcn};
+use crate::host::tcp::profile::changes::Change;
+use crate::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
 use crate::packet::Ecn;
 
 pub const SPEC: Spec = Spec {
@@ -28,6 +24,15 @@ pub const SPEC: Spec = Spec {
     linux: &["dctcp"],
     doc: "Reduces the window in proportion to the fraction of marked bytes.",
     source: "RFC 8257",
+    departures: &[
+        "bytes are counted as whole segments",
+        "ssthresh has no floor of two segments",
+        "growth does not need a flow limited by cwnd",
+        "a loss, too, reduces by alpha / 2 (RFC 8257 section 3.3 step 8 wants a half)",
+        "no reset of alpha after a timeout",
+        "the acknowledgement that a change of marks sends at once (section 3.2) leaves out the \
+         last segment before the change",
+    ],
     params: &[
         Param {
             ns3: "DctcpShiftG",
@@ -58,6 +63,8 @@ pub struct Dctcp {
     g: f64,
     ect: Ecn,
     reno: LinuxReno,
+    /// [`Change::DctcpLoss`].
+    halves_on_loss: bool,
     alpha: f64,
     /// Bytes acknowledged in this window, and those of them under ECE.
     acked: u32,
@@ -82,6 +89,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Dctcp {
         g: a.f64("DctcpShiftG"),
         ect: if a.bool("UseEct0") { Ecn::Ect0 } else { Ecn::Ect1 },
         reno: LinuxReno::new(false),
+        halves_on_loss: cx.changes.has(Change::DctcpLoss),
         alpha: a.f64("DctcpAlphaOnInit"),
         acked: 0,
         marked: 0,
@@ -97,7 +105,10 @@ impl CongestionControl for Dctcp {
         tcb.ect = self.ect;
     }
 
-    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+    fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+        if self.halves_on_loss && tcb.cong_state == CongState::Loss {
+            return (bytes_in_flight / 2).max(2 * tcb.segment_size); // RFC 5681
+        }
         cpp::to_u32((1.0 - self.alpha / 2.0) * f64::from(tcb.cwnd))
     }
 

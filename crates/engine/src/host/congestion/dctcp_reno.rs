@@ -17,6 +17,7 @@ pub const SPEC: Spec = Spec {
     linux: &["dctcp_reno"],
     doc: "DCTCP that halves on loss and grows as NewReno does.",
     source: "RFC 8257",
+    departures: &[],
     params: dctcp::SPEC.params,
 };
 

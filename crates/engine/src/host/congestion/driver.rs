@@ -7,6 +7,7 @@ use crate::base::attributes::{Attributes, Spec};
 use crate::base::seq::Seq;
 use crate::base::time::{Rate, Time};
 use crate::host::tcp::control::{CaEvent, Control, EarlyAck};
+use crate::host::tcp::profile::changes::Changes;
 use crate::host::tcp::rate::{AckSample, RateConnection, RateSample};
 use crate::host::tcp::{CongState, Tcb};
 
@@ -173,7 +174,11 @@ pub fn with_context<T>(
 ) -> T {
     let given: BTreeMap<String, String> =
         attributes.iter().map(|&(name, value)| (name.into(), value.into())).collect();
-    build(&BuildContext { attributes: Attributes::new(spec, &given), seed: 1 })
+    build(&BuildContext {
+        attributes: Attributes::new(spec, &given),
+        seed: 1,
+        changes: Changes::NONE,
+    })
 }
 
 fn tcb() -> Tcb {

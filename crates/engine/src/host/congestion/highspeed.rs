@@ -10,9 +10,6 @@
 //!
 //! Per window acknowledged cwnd += a(w); on loss ssthresh = (1 - b(w)) FlightSize; both from the
 //! table of appendix B.
-//!
-//! Departures of ns-3: b is the table's, rounded to two digits; a stays at 73 above 94717 segments;
-//! acknowledged segments are counted, times a, so that delayed ACKs do not slow it down.
 
 use super::{BuildContext, new_reno};
 use crate::base::attributes::Spec;
@@ -25,6 +22,11 @@ pub const SPEC: Spec = Spec {
     linux: &["highspeed"],
     doc: "AIMD that grows faster and reduces less the larger the window is.",
     source: "RFC 3649",
+    departures: &[
+        "b is the table's, rounded to two digits",
+        "a stays at 73 above 94717 segments",
+        "acknowledged segments are counted, times a, so that delayed ACKs do not slow it down",
+    ],
     params: &[],
 };
 

@@ -8,12 +8,6 @@
 //! alpha = max(1, 2 (1 - beta) alpha)
 //! beta  = RTT_min / RTT_max  if the throughput changed little since the last event, else 0.5
 //! ```
-//!
-//! Departures of ns-3: alpha enters congestion avoidance as *bytes* per ACK beside the segment per
-//! round of NewReno, so its growth is alpha bytes per ACK faster, not alpha segments per round;
-//! beta adapts only when the throughput rose, by an integer quotient (less than twice the last one
-//! counts as a little); RTT_min / RTT_max has no bounds (the draft: 0.5 to 0.8) and is -1 if no RTT
-//! was sampled since the last event.
 
 use super::BuildContext;
 use crate::base::attributes::{FRACTION, Kind, Param, REAL, Spec};
@@ -27,6 +21,14 @@ pub const SPEC: Spec = Spec {
     linux: &["htcp"],
     doc: "Grows faster the longer the last congestion event is past.",
     source: "draft-leith-tcp-htcp-06",
+    departures: &[
+        "alpha enters congestion avoidance as *bytes* per ACK beside the segment per round of \
+         NewReno, so its growth is alpha bytes per ACK faster, not alpha segments per round",
+        "beta adapts only when the throughput rose, by an integer quotient (less than twice the \
+         last one counts as a little)",
+        "RTT_min / RTT_max has no bounds (the draft: 0.5 to 0.8) and is -1 if no RTT was sampled \
+         since the last event",
+    ],
     params: &[
         Param {
             ns3: "DefaultBackoff",

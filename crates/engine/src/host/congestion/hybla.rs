@@ -7,10 +7,6 @@
 //! slow start             cwnd += 2^rho - 1
 //! congestion avoidance   cwnd += rho^2 / cwnd      (segments)
 //! ```
-//!
-//! Departures of ns-3: rho is evaluated in whole milliseconds, when the smoothed RTT equals the
-//! minimum; the initial window and ssthresh are not multiplied by rho (Linux scales cwnd), and an
-//! ACK counts once in slow start however many segments it covers.
 
 use super::{BuildContext, new_reno};
 use crate::base::attributes::{Kind, Param, Spec};
@@ -25,6 +21,11 @@ pub const SPEC: Spec = Spec {
     linux: &["hybla"],
     doc: "Removes the disadvantage of long round-trip times: grows as at a reference RTT.",
     source: "Caini, Firrincieli: TCP Hybla (2004)",
+    departures: &[
+        "rho is evaluated in whole milliseconds, when the smoothed RTT equals the minimum",
+        "the initial window and ssthresh are not multiplied by rho (Linux scales cwnd), and an \
+         ACK counts once in slow start however many segments it covers",
+    ],
     params: &[Param {
         ns3: "RRTT",
         linux: "rtt0",
@@ -67,7 +68,7 @@ impl Hybla {
 
 impl CongestionControl for Hybla {
     fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
-        new_reno::half_of_flight(tcb, bytes_in_flight)
+        new_reno::backed_off(tcb, bytes_in_flight)
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {

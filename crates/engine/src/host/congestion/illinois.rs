@@ -12,10 +12,6 @@
 //!
 //! Per ACK cwnd += alpha / cwnd; on loss ssthresh = (1 - beta) FlightSize.  alpha returns to
 //! alpha_max only after `Theta` rounds of low delay.
-//!
-//! Departures of ns-3: delays are whole milliseconds of the smoothed RTT; `WinThresh`, meant in
-//! segments, is compared with cwnd in bytes, so alpha and beta always adapt; alpha starts at 10 and
-//! beta at 0.5 whatever `AlphaMax` and `BetaBase` are.
 
 use super::{BuildContext, new_reno};
 use crate::base::attributes::{Param, REAL, Spec, U32};
@@ -31,6 +27,12 @@ pub const SPEC: Spec = Spec {
     linux: &["illinois"],
     doc: "AIMD that grows more and reduces less the lower the queueing delay is.",
     source: "Liu, Basar, Srikant: TCP-Illinois (2008)",
+    departures: &[
+        "delays are whole milliseconds of the smoothed RTT",
+        "`WinThresh`, meant in segments, is compared with cwnd in bytes, so alpha and beta \
+         always adapt",
+        "alpha starts at 10 and beta at 0.5 whatever `AlphaMax` and `BetaBase` are",
+    ],
     params: &[
         Param {
             ns3: "AlphaMin",

@@ -10,12 +10,7 @@
 //! cwnd += GAIN * off_target / TARGET * acked bytes * MSS / cwnd
 //! ```
 //!
-//! at most what is in flight plus what this ACK covers (ALLOWED_INCREASE), at least `MinCwnd`.
-//!
-//! Departures of ns-3: slow start while cwnd <= ssthresh (section 2.4.1 leaves it open); both
-//! histories hold one sample less than their length; base delay samples are 61 s apart; without
-//! timestamps it is NewReno; loss halves as NewReno does; cwnd is truncated to whole bytes with
-//! each ACK, so that growth stops short of the target.
+//! at most what is in flight plus ALLOWED_INCREASE, at least `MinCwnd`.
 
 use std::collections::VecDeque;
 
@@ -26,6 +21,7 @@ use crate::base::time::Time;
 use crate::host::slow_start::slow_start;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::profile::changes::Change;
 
 /// A history of at least one sample: none would stop ns-3.
 const LENGTH: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
@@ -35,6 +31,14 @@ pub const SPEC: Spec = Spec {
     linux: &["ledbat"],
     doc: "Background transfer: holds the queueing delay that it adds below a target.",
     source: "RFC 6817",
+    departures: &[
+        "slow start while cwnd <= ssthresh (section 2.4.1 leaves it open)",
+        "both histories hold one sample less than their length",
+        "base delay samples are 61 s apart (until 3.47, `Edition`)",
+        "without timestamps it is NewReno",
+        "loss halves as NewReno does",
+        "cwnd is truncated to whole bytes with each ACK, so that growth stops short of the target",
+    ],
     params: &[
         Param {
             ns3: "TargetDelay",
@@ -78,6 +82,13 @@ pub const SPEC: Spec = Spec {
             default: "2",
             doc: "Smallest window in segments.",
         },
+        Param {
+            ns3: "AllowedIncrease",
+            linux: "",
+            kind: Kind::Real { min: 1e-6, max: f64::MAX },
+            default: "1",
+            doc: "ALLOWED_INCREASE: segments by which the window may exceed what was in flight; from ns-3 3.47 on.",
+        },
     ],
 };
 
@@ -87,14 +98,66 @@ pub struct Ledbat {
     gain: f64,
     slow_start: bool,
     min_cwnd: u32,
+    edition: Edition,
     base: History,
     current: History,
-    /// Second in which the last base delay was added.
-    last_rollover: u64,
+    /// When the last base delay was added.
+    last_rollover: Time,
     /// The last ACK carried timestamps.
     has_delay: bool,
     /// Slow start has not ended yet.
     may_slow_start: bool,
+}
+
+/// What ns-3 3.47 corrected ([`Change::LedbatWindow`]).
+#[derive(Clone, Copy, Debug)]
+enum Edition {
+    /// The gain of an ACK is whole bytes times ms; the window is bounded by all that was sent and is not
+    /// acknowledged plus what this ACK covers; times are whole seconds.
+    Before,
+    /// `AllowedIncrease` segments beyond what was in flight before the ACK.
+    Rfc6817 { allowed_increase: f64 },
+}
+
+impl Edition {
+    fn new(cx: &BuildContext<'_>) -> Edition {
+        if cx.changes.has(Change::LedbatWindow) {
+            Edition::Rfc6817 { allowed_increase: cx.attributes.f64("AllowedIncrease") }
+        } else {
+            Edition::Before
+        }
+    }
+
+    fn credit(self, credit: f64) -> f64 {
+        match self {
+            Edition::Before => f64::from(cpp::to_i32(credit)),
+            Edition::Rfc6817 { .. } => credit,
+        }
+    }
+
+    /// In bytes; `acked` are those of this ACK.
+    fn largest_window(self, tcb: &Tcb, acked: u32) -> u32 {
+        match self {
+            Edition::Before => ((tcb.high_tx_mark - tcb.last_acked_seq) as u32).wrapping_add(acked),
+            Edition::Rfc6817 { allowed_increase } => {
+                let more = cpp::to_u32(allowed_increase * f64::from(tcb.segment_size));
+                tcb.bytes_in_flight.wrapping_add(acked).wrapping_add(more)
+            }
+        }
+    }
+
+    /// Whether a base delay is a minute old.
+    fn is_minute_over(self, since: Time, now: Time) -> bool {
+        const MINUTE: Time = Time::from_secs(60);
+        match self {
+            Edition::Before => seconds(now).wrapping_sub(seconds(since)) > 60,
+            Edition::Rfc6817 { .. } => now - since > MINUTE,
+        }
+    }
+}
+
+fn seconds(time: Time) -> u64 {
+    time.secs_f64() as u64
 }
 
 /// The last one-way delays, in ms.
@@ -135,9 +198,10 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Ledbat {
         gain: a.f64("Gain"),
         slow_start: a.text("SSParam") == "yes",
         min_cwnd: a.u32("MinCwnd"),
+        edition: Edition::new(cx),
         base: History::new(a.u32("BaseHistoryLen")),
         current: History::new(a.u32("NoiseFilterLen")),
-        last_rollover: 0,
+        last_rollover: Time::ZERO,
         has_delay: false,
         may_slow_start: a.text("SSParam") == "yes",
     }
@@ -152,13 +216,12 @@ impl Ledbat {
         let queueing_ms = i64::from(self.current.least()) - i64::from(self.base.least());
         let off_target = (self.target_ms - queueing_ms) as f64 * self.gain;
         let mss = f64::from(tcb.segment_size);
-        let credit = cpp::to_i32(off_target * f64::from(segments_acked) * mss);
-        let share = f64::from(credit) / (self.target_ms * i64::from(tcb.cwnd)) as f64;
+        let credit = self.edition.credit(off_target * f64::from(segments_acked) * mss);
+        let share = credit / (self.target_ms * i64::from(tcb.cwnd)) as f64;
         let cwnd = cpp::to_u32(f64::from(tcb.cwnd) + share * mss);
 
         let acked_bytes = segments_acked.wrapping_mul(tcb.segment_size);
-        let outstanding = (tcb.high_tx_mark - tcb.last_acked_seq) as u32;
-        let most = outstanding.wrapping_add(acked_bytes);
+        let most = self.edition.largest_window(tcb, acked_bytes);
         let least = self.min_cwnd.wrapping_mul(tcb.segment_size);
         tcb.cwnd = cwnd.min(most).max(least);
         if tcb.cwnd <= tcb.ssthresh {
@@ -167,11 +230,10 @@ impl Ledbat {
     }
 
     fn add_base_delay(&mut self, now: Time, delay: u32) {
-        let second = now.secs_f64() as u64;
         if self.base.samples.is_empty() {
             self.base.add(delay);
-        } else if second.wrapping_sub(self.last_rollover) > 60 {
-            self.last_rollover = second;
+        } else if self.edition.is_minute_over(self.last_rollover, now) {
+            self.last_rollover = now;
             self.base.add(delay);
         } else {
             self.base.lower_newest(delay);
@@ -181,7 +243,7 @@ impl Ledbat {
 
 impl CongestionControl for Ledbat {
     fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
-        new_reno::half_of_flight(tcb, bytes_in_flight)
+        new_reno::backed_off(tcb, bytes_in_flight)
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {

@@ -4,12 +4,9 @@
 //! counts acknowledged segments and adds one segment for each cwnd of them, so that the window
 //! stays a whole number of segments and delayed ACKs do not slow it down (RFC 3465).  On loss,
 //! ssthresh = max(cwnd / 2, 2 SMSS).
-//!
-//! Departures of ns-3: what an ACK acknowledges beyond ssthresh in slow start is not carried into
-//! congestion avoidance (Linux does); ssthresh is half of cwnd, not of the FlightSize (RFC 5681
-//! equation 4; Linux too uses cwnd).
 
 use super::BuildContext;
+use super::new_reno::{BETA_ECN, BETA_LOSS, Betas};
 use crate::base::attributes::Spec;
 use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
@@ -19,9 +16,16 @@ pub const SPEC: Spec = Spec {
     linux: &["reno"],
     doc: "AIMD as Linux counts it: by segments acknowledged, halving cwnd on loss.",
     source: "RFC 5681, RFC 3465",
-    params: &[],
+    departures: &[
+        "what an ACK acknowledges beyond ssthresh in slow start is not carried into congestion \
+         avoidance (Linux does)",
+        "ssthresh is half of cwnd, not of the FlightSize (RFC 5681 equation 4",
+        "Linux too uses cwnd)",
+    ],
+    params: &[BETA_LOSS, BETA_ECN],
 };
 
+/// The growth alone, which other algorithms have, too.
 #[derive(Debug)]
 pub struct LinuxReno {
     /// Segments acknowledged towards the next segment of growth.
@@ -30,8 +34,25 @@ pub struct LinuxReno {
     only_if_cwnd_limited: bool,
 }
 
-pub(super) fn new(_cx: &BuildContext<'_>) -> LinuxReno {
-    LinuxReno::new(true)
+/// The algorithm: this growth, and how far it backs off.
+#[derive(Debug)]
+pub struct Whole {
+    reno: LinuxReno,
+    betas: Betas,
+}
+
+pub(super) fn new(cx: &BuildContext<'_>) -> Whole {
+    Whole { reno: LinuxReno::new(true), betas: Betas::new(&cx.attributes) }
+}
+
+impl CongestionControl for Whole {
+    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        self.betas.ssthresh(tcb, tcb.cwnd)
+    }
+
+    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+        self.reno.cong_avoid(tcb, segments_acked);
+    }
 }
 
 impl LinuxReno {
@@ -56,12 +77,9 @@ impl LinuxReno {
     }
 }
 
-impl CongestionControl for LinuxReno {
-    fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
-        (2 * tcb.segment_size).max(tcb.cwnd / 2)
-    }
-
-    fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
+impl LinuxReno {
+    /// See [`CongestionControl::cong_avoid`].
+    pub(super) fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
         if tcb.cwnd < tcb.ssthresh {
             let acked_bytes = segments_acked.wrapping_mul(tcb.segment_size);
             if segments_acked > 0 {

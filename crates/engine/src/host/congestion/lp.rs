@@ -5,10 +5,6 @@
 //! III of the paper).  Above it the window is halved and an inference phase of three round trips
 //! begins, without growth; a second indication within it drops the window to one segment.
 //! Otherwise NewReno.
-//!
-//! Departures of ns-3: delays are whole milliseconds from the timestamps (no estimate of the remote
-//! clock's rate); after an indication d_min and d_max restart from the smoothed delay; the growth
-//! stops in congestion avoidance only.
 
 use super::{BuildContext, new_reno};
 use crate::base::attributes::Spec;
@@ -21,6 +17,12 @@ pub const SPEC: Spec = Spec {
     linux: &["lp"],
     doc: "Low priority: halves the window when the one-way delay rises above a threshold.",
     source: "Kuzmanovic, Knightly: TCP-LP (INFOCOM 2003)",
+    departures: &[
+        "delays are whole milliseconds from the timestamps (no estimate of the remote clock's \
+         rate)",
+        "after an indication d_min and d_max restart from the smoothed delay",
+        "the growth stops in congestion avoidance only",
+    ],
     params: &[],
 };
 
@@ -77,7 +79,7 @@ impl Lp {
 
 impl CongestionControl for Lp {
     fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
-        new_reno::half_of_flight(tcb, bytes_in_flight)
+        new_reno::backed_off(tcb, bytes_in_flight)
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {

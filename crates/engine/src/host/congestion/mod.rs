@@ -10,6 +10,7 @@ mod properties;
 use crate::base::attributes::{Attributes, Spec};
 use crate::host::slow_start::Standard;
 use crate::host::tcp::control::{Control, Hears};
+use crate::host::tcp::profile::changes::Changes;
 
 /// What an algorithm may read while it is built.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct BuildContext<'a> {
     pub attributes: Attributes<'a>,
     /// The run's seed, for algorithms that draw random numbers.
     pub seed: u64,
+    /// What the connection's ns-3 has changed since 3.44.
+    pub changes: Changes,
 }
 
 /// Declares the modules of all algorithms and the table that everything else reads.  Those `starting` somehow leave

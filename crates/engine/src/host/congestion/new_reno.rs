@@ -2,7 +2,7 @@
 //! algorithms build on.
 
 use super::BuildContext;
-use crate::base::attributes::Spec;
+use crate::base::attributes::{Attributes, FRACTION, Param, Spec};
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
 use crate::host::slow_start::slow_start;
@@ -13,19 +13,59 @@ pub const SPEC: Spec = Spec {
     linux: &["newreno"],
     doc: "AIMD: slow start, then one segment per round trip; halves on loss.",
     source: "RFC 5681, RFC 6582",
-    params: &[],
+    departures: &[],
+    params: &[BETA_LOSS, BETA_ECN],
 };
 
-#[derive(Debug)]
-pub struct NewReno;
+/// Of the window, what is left.
+pub(super) const BETA_LOSS: Param = Param {
+    ns3: "BetaLoss",
+    linux: "",
+    kind: FRACTION,
+    default: "0.5",
+    doc: "The share of the window that is left after a loss; from ns-3 3.47 on.",
+};
+pub(super) const BETA_ECN: Param = Param {
+    ns3: "BetaEcn",
+    linux: "",
+    kind: FRACTION,
+    default: "0.7",
+    doc: "The share of the window that is left after a mark with `UseAbe` (RFC 8511); from ns-3 3.47 on.",
+};
 
-pub(super) fn new(_cx: &BuildContext<'_>) -> NewReno {
-    NewReno
+/// The shares of the window that are left after a loss and, with ABE, after a mark.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Betas {
+    loss: f64,
+    ecn: f64,
+}
+
+impl Betas {
+    const DEFAULT: Betas = Betas { loss: 0.5, ecn: 0.7 };
+
+    pub(super) fn new(a: &Attributes<'_>) -> Betas {
+        Betas { loss: a.f64(BETA_LOSS.ns3), ecn: a.f64(BETA_ECN.ns3) }
+    }
+
+    /// max(beta window, 2 SMSS).
+    pub(super) fn ssthresh(self, tcb: &Tcb, window: u32) -> u32 {
+        let beta = if tcb.is_reduced_by_abe() { self.ecn } else { self.loss };
+        (2 * tcb.segment_size).max(cpp::to_u32(f64::from(window) * beta))
+    }
+}
+
+#[derive(Debug)]
+pub struct NewReno {
+    betas: Betas,
+}
+
+pub(super) fn new(cx: &BuildContext<'_>) -> NewReno {
+    NewReno { betas: Betas::new(&cx.attributes) }
 }
 
 impl CongestionControl for NewReno {
     fn ssthresh(&mut self, tcb: &Tcb, bytes_in_flight: u32) -> u32 {
-        half_of_flight(tcb, bytes_in_flight)
+        self.betas.ssthresh(tcb, bytes_in_flight)
     }
 
     fn cong_avoid(&mut self, tcb: &mut Tcb, segments_acked: u32) {
@@ -36,6 +76,11 @@ impl CongestionControl for NewReno {
 /// RFC 5681 equation 4: ssthresh = max(FlightSize / 2, 2 SMSS).
 pub(super) fn half_of_flight(tcb: &Tcb, bytes_in_flight: u32) -> u32 {
     (2 * tcb.segment_size).max(bytes_in_flight / 2)
+}
+
+/// The same, or 0.7 of it after a mark with ABE: what the algorithms have that ns-3 derives from NewReno.
+pub(super) fn backed_off(tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+    Betas::DEFAULT.ssthresh(tcb, bytes_in_flight)
 }
 
 /// For algorithms that are NewReno some of the time: slow start below ssthresh, congestion avoidance at or above it, for

@@ -3,10 +3,6 @@
 //!
 //! Congestion avoidance adds one segment per min(cwnd, `AIFactor`) acknowledged; loss leaves
 //! (1 - `MDFactor`) of the FlightSize (paper: a = 0.01, b = 0.125).
-//!
-//! Departures of ns-3: `AIFactor` is 50, which makes up for delayed ACKs (Kelly and Linux: 100);
-//! the remainder of acknowledged segments is dropped when the window grows; ssthresh uses the
-//! FlightSize (Linux: cwnd).
 
 use super::BuildContext;
 use crate::base::attributes::{Kind, Param, REAL, Spec};
@@ -19,6 +15,11 @@ pub const SPEC: Spec = Spec {
     linux: &["scalable"],
     doc: "Multiplicative increase and decrease: recovery time independent of the window.",
     source: "Kelly: Scalable TCP (CCR 2003)",
+    departures: &[
+        "`AIFactor` is 50, which makes up for delayed ACKs (Kelly and Linux: 100)",
+        "the remainder of acknowledged segments is dropped when the window grows",
+        "ssthresh uses the FlightSize (Linux: cwnd)",
+    ],
     params: &[
         Param {
             ns3: "AIFactor",

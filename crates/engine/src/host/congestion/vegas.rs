@@ -9,10 +9,6 @@
 //! Congestion avoidance (section 3.2 of the paper): one segment more below alpha, one less above
 //! beta.  Slow start (section 3.3) ends when diff exceeds gamma; cwnd then drops to the target
 //! plus one.  Outside of the Open state, and in rounds with two RTT samples or fewer, it is NewReno.
-//!
-//! Departures of ns-3: the samples are the smoothed RTT (what the socket hands over), slow start
-//! does not pause every other round, no growth between the end of a round and the next in
-//! congestion avoidance, and ssthresh is at least 3/4 cwnd after each round, as in Linux.
 
 use super::BuildContext;
 use super::new_reno;
@@ -29,6 +25,11 @@ pub const SPEC: Spec = Spec {
     linux: &["vegas"],
     doc: "Keeps between alpha and beta segments queued at the bottleneck, judged by the RTT.",
     source: "Brakmo, Peterson: TCP Vegas (JSAC 1995)",
+    departures: &[
+        "the samples are the smoothed RTT (what the socket hands over), slow start does not \
+         pause every other round, no growth between the end of a round and the next in \
+         congestion avoidance, and ssthresh is at least 3/4 cwnd after each round, as in Linux",
+    ],
     params: &[
         Param {
             ns3: "Alpha",

@@ -4,10 +4,6 @@
 //! N = cwnd - cwnd * baseRTT / minRTT as in Vegas.  A loss with N < beta is taken for random and
 //! leaves 4/5 of the FlightSize, else half (section III.B); with N >= beta congestion avoidance
 //! grows on every other ACK only (section III.A).
-//!
-//! Departures of ns-3: the samples are the smoothed RTT; counters restart with every ACK that grows
-//! the window, not with every round, so more than two samples are seen only after ACKs that do not
-//! (recovery, or several per call).  On most paths it therefore grows as NewReno does.
 
 use super::vegas::target_window;
 use super::{BuildContext, new_reno};
@@ -23,6 +19,12 @@ pub const SPEC: Spec = Spec {
     linux: &["veno"],
     doc: "Reno that reduces less when the backlog says that a loss was random.",
     source: "Fu, Liew: TCP Veno (JSAC 2003)",
+    departures: &[
+        "the samples are the smoothed RTT",
+        "counters restart with every ACK that grows the window, not with every round, so more \
+         than two samples are seen only after ACKs that do not (recovery, or several per call). \
+         On most paths it therefore grows as NewReno does",
+    ],
     params: &[Param {
         ns3: "Beta",
         linux: "beta",
@@ -75,7 +77,7 @@ impl CongestionControl for Veno {
             let most = cpp::to_u32(f64::from(bytes_in_flight) * (4.0 / 5.0));
             most.max(2 * tcb.segment_size)
         } else {
-            new_reno::half_of_flight(tcb, bytes_in_flight)
+            new_reno::backed_off(tcb, bytes_in_flight)
         }
     }
 

@@ -5,9 +5,6 @@
 //! B_k = 0.9 B_(k-1) + 0.1 (b_k + b_(k-1)) / 2; ssthresh = B RTT_min, at least two segments.
 //! Growth is NewReno's.
 //!
-//! Departures of ns-3: each filtered term is truncated to whole bit/s; the RTT that spaces the
-//! samples is the smoothed one, and its count begins with the first ACK after the sample before.
-//!
 //! ns-3 takes the sample in an event of its own.  Only the calls below look at its result, so it is
 //! taken here by the first call at or after its time; an ACK at that very nanosecond comes second,
 //! as its arrival was scheduled later than the sample, which is a whole RTT old.  (Not so if the
@@ -26,6 +23,11 @@ pub const SPEC: Spec = Spec {
     linux: &["westwood"],
     doc: "Sets ssthresh to the estimated bandwidth times the minimum RTT.",
     source: "Grieco, Mascolo: Westwood+ (CCR 2004)",
+    departures: &[
+        "each filtered term is truncated to whole bit/s",
+        "the RTT that spaces the samples is the smoothed one, and its count begins with the \
+         first ACK after the sample before",
+    ],
     params: &[Param {
         ns3: "FilterType",
         linux: "",

@@ -7,10 +7,6 @@
 //! window, at most cwnd / 2^epsilon and never below what competing Reno flows would have.  On loss,
 //! fast mode takes away Q, at least flight / 2^delta and at most half; after rho rounds in slow
 //! mode it is half.
-//!
-//! Departures of ns-3: 1/phy is an integer quotient, so that every `Phy` above 1 means L > 0; the
-//! Scalable part is created before attributes are set, so that `StcpAiFactor` has no effect
-//! (it is 100); the samples are the smoothed RTT.
 
 use super::scalable::Scalable;
 use super::{BuildContext, new_reno};
@@ -30,6 +26,12 @@ pub const SPEC: Spec = Spec {
     linux: &["yeah"],
     doc: "Scalable TCP while the estimated queue is short, Reno otherwise.",
     source: "Baiocchi, Castellani, Vacirca: YeAH-TCP (PFLDnet 2007)",
+    departures: &[
+        "1/phy is an integer quotient, so that every `Phy` above 1 means L > 0",
+        "the Scalable part is created before attributes are set, so that `StcpAiFactor` has no \
+         effect (it is 100)",
+        "the samples are the smoothed RTT",
+    ],
     params: &[
         Param {
             ns3: "Alpha",

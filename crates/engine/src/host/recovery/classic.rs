@@ -3,25 +3,27 @@
 
 use crate::base::attributes::Spec;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::recovery::{AckKind, Recovery};
+use crate::host::tcp::profile::changes::Changes;
+use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpClassicRecovery",
     linux: &["classic"],
     doc: "NewReno's fast recovery: cwnd = ssthresh for the whole episode.",
     source: "RFC 6582",
+    departures: &[],
     params: &[],
 };
 
 #[derive(Debug)]
 pub struct Classic;
 
-pub(super) fn new() -> Classic {
+pub(super) fn new(_changes: Changes) -> Classic {
     Classic
 }
 
 impl Recovery for Classic {
-    fn enter(&mut self, tcb: &mut Tcb, _unacked_bytes: u32, _delivered_bytes: u32) {
+    fn enter(&mut self, tcb: &mut Tcb, _episode: Episode) {
         tcb.cwnd = tcb.ssthresh;
     }
 

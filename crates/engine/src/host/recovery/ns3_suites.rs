@@ -4,10 +4,15 @@
 
 use super::build;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::recovery::{AckKind, Recovery};
+use crate::host::tcp::profile::changes::Changes;
+use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 
 fn built(name: &str) -> Box<dyn Recovery> {
-    build(name).expect("registered")
+    build(name, Changes::NONE).expect("registered")
+}
+
+fn episode(unacked: u32) -> Episode {
+    Episode { unacked, sacked: 0, delivered: 0, has_sack: true }
 }
 
 /// ns-3's tcp-classic-recovery-test, 6 cases.
@@ -23,7 +28,7 @@ fn classic_recovery_stays_at_the_threshold() {
     ] {
         let mut recovery = built("TcpClassicRecovery");
         let mut tcb = Tcb { cwnd, segment_size, ssthresh, ..Tcb::default() };
-        recovery.enter(&mut tcb, 1000, 0);
+        recovery.enter(&mut tcb, episode(1000));
         assert_eq!(tcb.cwnd, ssthresh);
         recovery.on_ack(&mut tcb, 500, AckKind::Advance);
         assert_eq!(tcb.cwnd, ssthresh);
@@ -39,7 +44,7 @@ fn proportional_rate_reduction_nears_the_threshold_from_both_sides() {
         let (segment_size, ssthresh) = (500, 2500);
         let mut tcb =
             Tcb { cwnd, segment_size, ssthresh, bytes_in_flight: in_flight, ..Tcb::default() };
-        recovery.enter(&mut tcb, 3000, 0);
+        recovery.enter(&mut tcb, episode(3000));
         assert!(tcb.cwnd >= cwnd + segment_size, "one segment goes out at least");
         for _ in 0..2 {
             recovery.on_sent(segment_size);

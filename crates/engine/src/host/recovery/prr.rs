@@ -1,63 +1,109 @@
-//! Proportional rate reduction as in ns-3 3.43 and later (RFC 6937bis; ns-3's `TcpPrrRecovery`).
+//! Proportional rate reduction as in ns-3 3.43 and later (RFC 6937bis; ns-3's `TcpPrrRecovery`), and with
+//! the corrections that made it RFC 9937's.
 
 use crate::base::attributes::Spec;
 use crate::base::cpp;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::recovery::{AckKind, Recovery};
+use crate::host::tcp::profile::changes::{Change, Changes};
+use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpPrrRecovery",
     linux: &["prr"],
     doc: "Proportional rate reduction, conservative unless the ACK covers retransmitted data.",
     source: "RFC 9937, as implemented in ns-3 3.44",
+    departures: &[],
     params: &[],
 };
 
-/// All quantities are unsigned 32-bit numbers that wrap, as in ns-3: on long fat pipes the product
-/// `prr_delivered * ssthresh` does exceed 2^32, and the packets depend on it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Prr {
+    /// [`Change::PrrArithmetic`], [`Change::PrrDelivered`] and [`Change::PrrRecoverFs`] correct it.
+    changes: Changes,
     /// Bytes sent in this episode.
     prr_out: u32,
     /// Bytes delivered in this episode.
     prr_delivered: u32,
     /// FlightSize at the start of the episode.
     recover_fs: u32,
+    /// The peer sends SACK blocks.
+    has_sack: bool,
 }
 
-pub(super) fn new() -> Prr {
-    Prr::default()
+pub(super) fn new(changes: Changes) -> Prr {
+    Prr { changes, prr_out: 0, prr_delivered: 0, recover_fs: 0, has_sack: false }
 }
 
 impl Recovery for Prr {
-    fn enter(&mut self, tcb: &mut Tcb, _unacked_bytes: u32, delivered_bytes: u32) {
-        *self = Prr { recover_fs: tcb.bytes_in_flight, ..Prr::default() };
-        self.on_ack(tcb, delivered_bytes, AckKind::Duplicate);
+    fn enter(&mut self, tcb: &mut Tcb, episode: Episode) {
+        let recover_fs = if self.changes.has(Change::PrrRecoverFs) {
+            recover_fs(episode, tcb.segment_size)
+        } else {
+            tcb.bytes_in_flight
+        };
+        *self = Prr { recover_fs, has_sack: episode.has_sack, ..new(self.changes) };
+        self.on_ack(tcb, episode.delivered, AckKind::Duplicate);
     }
 
     fn on_ack(&mut self, tcb: &mut Tcb, mut delivered_bytes: u32, kind: AckKind) {
         // A duplicate ACK without SACK still says that one segment has left the network.
-        if kind == AckKind::Duplicate && self.prr_delivered < self.recover_fs {
+        let is_all_said = self.has_sack && self.changes.has(Change::PrrDelivered);
+        if kind == AckKind::Duplicate && !is_all_said && self.prr_delivered < self.recover_fs {
             delivered_bytes = delivered_bytes.wrapping_add(tcb.segment_size);
         }
         if delivered_bytes == 0 {
             return;
         }
         self.prr_delivered = self.prr_delivered.wrapping_add(delivered_bytes);
-        let count = if tcb.bytes_in_flight > tcb.ssthresh {
-            proportional(self.prr_delivered, tcb.ssthresh, self.recover_fs, self.prr_out)
+        if self.changes.has(Change::PrrArithmetic) {
+            let least = if self.prr_out > 0 { 0 } else { i64::from(tcb.segment_size) };
+            let count = self.may_send(tcb, delivered_bytes).max(least);
+            tcb.cwnd = tcb.bytes_in_flight.wrapping_add(count as u32);
         } else {
-            // Conservative reduction bound; one segment more while recovery makes good progress.
-            let bound = self.prr_delivered.wrapping_sub(self.prr_out).max(delivered_bytes) as i32;
-            let more = if tcb.is_retrans_data_acked { tcb.segment_size as i32 } else { 0 };
-            bound.wrapping_add(more).min(tcb.ssthresh.wrapping_sub(tcb.bytes_in_flight) as i32)
-        };
-        set_cwnd(tcb, count, self.prr_out);
+            set_cwnd(tcb, self.may_send_in_32_bits(tcb, delivered_bytes), self.prr_out);
+        }
     }
 
     fn on_sent(&mut self, bytes: u32) {
         self.prr_out = self.prr_out.wrapping_add(bytes);
     }
+}
+
+impl Prr {
+    /// sndcnt of RFC 9937 section 6.2, in bytes: in proportion while the pipe is above ssthresh, then
+    /// bounded by what is delivered, and one segment more while recovery makes good progress.
+    fn may_send(&self, tcb: &Tcb, delivered_bytes: u32) -> i64 {
+        let sent = i64::from(self.prr_out);
+        if tcb.bytes_in_flight > tcb.ssthresh {
+            let product = u64::from(self.prr_delivered) * u64::from(tcb.ssthresh);
+            return product.div_ceil(u64::from(self.recover_fs.max(1))) as i64 - sent;
+        }
+        let bound = (i64::from(self.prr_delivered) - sent).max(i64::from(delivered_bytes));
+        let more = if tcb.is_retrans_data_acked { i64::from(tcb.segment_size) } else { 0 };
+        (bound + more).min(i64::from(tcb.ssthresh) - i64::from(tcb.bytes_in_flight))
+    }
+
+    /// The same in unsigned 32-bit numbers that wrap: on long fat pipes the product
+    /// `prr_delivered * ssthresh` does exceed 2^32, and the packets depend on it.
+    fn may_send_in_32_bits(&self, tcb: &Tcb, delivered_bytes: u32) -> i32 {
+        if tcb.bytes_in_flight > tcb.ssthresh {
+            return proportional(self.prr_delivered, tcb.ssthresh, self.recover_fs, self.prr_out);
+        }
+        let bound = self.prr_delivered.wrapping_sub(self.prr_out).max(delivered_bytes) as i32;
+        let more = if tcb.is_retrans_data_acked { tcb.segment_size as i32 } else { 0 };
+        bound.wrapping_add(more).min(tcb.ssthresh.wrapping_sub(tcb.bytes_in_flight) as i32)
+    }
+}
+
+/// RFC 9937 section 6.1: what is unacknowledged, without what was SACKed before this ACK; at least a
+/// segment.
+fn recover_fs(episode: Episode, segment_size: u32) -> u32 {
+    if !episode.has_sack {
+        return episode.unacked;
+    }
+    let [unacked, sacked, delivered] =
+        [episode.unacked, episode.sacked, episode.delivered].map(i64::from);
+    (unacked - sacked + delivered).max(i64::from(segment_size)) as u32
 }
 
 /// RFC 6937 section 3.1: sndcnt = CEIL(prr_delivered * ssthresh / RecoverFS) - prr_out.

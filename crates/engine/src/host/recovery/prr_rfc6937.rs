@@ -4,13 +4,15 @@
 use super::prr::{proportional, set_cwnd};
 use crate::base::attributes::Spec;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::recovery::{AckKind, Recovery};
+use crate::host::tcp::profile::changes::Changes;
+use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 
 pub const SPEC: Spec = Spec {
     ns3: "PrrRfc6937",
     linux: &["prr_rfc6937"],
     doc: "Proportional rate reduction of RFC 6937, as ns-3 had it until September 2024.",
     source: "RFC 6937",
+    departures: &[],
     params: &[],
 };
 
@@ -22,14 +24,14 @@ pub struct PrrRfc6937 {
     recover_fs: u32,
 }
 
-pub(super) fn new() -> PrrRfc6937 {
+pub(super) fn new(_changes: Changes) -> PrrRfc6937 {
     PrrRfc6937::default()
 }
 
 impl Recovery for PrrRfc6937 {
-    fn enter(&mut self, tcb: &mut Tcb, unacked_bytes: u32, delivered_bytes: u32) {
-        *self = PrrRfc6937 { recover_fs: unacked_bytes, ..PrrRfc6937::default() };
-        self.on_ack(tcb, delivered_bytes, AckKind::Advance);
+    fn enter(&mut self, tcb: &mut Tcb, episode: Episode) {
+        *self = PrrRfc6937 { recover_fs: episode.unacked, ..PrrRfc6937::default() };
+        self.on_ack(tcb, episode.delivered, AckKind::Advance);
     }
 
     fn on_ack(&mut self, tcb: &mut Tcb, delivered_bytes: u32, _kind: AckKind) {

@@ -92,9 +92,11 @@ pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
     let spec = congestion::SPECS.iter().find(|spec| spec.ns3 == cc).expect("registered");
     let defaults = std::collections::BTreeMap::new();
     let attributes = Attributes::new(spec, &defaults);
-    let control = congestion::build(cc, &congestion::BuildContext { attributes, seed: 1 });
-    let recovery = recovery::build("TcpPrrRecovery").expect("registered");
-    Socket::new(Arc::new(Config::new(&given, 0)), control.expect("registered"), recovery)
+    let config = Config::new(&given, 0);
+    let cx = congestion::BuildContext { attributes, seed: 1, changes: config.changes };
+    let control = congestion::build(cc, &cx).expect("registered");
+    let recovery = recovery::build("TcpPrrRecovery", config.changes).expect("registered");
+    Socket::new(Arc::new(config), control, recovery)
 }
 
 struct Line<'a> {

@@ -1,5 +1,6 @@
 //! A socket's settings; `socket_params.rs` reads them from attributes.
 
+use super::profile::changes::Changes;
 use super::tcb::UseEcn;
 use crate::base::time::{Rate, Time};
 
@@ -52,6 +53,10 @@ pub struct Config {
     /// Without SACK: new data on the first duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     pub use_ecn: UseEcn,
+    /// RFC 8511.
+    pub abe: bool,
+    /// What is in flight is judged by the highest SACK.
+    pub fack: bool,
     /// Segments are spaced by the pacing rate.
     pub pacing: bool,
     pub max_pacing_rate: Rate,
@@ -64,6 +69,8 @@ pub struct Config {
     pub slow_start: String,
     /// The name of its [`Profile`](super::Profile).
     pub profile: String,
+    /// What its ns-3 has changed since 3.44.
+    pub changes: Changes,
     /// The IP header's type of service, without the two ECN bits (ns-3's `Socket::SetIpTos`).
     pub tos: u8,
 }

@@ -54,6 +54,12 @@ macro_rules! declare {
                 Some(tcb.min_rtt)
             }
 
+            /// Asked after `cong_control`: whether the algorithm itself keeps low what is in flight, as Linux's BBR
+            /// does in ProbeRTT.  What is sent then counts as limited by the application.
+            fn limits_itself(&self) -> bool {
+                false
+            }
+
             $(method! {
                 [$($doc)*] $name($tcb: $access $(, $arg: $type)*) [$($answer)?] [$($default)?]
             })*
@@ -277,6 +283,12 @@ impl Control {
         if self.hears(Callback::OnAck) {
             self.algorithm.on_ack(tcb, sample);
         }
+    }
+
+    /// See [`CongestionControl::limits_itself`].
+    #[inline]
+    pub fn limits_itself(&self) -> bool {
+        self.is_rate_control() && self.algorithm.limits_itself()
     }
 
     #[inline]

@@ -30,6 +30,8 @@ pub struct Disorder {
     pub highest_ack: Seq,
     /// The recovery point of the last episode is acknowledged, or there was none.
     pub is_past_recovery: bool,
+    /// With FACK, bytes from SND.UNA to the highest SACK; else 0.
+    pub forward: u32,
 }
 
 /// What loss detection sees of its connection during a call.

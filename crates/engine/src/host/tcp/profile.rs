@@ -6,6 +6,8 @@
 //! CWR start no fast retransmit (`socket/ack.rs`), rate samples keep fields of the one before (`rate.rs`),
 //! the highest SACKed byte moves down (`scoreboard.rs`).  `timelines/` shows what they come to.
 
+pub mod changes;
+
 use std::fmt;
 
 use super::acks::AckPolicy;
@@ -16,9 +18,6 @@ use crate::base::time::Time;
 use crate::packet::Ecn;
 
 pub trait Profile: fmt::Debug + Send + 'static {
-    /// As scenarios name it.
-    const NAME: &str;
-
     /// Which segments count as lost, and when.
     type Loss: LossDetection;
     type Rtt: RttEstimation;
@@ -58,25 +57,29 @@ pub trait ForProfile {
     fn make<P: Profile>(self) -> Self::Made;
 }
 
-/// Declares the modules of all profiles, and what chooses among them.
+/// Declares the modules of all profiles, and what chooses among them.  A profile has one name, or one for each of
+/// the releases that differ in what [`changes`] lists.
 macro_rules! registry {
-    ($($module:ident::$profile:ident,)*) => {
-        $(mod $module;
+    ($($module:ident::$profile:ident: $($release:literal),*;)*) => {
+        $(pub mod $module;
         pub use $module::$profile;)*
 
         /// Every profile, the default first.
-        pub const NAMES: &[&str] = &[$($profile::NAME),*];
+        pub const NAMES: &[&str] = &[$($($release,)*)*];
 
         /// For the profile of this name.
         pub fn choose<F: ForProfile>(name: &str, what: F) -> Option<F::Made> {
-            $(if name == $profile::NAME {
-                return Some(what.make::<$profile>());
-            })*
-            None
+            match name {
+                $($($release)|* => Some(what.make::<$profile>()),)*
+                _ => None,
+            }
         }
     };
 }
 
 registry! {
-    ns3_3_44::Ns3,
+    ns3::Ns3: "ns3-3.44", "ns3-3.48", "ns3-dev";
 }
+
+/// The profile of a scenario that names none.
+pub const DEFAULT: &str = NAMES[0];

@@ -233,8 +233,7 @@ impl RateEstimator {
         }
         let has_room = pipe.in_flight < pipe.cwnd;
         if unsent < pipe.segment_size as i32 && has_room && pipe.lost <= pipe.retransmitted {
-            let until = self.connection.delivered.wrapping_add(u64::from(pipe.in_flight)) as u32;
-            self.connection.app_limited = until.max(1);
+            self.limit_by_application(pipe.in_flight);
         }
     }
 
@@ -242,6 +241,16 @@ impl RateEstimator {
     #[inline(always)]
     pub fn is_sampling(&self) -> bool {
         self.sample.is_some()
+    }
+
+    /// What is sent until what is in flight is delivered says nothing of the path's rate.
+    pub fn limit_by_application(&mut self, in_flight: u32) {
+        let until = self.connection.delivered.wrapping_add(u64::from(in_flight)) as u32;
+        self.connection.app_limited = until.max(1);
+    }
+
+    pub fn is_app_limited(&self) -> bool {
+        self.connection.app_limited != 0
     }
 
     /// What is known after one ACK, and its sample.  None, if nobody asks for samples.

@@ -13,11 +13,23 @@ pub enum AckKind {
     Advance,
 }
 
+/// How an episode begins; all in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Episode {
+    /// From SND.UNA to the highest byte sent.
+    pub unacked: u32,
+    /// Of these, SACKed by now.
+    pub sacked: u32,
+    /// What the ACK that begins it acknowledged or SACKed.
+    pub delivered: u32,
+    /// The peer sends SACK blocks.
+    pub has_sack: bool,
+}
+
 /// One episode of Recovery or CWR at a time (ns-3's `TcpRecoveryOps`).
 pub trait Recovery: fmt::Debug + Send {
-    /// An episode begins.  `unacked_bytes` counts from SND.UNA to the highest byte sent;
-    /// `delivered_bytes` is what the triggering ACK acknowledged or SACKed.
-    fn enter(&mut self, tcb: &mut Tcb, unacked_bytes: u32, delivered_bytes: u32);
+    /// An episode begins.
+    fn enter(&mut self, tcb: &mut Tcb, episode: Episode);
 
     /// An ACK that acknowledged or SACKed `delivered_bytes` arrives in the episode.
     fn on_ack(&mut self, tcb: &mut Tcb, delivered_bytes: u32, kind: AckKind);

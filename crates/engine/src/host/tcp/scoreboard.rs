@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use super::profile::changes::{Change, Changes};
 use super::rate::{RateEstimator, SentRate};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -103,6 +104,12 @@ pub struct Scoreboard {
     lost_below: Seq,
     /// Every segment before this index is SACKed or retransmitted.
     cursor: usize,
+    /// A segment beyond `lost_below` has been marked lost.
+    has_lost_beyond: bool,
+    /// When that segment was sent that left last among those that the last ACK SACKed.
+    newest_sacked: Time,
+    /// A retransmission that is SACKed is in flight no longer ([`Change::SackedRetransmissions`]).
+    sacked_leave_pipe: bool,
     /// None, until there was one.
     seen: Option<Box<Seen>>,
 }
@@ -115,8 +122,11 @@ struct Seen {
 }
 
 impl Scoreboard {
-    pub fn new(limit: u32, segment_size: u32) -> Self {
+    pub fn new(limit: u32, segment_size: u32, changes: Changes) -> Self {
         Scoreboard {
+            has_lost_beyond: false,
+            newest_sacked: Time::ZERO,
+            sacked_leave_pipe: changes.has(Change::SackedRetransmissions),
             sent: VecDeque::new(),
             head: Seq(0),
             size: 0,
@@ -155,6 +165,10 @@ impl Scoreboard {
 
     pub fn lost_out(&self) -> u32 {
         self.lost_out
+    }
+
+    pub fn sacked_out(&self) -> u32 {
+        self.sacked_out
     }
 
     pub fn retrans_out(&self) -> u32 {
@@ -366,6 +380,7 @@ impl Scoreboard {
     /// lie wholly in a block count (RFC 6675 section 4, Update).
     pub fn update(&mut self, blocks: &[SackBlock], now: Time, whom: &mut impl Deliveries) -> u32 {
         let mut sacked = 0;
+        self.newest_sacked = Time::ZERO;
         for &(left, right) in blocks {
             if self.head + self.sent_size < left {
                 return sacked;
@@ -378,7 +393,7 @@ impl Scoreboard {
     /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
     pub fn next_segment(&mut self, rule3: Rule3, window: u32) -> Option<(Seq, u32)> {
         if self.lost_out > 0
-            && let Some((start, true)) = self.first_hole()
+            && let Some(start) = self.first_lost_hole()
         {
             return Some((start, self.segment_size));
         }
@@ -481,6 +496,7 @@ impl Scoreboard {
         }
         self.cursor = 0;
         self.lost_below = self.head + self.sent_size;
+        self.has_lost_beyond = false;
     }
 
     /// What was marked lost is on its way after all.
@@ -506,6 +522,19 @@ impl Scoreboard {
         below.then_some((segment.start, segment.lost))
     }
 
+    /// The first of them that is marked lost: the first of all, unless one beyond `lost_below` is.
+    fn first_lost_hole(&mut self) -> Option<Seq> {
+        let (start, is_lost) = self.first_hole()?;
+        if is_lost || !self.has_lost_beyond {
+            return is_lost.then_some(start);
+        }
+        let highest = self.highest_sack.unwrap_or(Seq(0));
+        let sent = self.sent.range(self.cursor..);
+        let mut below = sent.take_while(|segment| !self.sack_seen || segment.start < highest);
+        let found = below.find(|segment| segment.lost && !segment.sacked && !segment.retransmitted);
+        found.map(|segment| segment.start)
+    }
+
     fn mark_block(&mut self, left: Seq, right: Seq, now: Time, whom: &mut impl Deliveries) -> u32 {
         if self.seen.as_ref().is_some_and(|seen| seen.blocks.contains(&(left, right))) {
             return 0; // as most are, which is what they are repeated for
@@ -522,9 +551,14 @@ impl Scoreboard {
                     segment.lost = false;
                     self.lost_out -= segment.len;
                 }
+                if segment.retransmitted && self.sacked_leave_pipe {
+                    segment.retransmitted = false;
+                    self.retrans_out -= segment.len;
+                }
                 segment.sacked = true;
                 self.sacked_out += segment.len;
                 sacked += segment.len;
+                self.newest_sacked = self.newest_sacked.max(segment.last_sent);
                 // "Highest" as ns-3 has it: a segment that ends where the highest one starts, or
                 // beyond, replaces it, so that filling the hole just below moves it down.
                 if self.highest_sack.is_none_or(|highest| highest <= end) {
@@ -630,6 +664,33 @@ impl Scoreboard {
             }
         }
         self.lost_below = reached;
+    }
+
+    /// What was sent again, below the highest SACK, and before something that the last ACK SACKed is lost again: RFC
+    /// 8985 section 6.2 without a reordering window.
+    pub fn mark_retransmissions_lost(&mut self) {
+        let Some(highest) = self.highest_sack else { return };
+        let mut unseen = self.retrans_out;
+        for (i, segment) in self.sent.iter_mut().enumerate() {
+            if unseen == 0 || segment.start >= highest {
+                break;
+            }
+            if !segment.retransmitted {
+                continue;
+            }
+            unseen -= segment.len;
+            if segment.sacked || segment.last_sent >= self.newest_sacked {
+                continue;
+            }
+            segment.retransmitted = false;
+            self.retrans_out -= segment.len;
+            self.cursor = self.cursor.min(i);
+            if !segment.lost {
+                segment.lost = true;
+                self.lost_out += segment.len;
+                self.has_lost_beyond |= segment.start >= self.lost_below;
+            }
+        }
     }
 
     /// The segment at `seq` for sending again: `len` bytes if that takes no other joining than with

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::base::attributes::{Attributes, Kind, Param, Spec, U16, U32};
 use crate::host::tcp::config::Config;
-use crate::host::tcp::profile::{self, Ns3, Profile};
+use crate::host::tcp::profile::{self, ns3};
 use crate::host::tcp::tcb::UseEcn;
 use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
@@ -47,6 +47,7 @@ pub const SOCKET: Spec = Spec {
     linux: &["tcp"],
     doc: "A TCP connection's own settings, whatever its congestion control.",
     source: "RFC 9293, RFC 6298, RFC 7323, RFC 2018, RFC 3168",
+    departures: &[],
     params: &[
         // TcpSocket
         param("SndBufSize", "tcp_wmem", BUFFER, "131072", "Send buffer in bytes."),
@@ -169,6 +170,21 @@ pub const SOCKET: Spec = Spec {
             "Pacing rate in congestion avoidance, in percent of cwnd / sRTT.",
         ),
         param("PaceInitialWindow", "", Kind::Bool, "false", "Pace the initial window, too."),
+        // Of later releases
+        param(
+            "UseAbe",
+            "",
+            Kind::Bool,
+            "false",
+            "A mark costs less of the window than a loss (RFC 8511), and ECN is asked for.",
+        ),
+        param(
+            "Fack",
+            "tcp_fack",
+            Kind::Bool,
+            "false",
+            "Forward acknowledgement: what is in flight, and when recovery begins, by the highest SACK.",
+        ),
         // Ours
         param(
             REORDERING_TOLERANCE,
@@ -190,8 +206,9 @@ pub const SOCKET: Spec = Spec {
             PROFILE,
             "",
             Kind::Enum(profile::NAMES),
-            Ns3::NAME,
-            "Whose TCP it is: the parts that it is made of, from loss detection to pacing.",
+            profile::DEFAULT,
+            "Whose TCP it is: the parts that it is made of, from loss detection to pacing, and of which \
+             release.",
         ),
         param(
             SLOW_START,
@@ -235,8 +252,11 @@ impl Config {
             use_ecn: match a.text("UseEcn") {
                 "On" => UseEcn::On,
                 "AcceptOnly" => UseEcn::AcceptOnly,
+                _ if a.bool("UseAbe") => UseEcn::On,
                 _ => UseEcn::Off,
             },
+            abe: a.bool("UseAbe"),
+            fack: a.bool("Fack"),
             pacing: a.bool("EnablePacing"),
             max_pacing_rate: a.rate("MaxPacingRate"),
             pacing_ss_ratio: a.u32("PacingSsRatio") as u16,
@@ -244,6 +264,7 @@ impl Config {
             pace_initial_window: a.bool("PaceInitialWindow"),
             profile: a.text(PROFILE).to_owned(),
             slow_start: a.text(SLOW_START).to_owned(),
+            changes: ns3::changes(a.text(PROFILE)),
             tos,
         }
     }

@@ -82,6 +82,10 @@ pub struct Tcb {
     pub is_retrans_data_acked: bool,
     /// The window, not the application, limited the last transmission.
     pub is_cwnd_limited: bool,
+    /// When the first segment after a silence leaves: the application limits what is sent (Linux's `app_limited`).
+    pub is_app_limited: bool,
+    /// Alternative backoff with ECN (RFC 8511) is asked for.
+    pub uses_abe: bool,
     pub use_ecn: UseEcn,
     pub ecn_mode: EcnMode,
     pub ecn_state: EcnState,
@@ -109,6 +113,11 @@ impl Tcb {
     pub fn cwnd_segments(&self) -> u32 {
         self.cwnd / self.segment_size
     }
+
+    /// The window is being reduced for a mark, which costs less than a loss (RFC 8511).
+    pub fn is_reduced_by_abe(&self) -> bool {
+        self.uses_abe && self.ecn_state == EcnState::EceRcvd
+    }
 }
 
 /// Of a connection that has not begun, with ns-3's defaults: no windows, no sample of the RTT.
@@ -130,6 +139,8 @@ impl Default for Tcb {
             cong_state: CongState::Open,
             is_retrans_data_acked: false,
             is_cwnd_limited: false,
+            is_app_limited: false,
+            uses_abe: false,
             use_ecn: UseEcn::Off,
             ecn_mode: EcnMode::Classic,
             ecn_state: EcnState::Disabled,

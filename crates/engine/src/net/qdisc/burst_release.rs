@@ -14,6 +14,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["burst_release"],
         doc: "Lets a few packets leave at fixed intervals and none in between.",
         source: "ccperf's ACK compression experiment",
+        departures: &[],
         params: &[
             Param {
                 ns3: "Interval",

@@ -10,10 +10,6 @@
 //! BLUE's half, at most once in a target time: p += increment when a packet finds the queue full or
 //! has been in it for longer than the threshold, p -= decrement when it is found empty.  Each
 //! departure is dropped with probability p, whatever it could be marked with.
-//!
-//! Departures of ns-3 from Linux's `sch_cake`: the time of BLUE's last change is kept in 32 bits; a
-//! threshold for CE marks and the exemption of L4S packets; `Pdrop` can be given; what BLUE drops
-//! has CoDel's reason.
 
 use super::codel::{CE_THRESHOLD, INTERVAL, TARGET, USE_ECN, USE_L4S};
 use super::discipline::Discipline;
@@ -60,6 +56,12 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["cobalt"],
         doc: "CoDel and BLUE alternate, the algorithm of Linux's CAKE.",
         source: "Palmei et al., IEEE LANMAN 2019",
+        departures: &[
+            "the time of BLUE's last change is kept in 32 bits",
+            "a threshold for CE marks and the exemption of L4S packets",
+            "`Pdrop` can be given",
+            "what BLUE drops has CoDel's reason",
+        ],
         params: &[
             Param {
                 ns3: "MaxSize",

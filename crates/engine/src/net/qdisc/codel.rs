@@ -6,11 +6,6 @@
 //! above the target for an interval, and at least `MinBytes` are left.  The first drop then is at
 //! once, each further one at next += interval / sqrt(count) (section 3.3); count starts from 1, or
 //! from where it was if the last time is less than 16 intervals ago.
-//!
-//! Departures of ns-3: time is in units of 1024 ns and 32 bits; the inverse root is one step of
-//! Newton's method for each drop; a mark is the end of a departure, so that there is one at most,
-//! and the next is counted from now; a threshold for CE marks, and the exemption of L4S packets
-//! from all else.
 
 use super::discipline::Discipline;
 use super::flow_queue::Child;
@@ -65,6 +60,13 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["codel"],
         doc: "Controlled delay: keeps the standing queueing delay near a target.",
         source: "RFC 8289",
+        departures: &[
+            "time is in units of 1024 ns and 32 bits",
+            "the inverse root is one step of Newton's method for each drop",
+            "a mark is the end of a departure, so that there is one at most, and the next is \
+             counted from now",
+            "a threshold for CE marks, and the exemption of L4S packets from all else",
+        ],
         params: &[
             USE_ECN,
             USE_L4S,

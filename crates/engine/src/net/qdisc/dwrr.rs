@@ -28,6 +28,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["DWRR"],
         doc: "Deficit weighted round robin between classes by DSCP.",
         source: "Shreedhar and Varghese, ACM SIGCOMM 1995",
+        departures: &[],
         params: &[
             Param {
                 ns3: QUANTA,

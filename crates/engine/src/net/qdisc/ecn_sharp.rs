@@ -33,6 +33,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["ECNSharp", "ecn_sharp"],
         doc: "Marks by the sojourn time, at once above one threshold and persistently above another.",
         source: "Zhang, Bai and Chen, ACM CoNEXT 2019",
+        departures: &[],
         params: &[
             MAX_SIZE,
             Param {

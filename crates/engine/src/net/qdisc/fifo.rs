@@ -15,6 +15,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["pfifo", "bfifo", "fifo"],
         doc: "First in, first out; drops what arrives at a full queue.",
         source: "tc-bfifo(8)",
+        departures: &[],
         params: &[Param {
             ns3: "MaxSize",
             linux: "limit",

@@ -5,10 +5,6 @@
 //! A queue with credits (bytes) may send and pays with the packet's size; without, it gets a
 //! quantum and goes to the end of the old ones.  New queues go before old ones; one that is found
 //! empty goes to the end of the old ones, and from there leaves the schedule.
-//!
-//! Departures of ns-3: the quantum is the device's MTU, always; a queue is made when its first
-//! packet comes and kept; the hash is murmur3 over the five fields, optionally set-associative as
-//! in Linux's `sch_cake`.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,6 +14,13 @@ use super::{BuildContext, FlowKey, PacketFifo, Qdisc, QdiscContext, packet_limit
 use crate::base::attributes::{Attributes, Kind, Param, U32};
 use crate::base::time::Time;
 use crate::packet::PacketId;
+
+/// Of every discipline that is made of it: see [`Spec::departures`](crate::base::attributes::Spec).
+pub const DEPARTURES: [&str; 3] = [
+    "the quantum is the device's MTU, always",
+    "a queue is made when its first packet comes and kept",
+    "the hash is murmur3 over the five fields, optionally set-associative as in Linux's `sch_cake`",
+];
 
 pub const MAX_SIZE: Param = Param {
     ns3: "MaxSize",

@@ -13,6 +13,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["fq_cobalt"],
         doc: "Flow queueing with COBALT in each queue.",
         source: "RFC 8290 and Palmei et al., IEEE LANMAN 2019",
+        departures: &flow_queue::DEPARTURES,
         params: &[
             Param { default: "true", ..USE_ECN },
             INTERVAL,

@@ -12,6 +12,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["fq_codel"],
         doc: "Flow queueing with CoDel in each queue.",
         source: "RFC 8290",
+        departures: &flow_queue::DEPARTURES,
         params: &[
             Param { default: "true", ..codel::USE_ECN },
             codel::INTERVAL,

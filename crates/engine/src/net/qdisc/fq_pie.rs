@@ -14,6 +14,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["fq_pie"],
         doc: "Flow queueing with PIE in each queue.",
         source: "RFC 8290 and RFC 8033",
+        departures: &flow_queue::DEPARTURES,
         params: &[
             Param { default: "true", ..USE_ECN },
             Param {

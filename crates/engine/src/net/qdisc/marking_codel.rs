@@ -30,6 +30,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["MarkingCoDel", "marking_codel"],
         doc: "CoDel that marks where it would drop, and lets pass what cannot be marked.",
         source: "RFC 8289 and the simulator of Zhang, Bai and Chen, ACM CoNEXT 2019",
+        departures: &[],
         params: &[
             MAX_SIZE,
             Param {

@@ -30,6 +30,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["MarkingPIE", "marking_pie"],
         doc: "PIE that marks by the time in the queue, and lets pass what cannot be marked.",
         source: "The simulator of Zhang, Bai and Chen, ACM CoNEXT 2019",
+        departures: &[],
         params: &[
             MAX_SIZE,
             A,

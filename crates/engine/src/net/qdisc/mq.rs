@@ -15,6 +15,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["mq"],
         doc: "A child discipline for each transmit queue of a device that has several.",
         source: "tc-mq(8)",
+        departures: &[],
         params: &[],
     },
     &[],

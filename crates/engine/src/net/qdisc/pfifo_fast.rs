@@ -12,6 +12,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["pfifo_fast"],
         doc: "Three bands of strict priority, chosen by the packet's priority.",
         source: "tc-pfifo_fast(8)",
+        departures: &[],
         params: &[Param {
             ns3: "MaxSize",
             linux: "limit",

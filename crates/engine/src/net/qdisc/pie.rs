@@ -13,12 +13,6 @@
 //!
 //! The delay is the sojourn time of the packet that left last, 0 once the queue is empty, or
 //! backlog over departure rate (section 4.3).
-//!
-//! Departures of ns-3: the burst allowance is given back by an arrival after 1.5 s of calm, not at
-//! once; PIE becomes active by its delay, not by a third of its limit (section 5.1), and inactive
-//! when that is below a millisecond; a mark does not restart the sum of derandomization; the first
-//! update comes at time 0, whatever `Supdate` says; L4S packets are exempt and marked above a
-//! threshold, which the RFC does not know.
 
 use super::discipline::Discipline;
 use super::flow_queue::Child;

@@ -96,6 +96,7 @@ pub const SPEC: Spec = Spec {
     linux: &["pie"],
     doc: "Proportional integral controller of the queueing delay.",
     source: "RFC 8033",
+    departures: &[],
     params: &[
         MEAN_PACKET_SIZE,
         A,

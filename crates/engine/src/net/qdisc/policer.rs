@@ -25,6 +25,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["police"],
         doc: "Drops what exceeds a rate and a burst; a FIFO behind it.",
         source: "RFC 2697",
+        departures: &[],
         params: &[
             MAX_SIZE,
             Param {

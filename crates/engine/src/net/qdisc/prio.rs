@@ -14,6 +14,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["prio"],
         doc: "Strict priority between FIFO bands, chosen by the packet's priority.",
         source: "tc-prio(8)",
+        departures: &[],
         params: &[Param {
             ns3: "Priomap",
             linux: "priomap",

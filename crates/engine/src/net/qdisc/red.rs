@@ -16,10 +16,6 @@
 //! RED (Floyd, Gummadi and Shenker 2001) moves 1 / LInterm so that the average stays in the middle
 //! fifth between the thresholds; the self-configuring RED of Feng et al. (1999) moves it whenever
 //! the average leaves them; nonlinear RED (Zhou et al. 2006), 1.5 times the square of the fraction.
-//!
-//! Departures of ns-3: the first arrival above MinTh is never dropped; `IdlePktSize` has no effect;
-//! the queue counts as idle not from the departure that empties it but from the next one that is
-//! asked for in vain.
 
 use super::discipline::{Contradiction, Discipline};
 use super::reasons::{FORCED_DROP, UNFORCED_DROP, UNFORCED_MARK};

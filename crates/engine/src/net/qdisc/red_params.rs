@@ -22,6 +22,7 @@ pub const SPEC: Spec = Spec {
     linux: &["red"],
     doc: "Random early detection, with its gentle, adaptive and nonlinear variants.",
     source: "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993",
+    departures: &[],
     params: &[
         param("MeanPktSize", "avpkt", POSITIVE, "500", "Mean packet size in bytes."),
         param("IdlePktSize", "", U32, "0", "Without effect, as in ns-3."),

@@ -22,6 +22,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["shared_buffer"],
         doc: "Drops above a dynamic threshold of the buffer that a switch's ports share.",
         source: "Choudhury and Hahne 1998",
+        departures: &[],
         params: &[
             Param {
                 ns3: "PoolBytes",

@@ -17,6 +17,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["StepRED", "step_red", "dctcp_red"],
         doc: "Marks what arrives at a queue of K or more: RED as DCTCP sets it.",
         source: "Alizadeh et al., ACM SIGCOMM 2010",
+        departures: &[],
         params: &[
             MAX_SIZE,
             Param {

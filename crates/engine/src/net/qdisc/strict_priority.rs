@@ -17,6 +17,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["StrictPriority", "SP"],
         doc: "Strict priority between classes by DSCP.",
         source: "The simulator of Zhang, Bai and Chen, ACM CoNEXT 2019",
+        departures: &[],
         params: &[Param {
             default: "1 0",
             doc: "The priority of each class; the largest goes first.",

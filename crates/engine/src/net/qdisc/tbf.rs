@@ -4,11 +4,6 @@
 //! tokens(t) = min(burst, tokens(t0) + rate (t - t0)), in whole bytes, t0 the last departure.  The
 //! packet at the head leaves when both buckets hold its size, which it takes from them; else a
 //! timer is set for the moment when the emptier one will.
-//!
-//! Departures of ns-3 from Linux's `sch_tbf`: tokens are bytes, rounded to the nearest at each
-//! departure, so that a part of one may be gained or lost; the timer measures what is missing from
-//! now on, and one that is set is not moved; a packet larger than a bucket is not refused but waits
-//! without end.
 
 use super::discipline::{Children, Discipline};
 use super::fifo::Fifo;
@@ -23,6 +18,12 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["tbf"],
         doc: "Shapes to a rate with a token bucket over a FIFO.",
         source: "tc-tbf(8)",
+        departures: &[
+            "tokens are bytes, rounded to the nearest at each departure, so that a part of one \
+             may be gained or lost",
+            "the timer measures what is missing from now on, and one that is set is not moved",
+            "a packet larger than a bucket is not refused but waits without end",
+        ],
         params: &[
             Param {
                 ns3: "MaxSize",

@@ -21,6 +21,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["TCN"],
         doc: "Marks what has been queued for longer than a threshold.",
         source: "Bai et al., ACM CoNEXT 2016",
+        departures: &[],
         params: &[
             MAX_SIZE,
             Param {

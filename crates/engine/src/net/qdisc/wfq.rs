@@ -28,6 +28,7 @@ pub const SPEC: Discipline = Discipline::new(
         linux: &["WFQ"],
         doc: "Self-clocked fair queueing between classes by DSCP, with weights.",
         source: "Golestani, IEEE INFOCOM 1994",
+        departures: &[],
         params: &[
             Param {
                 ns3: WEIGHTS,

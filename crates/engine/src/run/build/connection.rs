@@ -126,13 +126,13 @@ fn build_socket<P: Profile>(
     } else {
         let spec = find(congestion::SPECS, algorithm)?;
         let attributes = Attributes::new(spec, &algorithm.attributes);
-        let cx = congestion::BuildContext { attributes, seed };
+        let cx = congestion::BuildContext { attributes, seed, changes: config.changes };
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
     };
     let cc = match slow_start::build(&config.slow_start) {
         Some(named) => cc.starting_with(named),
         None => cc,
     };
-    let recovery = recovery::build(of.recovery).ok_or_else(unknown)?;
+    let recovery = recovery::build(of.recovery, config.changes).ok_or_else(unknown)?;
     Ok(Socket::new(config, cc, recovery))
 }

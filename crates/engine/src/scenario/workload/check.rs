@@ -30,6 +30,7 @@ impl Report {
                 stack.recovery = spec.ns3.to_owned();
             }
             self.types_of_service(&path, [stack.tos, stack.return_tos]);
+            self.attributes_of_releases(&path, Some(&stack.cc), &stack.tcp);
             self.code_point(&format!("{path}.dscp"), stack.dscp, stack.tos);
             self.code_point(&format!("{path}.return_dscp"), stack.return_dscp, stack.return_tos);
             self.pias(&path, &mut stack.pias, [stack.dscp, stack.tos]);

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from ccperf.algorithms import releases
 from ccperf.algorithms.user_code import names
 from ccperf.algorithms.user_code.content import check
 from ccperf.errors import RunError, UsageError
@@ -165,7 +166,7 @@ class Ns3:
             Ns3Aborted: if ns-3 gives up.
             RunError: if the run fails in another way.
         """
-        lowered, sources = _user_classes(lowered)
+        lowered, sources = _user_classes(_of_this_release(lowered))
         program = build.driver(sources)
         with tempfile.TemporaryDirectory(prefix="ccperf-ns3-") as scratch:
             scenario = Path(scratch) / "scenario.json"
@@ -193,6 +194,28 @@ class Ns3:
                     error.is_own = error.is_own and not sources
                     raise
             return read_tables(tables)
+
+
+def _of_this_release(lowered: str) -> str:
+    """The scenario without the names of releases, which are no attributes of ns-3's.
+
+    Raises:
+        UsageError: if a release is named that is newer than the ns-3 that is here.
+    """
+    scenario = json.loads(lowered)
+    of_senders = [sender["socket"] for sender in (*scenario["flows"], *scenario["stacks"])]
+    wanted = {socket.pop(releases.ATTRIBUTE, None) for socket in of_senders} - {None}
+    if not wanted:
+        return lowered
+    version = release.find().version
+    for name in sorted(wanted):
+        if not releases.is_in(name, version):
+            raise UsageError(
+                "profile",
+                f"`{name}` is not in ns-3 {version}; name a tree of it by --ns3 or "
+                f"{release.VARIABLE}, or leave the profile to the backend native",
+            )
+    return json.dumps(scenario)
 
 
 def _user_classes(lowered: str) -> tuple[str, list[Path]]:

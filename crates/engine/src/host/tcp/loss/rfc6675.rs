@@ -3,7 +3,11 @@
 
 use super::{Disorder, Feedback, Flight, LossDetection};
 use crate::host::tcp::config::Config;
+use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::scoreboard::{SackMarks, Scoreboard};
+
+/// With FACK, the distance of the highest SACK beyond which something is lost.
+const FORWARD_SEGMENTS: u32 = 3;
 
 #[derive(Debug)]
 pub struct Rfc6675 {
@@ -11,6 +15,8 @@ pub struct Rfc6675 {
     threshold: u32,
     /// It grows with what is outstanding (RFC 4653).
     is_tolerant: bool,
+    /// [`Change::LostRetransmissions`].
+    finds_lost_retransmissions: bool,
 }
 
 impl Rfc6675 {
@@ -27,12 +33,19 @@ impl Rfc6675 {
 
 impl LossDetection for Rfc6675 {
     fn new(config: &Config) -> Rfc6675 {
-        Rfc6675 { threshold: config.dup_ack_threshold, is_tolerant: config.reordering_tolerance }
+        Rfc6675 {
+            threshold: config.dup_ack_threshold,
+            is_tolerant: config.reordering_tolerance,
+            finds_lost_retransmissions: config.changes.has(Change::LostRetransmissions),
+        }
     }
 
     /// IsLost of section 4.
     #[inline]
     fn on_sacked(&mut self, Flight { scoreboard, .. }: Flight<'_>) {
+        if self.finds_lost_retransmissions {
+            scoreboard.mark_retransmissions_lost();
+        }
         scoreboard.mark_lost_below_sacked(self.threshold(scoreboard));
     }
 
@@ -42,7 +55,10 @@ impl LossDetection for Rfc6675 {
 
     /// Section 5, steps (1) and (2).
     fn begins_recovery(&mut self, flight: Flight<'_>, disorder: Disorder) -> bool {
-        let Flight { scoreboard, .. } = flight;
+        let Flight { scoreboard, tcb, .. } = flight;
+        if disorder.forward > FORWARD_SEGMENTS * tcb.segment_size {
+            return true;
+        }
         let threshold = self.threshold(scoreboard);
         let is_there = disorder.duplicates == threshold;
         let is_beyond = self.is_tolerant && disorder.duplicates > threshold;

@@ -11,7 +11,7 @@ use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::loss::{Disorder, Finding, LossDetection};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Taken;
-use crate::host::tcp::recovery::AckKind;
+use crate::host::tcp::recovery::{AckKind, Episode};
 use crate::host::tcp::scoreboard::Rule3;
 use crate::host::tcp::tcb::{CongState, EcnState, Tcb};
 use crate::packet::{Flags, Packet};
@@ -69,6 +69,9 @@ impl<P: Profile> Socket<P> {
         let mut newly_sacked = 0;
         if packet.sacks > 0 {
             let blocks = &env.sacks()[..usize::from(packet.sacks)];
+            for &(_, right) in blocks {
+                self.sending.forward_ack = self.sending.forward_ack.max(right);
+            }
             newly_sacked = self.sending.update(blocks, now);
             if newly_sacked > 0 {
                 self.detect(|loss, flight| loss.on_sacked(flight));
@@ -144,6 +147,9 @@ impl<P: Profile> Socket<P> {
         let taken = Taken { delivered, lost_change, lost, prior_in_flight };
         if let Some(sample) = self.sending.rate.sample(taken, self.tcb.min_rtt) {
             self.congestion.sample(&mut self.tcb, sample);
+            if self.congestion.limits_itself() {
+                self.sending.rate.limit_by_application(self.tcb.bytes_in_flight);
+            }
         }
     }
 
@@ -161,6 +167,7 @@ impl<P: Profile> Socket<P> {
         if self.tcb.cong_state != CongState::Cwr || ack <= self.sending.recover {
             return;
         }
+        self.congestion.on_cwr(&mut self.tcb, CongState::Open);
         self.set_cong_state(CongState::Open);
         self.congestion.complete_cwr(&mut self.tcb);
     }
@@ -185,10 +192,20 @@ impl<P: Profile> Socket<P> {
     fn enter_cwr(&mut self, delivered: u32) {
         let in_flight = self.bytes_in_flight();
         self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
+        self.congestion.on_cwr(&mut self.tcb, CongState::Cwr);
         self.set_cong_state(CongState::Cwr);
         self.sending.recover = self.tcb.high_tx_mark;
-        let unacked = self.unacked_bytes();
-        self.congestion.enter(&mut self.tcb, unacked, delivered);
+        self.begin_episode(delivered);
+    }
+
+    fn begin_episode(&mut self, delivered: u32) {
+        let episode = Episode {
+            unacked: self.unacked_bytes(),
+            sacked: self.sending.scoreboard.sacked_out(),
+            delivered,
+            has_sack: self.agreed.sack,
+        };
+        self.congestion.enter(&mut self.tcb, episode);
     }
 
     fn process_ack<E: Environment>(&mut self, info: AckInfo, env: &mut E) {
@@ -239,6 +256,7 @@ impl<P: Profile> Socket<P> {
                 let disorder = Disorder {
                     duplicates: sending.dup_acks,
                     highest_ack: sending.highest_ack,
+                    forward: self.forward_distance(),
                     is_past_recovery: sending.highest_ack >= sending.recover
                         || !sending.is_recover_active,
                 };
@@ -251,6 +269,11 @@ impl<P: Profile> Socket<P> {
             }
             _ => {}
         }
+    }
+
+    fn forward_distance(&self) -> u32 {
+        let distance = self.sending.forward_ack - self.sending.scoreboard.head();
+        if self.config.fack { distance.max(0) as u32 } else { 0 }
     }
 
     /// Does what loss detection asks for; `delivered` bytes are newly acknowledged or SACKed.
@@ -326,8 +349,7 @@ impl<P: Profile> Socket<P> {
             in_flight += self.tcb.segment_size; // the head counts, as it did before SACK
         }
         self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
-        let unacked = self.unacked_bytes();
-        self.congestion.enter(&mut self.tcb, unacked, delivered);
+        self.begin_episode(delivered);
         self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
     }
 
@@ -447,6 +469,7 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     pub(super) fn restart_here<E: Environment>(&mut self, ack: Seq, rto: Rto, env: &mut E) {
         self.sending.retries_left = self.config.data_retries;
+        self.sending.forward_ack = self.sending.forward_ack.max(ack);
         if self.state != State::SynRcvd && rto == Rto::Anew {
             self.disarm(Timer::Retransmit, env);
             self.round_trips.restart_rto();

@@ -1,8 +1,9 @@
 //! Who moves the congestion window: the algorithm together with loss recovery, or the algorithm alone.
 
 use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control};
+use crate::host::tcp::profile::changes::{Change, Changes};
 use crate::host::tcp::rate::{AckSample, RateEstimator};
-use crate::host::tcp::recovery::{AckKind, Recovery};
+use crate::host::tcp::recovery::{AckKind, Episode, Recovery};
 use crate::host::tcp::tcb::{CongState, Tcb};
 
 /// Under rate control all of this leaves the window alone, but for [`Self::sample`].
@@ -10,11 +11,17 @@ use crate::host::tcp::tcb::{CongState, Tcb};
 pub(super) struct Congestion {
     control: Control,
     recovery: Box<dyn Recovery>,
+    /// The algorithm is told of CWR, as of the other states ([`Change::CwrEvents`]).
+    is_told_of_cwr: bool,
 }
 
 impl Congestion {
-    pub(super) fn new(control: Control, recovery: Box<dyn Recovery>) -> Congestion {
-        Congestion { control, recovery }
+    pub(super) fn new(
+        control: Control,
+        recovery: Box<dyn Recovery>,
+        changes: Changes,
+    ) -> Congestion {
+        Congestion { control, recovery, is_told_of_cwr: changes.has(Change::CwrEvents) }
     }
 
     /// What the algorithm needs to know of the delivery rate.
@@ -58,9 +65,9 @@ impl Congestion {
     }
 
     /// An episode of Recovery or CWR begins; see [`Recovery::enter`].
-    pub(super) fn enter(&mut self, tcb: &mut Tcb, unacked_bytes: u32, delivered_bytes: u32) {
+    pub(super) fn enter(&mut self, tcb: &mut Tcb, episode: Episode) {
         if !self.is_rate_control() {
-            self.recovery.enter(tcb, unacked_bytes, delivered_bytes);
+            self.recovery.enter(tcb, episode);
         }
     }
 
@@ -74,6 +81,13 @@ impl Congestion {
     /// Data sent in an episode.
     pub(super) fn on_sent(&mut self, bytes: u32) {
         self.recovery.on_sent(bytes);
+    }
+
+    /// An episode of CWR is about to begin, or, with Open, to end.
+    pub(super) fn on_cwr(&mut self, tcb: &mut Tcb, state: CongState) {
+        if self.is_told_of_cwr {
+            self.control.set_state(tcb, state);
+        }
     }
 
     /// The window that CWR aimed for is reached.
@@ -93,6 +107,12 @@ impl Congestion {
     #[inline]
     pub(super) fn sample(&mut self, tcb: &mut Tcb, sample: AckSample<'_>) {
         self.control.sample(tcb, sample);
+    }
+
+    /// See [`CongestionControl::limits_itself`].
+    #[inline]
+    pub(super) fn limits_itself(&self) -> bool {
+        self.control.limits_itself()
     }
 
     /// Whether the algorithm alone has window and pacing rate.

@@ -7,6 +7,7 @@ use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::{CaEvent, EarlyAck};
 use crate::host::tcp::profile::Profile;
+use crate::host::tcp::profile::changes::Change;
 use crate::host::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
 
@@ -378,6 +379,7 @@ impl<P: Profile> Socket<P> {
         self.sync_rx();
         if self.receiving.reassembly.next_rx() > expected {
             env.readable(in_order);
+            self.announce_window(in_order, env);
             if self.receiving.reassembly.finished() && !packet.flags.has(Flags::FIN) {
                 self.on_peer_closed(env);
                 return;
@@ -390,6 +392,28 @@ impl<P: Profile> Socket<P> {
             return;
         }
         self.acknowledge_in_order(u32::from(packet.payload), env);
+    }
+
+    /// The application has read `bytes`; where that opens a window that was closed to less than a segment, the peer
+    /// is told at once ([`Change::WindowUpdate`]; RFC 1122 section 4.2.3.3).
+    #[inline(always)]
+    pub(super) fn announce_window<E: Environment>(&mut self, bytes: u32, env: &mut E) {
+        if self.config.changes.has(Change::WindowUpdate) && self.has_opened_window(bytes) {
+            self.send_ack(env);
+        }
+    }
+
+    /// In units of the window field, which the segment size is held against as it is.
+    fn has_opened_window(&self, read: u32) -> bool {
+        let may_tell = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
+        let (buffer, shift) = (self.config.receive_buffer, self.agreed.receive_shift);
+        let field = |bytes: u32| (bytes >> shift).min(self.config.max_window);
+        let (before, now) = (field(buffer.saturating_sub(read)), field(buffer));
+        may_tell
+            && !self.receiving.reassembly.got_fin()
+            && before < self.tcb.segment_size
+            && now > before
+            && now >= self.tcb.segment_size.min(buffer / 2)
     }
 
     /// Of data that came in order: at once, or a little later (RFC 1122 section 4.2.3.2).

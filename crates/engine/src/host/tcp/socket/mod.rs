@@ -166,6 +166,7 @@ impl<P: Profile> Socket<P> {
             initial_ssthresh: config.initial_ssthresh,
             segment_size: config.segment_size,
             use_ecn: config.use_ecn,
+            uses_abe: config.abe,
             pacing: config.pacing,
             pacing_rate: config.max_pacing_rate,
             max_pacing_rate: config.max_pacing_rate,
@@ -174,7 +175,7 @@ impl<P: Profile> Socket<P> {
             pace_initial_window: config.pace_initial_window,
             ..Tcb::default()
         };
-        let congestion = Congestion::new(control, recovery);
+        let congestion = Congestion::new(control, recovery, config.changes);
         Socket {
             statistics: Statistics::default(),
             state: State::Closed,

@@ -132,6 +132,7 @@ impl<P: Profile> Socket<P> {
             }
             self.tcb.next_tx_seq = seq;
             if self.tcb.bytes_in_flight == 0 {
+                self.tcb.is_app_limited = self.sending.rate.is_app_limited();
                 self.congestion.algorithm().cwnd_event(&mut self.tcb, CaEvent::TxStart);
             }
             let len = window.min(segment_size).min(most);
@@ -332,7 +333,17 @@ impl<P: Profile> Socket<P> {
     #[inline]
     pub(super) fn available_window(&mut self) -> u32 {
         let window = self.sending.window.min(self.tcb.cwnd);
+        if self.config.fack && self.agreed.sack && window >= self.tcb.ssthresh {
+            return window.saturating_sub(self.beyond_forward_ack());
+        }
         window.saturating_sub(self.bytes_in_flight())
+    }
+
+    /// What FACK takes for what is in flight; ns-3 does not evaluate the pipe where it is used.
+    #[cold]
+    fn beyond_forward_ack(&self) -> u32 {
+        let beyond = (self.tcb.high_tx_mark - self.sending.forward_ack) as u32;
+        beyond.wrapping_add(self.sending.scoreboard.retrans_out())
     }
 
     /// The window field for the next segment, in units of 2^`shift` bytes (RFC 7323 section 2.3).

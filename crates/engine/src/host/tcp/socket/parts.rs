@@ -37,6 +37,8 @@ pub(super) struct Sending<P: Profile> {
     /// The peer's window, in bytes.
     pub window: u32,
     pub highest_ack: Seq,
+    /// The highest byte that is known to have come, plus one: SND.FACK.
+    pub forward_ack: Seq,
     /// Highest sequence number of a segment that updated the window.
     pub window_seq: Seq,
     /// Until the next probe of a closed window.
@@ -71,7 +73,7 @@ impl<L: LossDetection> Deliveries for Followers<'_, L> {
 impl<P: Profile> Sending<P> {
     pub(super) fn new(config: &Config, rate: RateEstimator) -> Self {
         Sending {
-            scoreboard: Scoreboard::new(config.send_buffer, config.segment_size),
+            scoreboard: Scoreboard::new(config.send_buffer, config.segment_size, config.changes),
             loss: P::Loss::new(config),
             loss_due: None,
             rate,
@@ -86,6 +88,7 @@ impl<P: Profile> Sending<P> {
             prior: PriorWindow::default(),
             window: 0,
             highest_ack: Seq(0),
+            forward_ack: Seq(0),
             window_seq: Seq(0),
             persist_timeout: config.persist_timeout,
             close_on_empty: false,

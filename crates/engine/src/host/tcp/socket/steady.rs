@@ -24,7 +24,7 @@ impl<P: Profile> Socket<P> {
             && self.open
             && packet.options.has_timestamps() == self.agreed.timestamps;
         // A detection with a timer may find losses where nothing looks like one.
-        let may_be_steady = !P::Loss::HAS_TIMER && is_usual && !env.is_plain();
+        let may_be_steady = !P::Loss::HAS_TIMER && is_usual && !self.config.fack && !env.is_plain();
         if !may_be_steady || !self.is_undisturbed() || self.sending.window == 0 {
             return false;
         }
@@ -92,6 +92,7 @@ impl<P: Profile> Socket<P> {
         self.receiving.reassembly.advance(bytes);
         self.sync_rx();
         env.readable(bytes);
+        self.announce_window(bytes, env);
         self.acknowledge_in_order(bytes, env);
     }
 
@@ -124,7 +125,7 @@ impl<P: Profile> Socket<P> {
             && self.sending.connected
             && !self.sending.close_on_empty
             && self.sending.scoreboard.is_unmarked();
-        if !is_steady || env.is_plain() {
+        if !is_steady || self.config.fack || env.is_plain() {
             return false;
         }
         loop {

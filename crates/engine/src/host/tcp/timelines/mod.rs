@@ -8,6 +8,7 @@ mod loss;
 mod ns3_calls;
 mod ns3_suites;
 mod profiles;
+mod releases;
 mod reordering;
 mod sending;
 mod windows;

@@ -89,8 +89,6 @@ impl LossDetection for Probing {
 struct WithProbes;
 
 impl Profile for WithProbes {
-    const NAME: &str = "ns-3 with probes";
-
     type Loss = Probing;
     type Rtt = MeanDeviation;
     type Acks = Delayed;
@@ -167,8 +165,6 @@ impl LossDetection for Doubting {
 struct WithUndo;
 
 impl Profile for WithUndo {
-    const NAME: &str = "ns-3 with undo";
-
     type Loss = Doubting;
     type Rtt = MeanDeviation;
     type Acks = Delayed;

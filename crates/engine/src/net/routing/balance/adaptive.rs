@@ -13,6 +13,7 @@ pub const SPEC: Spec = Spec {
     linux: &["AdaptiveRouting"],
     doc: "All shortest paths by hops; each packet takes the shortest queue of all.",
     source: "local adaptive routing, e.g. InfiniBand Architecture Specification 1.3, annex on adaptive routing",
+    departures: &[],
     params: &[],
 };
 

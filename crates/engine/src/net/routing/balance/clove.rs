@@ -26,6 +26,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; hosts send each burst by one that was marked, or used, less.",
     source: "N. Katta et al., ACM CoNEXT 2017",
+    departures: &[],
     params: &[
         FLOWLET_TIMEOUT,
         Param {

@@ -41,6 +41,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; each burst of a flow takes the least congested one.",
     source: "M. Alizadeh et al., ACM SIGCOMM 2014",
+    departures: &[],
     params: &[
         FLOWLET_TIMEOUT,
         Param {

@@ -19,6 +19,7 @@ pub const SPEC: Spec = Spec {
     linux: &["RoundRobin"],
     doc: "All shortest paths by hops; the packets between two hosts take them in turn.",
     source: "J. Cao et al., ACM CoNEXT 2013",
+    departures: &[],
     params: &[],
 };
 

@@ -22,6 +22,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; each packet takes the shortest queue of a few.",
     source: "S. Ghorbani et al., ACM SIGCOMM 2017",
+    departures: &[],
     params: &[
         Param {
             ns3: SAMPLES,

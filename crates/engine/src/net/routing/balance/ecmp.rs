@@ -20,6 +20,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; a hash of addresses and ports chooses one for each flow.",
     source: "RFC 2992",
+    departures: &[],
     params: &[Param {
         ns3: SEED,
         linux: "",

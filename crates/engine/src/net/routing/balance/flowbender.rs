@@ -23,6 +23,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; a flow that is marked too often takes another one.",
     source: "A. Kabbani et al., ACM CoNEXT 2014",
+    departures: &[],
     params: &[
         Param {
             ns3: THRESHOLD,

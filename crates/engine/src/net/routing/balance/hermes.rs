@@ -57,6 +57,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; hosts choose by what their rack knows, and notice failures.",
     source: "H. Zhang et al., ACM SIGCOMM 2017",
+    departures: &[],
     params: &[
         fraction("EcnThreshold", "0.4", "Part of marked packets below which a path can be good."),
         time("RttLow", "20us", "Beyond the least round trip: below this a path can be good."),

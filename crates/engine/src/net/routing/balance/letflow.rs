@@ -22,6 +22,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; each burst of a flow takes one at random.",
     source: "E. Vanini et al., USENIX NSDI 2017",
+    departures: &[],
     params: &[FLOWLET_TIMEOUT],
 };
 

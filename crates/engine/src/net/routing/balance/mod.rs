@@ -167,6 +167,7 @@ pub const STATIC: Spec = Spec {
     linux: &[],
     doc: "One path between two nodes: the shortest by hops, the first in the order of links.",
     source: "ns-3's Ipv4GlobalRouting, the first route",
+    departures: &[],
     params: &[],
 };
 

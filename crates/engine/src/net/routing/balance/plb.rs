@@ -27,6 +27,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; a flow that stays congested takes another one, idle if it can.",
     source: "M. A. Qureshi et al., ACM SIGCOMM 2022",
+    departures: &[],
     params: &[
         Param {
             ns3: THRESHOLD,

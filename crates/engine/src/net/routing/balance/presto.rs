@@ -22,6 +22,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; hosts send 64 kB of a flow by one, then by the next.",
     source: "K. He et al., ACM SIGCOMM 2015",
+    departures: &[],
     params: &[
         Param {
             ns3: SIZE,

@@ -10,6 +10,7 @@ pub const SPEC: Spec = Spec {
     linux: &[],
     doc: "All shortest paths by hops; every packet takes one at random at each node.",
     source: "ns-3's Ipv4GlobalRouting::RandomEcmpRouting",
+    departures: &[],
     params: &[],
 };
 

@@ -13,6 +13,7 @@ pub const SPEC: Spec = Spec {
     linux: &["ExplicitPaths"],
     doc: "All shortest paths by hops; each flow takes the one that its source names.",
     source: "S. Hu et al., USENIX NSDI 2015",
+    departures: &[],
     params: &[Param {
         ns3: PATHS,
         linux: "",
