@@ -286,7 +286,9 @@ macro_rules! calls {
             $(-> $answer:ty)? $([$out:ident])? $(= $default:expr)?;
     )*) => {
         impl CongestionControl for LibraryCca {
-            $(fn $name(&mut self, $tcb: block!($access), $($arg: $type),*) $(-> $answer)? {
+            $(
+            #[allow(clippy::question_mark, reason = "one macro for answers with and without `Option`")]
+            fn $name(&mut self, $tcb: block!($access), $($arg: $type),*) $(-> $answer)? {
                 let Some(function) = self.table.$name else { absent!($($default)?) };
                 let segment_size = $tcb.segment_size;
                 $(let $arg = <$type as Argument>::view($arg);)*

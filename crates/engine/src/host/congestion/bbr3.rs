@@ -532,11 +532,10 @@ impl Bbr3 {
         if !self.full_bw_reached || self.adapt_long_term_model(tcb, rs) {
             return;
         }
-        match self.state {
-            State::Down => {
-                if !self.is_time_to_probe(tcb) && self.is_time_to_cruise(tcb) {
-                    self.start_cruise();
-                }
+        let state = self.state;
+        match state {
+            State::Down if !self.is_time_to_probe(tcb) && self.is_time_to_cruise(tcb) => {
+                self.start_cruise();
             }
             State::Cruise => {
                 self.is_time_to_probe(tcb);
@@ -545,11 +544,9 @@ impl Bbr3 {
                 self.is_bw_probe_sample = true;
                 self.start_up(tcb, rs);
             }
-            State::Up => {
-                if self.is_time_to_go_down(tcb, rs) {
-                    self.prev_probe_too_high = false;
-                    self.start_down(tcb, rs.total_delivered);
-                }
+            State::Up if self.is_time_to_go_down(tcb, rs) => {
+                self.prev_probe_too_high = false;
+                self.start_down(tcb, rs.total_delivered);
             }
             _ => {}
         }
