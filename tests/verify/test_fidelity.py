@@ -12,7 +12,7 @@ from ccperf.verify import counting, departures, fidelity, matrix, page, record
 
 ROOT = Path(__file__).parents[2]
 #: Hosts choose the way: neither ns-3 nor the driver has them, tests of what their papers say do.
-WITHOUT_A_JUDGE = {"presto", "flowbender", "clove", "hermes", "xpath"}
+WITHOUT_A_JUDGE = {"presto", "flowbender", "clove", "hermes", "xpath", "plb", "TcpBbr3"}
 
 
 def _with_tcp_lp() -> list[matrix.Case]:

@@ -4,8 +4,8 @@
 use super::BuildContext;
 use crate::base::attributes::{Attributes, FRACTION, Param, Spec};
 use crate::base::cpp;
-use crate::host::tcp::Tcb;
 use crate::host::slow_start::slow_start;
+use crate::host::tcp::Tcb;
 use crate::host::tcp::control::CongestionControl;
 
 pub const SPEC: Spec = Spec {

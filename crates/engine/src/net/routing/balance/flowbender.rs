@@ -14,7 +14,9 @@
 //! acknowledgements tell which segments were marked: DCTCP.
 
 use super::HostContext;
-use super::sender::{Coming, Rounds, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of};
+use super::sender::{
+    Coming, Rounds, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
+};
 use crate::base::attributes::{FRACTION, Kind, Param, Spec};
 use crate::base::mix::mix;
 

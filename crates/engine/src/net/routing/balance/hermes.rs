@@ -41,7 +41,7 @@
 
 use super::HostContext;
 use super::failures::{Between, FailedPath, Failure};
-use super::rack::{Rack, Rate, Smoothing, Path};
+use super::rack::{Path, Rack, Rate, Smoothing};
 use super::sender::{
     Agents, Coming, Probe, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
 };
@@ -283,9 +283,9 @@ impl Hermes {
             Pick::LeastDelay => rack.paths[i].rtt.unwrap_or(0.0),
             _ => self.steps(&rack.paths[i], rack.least),
         };
-        let least = paths.into_iter().min_by(|&a, &b| {
-            delay(a).total_cmp(&delay(b)).then(rate(a).total_cmp(&rate(b)))
-        });
+        let least = paths
+            .into_iter()
+            .min_by(|&a, &b| delay(a).total_cmp(&delay(b)).then(rate(a).total_cmp(&rate(b))));
         least.map(|i| i as u32)
     }
 
@@ -589,7 +589,8 @@ mod tests {
 
     /// Where a flow goes that has sent so much by path 0, when path 0 becomes as given.
     fn moves_to(sent: u32, here: Path, there: [Path; 3]) -> u32 {
-        let (mut bench, mut hermes) = known([path(0, 0), path(50, 300), path(50, 300), path(50, 300)]);
+        let (mut bench, mut hermes) =
+            known([path(0, 0), path(50, 300), path(50, 300), path(50, 300)]);
         for _ in 0..sent {
             assert_eq!(bench.send_with(&mut hermes, 0, 1000), 0);
         }

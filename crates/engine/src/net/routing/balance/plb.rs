@@ -16,7 +16,9 @@
 //! were marked: DCTCP.  A `Suspend` of 0 leaves the pause out.
 
 use super::HostContext;
-use super::sender::{Coming, Rounds, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of};
+use super::sender::{
+    Coming, Rounds, Sender, Sending, Sent, Watch, among, grown, other_path_of, path_of,
+};
 use crate::base::attributes::{FRACTION, Kind, Param, Spec};
 use crate::base::mix::mix;
 use crate::base::rng::RngStream;
