@@ -59,6 +59,13 @@ def resolve(table: str, name: str) -> str:
 
 # Scenarios, as JSON. ccperf.errors.ScenarioError carries everything that is wrong.
 
+def confine(folders: Sequence[str], files: Sequence[str]) -> None:
+    """Let this thread, and all that it starts, write there only, and reach no network.
+
+    Beneath `folders` and to `files`, which exist. There is no way back. Raises OSError where the
+    system cannot do that: it takes a Linux with Landlock (5.19 or newer).
+    """
+
 def canonical(scenario_json: str) -> str:
     """Every default filled in, units and names normalised."""
 

@@ -8,22 +8,23 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::ptr::null_mut;
 
-/// The C library's allocator; whole huge pages of what is large are asked for.
-pub struct HugePages;
+/// The C library's allocator; whole huge pages of what is large are asked for.  Their size is a
+/// parameter so that Miri can follow every byte of blocks that are large to it.
+pub struct HugePages<const HUGE_PAGE: usize = USUAL>;
 
 /// Of Linux on x86-64 and, mostly, on ARM64.
-const HUGE_PAGE: usize = 2 << 20;
-/// From this size on a block is a map of its own (glibc's largest `M_MMAP_THRESHOLD`).
-const OF_ITS_OWN: usize = 32 << 20;
+const USUAL: usize = 2 << 20;
+/// From so many huge pages on a block is a map of its own (glibc's largest `M_MMAP_THRESHOLD`, 32 MB).
+const OF_ITS_OWN: usize = 16;
 /// Of every block of `malloc`.
 const ALIGNMENT: usize = 2 * size_of::<usize>();
 
 /// Asks for those huge pages that lie in a block as a whole. An answer is not waited for: where there
 /// are none, pages are as small as they would have been.
-fn ask(block: *mut u8, size: usize) {
-    let start = block.addr().next_multiple_of(HUGE_PAGE);
-    let end = (block.addr() + size) / HUGE_PAGE * HUGE_PAGE;
-    if !block.is_null() && start < end {
+fn ask(block: *mut u8, size: usize, huge_page: usize) {
+    let start = block.addr().next_multiple_of(huge_page);
+    let end = (block.addr() + size) / huge_page * huge_page;
+    if !block.is_null() && start < end && !cfg!(miri) {
         let first = block.wrapping_add(start - block.addr());
         // SAFETY: whole pages of a block that is held; its bytes stay what they are.
         unsafe { libc::madvise(first.cast(), end - start, libc::MADV_HUGEPAGE) };
@@ -39,12 +40,12 @@ fn aligned(size: usize, alignment: usize) -> *mut u8 {
 
 // SAFETY: every block comes from `malloc`, `calloc`, `realloc` or `posix_memalign`, at least as aligned as
 // was asked, and goes to `realloc` or `free`.
-unsafe impl GlobalAlloc for HugePages {
+unsafe impl<const HUGE_PAGE: usize> GlobalAlloc for HugePages<HUGE_PAGE> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let size = layout.size();
         if size >= HUGE_PAGE {
             let block = aligned(size, layout.align().max(HUGE_PAGE));
-            ask(block, size);
+            ask(block, size, HUGE_PAGE);
             block
         } else if layout.align() > ALIGNMENT {
             aligned(size, layout.align())
@@ -70,7 +71,7 @@ unsafe impl GlobalAlloc for HugePages {
         // SAFETY: a function without conditions.
         let block = unsafe { libc::calloc(1, size).cast() };
         if size >= HUGE_PAGE {
-            ask(block, size);
+            ask(block, size, HUGE_PAGE);
         }
         block
     }
@@ -81,12 +82,14 @@ unsafe impl GlobalAlloc for HugePages {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if layout.align() <= ALIGNMENT && (size < HUGE_PAGE || layout.size() >= OF_ITS_OWN) {
+        if layout.align() <= ALIGNMENT
+            && (size < HUGE_PAGE || layout.size() >= OF_ITS_OWN * HUGE_PAGE)
+        {
             // Pages of its own are put elsewhere, not copied.
             // SAFETY: the block is one of those above.
             let block = unsafe { libc::realloc(block.cast(), size).cast() };
             if size >= HUGE_PAGE {
-                ask(block, size);
+                ask(block, size, HUGE_PAGE);
             }
             return block;
         }
@@ -108,29 +111,33 @@ unsafe impl GlobalAlloc for HugePages {
 mod tests {
     use super::*;
 
+    /// To Miri each byte is thousands of instructions.
+    const HUGE_PAGE: usize = if cfg!(miri) { 1 << 8 } else { USUAL };
+    const MEMORY: HugePages<HUGE_PAGE> = HugePages;
+
     /// Bytes of a block that stay what they are, whatever its size becomes.
     #[test]
     fn blocks_are_aligned_and_keep_their_bytes() {
         let sizes = [1, 100, HUGE_PAGE - 1, HUGE_PAGE, 3 * HUGE_PAGE + 5, 20 * HUGE_PAGE];
-        for alignment in [1, 16, 64, 4096, 2 * HUGE_PAGE] {
+        for alignment in [1, 16, 64, HUGE_PAGE, 2 * HUGE_PAGE] {
             for size in sizes {
                 let layout = Layout::from_size_align(size, alignment).unwrap();
                 for next in sizes {
                     // SAFETY: sizes are above 0; bytes are read and written within them.
                     unsafe {
-                        let zeroed = HugePages.alloc_zeroed(layout);
+                        let zeroed = MEMORY.alloc_zeroed(layout);
                         assert_eq!(zeroed.addr() % alignment, 0);
                         assert_eq!((zeroed.read(), zeroed.add(size - 1).read()), (0, 0));
-                        HugePages.dealloc(zeroed, layout);
-                        let block = HugePages.alloc(layout);
+                        MEMORY.dealloc(zeroed, layout);
+                        let block = MEMORY.alloc(layout);
                         assert_eq!(block.addr() % alignment, 0);
                         let common = size.min(next);
                         block.write_bytes(7, common);
-                        let block = HugePages.realloc(block, layout, next);
+                        let block = MEMORY.realloc(block, layout, next);
                         assert_eq!(block.addr() % alignment, 0);
                         assert!((0..common).all(|i| block.add(i).read() == 7));
                         let layout = Layout::from_size_align(next, alignment).unwrap();
-                        HugePages.dealloc(block, layout);
+                        MEMORY.dealloc(block, layout);
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! The Python binding: conversions only.  `python/ccperf/_native.pyi` is its documentation.
 
+mod confine;
 mod quantities;
 mod random;
 mod registry;
@@ -16,6 +17,8 @@ static MEMORY: ccperf_memory::HugePages = ccperf_memory::HugePages;
 
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use super::confine::confine;
     #[pymodule_export]
     use super::quantities::{
         format_queue_size, format_rate, format_size, format_time, parse_queue_size, parse_rate,

@@ -89,6 +89,14 @@ class Running:
         ),
     ] = ""
 
+    sandbox: Annotated[
+        bool,
+        Parameter(
+            help="Your code writes in its run's folder only and reaches no network (Linux; "
+            "docs/bring-your-own.md)."
+        ),
+    ] = False
+
     def declare_ns3(self, *, is_used: object) -> None:
         """Take the ns-3 that is named; processes that are started inherit it.
 
@@ -126,7 +134,21 @@ class Running:
     def open_backend(self) -> Backend:
         """The backend, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""
         self.job_count()
+        if self.sandbox:
+            self._confine()
         return open_backend(self.backend)
+
+    def _confine(self) -> None:
+        """Shut in user code of this process and of those that it starts."""
+        from ccperf.runs.backends import sandbox
+
+        if self.on not in ("here", "dask"):
+            raise UsageError("--sandbox", f"does not reach to {self.on}; leave one of them out")
+        if self.backend != backends.DEFAULT:
+            raise UsageError("--sandbox", f"is of `{backends.DEFAULT}`, not `{self.backend}`")
+        if missing := sandbox.confinement_missing():
+            raise UsageError("--sandbox", f"this system has no such thing ({missing})")
+        os.environ[sandbox.CONFINED] = "1"
 
     @contextmanager
     def made_by(self, backend: Backend) -> Iterator[MadeBy]:
@@ -149,6 +171,7 @@ class Running:
         """What of this a command needs that makes one of the runs again."""
         words = ["--ns3-source", self.ns3_source] if self.ns3_source else []
         words += ["--ns3", self.ns3] if self.ns3 else []
+        words += ["--sandbox"] if self.sandbox else []
         return words + (["--on", self.on] if self.on != "here" else [])
 
     def job_count(self) -> int | None:

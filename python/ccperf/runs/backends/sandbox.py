@@ -41,6 +41,9 @@ CALL_LIMIT = ("CCPERF_CALL_LIMIT", 10.0)
 START_LIMIT = ("CCPERF_START_LIMIT", 60.0)
 RUN_LIMIT = ("CCPERF_RUN_LIMIT", 3600.0)
 
+#: Set: user code is shut in; see `ccperf._native.confine`.
+CONFINED = "CCPERF_SANDBOX"
+
 #: How many runs may be made at a time; what memory may be used they have in equal parts.
 _runs_at_a_time = 1
 
@@ -111,10 +114,11 @@ def _run(
         "path": [os.getcwd(), *sys.path],
         "memory": folder.memory,
         "tables": TABLES,
+        "is_confined": bool(os.environ.get(CONFINED)),
         **options,
     }
     (folder.path / "job.json").write_text(json.dumps(job))
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    environment = _environment(folder.path if job["is_confined"] else None)
     process = warm.run(_own_path(), str(folder.path), environment)
     watch = _Watch(folder.monitor, list(user_code), json.loads(lowered)["stop_ns"])
     try:
@@ -126,6 +130,19 @@ def _run(
     if status or not folder.has_tables():
         raise RunError(watch.report(_ending(status)))
     return watch
+
+
+def confinement_missing() -> str:
+    """What is missing for user code to be shut in; empty where nothing is."""
+    probe = "from ccperf import _native; _native.confine([], [])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    return done.stderr.strip().splitlines()[-1] if done.returncode else ""
+
+
+def _environment(confined_to: Path | None) -> dict[str, str]:
+    """What the worker is told."""
+    temporary = {} if confined_to is None else {"TMPDIR": str(confined_to)}
+    return {**os.environ, "PYTHONHASHSEED": "0", **temporary}
 
 
 def _error(folder: _Folder, watch: _Watch, user_code: Mapping[str, str]) -> RunError | None:

@@ -28,6 +28,8 @@ def main(folder: Path) -> None:
     """Run the job in `folder`; leave the tables there, or the text of an error."""
     job = json.loads((folder / "job.json").read_text())
     _limit_resources(job["memory"])
+    if job["is_confined"]:
+        _confine(folder, job["packets"])
     sys.path[:] = job["path"]
     lowered = job["lowered"]
     random.seed(json.loads(lowered)["seed"])
@@ -51,6 +53,15 @@ def main(folder: Path) -> None:
     for name, table in Recording(tables).tables.items():
         file = folder / job["tables"] / f"{name}.parquet"
         file.write_bytes(encode_table(table, compressed=False))
+
+
+def _confine(folder: Path, packets: str | None) -> None:
+    """Let this process write in its folder and to the trace only, and reach no network."""
+    files = [os.devnull]
+    if packets:
+        Path(packets).touch()  # to make a file takes its folder
+        files.append(packets)
+    _native.confine([str(folder)], files)
 
 
 def _report(folder: Path, error: dict[str, object]) -> None:

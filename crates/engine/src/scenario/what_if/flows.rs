@@ -12,7 +12,7 @@ use super::super::spec::{Flow, Link, Scenario};
 /// For a page that answers while a slider moves; each new flow looks at all that are there.
 const MOST: usize = 1000;
 
-pub fn set_count(scenario: &mut Scenario, count: usize) -> Result<(), String> {
+pub fn set_count(scenario: &mut Scenario, count: u64) -> Result<(), String> {
     if scenario.flows.is_empty() {
         return Err("the scenario has no flow to copy".to_owned());
     }
@@ -20,11 +20,9 @@ pub fn set_count(scenario: &mut Scenario, count: usize) -> Result<(), String> {
         return Err("0 flows leave nothing to simulate; write 1 or more".to_owned());
     }
     let most = MOST.max(scenario.flows.len());
-    if count > most {
-        return Err(format!(
-            "{count} flows are more than {most}, as many as can be asked for here"
-        ));
-    }
+    let too_many =
+        || format!("{count} flows are more than {most}, as many as can be asked for here");
+    let count = usize::try_from(count).ok().filter(|&count| count <= most).ok_or_else(too_many)?;
     let templates = scenario.flows.len();
     while scenario.flows.len() < count {
         add(scenario, templates)?;

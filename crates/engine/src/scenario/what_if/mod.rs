@@ -8,6 +8,7 @@ mod path;
 mod queue;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::names::Registry;
 use super::spec::{Algorithm, Scenario};
@@ -25,7 +26,7 @@ pub struct Settings {
     /// How many flows there are, without those of workloads.  Further ones are like the first ones, at
     /// hosts of their own where those have some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub flows: Option<usize>,
+    pub flows: Option<u64>,
     /// Of each bottleneck at time 0; what it becomes later changes in proportion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<String>,
@@ -50,8 +51,20 @@ impl Settings {
     /// # Errors
     /// What is wrong with the JSON.
     pub fn from_json(json: &str) -> Result<Settings, ScenarioError> {
-        serde_json::from_str(json)
-            .map_err(|error| ScenarioError(vec![problem("", error.to_string())]))
+        let of = |name: &str, error: serde_json::Error| problem(name, error.to_string());
+        let given: Map<String, Value> =
+            serde_json::from_str(json).map_err(|error| ScenarioError(vec![of("", error)]))?;
+        // Each by itself, since an error of all together does not say whose it is.
+        let wrong = given.iter().filter_map(|(name, value)| {
+            let alone = Map::from_iter([(name.clone(), value.clone())]);
+            Some(of(name, serde_json::from_value::<Settings>(alone.into()).err()?))
+        });
+        let wrong: Vec<_> = wrong.collect();
+        if wrong.is_empty() {
+            serde_json::from_value(given.into()).map_err(|error| ScenarioError(vec![of("", error)]))
+        } else {
+            Err(ScenarioError(wrong))
+        }
     }
 
     pub fn to_json(&self) -> String {
@@ -67,7 +80,7 @@ impl Canonical {
         let kinds: Vec<_> = algorithms(scenario).map(|cc| cc.kind.clone()).collect();
         Settings {
             cc: shortest_period(kinds),
-            flows: Some(scenario.flows.len()).filter(|&count| count > 0),
+            flows: Some(scenario.flows.len() as u64).filter(|&count| count > 0),
             rate: paths.rate(),
             rtt: paths.rtt(),
             buffer: queue::limit(scenario, &paths),
@@ -120,7 +133,7 @@ impl Canonical {
         }
     }
 
-    fn with_flows(&self, count: usize) -> Result<Canonical, ScenarioError> {
+    fn with_flows(&self, count: u64) -> Result<Canonical, ScenarioError> {
         let Canonical(mut scenario) = self.clone();
         flows::set_count(&mut scenario, count)
             .map_err(|message| ScenarioError(vec![problem("flows", message)]))?;

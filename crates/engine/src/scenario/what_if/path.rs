@@ -87,6 +87,9 @@ impl Paths {
 
     pub fn set_rtt(&self, scenario: &mut Scenario, text: &str) -> Result<(), String> {
         let Time(to) = units::parse_time(text)?;
+        if to == Time::MAX.0 {
+            return Err(format!("{text} is longer than any run; write a shorter time"));
+        }
         let Shortest { rtt_ns, link, times } = *self.shortest.as_ref().ok_or_else(no_flow)?;
         let longer = i128::from(to) - i128::from(rtt_ns);
         if longer % i128::from(times) != 0 {

@@ -146,10 +146,17 @@ fn what_cannot_be_is_told_by_its_name() {
         complaints(&scenario, json!({"rtt": "15000001ns"}))[0].1,
         "15000001ns does not split into 2 ways of whole ns; add 1ns"
     );
+    assert_eq!(
+        complaints(&scenario, json!({"rtt": "9223372036s"}))[0].1,
+        "9223372036s is longer than any run; write a shorter time"
+    );
     assert_eq!(complaints(&scenario, json!({"qdisc": "prio", "buffer": "9p"}))[0].0, "buffer");
     assert!(
         Settings::from_json(r#"{"speed": "1Mbps"}"#).unwrap_err().0[0].message.contains("rate")
     );
+    let wrong = Settings::from_json(r#"{"seed": -1, "flows": 4294967296, "rate": 5}"#);
+    let names: Vec<_> = wrong.unwrap_err().0.into_iter().map(|problem| problem.path).collect();
+    assert_eq!(names, ["rate", "seed"]);
 }
 
 proptest! {
