@@ -26,7 +26,7 @@ GUEST := python/ccperf/data/guest
 GUEST_TARGET := x86_64-unknown-linux-gnu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs docs-site perf verify record coverage wasm guest wheel lock clean
+.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs docs-site perf verify record coverage wasm guest wheel sbom reproducible lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -141,6 +141,16 @@ lock: $(VENV)/.python ## resolve requirements.lock and Cargo.lock again
 	  --generate-hashes -c requirements.lock --custom-compile-command 'make lock' \
 	  -o docs/requirements.lock
 	cargo update
+
+sbom: $(VENV)/.python ## dist/sbom.json: what ccperf is made of, with hashes and licences (CycloneDX)
+	$(BIN)/python tools/sbom.py
+
+# Two builds from nothing in the same place: what differs would be the compiler's, or ours.
+reproducible: $(VENV)/.python ## builds the wheel twice and compares the bytes (some minutes)
+	@$(OWN_JOBS) for n in 1 2; do \
+	  rm -rf target/reproducible && SOURCE_DATE_EPOCH=315532800 CARGO_TARGET_DIR=target/reproducible \
+	    $(BIN)/maturin build --release --locked --quiet --out dist/reproducible-$$n || exit 1; \
+	done; cmp dist/reproducible-1/*.whl dist/reproducible-2/*.whl && sha256sum dist/reproducible-1/*.whl
 
 clean:
 	rm -rf $(VENV) dist target python/ccperf/_native*.so $(WASM) $(GUEST)

@@ -18,14 +18,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from ccperf import _native, simulate
+from ccperf.campaign import plan
 from ccperf.errors import RunError, ScenarioError, UsageError
 from ccperf.experiments import programs, traces
+from ccperf.experiments.catalogue import own
 from ccperf.experiments.published import published
 from ccperf.experiments.topologies import written
 from ccperf.runs import flow_monitor, parquet
-from ccperf.runs.recording import Recording
+from ccperf.runs.backends.tables import read_tables
+from ccperf.runs.recording import TABLES, Recording, RecordingError
 from ccperf.scenario import Scenario
+from ccperf.scenario.toml import Document
 from ccperf.store import Store, StoreError
 
 ROOT = Path(__file__).parents[1]
@@ -63,6 +69,23 @@ def cdf(data: bytes) -> None:
         Scenario.model_validate(described, context={"folder": _folder()}).lowered()
 
 
+def plan_file(data: bytes) -> None:
+    """A plan, or a scenario file that is an experiment of its own."""
+    path = _file(data, ".toml")
+    with suppress(ScenarioError, UsageError):
+        document = Document.read(path)
+        if plan.is_plan(document.data):
+            plan.from_document(document)
+        elif own.is_one(document.data):
+            own.read(path)
+
+
+def kernel_tables(data: bytes) -> None:
+    """What the guest in a Linux kernel, or the driver of ns-3, hands over."""
+    with suppress(RunError, RecordingError):
+        Recording(read_tables(_file(data, ".tables")))
+
+
 def trace(data: bytes) -> None:
     """The file of a link's schedule, in both formats."""
     for suffix in (".csv", ".trace"):
@@ -96,6 +119,8 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
         command_line,
         scenario_file,
         cdf,
+        plan_file,
+        kernel_tables,
         trace,
         monitor_file,
         stored_series,
@@ -169,9 +194,40 @@ def examples(target: str) -> list[bytes]:
     }
     if target in texts:
         return [text.encode() for text in texts[target]()]
+    if target == "plan_file":
+        files = [*ROOT.glob("examples/**/*.toml"), *ROOT.glob("tests/**/*.toml")]
+        return [path.read_bytes() for path in sorted(files)] + [text.encode() for text in _PLANS]
+    if target == "kernel_tables":
+        return [_handed_over()]
     if target == "stored_series":
         return [_stored()[1]]
     return [bytes(range(0, 250, 7)), bytes(range(200))]
+
+
+_PLANS = (
+    'experiment = "aqm"\ncc = ["TcpNewReno"]\nseed = "1..3"\nstop_time = "15s"\n'
+    '[parameters]\nk = [1, 5]\nqdisc = "codel"\n',
+    'cc = ["TcpNewReno", "TcpBbr"]\nseed = "1..10"\n[[experiments]]\nexperiment = "aqm"\n'
+    "parameters = { k = [1, 2], qdisc = 'codel' }\n"
+    '[[experiments]]\nexperiment = "competition"\ncc = "TcpBbr"\n',
+    'experiment = "load_balancing"\nrouting = ["ecmp", "conga"]\nseed = [1, 2]\n',
+)
+
+
+def _handed_over() -> bytes:
+    """A recording as those programs write it."""
+    head: list[dict[str, Any]] = []
+    body = bytearray()
+    for table in _recording().tables.values():
+        for column in TABLES[table.name]:
+            values = table[column.name]
+            words = list(dict.fromkeys(values)) if isinstance(values, list) else []
+            codes = [words.index(value) for value in values] if words else values
+            kind = column.kind
+            about = {"table": table.name, "column": column.name, "rows": table.rows}
+            head.append({**about, "kind": kind, "words": words})
+            body += np.asarray(codes, "<f8" if kind == "float" else "<i8").tobytes()
+    return json.dumps(head).encode() + b"\n" + body
 
 
 def _monitor_file() -> str:

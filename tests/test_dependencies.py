@@ -92,3 +92,22 @@ def test_advisories_are_found_in_both_databases(tmp_path: Path) -> None:
         "left 0.3.4: RUSTSEC-1",
         "right-pad 2.1.0: PYSEC-1",
     ]
+
+
+def test_the_bill_of_materials_has_all_that_is_locked_with_hashes() -> None:
+    """The same bytes each time, so that two builds can be compared by it."""
+    spec = importlib.util.spec_from_file_location("sbom", ROOT / "tools/sbom.py")
+    assert spec
+    assert spec.loader
+    sbom = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sbom)
+    found = sbom.components()
+    cargo, pip = (ROOT / "Cargo.lock").read_text(), (ROOT / "requirements.lock").read_text()
+    crates = [crate for crate in dependencies.crates(cargo) if "source" in crate]
+    packages = sum(map(len, dependencies.packages(pip).values()))
+    assert len(found) == len(crates) + packages
+    assert all(one["hashes"] and len(one["hashes"][0]["content"]) == 64 for one in found)
+    assert len({one["purl"] for one in found}) == len(found)
+    bill = sbom.bill(found)
+    assert bill["bomFormat"] == "CycloneDX"
+    assert bill == sbom.bill(sbom.components())

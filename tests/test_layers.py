@@ -88,7 +88,8 @@ scenario.toml          : errors
 experiments.traces     : data errors
 algorithms             :
 algorithms.user_code   : _native algorithms base.expression errors
-algorithms.registry    : _native algorithms.user_code base.expression errors
+algorithms.judges      : data
+algorithms.registry    : _native algorithms.judges algorithms.user_code base.expression errors
 scenario.chance        : algorithms.registry
 runs.recording         : _native base.libraries base.wording errors
 scenario.canonical     : _native algorithms.user_code
@@ -143,7 +144,8 @@ campaign.plan          : algorithms.registry base.expression campaign errors exp
                          experiments.grid
 present.reproduce      : algorithms.roles algorithms.user_code base.expression errors
                          experiments.catalogue
-verify                 : _native algorithms.registry algorithms.releases base.interruption
+verify                 : _native algorithms.judges algorithms.registry algorithms.releases
+                         base.interruption
                          base.outputs campaign data errors experiments.catalogue
                          experiments.programs experiments.published experiments.topologies
                          experiments.traces runs.backends runs.diagnoses runs.metrics scenario

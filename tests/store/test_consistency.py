@@ -112,7 +112,7 @@ def crafted(path: Path, what: str) -> str:
     first, second, third = results()
     tables: Tables = {name: dict(table) for name, table in second.recording.tables.items()}
     change(tables)
-    with Store(path) as store:
+    with Store(path, "a") as store:
         store.add(first)
         store.add(dataclasses.replace(second, recording=Recording(tables)))
         store.add(third)
@@ -170,7 +170,7 @@ def test_a_small_table_may_not_become_larger_than_the_scenario_says(tmp_path: Pa
     tables["flow_samples"] = {
         name: np.zeros(many, data.dtype) for name, data in tables["flow_samples"].items()
     }
-    with Store(tmp_path / "x.db") as store:
+    with Store(tmp_path / "x.db", "a") as store:
         store.add(dataclasses.replace(result, recording=Recording(tables)))
         with pytest.raises(DamagedRun, match=re.escape("claims to be")):
             store.load(result.id)
@@ -181,7 +181,7 @@ def test_metrics_of_flows_and_links_that_are_none_are_damage(tmp_path: Path) -> 
     for scope in ("flow", "link"):
         metrics = MetricTables(flow=dict(result.metrics.flow), link=dict(result.metrics.link))
         metrics.by_scope[scope]["elsewhere"] = {"throughput_l4": 1.0}  # type: ignore[index]
-        with Store(tmp_path / f"{scope}.db") as store:
+        with Store(tmp_path / f"{scope}.db", "a") as store:
             store.add(dataclasses.replace(result, metrics=metrics))
             with pytest.raises(DamagedRun, match="elsewhere"):
                 store.load(result.id)

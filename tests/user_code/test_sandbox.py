@@ -97,7 +97,8 @@ def test_temporary_files_and_traces_go_on(
     )
     assert "done" in said
     (tmp_path / "fine.py").write_text(
-        "import ccperf\nclass Fine(ccperf.CongestionControl):\n    def cong_avoid(self, tcb, segments_acked):\n        pass\n"
+        "import ccperf\nclass Fine(ccperf.CongestionControl):\n"
+        "    def cong_avoid(self, tcb, segments_acked):\n        pass\n"
     )
     words = ["run", "dumbbell", "--cc", "./fine.py:Fine", "--time", "200ms", "--db", "y.db"]
     assert invoke([*words, "--sandbox", "--packets", "p.csv"]) == 0, capsys.readouterr().err

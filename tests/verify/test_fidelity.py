@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ccperf.algorithms import registry
+from ccperf.algorithms import judges, registry
 from ccperf.verify import counting, departures, fidelity, matrix, page, record
 
 ROOT = Path(__file__).parents[2]
-#: Hosts choose the way: neither ns-3 nor the driver has them, tests of what their papers say do.
-WITHOUT_A_JUDGE = {"presto", "flowbender", "clove", "hermes", "xpath", "plb", "TcpBbr3"}
+#: Neither ns-3 nor the driver has them: they are held against laws, or nothing.
+WITHOUT_A_TWIN = {
+    name
+    for kind in registry.WORDS
+    for name in registry.algorithms(kind)
+    if judges.kind(name) in (judges.LAW, judges.NONE)
+}
+
+
+#: What nobody but its own unit tests has looked at yet.
+UNJUDGED = {"plb"}
 
 
 def _with_tcp_lp() -> list[matrix.Case]:
@@ -33,7 +43,7 @@ def test_the_matrix_is_counted() -> None:
     for kind in page.KINDS:
         counts = counted.algorithms[kind]
         assert set(counts) == set(registry.algorithms(kind))
-        judged = {name: count for name, count in counts.items() if name not in WITHOUT_A_JUDGE}
+        judged = {name: count for name, count in counts.items() if name not in WITHOUT_A_TWIN}
         assert min(count.scenarios for count in judged.values()) >= 4
     assert counted.algorithms["qdisc"]["MqQueueDisc"].scenarios >= 20
     assert counted.algorithms["cc"]["TcpLp"].scenarios == len(_with_tcp_lp())
@@ -98,7 +108,27 @@ def test_what_is_not_in_the_record_is_not_claimed(monkeypatch: pytest.MonkeyPatc
     ],
 )
 def test_what_each_is_compared_with(kind: registry.Kind, name: str, says: str) -> None:
-    assert fidelity.status(kind, name).startswith(f"compared with {says}")
+    assert f": compared with {says}" in fidelity.status(kind, name)
+
+
+def test_everybody_knows_who_judged_each_algorithm() -> None:
+    """Every algorithm has a judge, and each judge is where it says."""
+    for kind in registry.WORDS:
+        for name, spec in registry.algorithms(kind).items():
+            found = judges.judges(name)
+            assert bool(found) != (name in UNJUDGED), name
+            if not found:
+                assert judges.NONE in fidelity.status(kind, name)
+                continue
+            assert [judge["kind"] for judge in spec["judges"]] == [judge.kind for judge in found]
+            runs = fidelity.last().algorithms[kind][name].scenarios
+            # In ns-3 itself a packet-by-packet judge has scenarios; a law needs none.
+            is_compared = any(judge.kind in (judges.NS3, judges.TWICE) for judge in found)
+            assert is_compared == (runs > 0), name
+            for judge in found:
+                for path in re.findall(r"`(tests/[\w/]+\.py)`", judge.where):
+                    assert name in (ROOT / path).read_text(encoding="utf-8"), name
+            assert found[0].kind in fidelity.status(kind, name)
 
 
 def test_departures_name_tests_and_scenarios_that_exist() -> None:

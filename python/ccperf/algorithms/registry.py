@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any, Literal
 
+from ccperf.algorithms.judges import judges
 from ccperf.base import expression
 
 Kind = Literal["cc", "qdisc", "recovery", "routing"]
@@ -35,10 +36,14 @@ def tables() -> Mapping[str, Any]:
 def algorithms(kind: Kind) -> Mapping[str, Mapping[str, Any]]:
     """The specifications of one kind by ns-3 name, in listing order.
 
-    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source``, ``departures``, ``params``
-    and ``is_own``: ns-3 has nothing like it.
+    Each has ``ns3``, ``linux`` (a list of names), ``doc``, ``source``, ``departures``, ``params``,
+    ``is_own`` (ns-3 has nothing like it), and ``judges``: who judged it
+    (:mod:`ccperf.algorithms.judges`), the best first.
     """
-    return {spec["ns3"]: spec for spec in tables()[kind]}
+    return {
+        spec["ns3"]: {**spec, "judges": [judge._asdict() for judge in judges(spec["ns3"])]}
+        for spec in tables()[kind]
+    }
 
 
 @cache

@@ -93,7 +93,10 @@ def trouble(error: sqlite3.Error) -> str:
     """What an error of SQLite's means, and what to do."""
     text = str(error)
     if "locked" in text:
-        return f"is in use by another process ({text}); try again when that has finished"
+        return (
+            f"is in use by another process, or its file system cannot lock files ({text}); try "
+            "again when that has finished, or with a file on a local disk"
+        )
     if "full" in text or "disk I/O" in text:
         return f"cannot be written ({text}); make room on its disk and give the same command again"
     if "not a database" in text:

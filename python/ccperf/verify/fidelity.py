@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ccperf import data
+from ccperf.algorithms import judges
 from ccperf.experiments.programs import attributes
 
 if TYPE_CHECKING:
@@ -79,20 +80,26 @@ def _counts(data: Mapping[str, Mapping[str, int]]) -> Mapping[str, Count]:
 
 
 def counterpart(name: str) -> str:
-    """What an algorithm is compared with."""
-    if name in attributes.ns3_classes():
+    """What an algorithm is compared with, packet by packet."""
+    if judges.kind(name) == judges.NS3 and name in attributes.ns3_classes():
         return f"ns-3 {NS3_RELEASE}'s {name}"
     return f"a class that the driver adds to ns-3 {NS3_RELEASE}"
+
+
+def judged_by(name: str) -> str:
+    """Who judged an algorithm."""
+    found = judges.judges(name)
+    return "; ".join(f"{judge.kind} ({judge.where})" for judge in found) or judges.NONE
 
 
 def status(kind: registry.Kind, name: str) -> str:
     """How far an algorithm is validated, in a sentence or two."""
     count = last().algorithms[kind][name]
     if not count.scenarios:
-        return "by tests of what its source says; ns-3 and the driver have none"
+        return f"judged by {judged_by(name)}; ns-3 and the driver have none"
     text = (
-        f"compared with {counterpart(name)}, packet by packet, in {count.scenarios} "
-        "scenarios of `ccperf verify ns3 --full`"
+        f"judged by {judges.kind(name)}: compared with {counterpart(name)}, packet by packet, in "
+        f"{count.scenarios} scenarios of `ccperf verify ns3 --full`"
     )
     if not count.recorded:
         return f"{text}; the last record has none of them"

@@ -219,6 +219,18 @@ mod tests {
         assert!(paper.len() > readme.len());
     }
 
+    /// The very nanosecond: after an interval, and then when the next mark is due or after it.
+    #[test]
+    fn marks_are_due_to_the_nanosecond() {
+        for (is_paper, due) in [(false, [102, 202]), (true, [102, 203])] {
+            let (target, interval) = (Time(10), Time(100));
+            let mut law =
+                Persistent { target, interval, is_paper, first_above: None, marking: None };
+            let marks = (1..210).filter(|&now| law.is_due(target, Time(now)));
+            assert_eq!(Vec::from_iter(marks), due);
+        }
+    }
+
     #[test]
     fn one_short_sojourn_ends_the_marking() {
         let mut bench = Bench::new("ECNSharpQueueDisc", &[]);

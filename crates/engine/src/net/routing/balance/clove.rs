@@ -127,7 +127,7 @@ impl Sender for Clove {
         let Some(path) = paths.get_mut(number as usize) else { return };
         path.used = used;
         let may_shrink = path.marked.is_none_or(|last| coming.now.0 - last.0 >= self.relay.0);
-        if coming.packet.flags.has(Flags::ECE) && may_shrink {
+        if coming.is_marked() && may_shrink {
             path.marked = Some(coming.now);
             shift(paths, number as usize, coming.now, self.relay);
         }

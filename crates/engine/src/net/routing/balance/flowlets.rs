@@ -55,3 +55,15 @@ impl Flowlets {
         self.known.resize((path + 1).next_power_of_two(), Flowlet::default());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flowlet_ends_when_a_packet_comes_later_than_the_timeout_and_not_before() {
+        let mut flowlets = Flowlets::new(Time(100));
+        let mut goes_on = |now| flowlets.at(0, Time(now)).1;
+        assert_eq!([0, 100, 200, 301].map(&mut goes_on), [false, true, true, false]);
+    }
+}

@@ -427,7 +427,7 @@ impl Sender for Hermes {
         }
         let flow = grown(&mut self.flows, other_path_of(packet));
         let new = flow.watch.on_answer(packet, coming.now);
-        let is_marked = packet.flags.has(Flags::ECE);
+        let is_marked = coming.is_marked();
         flow.ecn += self.gain * (f64::from(u8::from(is_marked)) - flow.ecn);
         let timed = flow.timed.filter(|&(end, _, _)| new > 0 && flow.watch.acked() >= end);
         if timed.is_some() {

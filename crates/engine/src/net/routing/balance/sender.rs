@@ -52,6 +52,18 @@ pub struct Coming<'a> {
     pub leaves_of: &'a Leaves,
 }
 
+impl Coming<'_> {
+    /// Whether it says that data was marked.
+    pub fn is_marked(&self) -> bool {
+        says_marked(self.packet)
+    }
+}
+
+/// In a handshake the flag agrees to ECN (RFC 3168, section 6.1.1), and says nothing of marks.
+fn says_marked(packet: &Packet) -> bool {
+    packet.flags.has(Flags::ECE) && !packet.flags.has(Flags::SYN)
+}
+
 /// A packet of a probe: to the other end of a pair of agents and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
@@ -188,7 +200,7 @@ impl Rounds {
             return None;
         }
         self.acknowledgements += 1;
-        self.marked += u32::from(packet.flags.has(Flags::ECE));
+        self.marked += u32::from(says_marked(packet));
         if watch.acked() < self.end {
             return None;
         }

@@ -1,0 +1,69 @@
+"""Who judged each algorithm: whose code, or which law, its behaviour is held against by tests.
+
+The better judge comes first. What ns-3 has is compared with ns-3's own class; what it has not is
+compared with a second writing of ours from the same description, which shares its mistakes of
+reading, or held against what its source says in closed form.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import NamedTuple
+
+from ccperf import data
+
+#: The kinds of judges.
+NS3, AUTHORS = "ns-3's own class", "the authors' code"
+TWICE, LAW, NONE = "our second writing", "closed form", "none"
+
+
+class Judge(NamedTuple):
+    """One of `NS3`, `AUTHORS`, `TWICE` and `LAW`, and where the comparison is."""
+
+    kind: str
+    where: str
+
+
+_DRIVER = Judge(TWICE, "a class in the driver for ns-3, `ccperf verify ns3`")
+_LAWS = Judge(LAW, "`tests/catalogue/test_balancer_laws.py`")
+
+#: Of what ns-3 3.44 has no class of that name for.
+_OTHERS: dict[str, tuple[Judge, ...]] = {
+    "PrrRfc6937": (
+        Judge(NS3, "the published tables, made with ns-3's development version of 2024"),
+        _DRIVER,
+    ),
+    "TcpDctcpReno": (_DRIVER,),
+    "TcpBbr3": (Judge(LAW, "`tests/scenario/test_bbr3.py`"),),
+    **dict.fromkeys(
+        (
+            *("BurstReleaseQueueDisc", "PolicerQueueDisc", "ECNSharpQueueDisc", "TcnQueueDisc"),
+            *("StepRedQueueDisc", "MarkingCoDelQueueDisc", "MarkingPieQueueDisc"),
+            *("DwrrQueueDisc", "WfqQueueDisc", "StrictPriorityQueueDisc"),
+            "SharedBufferQueueDisc",
+        ),
+        (_DRIVER,),
+    ),
+    **dict.fromkeys(
+        ("static", "ecmp", "random", "drb", "letflow", "conga", "drill", "adaptive"), (_DRIVER,)
+    ),
+    **dict.fromkeys(("presto", "flowbender", "clove", "hermes", "xpath"), (_LAWS,)),
+}
+
+
+def judges(name: str) -> tuple[Judge, ...]:
+    """Who judged an algorithm of the registry, the best first; nobody: empty."""
+    if name in _classes_of_ns3():
+        return (Judge(NS3, "packet by packet, `ccperf verify ns3`"),)
+    return _OTHERS.get(name, ())
+
+
+def kind(name: str) -> str:
+    """The kind of the best judge of an algorithm; `NONE` without one."""
+    return next((judge.kind for judge in judges(name)), NONE)
+
+
+@cache
+def _classes_of_ns3() -> frozenset[str]:
+    return frozenset(json.loads(data.text("ns3_attributes.json")))
