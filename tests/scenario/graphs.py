@@ -14,7 +14,8 @@ _REGISTRY = json.loads(_native.registry())
 _SPECIAL = ("BurstReleaseQueueDisc", "MqQueueDisc")
 QDISCS = [s["ns3"] for s in _REGISTRY["qdisc"] if s["ns3"] not in _SPECIAL]
 _PARAMETERS = {s["ns3"]: [param["ns3"] for param in s["params"]] for s in _REGISTRY["qdisc"]}
-CONGESTION_CONTROLS = [s["ns3"] for s in _REGISTRY["cc"]]
+#: Those that ns-3 has: the networks are compared with it.
+CONGESTION_CONTROLS = [s["ns3"] for s in _REGISTRY["cc"] if s["ns3"] != "TcpBbr3"]
 RECOVERIES = [s["ns3"] for s in _REGISTRY["recovery"]]
 #: Few values, so that events of different links fall on the same nanosecond.
 RATES = ["5Mbps", "10Mbps", "10Mbps", "20Mbps", "100Mbps"]

@@ -112,8 +112,8 @@ def command(
     if what == "seeds":
         running.declare_sources()
         return seeds(running, json)
-    if what == "linux":
-        return linux(selection or Selection(), json)
+    if judge := {"linux": linux}.get(what):
+        return judge(selection or Selection(), json)
     running.declare_ns3(is_used=True)
     return ns3(selection or Selection(), running, json)
 
