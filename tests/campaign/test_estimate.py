@@ -39,7 +39,7 @@ def test_the_fastest_rate_counts_and_the_mean_of_a_schedule() -> None:
         pytest.param(
             "query_completion",
             "TCN",
-            marks=pytest.mark.xfail(reason="2.1 times what is sent: its background ends early"),
+            marks=pytest.mark.xfail(reason="it is 2.1 times what is sent, and why is not known"),
         ),
         ("leaf_spine", "ECNSharp"),
     ],

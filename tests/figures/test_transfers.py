@@ -79,7 +79,7 @@ def test_a_network_is_drawn_whose_workload_names_groups_of_hosts() -> None:
     scenario = catalogue.get("load_balancing").scenario("conga", arrivals="1ms")
     drawn = topology.draw(scenario.canonical())
     # One name of each layer: all of them would lie on each other.
-    for layer in ("h_", "leaf", "spine"):
+    for layer in ("leaf", "spine"):
         assert any(name in drawn for name in scenario.nodes if name.startswith(layer)), layer
 
 
