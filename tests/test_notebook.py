@@ -164,9 +164,6 @@ def test_elsewhere_there_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     assert campaign.progress.in_notebook() is None
 
 
-@pytest.mark.xfail(
-    reason="short runs end before the bar is drawn again, since runs are planned late"
-)
 def test_a_campaign_has_one_bar_in_a_notebook(displayed: list[str], tmp_path: Path) -> None:
     points = campaign.expand(
         catalogue.get("aqm"),

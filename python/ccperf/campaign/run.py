@@ -155,7 +155,8 @@ def run(
         progress or in_notebook() or Silent() as shown,
     ):
         coordinator = _Coordinator(points, store, backend, shown, report, stop)
-        shown.begin(count or 0, 0)
+        if count is not None:
+            shown.begin(count, 0)
 
         def make_executor(are_many: bool) -> Executor:
             if executor:
@@ -165,7 +166,7 @@ def run(
             used = kept if are_worth_it and backends.is_registered(backend) else None
             return LocalExecutor(backend, jobs, coordinator.advance, processes=used)
 
-        coordinator.run(make_executor)
+        coordinator.run(make_executor, is_counted=count is not None)
     report.wall_seconds = time.perf_counter() - started
     return report
 
@@ -217,9 +218,15 @@ class _Coordinator:
         if wanted := self._wanted.get(run_id):
             self._progress.advance(wanted.points[0], fraction)
 
-    def run(self, make_executor: Callable[[bool], Executor]) -> None:
-        """Make them all; what makes them is made once it is known whether they are many."""
+    def run(self, make_executor: Callable[[bool], Executor], *, is_counted: bool) -> None:
+        """Make them all; what makes them is made once it is known whether they are many.
+
+        Where nobody has counted the points, those that are fewer than many are counted here.
+        """
         first = list(islice(self._missing, MANY))
+        if not is_counted:
+            known = len(first) if len(first) < MANY else 0
+            self._progress.begin(known, len(self._report.stored_before))
         self._executor = make_executor(len(first) == MANY)
         try:
             self._make(chain(first, self._missing))
