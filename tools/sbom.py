@@ -101,9 +101,9 @@ def _licence_of(name: str, version: str) -> str | None:
         about = importlib.metadata.metadata(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-    if about["Version"] != version:
+    if about.get("Version") != version:
         return None
-    plain = about["License-Expression"] or about["License"]
+    plain = about.get("License-Expression") or about.get("License")
     if plain and len(plain) < 60 and "\n" not in plain:
         return str(plain)
     classifiers = about.get_all("Classifier") or []

@@ -40,6 +40,7 @@ def cost(folder: Path, *words: str) -> tuple[float, float]:
     command = [sys.executable, "-c", program, sys.executable, "-m", "ccperf", *words]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+    (folder / "output").write_text(done.stdout + done.stderr)
     memory, seconds = map(float, done.stderr.splitlines()[-1].split())
     return memory, seconds
 

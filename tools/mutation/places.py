@@ -48,6 +48,7 @@ LEFT_OUT = (
     "properties.rs",
     "net/qdisc/mod.rs",
     "host/tcp/resequencing.rs",
+    "host/congestion/bbr3.rs",
 )
 #: What answers whether a scenario makes sense, before it runs.
 CHECKS = ("check",)
@@ -157,6 +158,8 @@ def _is_judged(file: str) -> bool:
 
 
 def _draw(name: str) -> bytes:
+    """What mistakes are chosen by: the room of a file is no part of it, so that files may move."""
+    name = name.partition("/")[2]
     return hashlib.sha256(name.encode()).digest()[::-1]
 
 

@@ -333,5 +333,5 @@ def _unfinished(path: Path) -> Tables:
     """The tables of a run that failed; a driver that crashed may have written part of a file."""
     try:
         return read_tables(path)
-    except (OSError, ValueError, LookupError):
+    except RunError:
         return {}
