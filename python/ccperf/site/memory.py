@@ -53,6 +53,7 @@ _NAMES = (
         if metric.scope == "class"
     ),
 )
+_KNOWN = frozenset(_NAMES)
 #: So many new runs are worth a process of their own, and so many are read at a time.
 _WORTH_PROCESSES = 100
 _TOGETHER = 25
@@ -219,13 +220,16 @@ def _from_store(store: Store, run: str, database: Path) -> Iterator[Record]:
 
 
 def _written(records: list[Record]) -> list[Any]:
-    return [
+    # Of classes that a scenario names, which are few.
+    others = {name: v for name, v in records[0].metrics.items() if name not in _KNOWN}
+    rows = [
         [
             *(each.settings, each.stop_time, each.draws),
             {**asdict(each.row), "cc": list(each.row.cc)},
         ]
         for each in records
     ]
+    return [others, *rows]
 
 
 def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
@@ -237,7 +241,9 @@ def _read(written: list[Any], blob: bytes, database: Path) -> Iterator[Record]:
     values = array("d", bytes(plain))
     # NaN is no value.
     metrics = {name: v for name, v in zip(_NAMES, values, strict=True) if v == v}
-    for settings, stop_time, is_drawn, row in written:
+    others, *rows = written
+    metrics.update(others)
+    for settings, stop_time, is_drawn, row in rows:
         row["provenance"] = Provenance(**row["provenance"])
         row["cc"] = tuple(row["cc"])
         yield Record(RunRow(**row), database, settings, stop_time, metrics, is_drawn)
