@@ -49,6 +49,7 @@ LEFT_OUT = (
     "net/qdisc/mod.rs",
     "host/tcp/resequencing.rs",
     "host/congestion/bbr3.rs",
+    "net/qdisc/scheduled.rs",
 )
 #: What answers whether a scenario makes sense, before it runs.
 CHECKS = ("check",)
