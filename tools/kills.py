@@ -41,8 +41,13 @@ def ccperf(folder: Path, *words: str) -> subprocess.Popen[bytes]:
 def finish(folder: Path, words: Sequence[str]) -> float:
     """Run a command to its end; returns how long it took."""
     started = time.monotonic()
-    if ccperf(folder, *words).wait() != 0:
-        raise AssertionError(f"`ccperf {' '.join(words)}` failed in {folder}")
+    done = subprocess.run(
+        [sys.executable, "-m", "ccperf", *words], cwd=folder, capture_output=True, text=True
+    )
+    if done.returncode != 0:
+        raise AssertionError(
+            f"`ccperf {' '.join(words)}` ended with {done.returncode} in {folder}:\n{done.stderr}"
+        )
     return time.monotonic() - started
 
 

@@ -308,6 +308,14 @@ def test_an_empty_file_becomes_a_store(path: Path) -> None:
         assert store.runs() == []
 
 
+def test_a_file_whose_making_was_killed_after_its_first_page_becomes_a_store(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    assert path.stat().st_size > 0
+    with Store(path, "a") as store:
+        assert store.runs() == []
+
+
 def test_reading_a_missing_database_says_so_and_makes_none(path: Path) -> None:
     with pytest.raises(StoreError, match="no such database"):
         Store(path, "r")

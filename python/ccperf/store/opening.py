@@ -89,6 +89,14 @@ def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:
     return db
 
 
+def has_tables(path: Path) -> bool:
+    """Whether a file is more than the first page of one whose making was killed.
+
+    Raises `StoreError` if it is not ours.
+    """
+    return _checked(path, whole=False) > 0
+
+
 def trouble(error: sqlite3.Error) -> str:
     """What an error of SQLite's means, and what to do."""
     text = str(error)

@@ -27,6 +27,7 @@ from ccperf.store.opening import (
     StoreWriteError,
     connect,
     experiment_name,
+    has_tables,
     trouble,
 )
 from ccperf.store.packing import PackedRun, pack
@@ -98,7 +99,7 @@ class Store:
         self.mode = mode
         #: Runs whose checksums were compared.
         self._intact: set[str] = set()
-        if mode == "a" and not mends and self._is_small():
+        if mode == "a" and not mends and self._is_small() and has_tables(self.path):
             with Store(path, "r") as before:
                 before.check()
         self._db = connect(self.path, mode)
