@@ -112,9 +112,12 @@ docs-site: setup $(VENV)/.docs ## all documents, the reference of Python and the
 perf: $(VENV)/.optimised ## speed against real ns-3 (and htsim: HTSIM=its checkout), of the engine as in the wheel
 	$(BIN)/python -m benchmarks.perf --cc $(CCA) $(if $(HTSIM),--htsim $(HTSIM))
 
-record: setup ## the whole comparison with ns-3 and its coverage, for the page on fidelity
-	$(BIN)/ccperf verify ns3 --full --record python/ccperf/data/verified.json
-	$(BIN)/python tools/coverage.py --record python/ccperf/data/coverage.json
+# The wheel's ns-3, or that of a built tree: NS3=PATH. What is interrupted goes on where it was.
+N ?= 1000
+record: setup ## the whole comparison with ns-3, for the page on fidelity; NS3=PATH N=1000 SEED=1: a tree's
+	$(BIN)/ccperf verify ns3 --full --fuzz $(N) --seed $(or $(SEED),1) --record python/ccperf/data \
+	  $(if $(NS3),--ns3 $(NS3))
+	$(if $(NS3),,$(BIN)/python tools/coverage.py --record python/ccperf/data/coverage.json)
 	$(BIN)/python tools/docs.py
 
 coverage: setup ## how much of the TCP and queue code the ns-3 comparison reaches

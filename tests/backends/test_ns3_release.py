@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,13 @@ def tree(root: Path, version: str, profile: str = "", *, folder: str = "build/li
     headers = root / folder.replace("lib64", "include").replace("lib", "include") / "ns3"
     headers.mkdir(parents=True)
     return root
+
+
+def read(root: Path) -> release.Release:
+    """The ns-3 there, as if for the first time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(release.VARIABLE, str(root))
+        return replace(release.find())
 
 
 @pytest.mark.parametrize(
@@ -63,6 +73,30 @@ def test_runs_of_a_modified_tree_have_other_ids(
         versions.append(Ns3().version)
     assert len({of_wheel, *versions}) == 3
     assert all(version.startswith("3.44-") for version in versions)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_checkout_says_its_commit_and_whether_its_sources_are_it(tmp_path: Path) -> None:
+    root = tree(tmp_path / "ns", "3.48")
+    assert read(root).commit == ""  # unpacked, not cloned
+
+    def git(*words: str) -> str:
+        who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+        done = subprocess.run(
+            ["git", "-C", str(root), *who, *words], capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    (root / "src").mkdir()
+    for name in ("kept.cc", "left-out.cc"):
+        (root / "src" / name).write_text("int one;\n")
+    git("init", "-q")
+    git("add", "src")
+    git("commit", "-qm", "All")
+    (root / "src" / "left-out.cc").unlink()
+    assert read(root).commit == git("rev-parse", "HEAD")
+    (root / "src" / "kept.cc").write_text("int two;\n")
+    assert read(root).commit == git("rev-parse", "HEAD") + " and changes"
 
 
 def _nothing(root: Path) -> None:

@@ -6,11 +6,16 @@ import importlib.util
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ccperf.cli.app import invoke
+from ccperf.runs.backends.ns3 import Ns3
 from ccperf.verify import matrix, record
+
+if TYPE_CHECKING:
+    from ccperf.scenario import Scenario
 
 needs_ns3 = pytest.mark.skipif(
     importlib.util.find_spec("ns3") is None or shutil.which("c++") is None,
@@ -90,7 +95,7 @@ def test_a_record_of_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFix
     words = ["verify", "ns3", "--pattern", "drop/*-nosack", "--record", str(path), "--json"]
     assert invoke(words) == 0
     rows = [entry["rows"] for entry in json.loads(capsys.readouterr().out)]
-    written = record.Record(**json.loads(path.read_text()))
+    written = record.Record.of(json.loads(path.read_text()))
     assert written.ns3.startswith("3.44")
     assert written.rows == sum(rows) > 10_000
     assert not written.different
@@ -101,6 +106,37 @@ def test_a_record_of_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFix
     assert not written.holds(cases[0].scenario.model_copy(update={"seed": 7}))
 
 
+@needs_ns3
+@pytest.mark.ns3
+def test_a_record_that_is_made_again_lets_ns3_run_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So one that was interrupted goes on; in a folder it has its release's name."""
+    asked: list[str] = []
+    simulate = Ns3.simulate
+
+    def counted(self: Ns3, scenario: Scenario, **options: Any) -> Any:
+        asked.append(scenario.label)
+        return simulate(self, scenario, **options)
+
+    monkeypatch.setattr(Ns3, "simulate", counted)
+    words = ["verify", "ns3", "--pattern", "drop/single-*", "--fuzz", "2", "--seed", "77"]
+    words += ["--record", str(tmp_path), "--json"]
+    monkeypatch.setenv("CCPERF_NS3_AGAIN", "1")
+    assert invoke(words) == 0
+    first = (tmp_path / "verified.json").read_text()
+    assert {"fuzz/0", "fuzz/1"} < set(asked)
+    monkeypatch.delenv("CCPERF_NS3_AGAIN")
+    asked.clear()
+    assert invoke(words) == 0
+    assert asked == []
+    assert (tmp_path / "verified.json").read_text() == first
+    written = record.Record.of(json.loads(first))
+    assert (written.judge.profile, written.judge.build) == ("ns3-3.44", "wheel")
+    assert (written.random.scenarios, written.random.identical) == (2, 2)
+    assert written.random.seeds == (77,)
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -109,7 +145,7 @@ def test_a_record_of_what_was_compared(tmp_path: Path, capsys: pytest.CaptureFix
         (["--full", "--fuzz", "3"], "one of"),
         (["--pattern", "nothing/*"], "--pattern"),
         (["--fuzz=-1"], "--fuzz"),
-        (["--record", "x.json", "--fuzz", "3"], "--record"),
+        (["--record", "x.json", "--fuzz", "3", "--pattern", "drop/single-nosack"], "--record"),
         (["--record", "x.json", "--scenario", "none.toml"], "--record"),
         (["--record", "nowhere/x.json", "--pattern", "drop/single-nosack"], "--record"),
     ],

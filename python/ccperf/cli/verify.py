@@ -39,24 +39,30 @@ class Selection:
         str,
         Parameter(help="ns3: the cases of these names, e.g. loss/*,drop/*; linux: experiments."),
     ] = ""
-    fuzz: Annotated[int, Parameter(help="ns3: this many random scenarios.")] = 0
+    fuzz: Annotated[
+        int, Parameter(help="ns3: this many random scenarios; for --record, besides the matrix.")
+    ] = 0
     seed: Annotated[int, Parameter(help="ns3: seed of the random scenarios.")] = 1
     record: Annotated[
         Path | None,
-        Parameter(help="ns3: write which scenarios of the matrix were identical, as JSON."),
+        Parameter(
+            help="ns3: write which scenarios were identical, as JSON, to this file, or in this "
+            "folder to verified.json, verified-3.48.json, ... by the release. Interrupted, the "
+            "same command goes on: what ns-3 agreed with is remembered."
+        ),
     ] = None
     trust: Annotated[
         bool, Parameter(help="ns3: run the code that the file of --scenario names, if it does.")
     ] = False
 
     def __post_init__(self) -> None:
-        given = [self.scenario is not None, self.full, bool(self.pattern), bool(self.fuzz)]
-        if sum(given) > 1:
+        given = [self.scenario is not None, self.full, bool(self.pattern)]
+        if sum(given) + (self.fuzz > 0 and self.record is None) > 1:
             raise UsageError("verify ns3", "give one of --scenario, --full, --pattern, --fuzz")
         if self.fuzz < 0 or self.seed < 0:
             raise UsageError("--fuzz", "and --seed must not be negative")
-        if self.record and (self.scenario or self.fuzz):
-            raise UsageError("--record", "is of the matrix; leave out --scenario and --fuzz")
+        if self.record and self.scenario:
+            raise UsageError("--record", "is of the matrix; leave out --scenario")
 
     def cases(self, recovery: str | None, profile: str | None = None) -> list[Case]:
         """The cases of the matrix, or the one scenario, with the TCP of this release."""
@@ -201,40 +207,52 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
     from dataclasses import asdict
 
     from ccperf.base import outputs
-    from ccperf.runs.backends.ns3 import Ns3
-    from ccperf.verify import many, record
+    from ccperf.runs.backends.ns3 import Ns3, release
+    from ccperf.verify import agreed, many, record
+    from ccperf.verify.compare import compare as compare_both
 
     # What is asked for is checked before what is installed.
     jobs = running.job_count() or cores()
     profile = running.profile_name() or _of_the_ns3()
-    cases = [] if selection.fuzz else selection.cases(running.recovery_name(), profile)
-    if selection.record:
-        writable_file(selection.record, "--record")
-        outputs.may_write(selection.record, record.KIND, "--record")
+    is_matrix = not selection.fuzz or selection.record
+    cases = selection.cases(running.recovery_name(), profile) if is_matrix else []
+    path = selection.record
+    if path:
+        path = path / record.file(profile) if path.is_dir() else path
+        writable_file(path, "--record")
+        outputs.may_write(path, record.KIND, "--record")
     ours, theirs = open_backend("native"), open_backend("ns3")
-    if selection.fuzz:
-        theirs = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)
-    found: list[Comparison] = []
+    compare = agreed.compare if path else compare_both
+    matrix, random = [], []
+    total = len(cases) + selection.fuzz
     with progress_bar("verify ns3") as progress:
-        if selection.fuzz:
-            progress(0, selection.fuzz)
-            for finding in many.fuzz_all(
-                selection.seed, selection.fuzz, ours, theirs, jobs, profile
-            ):
-                found.append(finding.smallest or finding.comparison)
-                progress(len(found), selection.fuzz)
-        else:
-            progress(0, len(cases))
-            order = {case.name: i for i, case in enumerate(cases)}
-            for _, comparison in many.compare_all(cases, ours, theirs, jobs):
-                found.append(comparison)
-                progress(len(found), len(cases))
-            found.sort(key=lambda comparison: order[comparison.scenario.label])
+        progress(0, total)
+        order = {case.name: i for i, case in enumerate(cases)}
+        for _, comparison in many.compare_all(cases, ours, theirs, jobs, compare):
+            matrix.append(comparison)
+            progress(len(matrix), total)
+        matrix.sort(key=lambda comparison: order[comparison.scenario.label])
+        limited = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)
+        for finding in many.fuzz_all(
+            selection.seed, selection.fuzz, ours, limited, jobs, profile, compare
+        ):
+            random.append(finding.smallest or finding.comparison)
+            progress(len(matrix) + len(random), total)
+    found: list[Comparison] = [*matrix, *random]
     # ns-3 itself does not get to the end of some legal random scenarios: that is no difference.
-    aborted = [c for c in found if selection.fuzz and c.errors and not c.different]
+    aborted = [c for c in random if c.errors and not c.different]
     different = [c for c in found if not c.identical and c not in aborted]
-    if selection.record:
-        record.write(record.of(found, ours.version, theirs.version), selection.record)
+    if path:
+        drawn = [(selection.seed, comparison) for comparison in random]
+        made = record.of(
+            matrix,
+            ours.version,
+            theirs.version,
+            record.judge(release.find(), profile),
+            record.random([selection.seed] if drawn else [], drawn),
+        )
+        record.write(made, path)
+        note(f"written to {path}")
     if json:
         print_json(
             [
@@ -250,12 +268,12 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
             ]
         )
     else:
-        if not selection.fuzz:
-            say(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, found)))
+        if matrix:
+            say(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, matrix)))
             say()
         for comparison in different:
             say(comparison.report() + "\n")
-            if selection.fuzz:
+            if any(comparison is one for one in random):
                 say("the scenario, for a file of `--scenario FILE.json`:")
                 print_json(comparison.scenario.canonical())
         for comparison in aborted:

@@ -15,12 +15,15 @@ from ccperf.runs import metrics
 from ccperf.verify import packets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from ccperf.runs.backends import Backend, Progress
     from ccperf.runs.metrics import MetricTables
     from ccperf.runs.recording import Recording, Table
     from ccperf.scenario import Scenario
+
+    #: Runs a scenario on two backends, as :func:`compare` does.
+    Compare = Callable[[Scenario, Backend, Backend, Progress | None], "Comparison"]
 
 # Rows of `changes` shown on each side of a divergence.
 _CHANGES_SHOWN = 6
@@ -94,6 +97,11 @@ class Comparison:
             or not self.errors
             or any(error.is_own for error in self.errors.values())
         )
+
+    @property
+    def ended(self) -> RunError | None:
+        """Why ns-3, or the driver that runs it, did not get to the end; None if it did."""
+        return self.errors.get(self.theirs)
 
     @property
     def verdict(self) -> str:

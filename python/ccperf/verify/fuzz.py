@@ -13,7 +13,8 @@ from ccperf.algorithms import registry
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.scenario import profiles
 from ccperf.verify import fuzz_fabrics
-from ccperf.verify.compare import Comparison, compare
+from ccperf.verify.compare import Comparison
+from ccperf.verify.compare import compare as compare_both
 from ccperf.verify.draw import draw_attributes, now_and_then, shorter_times
 from ccperf.verify.draw_traffic import PACKETS, application, datagrams, ping, start
 from ccperf.verify.fuzz_fabrics import FabricDraw
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ccperf.runs.backends import Backend, Progress
     from ccperf.scenario import Scenario
+    from ccperf.verify.compare import Compare
 
 _HEADER_BYTES = 54
 # Of echo requests, which are not cut: IP's and ICMP's.
@@ -456,6 +458,7 @@ def examine(
     ours: Backend,
     theirs: Backend,
     progress: Progress | None = None,
+    compare: Compare = compare_both,
 ) -> Finding:
     """Compare both backends on a drawn scenario; where they differ, shrink it.
 

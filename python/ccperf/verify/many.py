@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.verify import fuzz
-from ccperf.verify.compare import compare
+from ccperf.verify.compare import compare as compare_both
 from ccperf.verify.side_by_side import side_by_side
 
 if TYPE_CHECKING:
@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
     from ccperf.runs.backends import Backend, Progress
     from ccperf.verify.case import Case
-    from ccperf.verify.compare import Comparison
+    from ccperf.verify.compare import Compare, Comparison
     from ccperf.verify.fuzz import Drawn, Finding
 
 
 def compare_all(
-    cases: Iterable[Case], ours: Backend, theirs: Backend, jobs: int
+    cases: Iterable[Case],
+    ours: Backend,
+    theirs: Backend,
+    jobs: int,
+    compare: Compare = compare_both,
 ) -> Iterator[tuple[Case, Comparison]]:
     """Compare the backends on each case, `jobs` at a time; yield in order of completion.
 
@@ -38,6 +42,7 @@ def fuzz_all(
     theirs: Backend,
     jobs: int,
     profile: str | None = None,
+    compare: Compare = compare_both,
 ) -> Iterator[Finding]:
     """Examine the first `count` random scenarios of `seed`; yield in order of completion.
 
@@ -47,6 +52,6 @@ def fuzz_all(
     def work(item: tuple[int, Drawn], progress: Progress) -> Finding:
         number, drawn = item
         one = fuzz.Released(drawn, profile) if profile else drawn
-        return fuzz.examine(number, one, ours, theirs, progress)
+        return fuzz.examine(number, one, ours, theirs, progress, compare)
 
     return side_by_side(zip(range(count), fuzz.draws(seed), strict=False), work, jobs)

@@ -10,6 +10,8 @@ import hashlib
 import importlib.util
 import os
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -76,6 +78,23 @@ class Release:
         for module in MODULES:
             made.update((self.libraries / f"lib{self.library(module)}.so").read_bytes())
         return made.hexdigest()
+
+    @cached_property
+    def commit(self) -> str:
+        """What a checkout says that it is, with a word if its sources are not that; else empty."""
+        git = shutil.which("git")
+        if git is None or not (self.root / ".git").exists():
+            return ""
+
+        def asked(*words: str) -> str:
+            done = subprocess.run(
+                [git, "-C", str(self.root), *words], capture_output=True, text=True, check=False
+            )
+            return done.stdout.strip()
+
+        # Modules that are left out are no change of those that are compiled.
+        is_changed = asked("diff", "--name-only", "--diff-filter=d", "HEAD", "--", "src")
+        return asked("rev-parse", "HEAD") + (" and changes" if is_changed else "")
 
     def __str__(self) -> str:
         return f"ns-3 {self.version} ({self.profile}, {self.root})"
