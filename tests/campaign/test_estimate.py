@@ -36,11 +36,8 @@ def test_the_fastest_rate_counts_and_the_mean_of_a_schedule() -> None:
 @pytest.mark.parametrize(
     ("experiment", "scheme"),
     [
-        pytest.param(
-            "query_completion",
-            "TCN",
-            marks=pytest.mark.xfail(reason="it is 2.1 times what is sent, and why is not known"),
-        ),
+        ("query_completion", "TCN"),
+        ("testbed", "TCN"),
         ("leaf_spine", "ECNSharp"),
     ],
 )

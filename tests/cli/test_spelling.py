@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from ccperf.cli import run
 from ccperf.cli.app import invoke
+from ccperf.cli.options import Running
 from ccperf.cli.things import KINDS
-from ccperf.experiments.catalogue import answer
+from ccperf.experiments.catalogue import NAMED, answer
 from ccperf.experiments.programs import EXAMPLES, PROGRAMS
 from ccperf.store import Store
 from user_scenarios import environment
@@ -67,6 +71,32 @@ def test_a_slip_is_answered_with_what_to_write(
 def test_the_length_of_a_run_has_its_usual_names(capsys: Captured, option: str) -> None:
     assert invoke([*AQM, option, "5s", "-n"]) == 0
     assert "--stop-time 5s" in capsys.readouterr().out
+    # An error is about what was typed.
+    assert invoke([*AQM, option, "5", "-n"]) == 2
+    assert invoke([*AQM, f"{option}=5", "-n"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == second
+    assert first.startswith(f"error: {option}: `5` has no unit")
+
+
+def test_on_is_a_value_where_the_experiment_calls_a_parameter_so(capsys: Captured) -> None:
+    for value in ("200ms", "200ms,1s"):
+        assert invoke(["run", "application_limited", "--on", value, "--off", "2s", "-n"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.count("--on") for line in lines] == [1] * len(value.split(","))
+    assert invoke([*AQM, "--on", "200ms"]) == 2
+    assert "--on: `200ms` is not dask" in capsys.readouterr().err
+
+
+def test_no_other_parameter_of_an_experiment_is_hidden_by_an_option() -> None:
+    options = {*signature(run.command).parameters, *(each.name for each in fields(Running))}
+    hidden = {
+        name
+        for name, experiment in NAMED.items()
+        for parameter in experiment.parameters
+        if parameter.name in options - {"on"}
+    }
+    assert hidden == set()
 
 
 def test_jobs_and_datacenter_as_elsewhere(capsys: Captured) -> None:

@@ -254,6 +254,21 @@ def test_newreno_draws_nothing_here_and_bbr_does(database: Path) -> None:
     assert not bbr.is_deterministic
 
 
+def test_what_a_balancer_s_paper_gives_hosts_makes_no_other_point(tmp_path: Path) -> None:
+    """Presto resequences and ECMP does not, at the same points; `order` makes others."""
+    path = tmp_path / "balancers.db"
+    line = ["run", "hermes_symmetric", "--routing", "ecmp,presto", "--load", "0.5", "--seed", "1"]
+    small = ["--leaves", "2", "--spines", "2", "--servers", "2", "--arrivals", "1ms"]
+    line += ["--workload", "web_search", "--order", "paper,resequenced", *small]
+    assert invoke([*line, "--db", str(path)]) == 0
+    points = {
+        name: [cell.point for cell in found]
+        for name, found in cells.by_algorithm(cells.read([path])).items()
+    }
+    assert set(points["presto"]) == set(points["ecmp"])
+    assert len(set(points["ecmp"])) == 2
+
+
 def test_walks_that_a_seed_draws_are_repetitions_and_no_points(tmp_path: Path) -> None:
     path = tmp_path / "walks.db"
     line = ["run", "random_walk", "--cc", "newreno,cubic", "--walks", "rate", "--seed", "1..3"]

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 _FRAME_BITS = 8 * 1502
 #: Of a full segment, in bytes.
 _PAYLOAD = 1448
-#: A data packet and its ACK cross three links each on a dumbbell.
+#: A data packet and its ACK cross three links each: a host's, the slowest, a host's.
 _HOPS = 6
-#: From leaf to leaf over a spine, four.
-_FABRIC_HOPS = 8
 #: Bytes of a run in a database: for each sample of a flow or a link's direction, and besides.
 _SAMPLE_BYTES, _RUN_BYTES = 16, 20_000
 
@@ -70,7 +68,7 @@ def hops(scenario: Scenario) -> float:
     of_a_link = slowest * stop / _FRAME_BITS * _HOPS
     sizes = [_native.parse_size(flow.application.bytes) for flow in scenario.flows]
     segments = sum(-(-size // _PAYLOAD) for size in sizes)
-    finite = 1.1 * (segments * _HOPS + _transferred(scenario) * _FABRIC_HOPS)
+    finite = 1.1 * (segments + _transferred(scenario)) * 2 * _across(scenario)
     endless = [flow for flow, size in zip(scenario.flows, sizes, strict=True) if not size]
     full = min(
         rates.count(slowest),
@@ -78,6 +76,22 @@ def hops(scenario: Scenario) -> float:
         len({flow.destination for flow in endless}),
     )
     return full * of_a_link + finite
+
+
+def _across(scenario: Scenario) -> int:
+    """How many links lie between an end system and the one farthest from it: 2 in a star,
+    3 in a dumbbell, 4 from leaf to leaf over a spine."""
+    beside: dict[str, list[str]] = {}
+    for link in scenario.links:
+        one, other = link.ends
+        beside.setdefault(one, []).append(other)
+        beside.setdefault(other, []).append(one)
+    reached = {next((node for node, others in beside.items() if len(others) == 1), one)}
+    seen, steps = set(reached), 0
+    while reached := {other for node in reached for other in beside[node]} - seen:
+        seen |= reached
+        steps += 1
+    return steps
 
 
 def _transferred(scenario: Scenario) -> int:

@@ -116,7 +116,7 @@ def _invoke(arguments: list[str]) -> int:
         note(f"error: {error}")
         return 2
     except CcperfError as error:
-        note(f"error: {error}")
+        note(f"error: {spelling.as_typed(str(error), arguments)}")
         return error.exit_status
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)

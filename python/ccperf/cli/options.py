@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ccperf.cli.spelling import SYNONYMS
 from ccperf.errors import UsageError
 from ccperf.experiments.grid import expand
 from ccperf.runs import backends
@@ -27,11 +28,10 @@ LATEST = "latest"
 #: Where runs go that are no algorithm's benchmark.
 DEFAULT_DB = Path("ccperf.db")
 
-#: What Flent, iperf3 and ns-3's programs call it is known, too.
 StopTime = Annotated[
     str,
     Parameter(
-        name=["--stop-time", "--duration", "--time"], help="Length of each run instead of 15s."
+        name=["--stop-time", *SYNONYMS["--stop-time"]], help="Length of each run instead of 15s."
     ),
 ]
 Json = Annotated[bool, Parameter(help="Print JSON to stdout.")]
@@ -130,6 +130,10 @@ class Running:
             names.declare_ns3(self.ns3_source)
         except ValueError as error:
             raise UsageError("--ns3-source", str(error)) from None
+
+    def is_place(self) -> bool:
+        """Whether `on` names where runs are made, and not the value of some parameter `on`."""
+        return self.on in ("here", "dask") or "://" in self.on
 
     def open_backend(self) -> Backend:
         """The backend, if it is usable. Raises :class:`~ccperf.errors.UsageError`."""

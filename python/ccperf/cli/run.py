@@ -404,6 +404,10 @@ def _from_catalogue(
 
     experiment = catalogue.get(name)
     name = experiment.name
+    if any(each.name == "on" for each in experiment.parameters) and not running.is_place():
+        # `--on 200ms` is what the experiment calls so; `--on dask` is where it runs.
+        parameters = {"on": running.on, **parameters}
+        running.on = "here"
     option, given = f"--{experiment.kind}", cc
     if experiment.kind != "cc":
         if cc:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from ccperf.errors import UsageError
 
+#: What other programs call an option: Flent, iperf3 and ns-3's.
+SYNONYMS = {"--stop-time": ("--duration", "--time")}
+
 
 def usual(arguments: Sequence[str]) -> list[str]:
     """The words with `-j4` in two; what follows `--` is not ours.
@@ -25,6 +28,16 @@ def usual(arguments: Sequence[str]) -> list[str]:
         jobs = re.fullmatch("-j([0-9]+)", word)
         words += ["-j", jobs[1]] if jobs else [word]
     return [*words, *arguments[end:]]
+
+
+def as_typed(message: str, arguments: Sequence[str]) -> str:
+    """An error about an option by the name that was typed: ``--duration`` for ``--stop-time``."""
+    for option, others in SYNONYMS.items():
+        given = (word.partition("=")[0] for word in arguments)
+        typed = next((word for word in given if word in (option, *others)), option)
+        if message.startswith(f"{option}:"):
+            return typed + message.removeprefix(option)
+    return message
 
 
 def too_much(unused: Sequence[str], arguments: Sequence[str]) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _NOT_OF_THE_POINT = {"cc", "start", "stop", "receiver_stop"}
 #: What the profile of its TCP is called among the parameters of a run.
 PROFILE = "profile"
+#: The attribute of a socket that holds segments back until they are in order.
+RESEQUENCING = "ResequencingTimeout"
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,8 @@ def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
     An experiment may draw from the seed what links change to (a walk), but not when. If the
     algorithm under test is no flow's congestion control, it is a load balancer, where a seed may
     draw which links are slow but not how many, or a queue discipline: that of some ports, whose
-    neighbours have the same.
+    neighbours have the same. What an experiment gives hosts against a balancer's reordering is part
+    of the balancer; the parameter `order` tells the points apart where it is not.
     """
     common = {key: value for key, value in scenario.items() if key not in ("seed", "label")}
     common["flows"] = [
@@ -188,6 +191,8 @@ def _settings(scenario: Mapping[str, Any], row: RunRow) -> str:
         del common["routing"]
         common["rates"] = sorted(link["rate"] for link in links)
         links = _without(links, "rate")
+        if row.experiment:
+            common["stacks"] = [_in_any_order(stack) for stack in scenario.get("stacks", ())]
     elif not used.issuperset(under_test):
         links = _without(links, "forward", "reverse")
     common["links"] = links
@@ -200,6 +205,12 @@ def _times(link: Mapping[str, Any]) -> list[dict[str, Any]]:
         {name: value if name == "times_ns" else None for name, value in schedule.items()}
         for schedule in link.get("schedules", ())
     ]
+
+
+def _in_any_order(stack: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stack without the buffer that hands segments on in order."""
+    kept = {name: value for name, value in stack["tcp"].items() if name != RESEQUENCING}
+    return {**stack, "tcp": kept}
 
 
 def _without(links: Iterable[Mapping[str, Any]], *names: str) -> list[dict[str, Any]]:
