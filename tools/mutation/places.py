@@ -48,7 +48,7 @@ LEFT_OUT = (
     "properties.rs",
     "net/qdisc/mod.rs",
     "host/tcp/resequencing.rs",
-    "host/congestion/bbr3.rs",
+    "host/congestion/bbr3/",
     "net/qdisc/scheduled.rs",
 )
 #: What answers whether a scenario makes sense, before it runs.

@@ -210,9 +210,11 @@ impl Control {
         self.starting_with(Box::new(slow_start))
     }
 
+    /// An algorithm that has the window alone has no use for one, and is not measured for it either.
     #[must_use]
     pub fn starting_with(self, slow_start: Box<dyn SlowStart>) -> Control {
-        Control { slow_start: Some(slow_start), ..self }
+        let slow_start = (!self.is_rate_control()).then_some(slow_start);
+        Control { slow_start, ..self }
     }
 
     /// The connection opens.
