@@ -93,6 +93,17 @@ def trace(data: bytes) -> None:
             traces.load(str(_file(data, suffix))).schedules(1_000_000_000)
 
 
+def flow_trace(data: bytes) -> None:
+    """A file of transfers, over a fabric: read in each format, or refused with the line."""
+    described = json.loads((ROOT / "fuzz" / "corpus" / "scenario" / "workload.json").read_text())
+    workload = described["workloads"][0]
+    for said in ("arrivals", "pairs", "sizes", "sources", "destinations", "apart"):
+        workload.pop(said, None)
+    workload["trace"] = _file(data, ".flows").name
+    with suppress(ScenarioError):
+        Scenario.model_validate(described, context={"folder": _folder()}).lowered()
+
+
 def monitor_file(data: bytes) -> None:
     with suppress(RunError):
         flow_monitor.read(_file(data, ".xml"))
@@ -122,6 +133,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
         plan_file,
         kernel_tables,
         trace,
+        flow_trace,
         monitor_file,
         stored_series,
         plug_in,
@@ -189,6 +201,11 @@ def examples(target: str) -> list[bytes]:
         "trace": lambda: [
             "0\n1\n1\n5\n",
             "time_s,rate_mbps,delay_ms,loss\n0,16,10,0\n1.5,4,20,0.01\n",
+        ],
+        "flow_trace": lambda: [
+            "start_us,source,destination,bytes,class\n0,h_0_0,2,1000,mice\n1.5,1,3,3000000,big\n",
+            "2\n0 2 3 100 1000 0.0\n1 3 3 100 3000000 0.0000015\n",
+            "Nodes 4\nConnections 2\n0->2 id 1 start 0 size 1000\n1->3 start 15e5 size 3000\n",
         ],
         "monitor_file": lambda: [_monitor_file()],
     }

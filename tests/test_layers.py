@@ -100,13 +100,14 @@ scenario.added_delay   : scenario.fields
 algorithms.releases    : algorithms.registry errors
 scenario.profiles      : algorithms.releases errors
 scenario.workload      : scenario.added_delay scenario.fields
+scenario.flow_trace    : _native errors
 runs.metrics           : _native errors scenario.canonical
 present.figures        : _native algorithms.user_code base.libraries base.outputs base.wording
                          errors runs.diagnoses runs.metrics
 present.notebook       : base.libraries errors present.figures
 scenario               : _native algorithms.user_code base.lazy base.libraries base.wording errors
                          present.notebook scenario.added_delay scenario.canonical scenario.fields
-                         scenario.profiles scenario.toml scenario.workload
+                         scenario.flow_trace scenario.profiles scenario.toml scenario.workload
 experiments.topologies : _native algorithms.user_code base.wording errors scenario scenario.toml
 experiments.programs   : _native algorithms.registry base.expression base.lazy base.outputs
                          base.wording data errors experiments.topologies experiments.traces
@@ -116,7 +117,8 @@ algorithms.roles       :
 experiments.catalogue  : _native algorithms.registry algorithms.releases algorithms.roles
                          algorithms.user_code base.expression base.lazy base.wording errors
                          experiments.programs experiments.published experiments.topologies
-                         experiments.traces runs.backends scenario scenario.profiles scenario.toml
+                         experiments.traces runs.backends scenario scenario.flow_trace
+                         scenario.profiles scenario.toml
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.registry algorithms.releases
                          algorithms.user_code errors runs.consistency runs.parquet
@@ -130,8 +132,8 @@ evidence               : _native algorithms.registry algorithms.roles algorithms
                          base.columns base.expression base.libraries base.outputs base.wording
                          errors experiments.catalogue experiments.grid present.figures
                          present.notebook runs.metrics runs.result scenario.chance store
-present.exporters      : algorithms.roles base.outputs errors runs.backends runs.flow_monitor
-                         runs.metrics runs.result store
+present.exporters      : _native algorithms.roles base.outputs errors runs.backends
+                         runs.flow_monitor runs.metrics runs.result scenario.canonical store
 store                  : algorithms.roles algorithms.user_code base.outputs errors
                          runs.consistency runs.metrics runs.parquet runs.recording runs.result
                          scenario scenario.canonical

@@ -22,7 +22,17 @@ def command(
     output: Folder = Path("export"),
     format: Annotated[
         Literal[
-            "parquet", "csv", "json", "tidy", "pcapng", "flent", "qlog", "iperf3", "flowmonitor"
+            "parquet",
+            "csv",
+            "json",
+            "tidy",
+            "pcapng",
+            "flent",
+            "qlog",
+            "iperf3",
+            "flowmonitor",
+            "hpcc",
+            "htsim",
         ],
         Parameter(help="Format."),
     ] = "parquet",

@@ -22,7 +22,7 @@ from ccperf import _native
 from ccperf.algorithms.user_code import names
 from ccperf.base.wording import counted
 from ccperf.errors import Problem, ScenarioError, unknown
-from ccperf.scenario import profiles
+from ccperf.scenario import flow_trace, profiles
 from ccperf.scenario.canonical import hash_of, unlabelled
 from ccperf.scenario.fields import Algorithm, Count, Model, Time, algorithm_by_name, is_empty
 from ccperf.scenario.flows import Flow, Ping
@@ -92,6 +92,7 @@ class Scenario(Model):
         if isinstance(data, Scenario):
             return handler(data)
         problems: list[Problem] = []
+        data = flow_trace.expanded(data, Path((info.context or {}).get("folder") or ""))
         try:
             scenario = handler(data := _with_stacks(_with_profiles(data)))
         except ValidationError as error:

@@ -233,8 +233,14 @@ class Experiment(ABC):
             for parameter in self.parameters
         ]
         names = [parameter.name for parameter in self.parameters]
+        seen = set()
         for point in itertools.product(*values):
-            yield self.settle(dict(zip(names, point, strict=True)), stop_time or self.stop_time)
+            named = dict(zip(names, point, strict=True))
+            settled = self.settle(named, stop_time or self.stop_time)
+            # What was settled may make points equal.
+            if (key := tuple(settled.values())) not in seen:
+                seen.add(key)
+                yield settled
 
     def point(
         self, parameters: Mapping[str, object], stop_time: str | None = None

@@ -14,6 +14,7 @@ from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import names
 from ccperf.errors import UsageError, unknown
 from ccperf.experiments import traces
+from ccperf.scenario import flow_trace
 
 Kind = Literal[
     "count",
@@ -29,6 +30,7 @@ Kind = Literal[
     "qdisc",
     "cc",
     "trace",
+    "flows",
     "buffer",
     "routing",
 ]
@@ -67,6 +69,7 @@ _UNITS: Mapping[Kind, str] = {
     "cc": "congestion control",
     "routing": "load balancer",
     "trace": "trace, or a file with one",
+    "flows": "file with a flow trace",
     "buffer": "size, or bdp",
 }
 
@@ -121,6 +124,8 @@ class Parameter:
             return registry.resolve(self.kind, text)
         if self.kind == "trace" and text not in self.words:
             return _trace(text)
+        if self.kind == "flows" and text not in self.words:
+            return _flows(text)
         if self.words:
             if text not in self.words:
                 raise ValueError(unknown(self.name, text, self.words))
@@ -217,6 +222,13 @@ def _buffer(text: str) -> str:
 def _trace(text: str) -> File:
     traces.load(text)
     return File(text if names.are_stored() else Path(text).absolute())
+
+
+def _flows(text: str) -> File:
+    path = Path(text).absolute()
+    if not names.are_stored():
+        flow_trace.read(path)
+    return File(text if names.are_stored() else path)
 
 
 _PARSERS: Mapping[Kind, Callable[[str], Value]] = {

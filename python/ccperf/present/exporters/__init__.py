@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 # isort: off
 # Imported for what they register.
-from ccperf.present.exporters import flent, flowmonitor, iperf3, pcapng, qlog  # noqa: F401
+from ccperf.present.exporters import (  # noqa: F401
+    ends,
+    flent,
+    flowmonitor,
+    iperf3,
+    pcapng,
+    qlog,
+)
 
 # isort: on
 from ccperf.base.outputs import may_write, stem, whole

@@ -29,14 +29,19 @@ class Exporter:
 EXPORTERS: dict[str, Exporter] = {}
 
 
-def exporter(suffix: str, *begins: bytes) -> Callable[[Write], Write]:
-    """Register a function as the format of its name; its files begin so and name ccperf."""
+def exporter(
+    suffix: str, *begins: bytes, holds: tuple[bytes, ...] = (b"ccperf",)
+) -> Callable[[Write], Write]:
+    """Register a function as the format of its name; its files begin so and name ccperf.
+
+    What `holds` says instead stands in files of a format that has no room for names.
+    """
 
     def register(function: Write) -> Write:
         name = function.__name__
         if name in EXPORTERS:
             raise ValueError(f"format `{name}` is defined twice")
-        kind = Kind(f"{name} file of ccperf", begins, (b"ccperf",))
+        kind = Kind(f"{name} file of ccperf", begins, holds)
         doc = inspect.cleandoc(function.__doc__ or "")
         EXPORTERS[name] = Exporter(name, suffix, kind, doc, function)
         return function

@@ -12,6 +12,7 @@ from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHE
 from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS, slow_links
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    FLOW_TRACE,
     RATE,
     RATE_OF_LINKS,
     TRANSPORT,
@@ -20,12 +21,14 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     in_proportion,
     of_the_uplinks,
     stack,
+    without_what_a_trace_says,
 )
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.catalogue.parameter import Value
     from ccperf.experiments.topologies import Fabric
     from ccperf.scenario import Scenario
 
@@ -76,7 +79,7 @@ ORDER = Parameter(
     ("paper", "nothing", "resequenced", "tolerant"),
 )
 #: In the order of options.
-CROSSED = (QDISC, RATE_OF_LINKS)
+CROSSED = (QDISC, RATE_OF_LINKS, FLOW_TRACE)
 COMMON = (
     WORKLOAD,
     LOAD,
@@ -126,6 +129,10 @@ class BalancingExperiment(Experiment):
     def asked(self, setup: Setup) -> Balanced:  # noqa: ARG002  # others look at it
         """What this point asks for."""
         return Balanced(self.condition)
+
+    def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
+        settled = super().settle(values, stop_time)
+        return without_what_a_trace_says(self.parameters, settled)
 
     def build(self, setup: Setup) -> Scenario:
         asked = self.asked(setup)

@@ -13,6 +13,7 @@ from ccperf.scenario import profiles
 if TYPE_CHECKING:
     from ccperf.algorithms import registry
     from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.catalogue.parameter import Value
     from ccperf.experiments.topologies import Fabric
 
 #: How hosts speak TCP: an ACK for each segment, timers of milliseconds, buffers that never limit.
@@ -42,6 +43,16 @@ RATE_OF_LINKS = Parameter(
     RATE,
     "Rate of all links; buffers, and thresholds in packets, are as many times as large.",
 )
+NO_TRACE = "none"
+FLOW_TRACE = Parameter(
+    "flow_trace",
+    "flows",
+    (NO_TRACE,),
+    NO_TRACE,
+    "File of transfers in place of those that are drawn; formats: CSV, HPCC's flow.txt, htsim's.",
+    words=(NO_TRACE,),
+)
+SAID_BY_TRACE = ("workload", "load", "arrivals")
 LOADS = tuple(round(0.1 * tenth, 1) for tenth in range(1, 10))
 LOAD = Parameter("load", "load", LOADS, 0.5, "Load of the bottleneck, between 0 and 1.")
 
@@ -68,6 +79,16 @@ def stack(setup: Setup, **own: Any) -> dict[str, Any]:
     return {"name": "dc", "cc": cc, "recovery": setup.recovery, "tcp": {**TCP, **own}}
 
 
+def without_what_a_trace_says(
+    parameters: tuple[Parameter, ...], values: dict[str, Value]
+) -> dict[str, Value]:
+    """A point with a flow trace has no load, sizes or arrivals of its own: their defaults stand."""
+    if values["flow_trace"] == NO_TRACE:
+        return values
+    said = {each.name: each.default for each in parameters if each.name in SAID_BY_TRACE}
+    return {**values, **said}
+
+
 def in_proportion(size: str, rate: str) -> str:
     """A size in packets at 10 Gbps, at another rate: as long to send."""
     packets = int(size.removesuffix("p")) * _native.parse_rate(rate)
@@ -75,7 +96,12 @@ def in_proportion(size: str, rate: str) -> str:
 
 
 def flows_between_racks(setup: Setup, network: Fabric, uplinks_bps: int) -> dict[str, Any]:
-    """Poisson arrivals between hosts of different racks, at a load of the uplinks together."""
+    """Poisson arrivals between hosts of different racks, at a load of the uplinks together.
+
+    A flow trace has its own transfers; its classes are workloads of their own.
+    """
+    if (trace := setup.parameters.get("flow_trace", NO_TRACE)) != NO_TRACE:
+        return {"stack": "dc", "write": f"{SEGMENT}B", "trace": str(trace)}
     return {
         "name": "flow",
         "stack": "dc",

@@ -10,6 +10,7 @@ from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import LEAF_SPINE
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    FLOW_TRACE,
     LOAD,
     RATE,
     RATE_OF_LINKS,
@@ -21,11 +22,13 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     in_proportion,
     of_the_uplinks,
     stack,
+    without_what_a_trace_says,
 )
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.catalogue.parameter import Value
     from ccperf.scenario import Scenario
 
 LINK_DELAY = "10us"
@@ -71,11 +74,16 @@ class LeafSpine(DataCentreExperiment):
         Parameter("arrivals", "time", ("200ms",), "200ms", "Flows begin before this."),
         ROUTING,
         RATE_OF_LINKS,
+        FLOW_TRACE,
         WINDOW,
         TRANSPORT,
     )
     seeded = "when flows begin, their ends, sizes and base RTTs, and the hash of their ways"
     stop_time = "600ms"
+
+    def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
+        settled = super().settle(values, stop_time)
+        return without_what_a_trace_says(self.parameters, settled)
 
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
