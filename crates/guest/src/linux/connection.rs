@@ -176,12 +176,16 @@ impl Connection {
     fn write(&mut self, host: &mut Host<'_>) -> Result<()> {
         let mut kernel = lock(&self.kernel);
         if let Application::Greedy(greedy) = &mut self.application {
-            while greedy.left() > 0
-                && let Some(taken) = sys::send(&self.sender, kernel.zeros(greedy.left()))?
-            {
+            while greedy.left() > 0 {
+                let bytes = kernel.zeros(greedy.left());
+                let Some(taken) = sys::send(&self.sender, bytes)? else { break };
+                let is_full = taken < bytes.len();
                 if greedy.on_taken(host.now(), taken as u32) {
                     self.is_closed = true;
                     sys::shut_down(&self.sender)?;
+                }
+                if is_full {
+                    break;
                 }
             }
         }

@@ -9,19 +9,17 @@ use std::os::fd::OwnedFd;
 use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::Time;
 use ccperf_engine::host::outside::{Departures, Host};
-use ccperf_engine::packet::{Flags, Packet};
+use ccperf_engine::packet::{Flags, Image, Packet};
 
 use super::settings::Settings;
-use super::sys::{self, Epoll};
+use super::sys::{self, Epoll, Tap};
 use super::wire::{self, Key};
-
-/// Packets that a device holds until they are read, which is at once: as many as the kernel allows.
-const QUEUE: u32 = 32_767;
 
 /// One or more hosts.
 #[derive(Debug)]
 struct Machine {
-    device: OwnedFd,
+    sent: Tap,
+    receives: OwnedFd,
     network: File,
 }
 
@@ -60,7 +58,6 @@ pub struct Kernel {
     pub late: u64,
     /// Packets of no flow.
     pub stray: u64,
-    buffer: Vec<u8>,
     zeros: Vec<u8>,
 }
 
@@ -81,12 +78,13 @@ impl Kernel {
         let mut machines = Vec::new();
         for (number, machine) in settings.machines.iter().enumerate() {
             sys::unshare_network()?;
-            let device = sys::tun(machine.mtu, QUEUE, &machine.addresses, &machine.routes)?;
+            let (sent, receives) = sys::host(machine.mtu, &machine.addresses, &machine.routes)?;
             for (name, value) in &machine.variables {
                 set(name, value)?;
             }
-            epoll.add(&device, number as u64, false)?;
-            machines.push(Machine { device, network: File::open("/proc/self/ns/net")? });
+            epoll.add(&sent.socket, number as u64, false)?;
+            let network = File::open("/proc/self/ns/net")?;
+            machines.push(Machine { sent, receives, network });
         }
         Ok(Kernel {
             machines,
@@ -97,7 +95,7 @@ impl Kernel {
             clock: Time::ZERO,
             late: 0,
             stray: 0,
-            buffer: vec![0; 1 << 16],
+
             zeros: vec![0; 1 << 18],
         })
     }
@@ -120,6 +118,11 @@ impl Kernel {
         }
     }
 
+    /// Packets that hosts have sent and nobody has seen; none, if nothing is wrong.
+    pub fn lost(&self) -> Result<u32> {
+        self.machines.iter().map(|machine| machine.sent.lost()).sum()
+    }
+
     /// As many bytes to send, at most.
     pub fn zeros(&self, most: u64) -> &[u8] {
         &self.zeros[..most.min(self.zeros.len() as u64) as usize]
@@ -131,14 +134,15 @@ impl Kernel {
         let mut image = *host.arrived_image();
         let length = wire::headers(&mut image, packet.ecn);
         let payload = &self.zeros[..packet.payload.into()];
-        sys::write(&self.machines[machine].device, [&image[..length], payload])?;
+        sys::write(&self.machines[machine].receives, [&image[..length], payload])?;
         self.drain(machine, host)
     }
 
     /// What a host sends goes into the network.
     pub fn drain(&mut self, machine: usize, host: &mut Host<'_>) -> Result<()> {
-        while let Some(length) = sys::read(&self.machines[machine].device, &mut self.buffer)? {
-            let Some(mut segment) = wire::read(&self.buffer[..length]) else {
+        let mut headers = [0; size_of::<Image>()];
+        while let Some(held) = self.machines[machine].sent.take(&mut headers) {
+            let Some(mut segment) = wire::read(&headers[..held]) else {
                 self.stray += 1;
                 continue;
             };

@@ -440,5 +440,6 @@ def _differing(machines: Iterable[_Machine]) -> dict[str, str]:
 
 
 def _megabytes(flows: int, machines: Iterable[_Machine]) -> int:
-    """Room for the kernel and what the sockets hold; memory that is not used costs nothing."""
-    return 128 + min(2048, 16 * flows) + 2 * len(list(machines))
+    """Room for the kernel, what the sockets hold, and a namespace with what it has sent and nobody
+    seen (4 MB); memory that is not used costs nothing."""
+    return 128 + min(2048, 16 * flows) + 6 * len(list(machines))

@@ -1,5 +1,8 @@
 //! The system calls that the guest makes, and nothing else: the only `unsafe` code of this crate.
 
+mod netlink;
+mod tap;
+
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fs::File;
@@ -9,6 +12,8 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{c_int, c_void};
+use netlink::{Netlink, index};
+pub use tap::Tap;
 
 /// -1 is an error.
 fn checked(result: c_int) -> Result<c_int> {
@@ -87,14 +92,8 @@ fn interface(name: &str) -> libc::ifreq {
     request
 }
 
-/// A device whose packets are read from and written to the file; it has these addresses and the default route, and routes of
-/// their own to some.
-pub fn tun(
-    mtu: u32,
-    queue: u32,
-    addresses: &[Ipv4Addr],
-    routes: &BTreeMap<Ipv4Addr, BTreeMap<String, u32>>,
-) -> Result<OwnedFd> {
+/// A device whose file gives what it sends, and takes what it is to receive.
+fn tun(name: &str, flags: i16) -> Result<OwnedFd> {
     const TUNSETIFF: libc::c_ulong = 0x4004_54ca;
     const IFF_TUN: i16 = 1;
     const IFF_NO_PI: i16 = 0x1000;
@@ -106,15 +105,29 @@ pub fn tun(
             libc::O_RDWR | libc::O_NONBLOCK | libc::O_CLOEXEC,
         ))?)
     };
-    let mut request = interface("host");
-    request.ifr_ifru.ifru_flags = IFF_TUN | IFF_NO_PI;
+    let mut request = interface(name);
+    request.ifr_ifru.ifru_flags = IFF_TUN | IFF_NO_PI | flags;
     // SAFETY: the request is as long as the kernel reads and writes.
     checked(unsafe { libc::ioctl(device.as_raw_fd(), TUNSETIFF as _, &raw mut request) })?;
+    Ok(device)
+}
+
+/// A host's devices: one that it sends through, with these addresses and the default route, and routes of their own
+/// to some; and one that it receives from.  The first forgets what it sends, and a [`Tap`] has it; the second's
+/// file takes what is to be received.  So whoever looks what has been sent needs no system call.
+pub fn host(
+    mtu: u32,
+    addresses: &[Ipv4Addr],
+    routes: &BTreeMap<Ipv4Addr, BTreeMap<String, u32>>,
+) -> Result<(Tap, OwnedFd)> {
+    let receives = tun("wire", 0)?;
     let netlink = Netlink::open()?;
-    for name in ["lo", "host"] {
-        netlink.set_up(index(name)?, (name == "host").then_some((mtu, queue)))?;
-    }
+    netlink.add_dummy("host")?;
     let host = index("host")?;
+    leave_sums_to_the_kernel(&netlink, "host")?;
+    netlink.set_up(index("lo")?, None)?;
+    netlink.set_up(index("wire")?, Some(mtu))?;
+    netlink.set_up(host, Some(mtu))?;
     for address in addresses {
         netlink.add_address(host, *address)?;
     }
@@ -122,128 +135,19 @@ pub fn tun(
     for (to, metrics) in routes {
         netlink.add_route(host, Some(*to), metrics)?;
     }
-    Ok(device)
+    Ok((Tap::new(host)?, receives))
 }
 
-/// The number of a device.
-fn index(name: &str) -> Result<u32> {
-    let name = text(name);
-    // SAFETY: the string ends with a zero and outlives the call.
-    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
-    if index == 0 { Err(Error::last_os_error()) } else { Ok(index) }
-}
-
-/// rtnetlink(7), as far as hosts need it.
-struct Netlink(OwnedFd);
-
-/// A message: its fixed part, and attributes.
-struct Message {
-    kind: u16,
-    flags: i32,
-    body: Vec<u8>,
-}
-
-impl Message {
-    fn new(kind: u16, flags: i32, fixed: &[u8]) -> Self {
-        Message { kind, flags, body: fixed.to_vec() }
-    }
-
-    fn with(mut self, attribute: u16, value: &[u8]) -> Self {
-        put_attribute(&mut self.body, attribute, value);
-        self
-    }
-}
-
-/// Length, type and value, padded to a multiple of four.
-fn put_attribute(to: &mut Vec<u8>, attribute: u16, value: &[u8]) {
-    to.extend((value.len() as u16 + 4).to_ne_bytes());
-    to.extend(attribute.to_ne_bytes());
-    to.extend(value);
-    to.resize(to.len().next_multiple_of(4), 0);
-}
-
-impl Netlink {
-    fn open() -> Result<Self> {
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC;
-        // SAFETY: the descriptor is new and ours.
-        Ok(Netlink(unsafe {
-            OwnedFd::from_raw_fd(checked(libc::socket(
-                libc::AF_NETLINK,
-                kind,
-                libc::NETLINK_ROUTE,
-            ))?)
-        }))
-    }
-
-    fn set_up(&self, device: u32, limits: Option<(u32, u32)>) -> Result<()> {
-        let up = (libc::IFF_UP as u32).to_ne_bytes();
-        let fixed = [[0; 4], device.to_ne_bytes(), up, up].concat();
-        let mut message = Message::new(libc::RTM_NEWLINK, 0, &fixed);
-        if let Some((mtu, queue)) = limits {
-            message = message
-                .with(libc::IFLA_MTU, &mtu.to_ne_bytes())
-                .with(libc::IFLA_TXQLEN, &queue.to_ne_bytes());
-        }
-        self.ask(&message).map_err(said("device"))
-    }
-
-    fn add_address(&self, device: u32, address: Ipv4Addr) -> Result<()> {
-        let fixed = [[libc::AF_INET as u8, 32, 0, 0], device.to_ne_bytes()].concat();
-        let message = Message::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE, &fixed)
-            .with(libc::IFA_LOCAL, &address.octets())
-            .with(libc::IFA_ADDRESS, &address.octets());
-        self.ask(&message).map_err(said("address"))
-    }
-
-    fn add_route(
-        &self,
-        device: u32,
-        to: Option<Ipv4Addr>,
-        metrics: &BTreeMap<String, u32>,
-    ) -> Result<()> {
-        let length = if to.is_some() { 32 } else { 0 };
-        let kind =
-            [libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RT_SCOPE_LINK, libc::RTN_UNICAST];
-        let fixed = [[libc::AF_INET as u8, length, 0, 0], kind, [0; 4]].concat();
-        let mut message = Message::new(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &fixed)
-            .with(libc::RTA_OIF, &device.to_ne_bytes());
-        if let Some(to) = to {
-            message = message.with(libc::RTA_DST, &to.octets());
-        }
-        let mut nested = Vec::new();
-        for (name, value) in metrics {
-            put_attribute(&mut nested, metric(name)?, &value.to_ne_bytes());
-        }
-        self.ask(&message.with(libc::RTA_METRICS, &nested)).map_err(said("route"))
-    }
-
-    /// Sends a message; the kernel says whether it did as it says.
-    fn ask(&self, message: &Message) -> Result<()> {
-        let flags = (message.flags | libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
-        let mut bytes = (message.body.len() as u32 + 16).to_ne_bytes().to_vec();
-        bytes.extend(message.kind.to_ne_bytes());
-        bytes.extend(flags.to_ne_bytes());
-        bytes.extend([0; 8]);
-        bytes.extend(&message.body);
-        // SAFETY: the kernel reads as many bytes as there are.
-        unless_again(unsafe {
-            libc::send(self.0.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), 0)
-        })?;
-        let mut answer = [0; 4096];
-        read(&self.0, &mut answer)?;
-        let number = i32::from_ne_bytes([answer[16], answer[17], answer[18], answer[19]]);
-        if number == 0 { Ok(()) } else { Err(Error::from_raw_os_error(-number)) }
-    }
-}
-
-/// <linux/rtnetlink.h>
-fn metric(name: &str) -> Result<u16> {
-    Ok(match name {
-        "ssthresh" => 6,
-        "initcwnd" => 11,
-        "quickack" => 15,
-        _ => return Err(Error::other(format!("a route has no {name}"))),
-    })
+/// A device computes no checksums, and so cuts no segments either: what it sends is whole (ethtool(8), `tx off`).
+fn leave_sums_to_the_kernel(netlink: &Netlink, name: &str) -> Result<()> {
+    const SIOCETHTOOL: libc::c_ulong = 0x8946;
+    const ETHTOOL_STXCSUM: u32 = 0x17;
+    let mut value = [ETHTOOL_STXCSUM, 0];
+    let mut request = interface(name);
+    request.ifr_ifru.ifru_data = value.as_mut_ptr().cast();
+    // SAFETY: the request is as long as the kernel reads, and so is what it points to.
+    checked(unsafe { libc::ioctl(netlink.as_raw_fd(), SIOCETHTOOL as _, &raw mut request) })?;
+    Ok(())
 }
 
 /// Puts a module into the kernel.
@@ -489,9 +393,4 @@ impl Epoll {
         ready.extend(events[..count as usize].iter().map(|event| event.u64));
         Ok(())
     }
-}
-
-/// Says of an error what was to be set.
-fn said(what: &'static str) -> impl Fn(Error) -> Error {
-    move |error| Error::other(format!("a host's {what} cannot be set: {error}"))
 }
