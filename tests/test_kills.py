@@ -17,4 +17,4 @@ def test_nothing_finished_is_lost_and_nothing_half_looks_whole() -> None:
     assert spec.loader
     kills = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(kills)
-    kills.kill(6, drawn_seed())
+    kills.kill(10, drawn_seed())

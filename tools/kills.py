@@ -1,9 +1,10 @@
 """Kill ccperf at random moments: nothing finished is lost, nothing half made looks whole.
 
-`bench`, a site build and an export are ended by SIGKILL again and again, each going on from what
-the one before has left. After each kill the database is whole and has every run that it had, pages
-and tables are as an undisturbed command makes them or are not there, and the site has no index
-unless it has all its pages. In the end everything is made to its end, and is the same to the byte.
+`bench` here and on Dask, a site build, an export and a comparison are ended by SIGKILL again and
+again, each going on from what the one before has left. After each kill the database is whole and
+has every run that it had, pages and tables are as an undisturbed command makes them or are not
+there, the site has no index unless it has all its pages, and the processes that a command has
+started end by themselves. In the end everything is made to its end, and is the same to the byte.
 
     .venv/bin/python tools/kills.py --kills 200 --seed 1
 """
@@ -20,6 +21,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from ccperf.store import Store
@@ -29,13 +32,31 @@ from ccperf.store.check import check
 BENCH = ["bench", "cubic,bbr", "--experiments", "aqm", "--stop-time", "1s", "--no-site"]
 
 
+#: What a killed command has started is to end within so many seconds.
+PATIENCE_S = 60
+
+
 def ccperf(folder: Path, *words: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "ccperf", *words],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    """Start a command in a session of its own; `said` is what it prints."""
+    with (folder / "said").open("wb") as said:
+        return subprocess.Popen(
+            [sys.executable, "-m", "ccperf", *words],
+            cwd=folder,
+            stdout=said,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def left(session: int) -> list[str]:
+    """The processes of a session that still run, where there is /proc."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            state, _, _, of, *_ = stat.read_text().rpartition(") ")[2].split()
+            if int(of) == session and state != "Z":
+                found.append(stat.parent.name)
+    return found
 
 
 def finish(folder: Path, words: Sequence[str]) -> float:
@@ -44,6 +65,7 @@ def finish(folder: Path, words: Sequence[str]) -> float:
     done = subprocess.run(
         [sys.executable, "-m", "ccperf", *words], cwd=folder, capture_output=True, text=True
     )
+    (folder / "said").write_text(done.stdout)
     if done.returncode != 0:
         raise AssertionError(
             f"`ccperf {' '.join(words)}` ended with {done.returncode} in {folder}:\n{done.stderr}"
@@ -69,10 +91,9 @@ def files(folder: Path) -> dict[str, bytes]:
 class Bench:
     """Runs that are made and stored."""
 
-    words = (*BENCH, "--db", "x.db")
-
-    def __init__(self, folder: Path, expected: dict[str, str]) -> None:
+    def __init__(self, folder: Path, expected: dict[str, str], *more: str) -> None:
         self.folder, self.expected = folder, expected
+        self.words = (*BENCH, "--db", "x.db", *more)
         self.before: set[str] = set()
 
     def look(self) -> bool:
@@ -124,7 +145,28 @@ class Written:
         shutil.rmtree(self.folder / "out", ignore_errors=True)
 
 
-def attack(target: Bench | Written, kills: int, longest: float, draw: random.Random) -> int:
+class Read:
+    """A command that only reads a database, and prints."""
+
+    def __init__(self, folder: Path, words: Sequence[str], database: Path, expected: bytes) -> None:
+        self.folder, self.words, self.expected = folder, tuple(words), expected
+        self.database, self.content = database, database.read_bytes()
+
+    def look(self) -> bool:
+        """Check what is left; whether it is all."""
+        assert self.database.read_bytes() == self.content, "a reader has changed the database"
+        said = (self.folder / "said").read_bytes()
+        assert self.expected.startswith(said), f"it said something else: {said!r}"
+        return said == self.expected
+
+    def clear(self) -> None:
+        """Nothing is left."""
+
+
+Target = Bench | Written | Read
+
+
+def attack(target: Target, kills: int, longest: float, draw: random.Random) -> int:
     """Kill it so many times; returns how often it had come to its end before."""
     ends = 0
     for _ in range(kills):
@@ -132,6 +174,10 @@ def attack(target: Bench | Written, kills: int, longest: float, draw: random.Ran
         time.sleep(draw.uniform(0.2, longest))
         process.send_signal(signal.SIGKILL)
         process.wait()
+        until = time.monotonic() + PATIENCE_S
+        while there := left(process.pid):
+            assert time.monotonic() < until, f"processes {there} outlive the command"
+            time.sleep(0.05)
         if target.look():
             ends += 1
             target.clear()
@@ -141,17 +187,22 @@ def attack(target: Bench | Written, kills: int, longest: float, draw: random.Ran
 
 
 def kill(kills: int, seed: int, say: Callable[[str], None] = print) -> None:
-    """Attack all three, each by a third of the kills. Raises AssertionError."""
+    """Attack all five, each by a fifth of the kills. Raises AssertionError."""
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="ccperf-kills-") as name:
         root = Path(name)
-        finish(root, Bench.words)
+        finish(root, [*BENCH, "--db", "x.db"])
         seconds = finish(root, [*BENCH, "--db", "y.db"])
         expected = contents(root / "x.db")
         assert expected == contents(root / "y.db")
-        targets: dict[str, tuple[Bench | Written, float]] = {}
+        targets: dict[str, tuple[Target, float]] = {}
         (root / "bench").mkdir()
         targets["bench"] = (Bench(root / "bench", expected), seconds)
+        if find_spec("distributed"):
+            (root / "dask").mkdir()
+            on_dask = Bench(root / "dask", expected, "--on", "dask", "--jobs", "2")
+            targets["bench on Dask"] = (on_dask, finish(root / "dask", on_dask.words))
+            on_dask.clear()
         for what, words, last in (
             ("site", ["site", "build"], "index.html"),
             ("export", ["export", "--format", "csv", "--series"], ""),
@@ -163,6 +214,11 @@ def kill(kills: int, seed: int, say: Callable[[str], None] = print) -> None:
             written = Written(folder, words, files(folder / "out"), last)
             written.clear()
             targets[what] = (written, seconds)
+        (root / "compare").mkdir()
+        words = ["compare", "cubic", "bbr", "--db", "../x.db", "--each"]
+        seconds = finish(root / "compare", words)
+        said = (root / "compare" / "said").read_bytes()
+        targets["compare"] = (Read(root / "compare", words, root / "x.db", said), seconds)
         for position, (what, (target, seconds)) in enumerate(targets.items()):
             count = len(range(position, kills, len(targets)))
             ends = attack(target, count, seconds, draw)

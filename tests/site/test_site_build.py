@@ -246,6 +246,16 @@ def test_an_empty_database_gives_an_index_that_says_what_to_do(tmp_path: Path) -
     assert "ccperf bench" in built.index.read_text()
 
 
+def test_a_site_of_own_scenarios_only_does_not_say_that_there_are_no_runs(tmp_path: Path) -> None:
+    scenario = catalogue.get("aqm").scenario("TcpNewReno", stop_time="300ms", k="1", seed=1)
+    engine = backends.get("native")
+    with Store(tmp_path / "own.db", "a") as store:
+        store.add(Result.of(scenario, engine.simulate(scenario), engine))
+    page = site.build([tmp_path / "own.db"], tmp_path / "site").index.read_text()
+    assert "<title>ccperf: networks of your own</title>" in page
+    assert "no runs" not in page.lower()
+
+
 def test_a_folder_of_other_files_is_left_alone(small: Path, tmp_path: Path) -> None:
     folder = tmp_path / "thesis"
     folder.mkdir()

@@ -16,8 +16,13 @@ pub struct HugePages<const HUGE_PAGE: usize = USUAL>;
 const USUAL: usize = 2 << 20;
 /// From so many huge pages on a block is a map of its own (glibc's largest `M_MMAP_THRESHOLD`, 32 MB).
 const OF_ITS_OWN: usize = 16;
-/// Of every block of `malloc`.
+/// Of every block of `malloc` that has as many bytes; of smaller ones C promises less.
 const ALIGNMENT: usize = 2 * size_of::<usize>();
+
+/// Whether blocks of `malloc`'s family are aligned as is asked.
+const fn is_usual(alignment: usize, size: usize) -> bool {
+    alignment <= ALIGNMENT && alignment <= size
+}
 
 /// Asks for those huge pages that lie in a block as a whole. An answer is not waited for: where there
 /// are none, pages are as small as they would have been.
@@ -47,17 +52,17 @@ unsafe impl<const HUGE_PAGE: usize> GlobalAlloc for HugePages<HUGE_PAGE> {
             let block = aligned(size, layout.align().max(HUGE_PAGE));
             ask(block, size, HUGE_PAGE);
             block
-        } else if layout.align() > ALIGNMENT {
-            aligned(size, layout.align())
-        } else {
+        } else if is_usual(layout.align(), size) {
             // SAFETY: a function without conditions.
             unsafe { libc::malloc(size).cast() }
+        } else {
+            aligned(size, layout.align())
         }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let size = layout.size();
-        if layout.align() > ALIGNMENT {
+        if !is_usual(layout.align(), size) {
             // SAFETY: the caller keeps the contract of `alloc`; a block has as many bytes.
             unsafe {
                 let block = self.alloc(layout);
@@ -82,7 +87,7 @@ unsafe impl<const HUGE_PAGE: usize> GlobalAlloc for HugePages<HUGE_PAGE> {
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if layout.align() <= ALIGNMENT
+        if is_usual(layout.align(), size)
             && (size < HUGE_PAGE || layout.size() >= OF_ITS_OWN * HUGE_PAGE)
         {
             // Pages of its own are put elsewhere, not copied.

@@ -140,16 +140,16 @@ def _kinds() -> Mapping[str, tuple[type, Sequence[str]]]:
     }
 
 
-#: What ns-3 calls the methods.
+#: What ns-3 calls the methods, without capitals: `increase_window` is as near as `IncreaseWindow`.
 _NS3_NAMES = {
-    "IncreaseWindow": "cong_avoid",
-    "GetSsThresh": "ssthresh",
-    "PktsAcked": "pkts_acked",
-    "CongestionStateSet": "set_state",
-    "CwndEvent": "cwnd_event",
-    "CongControl": "cong_control",
-    "DoEnqueue": "enqueue",
-    "DoDequeue": "dequeue",
+    "increasewindow": "cong_avoid",
+    "getssthresh": "ssthresh",
+    "pktsacked": "pkts_acked",
+    "congestionstateset": "set_state",
+    "cwndevent": "cwnd_event",
+    "congcontrol": "cong_control",
+    "doenqueue": "enqueue",
+    "dodequeue": "dequeue",
 }
 #: Whether warnings are printed: once for a command, not for each of its runs.
 warnings = False
@@ -165,7 +165,8 @@ def _warn_of_misspelt(cls: type, base: type, methods: Sequence[str]) -> None:
         if name.startswith("_") or not callable(value) or hasattr(base, name):
             continue
         near = difflib.get_close_matches(name, methods, n=1, cutoff=0.8)
-        if meant := _NS3_NAMES.get(name) or (near[0] if near else None):
+        known = _NS3_NAMES.get(name.replace("_", "").lower())
+        if meant := known or (near[0] if near else None):
             print(
                 f"warning: {cls.__name__}.{name} is never called; is `{meant}` meant?",
                 file=sys.stderr,
