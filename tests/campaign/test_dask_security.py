@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +16,11 @@ pytest.importorskip("distributed")
 
 import dask
 import psutil
+from distributed import SpecCluster
 
 from campaign.clusters import Processes, credentials, points, processes
 from ccperf import campaign
+from ccperf.campaign.dask_here import DaskHere
 from ccperf.campaign.on_dask import Cluster
 from ccperf.errors import UsageError
 from ccperf.runs import backends
@@ -96,6 +100,26 @@ def test_what_a_worker_writes_lies_in_a_folder_of_its_own() -> None:
         assert own.stat().st_mode & 0o077 == 0
     assert folder
     assert not own.exists()
+
+
+def test_a_cluster_that_does_not_end_in_time_leaves_neither_thread_nor_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    threads = set(threading.enumerate())
+    cluster = DaskHere(1)
+    folder, end = Path(cluster._folder.name), SpecCluster._close
+    assert Path(cluster.scheduler.local_directory).is_relative_to(folder)
+
+    async def never(self: SpecCluster) -> None:
+        await end(self)
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(SpecCluster, "_close", never)
+    with pytest.raises(TimeoutError):
+        cluster.close(timeout=5)
+    assert not folder.exists()
+    ours = {each for each in threading.enumerate() if "IO loop" in each.name}
+    assert not ours - threads
 
 
 def test_without_what_makes_credentials_nothing_is_started(

@@ -53,7 +53,8 @@ class DaskHere(SpecCluster):  # type: ignore[misc]
                 "silence_logs": logging.CRITICAL,
             },
         }
-        with dask.config.set(_QUIET):  # which the processes started here inherit
+        # The processes started here inherit it.
+        with dask.config.set({**_QUIET, "temporary-directory": self._folder.name}):
             super().__init__(
                 scheduler={"cls": _Scheduler, "options": {**end, "port": 0, "dashboard": False}},
                 workers=dict.fromkeys(range(workers), worker),
@@ -63,7 +64,9 @@ class DaskHere(SpecCluster):  # type: ignore[misc]
             )
 
     def close(self, timeout: float | None = None) -> Any:
-        """End all of it."""
-        closed = super().close(timeout)
-        self._folder.cleanup()
-        return closed
+        """End all of it; its thread and its folder also where something did not end in time."""
+        try:
+            return super().close(timeout)
+        finally:
+            self._loop_runner.stop()
+            self._folder.cleanup()

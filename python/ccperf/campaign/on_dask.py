@@ -179,7 +179,7 @@ class Cluster:
     def _close_local(self) -> None:
         if self._local is not None:
             with suppress(Exception):
-                self._local.close(timeout=5)
+                self._local.close(timeout=_PATIENCE_S)
 
     def __enter__(self) -> Self:
         return self
