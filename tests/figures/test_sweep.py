@@ -57,6 +57,18 @@ def test_a_band_is_as_high_as_the_interval(figure: Figure) -> None:
     assert x0 < x1 < x2
 
 
+def test_factors_are_known_as_far_down_as_up_by_ratio() -> None:
+    lines = {"TcpBbr": [(1.0, 2.0, 2.0), (2.0, 0.5, 9.5), (3.0, 1.0, None)]}
+    (panel,) = sweep(METRICS["mean_srtt_l4"], Axis("k"), lines, is_factor=True).panels
+    interval = panel.series[0].interval(panel.y)
+    assert interval
+    low, high = interval
+    assert high.tolist() == [4, 10, 1]
+    assert low.tolist() == [1, 0.025, 1]
+    # One long interval does not press all else together, and none begins below 0.
+    assert data_limits(panel, "y") == pytest.approx((0.5 / 1.5, 2 * 1.5))
+
+
 def test_papers_have_it_too(figure: Figure, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     save(figure, tmp_path / "sweep.pdf", tmp_path / "sweep.svg")

@@ -305,6 +305,13 @@ def test_an_experiment_draws_a_metric_against_a_parameter_with_intervals(
             values = [found["mean_srtt_l4"] for found in cell.metrics.values()]
             assert means[index] == pytest.approx(sum(values) / 3, rel=1e-5)
             assert (halves[index] > 0) == (max(values) - min(values) > 1e-5)
+    # Each looks as on the front page, whose columns are in another order.
+    looks = browser.evaluate(f"{figure}.subjects.map((one) => one.look)")
+    browser.open(folder / "index.html")
+    columns = browser.evaluate(
+        "[...document.querySelectorAll('.looks')][0].textContent.trim().split(/\\s+/)"
+    )
+    assert [columns[look] for look in looks] == list(ALGORITHMS) != columns
 
 
 @pytest.mark.browser

@@ -140,7 +140,7 @@ def _figure(
         metric = replace(metric, name=f"{name}_over_{base}", unit="1")
         label = f"{label}, over {base}"
     axis, _ = _axis(over, members)
-    return figures.sweep(metric, axis, lines, over=over, y_label=label)
+    return figures.sweep(metric, axis, lines, over=over, y_label=label, is_factor=bool(base))
 
 
 def _base(chosen: Sequence[Cell], base: str) -> str:

@@ -131,15 +131,17 @@ def _write_overviews(found: Inventory, target: Output, memory: Memory) -> None:
 
     parts: dict[str, str] = {}
     for group in found.groups:
+        order = [name for names in found.compared(group.kind) for name in names]
         made_of = digest(
             [
                 group.name,
+                order,
                 [[page.algorithm, page.point, page.runs, page.stamp] for page in group.pages],
             ]
         )
         parts[group.name] = made_of
         if group.name and not memory.keeps(f"experiment {group.name}", made_of, target):
-            made = list(pages.experiment_pages(group, _scenario(group)))
+            made = list(pages.experiment_pages(group, _scenario(group), order))
             for name, content in made:
                 target.write(name, content)
             names = [name for name, _ in made]

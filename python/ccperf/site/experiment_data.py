@@ -13,10 +13,11 @@ from ccperf.evidence.paired import difference
 from ccperf.evidence.summary import summarise
 from ccperf.present.figures import sweep
 from ccperf.present.figures.figure import Axis
+from ccperf.present.figures.palette import SUBJECTS
 from ccperf.runs.metrics import metric_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ccperf.evidence.summary import Summary
     from ccperf.present.figures import Figure
@@ -116,8 +117,11 @@ def _made(page: Page) -> str:
     return f"{page.cell.backend} {page.cell.engine[:8]}{length}"
 
 
-def experiment_data(group: Group) -> dict[str, Any]:
-    """Return the data of an experiment's page as plain values; numbers have six digits."""
+def experiment_data(group: Group, order: Sequence[str]) -> dict[str, Any]:
+    """Return the data of an experiment's page as plain values; numbers have six digits.
+
+    Algorithms have the looks of their places in the `order`, where there is one for each.
+    """
     view = first_view(group)
     against = plane(group)
     bases = _bases(group)
@@ -132,6 +136,9 @@ def experiment_data(group: Group) -> dict[str, Any]:
         ],
         "over": view.over,
         "algorithms": group.algorithms,
+        "looks": [order.index(name) for name in group.algorithms]
+        if len(order) <= len(SUBJECTS)
+        else [],
         "metrics": [
             [name, metric.unit, metric.better, _kind(metric, group), metric.title]
             for name, metric in ((name, metric_named(name)) for name in group.metrics)
@@ -199,7 +206,7 @@ def _place(page: Page, view: View) -> tuple[Any, ...]:
 
 
 def _ratio(base: Page | None, page: Page, metric: str) -> list[float] | None:
-    """Return the mean over the base's, paired by seed, with the half width of its interval."""
+    """Return the factor over the base, paired by seed, and how far up its interval reaches."""
     if base is None:
         return None
     pairs = [

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue import Answer, Experiment
 
 
+#: Others are often compared with these.
+_USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
 #: From so many seeds on a page stays small, and in a site of more than so many pages each does.
 MANY_SEEDS = 5
 MANY_PAGES = 1000
@@ -294,6 +296,17 @@ class Inventory:
         """Every algorithm under test in an experiment, in alphabetical order."""
         names = {name for group in self.groups if group.name for name in group.algorithms}
         return sorted(names, key=sort_text)
+
+    def compared(self, kind: registry.Kind) -> tuple[list[str], list[str]]:
+        """The algorithms of a kind: the usual baselines, and the others in alphabetical order.
+
+        One after the other they are the columns of the front page, and choose the colours.
+        """
+        groups = [group for group in self.groups if group.name and group.kind == kind]
+        there = {name for group in groups for name in group.algorithms}
+        declared = (name for g in groups if g.described for name in g.described.usual)
+        usual = [name for name in dict.fromkeys((*_USUAL, *declared)) if name in there]
+        return usual, sorted(there.difference(usual), key=sort_text)
 
     @property
     def runs(self) -> int:

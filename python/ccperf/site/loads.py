@@ -44,7 +44,8 @@ class Line:
     @property
     def title(self) -> str:
         """The experiment, and where on its grid."""
-        return ", ".join([self.group.title, *self.where.values()])
+        where = (v if v[:1].isalpha() else f"{name} {v}" for name, v in self.where.items())
+        return ", ".join([self.group.title, *where])
 
 
 @dataclass(frozen=True)

@@ -66,9 +66,8 @@ class Overview:
     @cached_property
     def algorithms(self) -> list[str]:
         """The columns: the usual baselines first."""
-        there = {name for group in self.groups for name in group.algorithms}
-        names = [name for name in self.scores.algorithms if name in there]
-        return list(dict.fromkeys((*self.baselines, *names)))
+        usual, others = self.scores.inventory.compared(self.kind)
+        return [*usual, *others]
 
     @cached_property
     def baselines(self) -> list[str]:

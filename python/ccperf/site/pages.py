@@ -30,7 +30,7 @@ from ccperf.verify import habits
 from ccperf.verify import page as fidelity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ccperf.site.inventory import Group, Inventory
     from ccperf.site.overview import Overview
@@ -101,10 +101,15 @@ def _other_answers(front: Overview) -> Iterator[tuple[str, str]]:
         yield f"fronts/{front.kind}-{slug(base) if base else ''}.js", compressed(name, shown)
 
 
-def experiment_pages(group: Group, scenario: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield an experiment's page with its data and its picture; `scenario` is that of a run."""
+def experiment_pages(
+    group: Group, scenario: Mapping[str, Any], order: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield an experiment's page with its data and its picture; `scenario` is that of a run.
+
+    Algorithms look as on the front page, whose columns are in this `order`.
+    """
     picture = experiment_data.picture(group)
-    data = experiment_data.experiment_data(group)
+    data = experiment_data.experiment_data(group, order)
     stem = group.href.removesuffix(".html")
     if picture is not None:
         yield f"{stem}.svg", svg.draw(picture)

@@ -168,7 +168,6 @@ CRITERIA = (
 #: Those about transfers.
 OF_TRANSFERS = ("completion", "small", "tail", "large", "unfinished")
 #: Algorithms that others are compared with where there are too many to compare all pairs.
-_USUAL = ("TcpNewReno", "TcpCubic", "TcpBbr", "TcpVegas", "TcpDctcp")
 _ALL_PAIRS = 6
 
 
@@ -229,6 +228,7 @@ class Scores:
     """The matrix of an inventory, and the differences behind it."""
 
     def __init__(self, inventory: Inventory, recall: Recall | None = None) -> None:
+        self.inventory = inventory
         self.groups = tuple(group for group in inventory.groups if group.name)
         self.algorithms = inventory.algorithms
         self._recall = recall or (lambda _group, _what, make: make())
@@ -262,13 +262,9 @@ class Scores:
 
     def baselines(self, kind: registry.Kind) -> list[str]:
         """Return the algorithms that others can be compared with, the usual ones first."""
-        groups = [group for group in self.groups if group.kind == kind]
-        there = [name for name in self.algorithms if any(name in g.algorithms for g in groups)]
-        declared = (name for g in groups if g.described for name in g.described.usual)
-        usual = [name for name in dict.fromkeys((*_USUAL, *declared)) if name in there]
-        if len(there) > _ALL_PAIRS:
-            return usual[:_ALL_PAIRS] or there[:_ALL_PAIRS]
-        return [*usual, *(name for name in there if name not in usual)]
+        usual, others = self.inventory.compared(kind)
+        names = [*usual, *others]
+        return names if len(names) <= _ALL_PAIRS else (usual or others)[:_ALL_PAIRS]
 
     def against(self, base: str) -> list[Row]:
         """Return how every other algorithm differs from `base`, a row an experiment and metric."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 _WIDTH, _HEIGHT = 220, 140
 _LEFT, _RIGHT, _TOP, _BOTTOM = 36, 212, 19, 108
 _MIDDLE = (_LEFT + _RIGHT) // 2
-#: Intervals are cut where they go beyond all values by this factor.
-_LONGEST = 1.5
 #: More subjects than these do not look different enough.
 MOST = 10
 #: Circle, square, triangle, diamond, triangle on its head: with ten colours all are apart.
@@ -62,7 +60,8 @@ def lines(
     """Draw a line for each subject over places with labels, on a scale of ratios around 1."""
     values = [one.y for points in series.values() for one in points]
     # Of few seeds some interval is so long that it would leave no room for anything else.
-    least, most = min(1.0, *values) / _LONGEST, max(1.0, *values) * _LONGEST
+    longest = geometry.LONGEST
+    least, most = min(1.0, *values) / longest, max(1.0, *values) * longest
     ends = [end for points in series.values() for one in points for end in (one.low, one.high)]
     shown = [min(most, max(least, end)) for end in ends]
     up = _Scale([1.0, *values, *shown], _BOTTOM, _TOP, is_log=True)

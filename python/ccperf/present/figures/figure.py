@@ -55,6 +55,8 @@ class Axis:
     labels: tuple[str, ...] = ()
     #: Whether its scale is logarithmic.
     is_log: bool = False
+    #: Whether its values are factors: an interval reaches as far down as up by ratio.
+    is_factor: bool = False
 
     @property
     def title(self) -> str:
@@ -72,12 +74,21 @@ class Series:
     role: Role
     #: With role `subject`: index into `Figure.subjects`.
     subject: int = 0
-    #: With shape `line`: y is known to ± this; 0 where it is exact, NaN where it is not known.
+    #: With shape `line`: y is known to ± this (of factors, that much up); 0 where it is exact, NaN
+    #: where it is not known.
     half_width: Floats | None = None
     #: Drawn dashed: something that belongs to its subject besides its main series.
     is_dashed: bool = False
     #: Of several kinds of ticks in a panel, which one: 0, 1.
     rank: int = 0
+
+    def interval(self, axis: Axis) -> tuple[Floats, Floats] | None:
+        """Return between what y is known to be, on its axis; None if there is no interval."""
+        if self.half_width is None:
+            return None
+        half = np.nan_to_num(self.half_width)
+        high = self.y + half
+        return (self.y**2 / high if axis.is_factor else self.y - half), high
 
 
 @dataclass(frozen=True)

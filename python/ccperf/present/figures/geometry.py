@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 #: Room between data and the end of an axis that has no end of its own, in parts of its length.
 MARGIN = 0.06
+#: Intervals of factors are cut where they go beyond all values by this factor. Of few seeds some
+#: are so long that they would leave no room for anything else.
+LONGEST = 1.5
 #: How many points of a series carry its subject's marker.
 MARKS = 6
 
@@ -27,10 +30,12 @@ def data_limits(panel: Panel, axis: str) -> tuple[float, float]:
         shown = np.isfinite(series.y) & np.isfinite(series.x)
         along = (series.x if axis == "x" else series.y)[shown]
         if along.size:
-            beyond = np.zeros(along.shape)
-            if axis == "y" and series.half_width is not None:
-                beyond = np.nan_to_num(series.half_width[shown])
-            values += [float((along - beyond).min()), float((along + beyond).max())]
+            interval = series.interval(panel.y) if axis == "y" else None
+            low, high = (end[shown] for end in interval) if interval else (along, along)
+            if axis == "y" and panel.y.is_factor:
+                low = np.maximum(low, along.min() / LONGEST)
+                high = np.minimum(high, along.max() * LONGEST)
+            values += [float(low.min()), float(high.max())]
     return min(values, default=math.inf), max(values, default=-math.inf)
 
 

@@ -315,10 +315,8 @@ def _draw_series(axes: Axes, series: Series, panel: Panel, figure: Figure) -> No
         style |= {**_wide(0.8), "linestyle": (0, (5, 2))}
     elif len(figure.entries) < len(figure.subjects):
         style |= _wide(0.65)
-    if series.half_width is not None:
-        half = np.nan_to_num(series.half_width)
-        low, high = series.y - half, series.y + half
-        axes.fill_between(series.x, low, high, color=style["color"], alpha=0.18, linewidth=0)
+    if interval := series.interval(panel.y):
+        axes.fill_between(series.x, *interval, color=style["color"], alpha=0.18, linewidth=0)
     drawn = "steps-" + {"step": "pre", "ecdf": "post"}[series.shape] if _stepped(series) else None
     marker = style.pop("marker")
     x, y = decimate(series.x, series.y, series.shape, PIXEL_COLUMNS)

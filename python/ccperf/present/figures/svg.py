@@ -195,8 +195,8 @@ class _Drawing:
             yield f'<path class="r d r{line.role[0]}" d="{path}"/>'
         lines = [one for one in panel.series if one.shape != "points"]
         for series in lines:
-            if series.half_width is not None:
-                yield self._band(series, series.half_width, x, y, (width, height))
+            if interval := series.interval(panel.y):
+                yield self._band(series, interval, x, y, (width, height))
         for series in sorted(lines, key=lambda one: one.role != "subject"):
             if series.shape == "ticks":
                 yield self._ticks(series, x, width, height)
@@ -255,11 +255,16 @@ class _Drawing:
         return f'<path class="n c{entry}" d="{path}"/>'
 
     def _band(
-        self, series: Series, half_width: Floats, x: _Scale, y: _Scale, size: tuple[int, int]
+        self,
+        series: Series,
+        interval: tuple[Floats, Floats],
+        x: _Scale,
+        y: _Scale,
+        size: tuple[int, int],
     ) -> str:
-        half, (width, height) = np.nan_to_num(half_width), size
+        (low, high), (width, height) = interval, size
         xs = x.places(np.concatenate([series.x, series.x[::-1]]), width)
-        edge = np.concatenate([series.y + half, (series.y - half)[::-1]])
+        edge = np.concatenate([high, low[::-1]])
         corners = zip(xs.tolist(), (height - y.places(edge, height)).tolist(), strict=True)
         entry = self.figure.entry_of[series.subject]
         path = "L".join(f"{a} {b}" for a, b in corners)

@@ -22,11 +22,13 @@ def sweep(
     *,
     over: str = "",
     y_label: str = "",
+    is_factor: bool = False,
 ) -> Figure:
     """Return the figure of `lines`: by algorithm, (parameter, mean, half width of its interval).
 
     `over` is the parameter's name and `y_label` the metric in words, where the figure is not to
-    have the label of the x axis and the metric's name. Raises `UsageError` if no algorithm has two
+    have the label of the x axis and the metric's name. Of factors (`is_factor`) the half width is
+    that of the upper half. Raises `UsageError` if no algorithm has two
     points.
     """
     over = over or x.label
@@ -43,7 +45,8 @@ def sweep(
     y = Axis(
         y_label or metric.name,
         "" if metric.unit == "1" else metric.unit,
-        lower=0 if least >= 0 else None,
+        lower=0 if least >= 0 and not is_factor else None,
+        is_factor=is_factor,
     )
     names = ", ".join(lines)
     return Figure(

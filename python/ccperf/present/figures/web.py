@@ -104,7 +104,8 @@ def _looks() -> Iterator[tuple[str, str]]:
 
 def _axis(axis: Axis) -> dict[str, Any]:
     ends = {"lower": axis.lower, "upper": axis.upper}
-    return {"label": axis.label, "unit": axis.unit, **ends, "labels": list(axis.labels)}
+    words = {"label": axis.label, "unit": axis.unit, **ends, "labels": list(axis.labels)}
+    return {**words, "isFactor": True} if axis.is_factor else words
 
 
 def _series(series: Series) -> dict[str, Any]:

@@ -47,6 +47,8 @@
   const start = async () => {
     const data = await ccperf.load(host.dataset.file, `experiment ${host.dataset.file.slice(0, -3)}`);
     const { parameters, algorithms, metrics, pages } = data;
+    // An algorithm has one look in all figures, and on the front page.
+    const subjectOf = (a) => ({ name: algorithms[a], run: "", look: data.looks[a] });
     const wanted = new URLSearchParams(location.hash.slice(1));
     const choices = document.getElementById("choices");
     const metricNames = metrics.map(([name]) => name);
@@ -125,7 +127,7 @@
       const members = ours().filter((page) => at.every((choice, i) => i === over || page.at[i] === Number(choice.value)));
       const series = [], subjects = [];
       let least = 0;
-      algorithms.forEach((algorithm, a) => {
+      algorithms.forEach((_, a) => {
         const points = members.filter((page) => page.algorithm === a && valueOf(page)).sort((p, q) => p.at[over] - q.at[over]);
         if (!points.length || parameter.values.length < 2) return;
         const y = points.map((page) => valueOf(page)[0]);
@@ -134,7 +136,7 @@
           x: points.map((page) => page.at[over]), y, half: points.map((page) => valueOf(page)[1] ?? 0),
           shape: "line", role: "subject", subject: subjects.length,
         });
-        subjects.push({ name: algorithm, run: "" });
+        subjects.push(subjectOf(a));
       });
       const title = `${words} over ${parameter.name}${isRatio ? `, relative to ${base.value}` : ""}`;
       const where = at.flatMap((choice, i) => (i !== over && parameters[i].values.length > 1 ? [`${parameters[i].name} = ${parameters[i].values[Number(choice.value)]}`] : []));
@@ -144,7 +146,7 @@
         alt: `${title}, one line for each of ${subjects.length} algorithms.`,
         panels: [{
           x: { label: parameter.name, unit: "", lower: -0.15, upper: parameter.values.length - 0.85, labels: parameter.values },
-          y: { label: isRatio ? `${words}, over ${base.value}'s` : words, unit: isRatio ? "" : unitOf(m), lower: isRatio || least < 0 ? null : 0, upper: null },
+          y: { label: isRatio ? `Factor over ${base.value}` : words, unit: isRatio ? "" : unitOf(m), lower: isRatio || least < 0 ? null : 0, upper: null, isFactor: isRatio },
           series, lines: isRatio ? [{ axis: "y", value: 1, role: "optimum" }] : [],
         }],
       });
@@ -157,7 +159,7 @@
         if (!page.plane.length) continue;
         const subject = subjects.length;
         const look = { role: "subject", subject };
-        subjects.push({ name: algorithms[page.algorithm], run: "" });
+        subjects.push(subjectOf(page.algorithm));
         const centre = [0, 1].map((axisOf) => page.plane.reduce((sum, point) => sum + point[axisOf], 0) / page.plane.length);
         if (page.plane.length > 2) {
           series.push({ ...ellipse(page.plane), shape: "outline", ...look });
@@ -192,7 +194,7 @@
         if (!sorted.length) continue;
         const i = subjects.length;
         const look = { role: "subject", subject: i };
-        subjects.push({ name: algorithms[page.algorithm], run: "" });
+        subjects.push(subjectOf(page.algorithm));
         if (sorted[0] < sorted.at(-1)) {
           isSpread ||= sorted.length > 2;
           const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => QUANTILE(sorted, share));

@@ -6,8 +6,8 @@
 //   const plot = new ccperf.Plot(element, figure, { link });
 //   plot.update(figure);              // other data; zoom and hidden series stay
 //
-// figure: { name, title, alt, panels: [{ x, y, series, lines }], subjects: [{ name, run }],
-// roles: [[role, label]], beside }; axes: { label, unit, lower, upper }; series: { x, y, shape, role,
+// figure: { name, title, alt, panels: [{ x, y, series, lines }], subjects: [{ name, run, look }],
+// roles: [[role, label]], beside }; axes: { label, unit, lower, upper, isFactor }; series: { x, y, shape, role,
 // subject, half, dashed, rank, label }, as in figures/figure.py. Plots with the same link
 // (new ccperf.Link()) show the same part of the x axis, and the same cursor.
 globalThis.ccperf ??= {};
@@ -17,6 +17,12 @@ globalThis.ccperf ??= {};
   const SHADES = 20;        // more lie on a scale
   const STROKES = [8, 14];  // how tall ticks of events are
   const { ticks, labelled, said, limits, search, titleOf, path } = ccperf.axes;
+  const LONGEST = 1.5;      // intervals of factors are cut so far beyond all values
+  // Between what a value is known to be: of factors as far down as up, by ratio.
+  const interval = ({ y, half }, i, axis) => {
+    const high = y[i] + (half?.[i] || 0);
+    return [axis.isFactor ? y[i] * y[i] / high : 2 * y[i] - high, high];
+  };
   const HELP = "Arrow keys move the cursor, plus and minus zoom, 0 shows everything.";
 
   // Ticks of an axis of logarithms: powers of ten, with 2 and 5 between them where there are few.
@@ -134,8 +140,12 @@ globalThis.ccperf ??= {};
       return { ...figure, panels };
     }
 
+    // Colour and marker: a subject's own, else by its place.
+    lookOf(entry) {
+      return (this.byRun ? null : this.figure.subjects[entry]?.look) ?? entry;
+    }
     look(entry) {
-      if (this.entries.length <= DISTINCT) return `c${entry}`;
+      if (this.entries.length <= DISTINCT) return `c${this.lookOf(entry)}`;
       return `v${Math.round(entry / (this.entries.length - 1) * (SHADES - 1))}`;
     }
     classOf(series) {
@@ -161,7 +171,7 @@ globalThis.ccperf ??= {};
         const handle = make("svg", { width: 22, height: 12, "aria-hidden": "true" },
           make("path", { class: `line ${look}`, d: "M1 6h20" }));
         if (entry >= 0 && this.entries.length <= DISTINCT) {
-          handle.append(make("path", { class: `mark ${look}`, d: ccperf.marker(entry, 11, 6, 4) }));
+          handle.append(make("path", { class: `mark ${look}`, d: ccperf.marker(this.lookOf(entry), 11, 6, 4) }));
         }
         const button = html("button", { type: "button", title: "Click: off and on. Double click: only this." },
           handle, html("span", { textContent: label }));
@@ -229,11 +239,14 @@ globalThis.ccperf ??= {};
           if (!Number.isFinite(x) || !Number.isFinite(y)) continue;
           if (domain && (x < domain[0] || x > domain[1])) continue;
           if (axis === "x") { meet(x); continue; }
-          const half = series.half?.[i] || 0;
-          meet(y - half); meet(y + half);
+          const [from, to] = interval(series, i, panel.y);
+          meet(from); meet(to);
         }
       }
-      return [low, high];
+      if (axis === "x" || !panel.y.isFactor) return [low, high];
+      // Intervals of few seeds are so long that they would leave no room for anything else.
+      const values = panel.series.flatMap((series) => (this.isShown(series) ? Array.from(series.y).filter(Number.isFinite) : []));
+      return [Math.max(low, Math.min(1, ...values) / LONGEST), Math.min(high, Math.max(1, ...values) * LONGEST)];
     }
 
     draw() {
@@ -320,9 +333,9 @@ globalThis.ccperf ??= {};
           const up = [], down = [];
           for (let i = 0; i < series.x.length; i++) {
             if (!Number.isFinite(series.y[i])) continue;
-            const half = series.half[i] || 0, x = box.toX(series.x[i]).toFixed(1);
-            up.push(`${x} ${box.toY(series.y[i] + half).toFixed(1)}`);
-            down.unshift(`${x} ${box.toY(series.y[i] - half).toFixed(1)}`);
+            const [from, to] = interval(series, i, panel.y), x = box.toX(series.x[i]).toFixed(1);
+            up.push(`${x} ${box.toY(to).toFixed(1)}`);
+            down.unshift(`${x} ${box.toY(from).toFixed(1)}`);
           }
           if (up.length) inside.append(make("path", { class: `band ${look}`, d: `M${[...up, ...down].join("L")}z` }));
         }
@@ -351,7 +364,7 @@ globalThis.ccperf ??= {};
 
     // A few points of a series carry its marker, so that colour is not all that tells them apart.
     drawMarks(inside, box, series, look) {
-      const entry = this.entryOf[series.subject];
+      const entry = this.lookOf(this.entryOf[series.subject]);
       const turn = (series.subject + 0.5) / this.figure.subjects.length;
       const few = series.x.length <= 12;
       let d = "";
@@ -368,7 +381,7 @@ globalThis.ccperf ??= {};
     }
 
     drawPoints(svg, box, series, look) {
-      const entry = series.role === "subject" ? this.entryOf[series.subject] : series.role;
+      const entry = series.role === "subject" ? this.lookOf(this.entryOf[series.subject]) : series.role;
       const radius = series.role === "optimum" ? 8 : series.small ? 2.6 : 5;
       let d = "", count = 0;
       for (let i = 0; i < series.x.length; i++) {
@@ -418,7 +431,7 @@ globalThis.ccperf ??= {};
         if (i >= series.x.length) continue;
         if (series.shape === "ticks" && Math.abs(series.x[i] - cursor) > near) continue;
         const y = series.y[i];
-        if (Number.isFinite(y)) found.push({ series, y, half: series.half?.[i] });
+        if (Number.isFinite(y)) found.push({ series, y, half: series.half?.[i], ends: interval(series, i, box.panel.y) });
       }
       return found;
     }
@@ -440,9 +453,10 @@ globalThis.ccperf ??= {};
         const values = this.valuesAt(box, cursor);
         const name = box.panel.x.labels?.[Math.round(cursor)];
         head = `${box.panel.x.label} ${name ?? ccperf.format(box.panel.x.isLog ? 10 ** cursor : cursor, box.panel.x.unit)}`;
-        for (const { series, y, half } of values.slice(0, 12)) {
+        for (const { series, y, half, ends } of values.slice(0, 12)) {
+          const spread = () => (box.panel.y.isFactor ? ` (${ends.map((end) => ccperf.format(end)).join(" to ")})` : ` ± ${ccperf.format(half, box.panel.y.unit)}`);
           const unit = series.shape === "ticks" ? "" : box.panel.y.unit;
-          rows.push([this.classOf(series), this.nameOf(series), said(box.panel.y, y, unit) + (half ? ` ± ${ccperf.format(half, unit)}` : "")]);
+          rows.push([this.classOf(series), this.nameOf(series), said(box.panel.y, y, unit) + (half ? spread() : "")]);
         }
         if (values.length > 12) rows.push(["", `and ${values.length - 12} more`, ""]);
         if (!values.length && box.panel.series.every((series) => ["points", "outline"].includes(series.shape))) return;
