@@ -295,10 +295,15 @@ globalThis.ccperf ??= {};
         text(titleOf(panel.x), left + width / 2, bottom + 35, "middle");
       }
       for (const [value, label] of box.ticks) text(label, left - 7, box.toY(value) + 4, "end");
-      text(titleOf(panel.y), left - box.room + 14, top + height / 2, "middle", true);
-      // A long title is as small as it has to be.
-      const room = (height + 20) / (6.6 * titleOf(panel.y).length);
-      if (room < 1) svg.lastChild.style.fontSize = `${Math.max(8, 12 * room)}px`;
+      // A long title is as small as it has to be; a very long one has two lines.
+      const title = titleOf(panel.y), room = (height + 20) / (6.6 * title.length);
+      const cut = room < 0.75 ? title.lastIndexOf(" ", title.length / 2 + 4) : -1;
+      const lines = cut > 0 ? [title.slice(0, cut), title.slice(cut + 1)] : [title];
+      lines.forEach((line, i) => {
+        text(line, left - box.room + (lines.length > 1 ? 8 + 11 * i : 14), top + height / 2, "middle", true);
+        const size = lines.length > 1 ? Math.min(10, 12 * room * title.length / line.length) : 12 * room;
+        if (size < 12) svg.lastChild.style.fontSize = `${Math.max(8, size)}px`;
+      });
 
       const clip = `clip-${this.figure.name}-${Math.random().toString(36).slice(2)}`;
       svg.append(make("clipPath", { id: clip }, make("rect", { x: left - 1, y: top - 1, width: width + 2, height: height + 2 })));
