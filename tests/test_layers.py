@@ -86,6 +86,7 @@ data                   :
 experiments.grid       : base.expression errors
 scenario.toml          : errors
 experiments.traces     : data errors
+experiments.collectives : errors
 algorithms             :
 algorithms.user_code   : _native algorithms base.expression errors
 algorithms.judges      : data
@@ -116,9 +117,9 @@ experiments.published  : data
 algorithms.roles       :
 experiments.catalogue  : _native algorithms.registry algorithms.releases algorithms.roles
                          algorithms.user_code base.expression base.lazy base.wording errors
-                         experiments.programs experiments.published experiments.topologies
-                         experiments.traces runs.backends scenario scenario.flow_trace
-                         scenario.profiles scenario.toml
+                         experiments.collectives experiments.programs experiments.published
+                         experiments.topologies experiments.traces runs.backends scenario
+                         scenario.flow_trace scenario.profiles scenario.toml
 runs.flow_monitor      : errors
 runs.backends          : _native algorithms algorithms.registry algorithms.releases
                          algorithms.user_code errors runs.consistency runs.parquet

@@ -306,12 +306,24 @@ pub struct Workload {
     /// As a flow's; empty: none has any.
     #[serde(default)]
     pub added_delay_ns: Vec<u64>,
+    /// Positions, within the workload, of transfers that have come to their destinations before each begins; those
+    /// that wait for none begin at `start_ns`, which is the earliest time of the others.  Empty: none waits.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<Vec<u32>>,
+    /// How long after the last of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wait_ns: Vec<u64>,
 }
 
 impl Workload {
     /// Of its transfers.
     pub fn names(&self) -> impl Iterator<Item = String> {
         (1..=self.len()).map(|n| format!("{}_{n}", self.name))
+    }
+
+    /// Whether a transfer begins when others have arrived.
+    pub fn waits(&self, transfer: usize) -> bool {
+        self.after.get(transfer).is_some_and(|after| !after.is_empty())
     }
 
     /// How many transfers it has.

@@ -63,6 +63,22 @@ class ArrivalTimes(Model):
     times: tuple[Time, ...]
 
 
+class AfterArrivals(Model):
+    """Each transfer begins when others have arrived: collectives, and answers to requests.
+
+    What is sent of it comes to the application at its destination, all of it, before one that waits
+    for it begins. Pairs are `Listed` or `Random`.
+    """
+
+    type: Literal["After"] = "After"
+    #: Of each transfer the numbers of those that it waits for, from 1 and smaller than its own;
+    #: none: it begins with the workload.
+    after: tuple[tuple[Annotated[int, Field(strict=True, ge=1, lt=2**31)], ...], ...]
+    #: How much later each begins; empty: at once.
+    delays: tuple[Time, ...] = ()
+    start: Time = "0s"
+
+
 class RandomPairs(Model):
     """One transfer an arrival, from a random source to a random other destination."""
 
@@ -180,7 +196,7 @@ def _points_of(path: Path) -> list[tuple[float, float]]:
 
 
 #: What an arrival, a pair and a size may be.
-ARRIVALS: tuple[type[Model], ...] = (PoissonArrivals, ArrivalTimes)
+ARRIVALS: tuple[type[Model], ...] = (PoissonArrivals, ArrivalTimes, AfterArrivals)
 PAIRS: tuple[type[Model], ...] = (RandomPairs, Permutation, Incast, AllToAll, ListedPairs)
 SIZES: tuple[type[Model], ...] = (
     WebSearch,
@@ -193,7 +209,9 @@ SIZES: tuple[type[Model], ...] = (
 )
 
 Arrivals: TypeAlias = Annotated[
-    PoissonArrivals | ArrivalTimes, Field(discriminator="type"), BeforeValidator(_by_type)
+    PoissonArrivals | ArrivalTimes | AfterArrivals,
+    Field(discriminator="type"),
+    BeforeValidator(_by_type),
 ]
 Pairs: TypeAlias = Annotated[
     RandomPairs | Permutation | Incast | AllToAll | ListedPairs,

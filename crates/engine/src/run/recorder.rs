@@ -389,11 +389,17 @@ fn flows(scenario: &Lowered, hosts: &Hosts) -> Table {
         let added = workload.added_delay_ns.iter().copied().chain(std::iter::repeat(0));
         for ((name, (&start, &pair)), added) in workload.names().zip(rest).zip(added) {
             let pair = &scenario.pairs[pair as usize];
+            let start = begun(scenario, hosts, number, start);
             add(number, name, [start, 0], [&pair.path, &pair.return_path], added);
             number += 1;
         }
     }
     t.into_table()
+}
+
+/// When a transfer began; one that has waited for others in vain with the end of the run.
+fn begun(scenario: &Lowered, hosts: &Hosts, flow: u32, by_the_clock: u64) -> u64 {
+    hosts.begun(flow).map_or(by_the_clock, |time| time.0.min(scenario.stop_ns))
 }
 
 fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
@@ -414,7 +420,7 @@ fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
     for (done, i, (group, start, bytes, ideal)) in rows {
         t.flow.push(i64::from(i));
         t.group.push(group.clone());
-        t.start_ns.push(start as i64);
+        t.start_ns.push(begun(scenario, hosts, i, start) as i64);
         t.end_ns.push(optional(done.completed));
         t.finished.push(i64::from(done.completed.is_some()));
         t.size_bytes.push(bytes as i64);

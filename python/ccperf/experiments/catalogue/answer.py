@@ -38,6 +38,7 @@ FCT, FCT_P99 = "mean_fct_l4", "p99_fct_l4"
 SMALL, SMALL_P99 = "small.mean_fct_l4", "small.p99_fct_l4"
 LARGE = "large.mean_fct_l4"
 QCT, QCT_P99 = "mean_qct_l4", "p99_qct_l4"
+MAKESPAN, STRAGGLER = "makespan_l4", "straggling_l4"
 UNFINISHED = "unfinished_share_l4"
 
 #: Of what is no experiment of the catalogue: whatever of these it has.

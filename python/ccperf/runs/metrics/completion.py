@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -167,6 +168,37 @@ def p99_fct_l4(transfers: Transfers) -> float:
     Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
     """
     return percentile(transfers.completion_times, 99, transfers.unfinished)
+
+
+@metric(
+    "class",
+    unit="ms",
+    better="lower",
+    formula="last end - first start",
+)
+def makespan_l4(transfers: Transfers) -> float:
+    """How long the transfers take together, from the first start to the last end.
+
+    Of transfers that wait for each other it is the completion time of the collective operation.
+    Absent where one is unfinished.
+    """
+    return transfers.makespan
+
+
+@metric(
+    "class",
+    unit="1",
+    better="lower",
+    formula="longest (end - start) / median of (end - start)",
+)
+def straggling_l4(transfers: Transfers) -> float:
+    """Completion time of the slowest transfer over the median one: how far stragglers are behind.
+
+    Meant for transfers of one size. Absent where one is unfinished.
+    """
+    if transfers.unfinished or not (times := transfers.completion_times).size:
+        return math.nan
+    return float(times.max() / np.median(times)) if np.median(times) > 0 else math.nan
 
 
 @metric(

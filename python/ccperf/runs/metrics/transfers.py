@@ -71,6 +71,8 @@ class Transfers:
     #: Retransmission timeouts of all of them, and those of transfers that sent nothing again.
     timeouts: int = 0
     idle_timeouts: int = 0
+    #: From the first start to the last end, in ms; NaN if some are unfinished.
+    makespan: float = math.nan
     queries: Queries = field(default_factory=Queries)
     order: Order = Order()
 
@@ -113,6 +115,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
             idle_timeouts=int(timeouts[members & sent_once].sum()),
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
+            makespan=_makespan(start[members], table.array("end_ns")[members]),
             queries=_queries(start[members], np.where(finished, times, np.inf)[members]),
             order=_order(recording, table.array("flow")[members]),
         )
@@ -120,6 +123,11 @@ def classes(recording: Recording) -> dict[str, Transfers]:
         for compared in (members & finished & has_ideal,)
         if members.any()
     }
+
+
+def _makespan(start: npt.NDArray[np.int64], end: Floats) -> float:
+    """Return the time from the first start to the last end in ms; NaN if there is one without."""
+    return float((end.max() - start.min()) / 1e6)
 
 
 def _deliveries(recording: Recording, completions: Table) -> Floats:

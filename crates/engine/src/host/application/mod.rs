@@ -104,6 +104,11 @@ impl Transfer {
         }
     }
 
+    /// A finite transfer has been read to its end.
+    pub fn has_arrived(&self) -> bool {
+        self.end > 0 && self.read >= self.end
+    }
+
     /// What was written is on its way as datagrams, which have their stamps with them.
     pub fn send_off(&mut self) {
         self.stamps.clear();

@@ -38,6 +38,11 @@ pub trait Endpoint: fmt::Debug + Send {
         false
     }
 
+    /// The application at the destination has all that the source had to send.
+    fn has_arrived(&self) -> bool {
+        false
+    }
+
     /// What its source has done so far.
     fn outcome(&self) -> Outcome {
         Outcome::default()

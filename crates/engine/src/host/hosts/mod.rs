@@ -3,6 +3,7 @@
 //! An [`Endpoint`] is both ends of what one flow number stands for.  A new kind of them is one file or folder here,
 //! and the line below that names it.
 
+mod dependents;
 mod endpoint;
 mod parts;
 mod ping;
@@ -13,6 +14,7 @@ mod udp;
 use std::any::Any;
 use std::ops::Range;
 
+pub use dependents::{Dependents, Transfer as Waiting};
 pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
 pub use parts::Parts;
 pub use ping::Ping;
@@ -21,6 +23,7 @@ pub use transfers::{Maker, Transfers};
 pub use udp::Datagrams;
 
 use crate::base::event::Token;
+use crate::base::time::Time;
 use crate::lowered::MAX_ENDPOINTS;
 use crate::net::network::Network;
 use crate::packet::Packet;
@@ -128,6 +131,11 @@ impl Hosts {
         }
     }
 
+    /// When a transfer began that waits for others, [`Time::MAX`] if it has not; none of other flows.
+    pub fn begun(&self, flow: u32) -> Option<Time> {
+        self.transfers.as_ref()?.begun(flow)
+    }
+
     /// A transfer begins: its endpoint takes a place.
     fn admit(&mut self, flow: u32) {
         let Some(transfers) = &self.transfers else { return };
@@ -204,7 +212,8 @@ impl Hosts {
         } else {
             self.deliver_otherwise(packet, network);
         }
-        if self.transfers.is_some() {
+        if let Some(transfers) = &mut self.transfers {
+            transfers.note_arrival(packet.flow, &self.endpoints[place as usize], network);
             self.dismiss(place, network);
         }
     }

@@ -218,6 +218,10 @@ impl<P: Profile> Endpoint for Connection<P> {
         self.sender.is_over() && self.receiver.is_over()
     }
 
+    fn has_arrived(&self) -> bool {
+        self.application.transfer().has_arrived()
+    }
+
     fn outcome(&self) -> Outcome {
         let s: &Statistics = &self.sender.statistics;
         Outcome {

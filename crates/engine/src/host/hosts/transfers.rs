@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use super::dependents::Dependents;
 use super::{Address, AnyEndpoint, Outcome};
 use crate::base::time::Time;
+use crate::net::network::Network;
 
 /// Makes the endpoints of transfers.
 pub trait Maker: fmt::Debug + Send {
@@ -69,6 +71,8 @@ pub struct Transfers {
     outcomes: Outcomes,
     /// Those whose state somebody samples stay.
     is_kept: Vec<bool>,
+    /// None: all begin by the clock.
+    dependents: Option<Dependents>,
 }
 
 impl Transfers {
@@ -85,7 +89,30 @@ impl Transfers {
                 *is_kept = true;
             }
         }
-        Transfers { first, maker, outcomes: Outcomes::new(count), is_kept }
+        Transfers { first, maker, outcomes: Outcomes::new(count), is_kept, dependents: None }
+    }
+
+    /// Some of them wait for others.
+    pub fn wait(&mut self, dependents: Dependents) {
+        self.dependents = Some(dependents);
+    }
+
+    /// Something has come to the ends of `flow`, which may be no transfer.
+    #[inline]
+    pub fn note_arrival(&mut self, flow: u32, endpoint: &AnyEndpoint, network: &mut Network) {
+        if let Some(dependents) = &mut self.dependents
+            && (flow.wrapping_sub(self.first) as usize) < self.is_kept.len()
+            && endpoint.get().is_some_and(|ends| ends.has_arrived())
+        {
+            dependents.on_arrival(flow - self.first, self.first, network.events());
+        }
+    }
+
+    /// As [`Dependents::begun`]; of a flow that is no transfer: none.
+    pub fn begun(&self, flow: u32) -> Option<Time> {
+        let dependents = self.dependents.as_ref()?;
+        let number = flow.checked_sub(self.first)?;
+        ((number as usize) < self.is_kept.len()).then(|| dependents.begun(number))?
     }
 
     pub fn make(&self, flow: u32, place: u32) -> AnyEndpoint {

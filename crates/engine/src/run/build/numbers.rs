@@ -207,6 +207,14 @@ fn workload(workload: &Workload, scenario: &Lowered) -> Checked {
     ] {
         as_many(what, column, transfers)?;
     }
+    if !workload.after.is_empty() || !workload.wait_ns.is_empty() {
+        as_many("workloads: after", workload.after.len(), transfers)?;
+        as_many("workloads: wait_ns", workload.wait_ns.len(), transfers)?;
+        all("workloads: wait_ns", workload.wait_ns.iter().copied(), TIME)?;
+        for (i, after) in workload.after.iter().enumerate() {
+            all_below("workloads: after", after.iter().map(|&other| other as usize), i)?;
+        }
+    }
     Ok(())
 }
 

@@ -38,9 +38,14 @@ pub fn startups(scenario: &Lowered) -> Vec<Startup> {
         }
         nodes[flow.source].begin(number, flow.start_ns, flow.stop_ns);
     }
-    let transfers = scenario.workloads.iter().flat_map(|w| w.pair.iter().zip(&w.start_ns));
-    for (number, (&pair, &start)) in (scenario.flows.len() as u32..).zip(transfers) {
-        nodes[scenario.pairs[pair as usize].source].begin(number, start, 0);
+    let transfers = scenario.workloads.iter().flat_map(|workload| {
+        (0..workload.len())
+            .map(move |i| (workload.pair[i], workload.start_ns[i], workload.waits(i)))
+    });
+    for (number, (pair, start, waits)) in (scenario.flows.len() as u32..).zip(transfers) {
+        if !waits {
+            nodes[scenario.pairs[pair as usize].source].begin(number, start, 0);
+        }
     }
     for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {
         nodes[ping.source].begin(number, ping.start_ns, ping.stop_ns);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::connection::{self, Ends};
 use crate::base::error::Error;
-use crate::host::hosts::{Address, AnyEndpoint, Maker, Transfers};
+use crate::base::time::Time;
+use crate::host::hosts::{Address, AnyEndpoint, Dependents, Maker, Transfers, Waiting};
 use crate::host::tcp::Config;
 use crate::host::user::UserCode;
 use crate::lowered::{self, Lowered, Stack, Workload};
@@ -27,7 +28,29 @@ pub fn build(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Option<Trans
         seed: scenario.seed,
         user,
     };
-    Ok(Some(Transfers::new(first, count, watched, Box::new(maker))))
+    let mut transfers = Transfers::new(first, count, watched, Box::new(maker));
+    if scenario.workloads.iter().any(|workload| !workload.after.is_empty()) {
+        transfers.wait(dependents(&scenario.workloads, count));
+    }
+    Ok(Some(transfers))
+}
+
+/// Who waits for whom, through all workloads.
+fn dependents(workloads: &[Workload], count: usize) -> Dependents {
+    let mut all = vec![Waiting::default(); count];
+    let mut first = 0;
+    for workload in workloads {
+        for (i, (after, &wait)) in workload.after.iter().zip(&workload.wait_ns).enumerate() {
+            let number = first + i;
+            all[number].missing = after.len() as u32;
+            all[number].delay = Time(wait);
+            for &other in after {
+                all[first + other as usize].before.push(number as u32);
+            }
+        }
+        first += workload.len();
+    }
+    Dependents::new(all)
 }
 
 #[derive(Debug)]

@@ -173,12 +173,42 @@ impl Report {
                     self.add(format!("{path}.times"), "are none; give at least one");
                 }
             }
+            Arrivals::After { after, delays, start } => {
+                self.active_times(path, start, None, stop, Shortest::Later);
+                for (i, numbers) in after.iter().enumerate() {
+                    for (j, &number) in numbers.iter().enumerate() {
+                        let path = format!("{path}.after[{i}][{j}]");
+                        if number == 0 || number as usize > i {
+                            let message = format!(
+                                "{number} is no transfer before transfer {}; they count from 1",
+                                i + 1
+                            );
+                            self.add(path, message);
+                        } else if numbers[..j].contains(&number) {
+                            self.add(path, format!("{number} is named twice"));
+                        }
+                    }
+                }
+                for (i, text) in delays.iter_mut().enumerate() {
+                    self.time(&format!("{path}.delays[{i}]"), text);
+                }
+                if after.is_empty() {
+                    self.add(format!("{path}.after"), "are none; give at least one");
+                } else if !delays.is_empty() && delays.len() != after.len() {
+                    let message = format!("are {}, and after {}", delays.len(), after.len());
+                    self.add(format!("{path}.delays"), message);
+                }
+            }
         }
     }
 
     fn pairs(&mut self, path: &str, workload: &Workload, nodes: &Nodes) {
         let has_ends = workload.sources.is_some() || workload.destinations.is_some();
+        let waits = matches!(workload.arrivals, Arrivals::After { .. });
         match &workload.pairs {
+            Pairs::Permutation | Pairs::Incast | Pairs::AllToAll if waits => {
+                self.add(path, "make several transfers of one that waits; list the pairs");
+            }
             Pairs::Permutation if workload.destinations.is_some() || !workload.apart.is_empty() => {
                 self.add(
                     path,

@@ -35,8 +35,41 @@ pub struct Plan {
 /// When rounds begin.
 #[derive(Clone, Debug)]
 pub enum When {
-    Poisson { load: f64, start: Time, until: Time, count: u64 },
+    Poisson {
+        load: f64,
+        start: Time,
+        until: Time,
+        count: u64,
+    },
     Times(Vec<Time>),
+    /// The earliest that each can begin, and what it waits for.
+    After {
+        earliest: Vec<Time>,
+        waiting: Vec<Waiting>,
+    },
+}
+
+/// What a transfer waits for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    /// Positions of transfers of the workload that come to their destinations before.
+    pub after: Vec<u32>,
+    pub delay: Time,
+}
+
+impl When {
+    /// `after` counts from 1, as names do; `delays`: none, or one for each.
+    pub fn after(after: &[Vec<u32>], delays: &[Time], start: Time) -> Self {
+        let (mut earliest, mut waiting) = (Vec::<Time>::new(), Vec::new());
+        for (i, numbers) in after.iter().enumerate() {
+            let delay = delays.get(i).copied().unwrap_or_default();
+            let after: Vec<_> = numbers.iter().map(|number| number - 1).collect();
+            let last = after.iter().map(|&i| earliest[i as usize]).max().unwrap_or(start);
+            earliest.push(last + delay);
+            waiting.push(Waiting { after, delay });
+        }
+        When::After { earliest, waiting }
+    }
 }
 
 /// One transfer.
@@ -71,6 +104,15 @@ impl Plan {
         transfers
     }
 
+    /// What each transfer waits for; none if they begin by the clock.
+    pub fn waits(&self) -> impl Iterator<Item = &Waiting> {
+        let waiting = match &self.when {
+            When::After { waiting, .. } => &waiting[..],
+            When::Poisson { .. } | When::Times(_) => &[],
+        };
+        waiting.iter()
+    }
+
     /// What is added to the propagation of each of `count` transfers.
     pub fn added_delays(&self, added: &AddedDelay, count: usize) -> Vec<u64> {
         let mut stream = RngStream::fixed(self.seed, self.stream.wrapping_add(3));
@@ -91,6 +133,8 @@ impl Plan {
         let end = self.end;
         match &self.when {
             When::Times(times) => Box::new(times.iter().copied().filter(move |&time| time < end)),
+            // All of them: others name them by their positions.
+            When::After { earliest, .. } => Box::new(earliest.iter().copied()),
             &When::Poisson { load, start, until, count } => {
                 let rate = load * self.capacity / (8.0 * self.sizes.mean() * self.round_size());
                 let mut seconds = start.secs_f64();

@@ -49,6 +49,8 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
             bytes: transfers.iter().map(|transfer| transfer.bytes).collect(),
             ideal_ns: Vec::with_capacity(transfers.len()),
             added_delay_ns,
+            after: plan.waits().map(|waiting| waiting.after.clone()).collect(),
+            wait_ns: plan.waits().map(|waiting| waiting.delay.0).collect(),
         };
         for (i, transfer) in transfers.iter().enumerate() {
             let (pair, [source_port, destination_port]) = pairs.next(transfer, links, routes);

@@ -47,6 +47,10 @@ pub fn plan(workload: &Workload, s: &Scenario, nodes: &HashMap<&str, usize>) -> 
     }
     let (when, capacity) = match &workload.arrivals {
         Arrivals::Times { times } => (When::Times(times.iter().map(|t| time(t)).collect()), None),
+        Arrivals::After { after, delays, start } => {
+            let delays: Vec<_> = delays.iter().map(|text| time(text)).collect();
+            (When::after(after, &delays, time(start)), None)
+        }
         Arrivals::Poisson { load, capacity, start, until, count } => {
             let when = When::Poisson {
                 load: *load,
@@ -128,7 +132,7 @@ impl Plan {
     pub fn offered(&self, transfers: &[Transfer]) -> Offered {
         let load = match self.when {
             When::Poisson { load, .. } => Some(load),
-            When::Times(_) => None,
+            When::Times(_) | When::After { .. } => None,
         };
         // Few digits: so that every reader of JSON reads the same number.
         let rounded = |value: f64, places: f64| (value * places).round() / places;

@@ -81,6 +81,17 @@ pub enum Arrivals {
     },
     /// At given times, in order.
     Times { times: Vec<String> },
+    /// Each when those that it waits for have arrived, and a delay later.
+    After {
+        /// Of each transfer the numbers, from 1, of those that must have come to their destinations; none: it
+        /// begins with the workload.  Smaller ones than its own.
+        after: Vec<Vec<u32>>,
+        /// How much later each begins; empty: at once.
+        #[serde(default)]
+        delays: Vec<String>,
+        #[serde(default = "zero_time")]
+        start: String,
+    },
 }
 
 /// Between whom the transfers of a round are.

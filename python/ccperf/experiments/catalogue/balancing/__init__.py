@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 BALANCING: Shelf[Experiment] = Shelf(
     {
         "load_balancing": f"{__name__}.load_balancing:LoadBalancing",
+        "all_reduce": f"{__name__}.collective:AllReduce",
+        "all_to_all": f"{__name__}.collective:AllToAll",
         "hermes_symmetric": f"{__name__}.hermes:HermesSymmetric",
         "hermes_asymmetric": f"{__name__}.hermes:HermesAsymmetric",
         "hermes_flowlet_timeout": f"{__name__}.hermes:HermesFlowletTimeout",

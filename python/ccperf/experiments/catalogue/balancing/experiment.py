@@ -130,6 +130,12 @@ class BalancingExperiment(Experiment):
         """What this point asks for."""
         return Balanced(self.condition)
 
+    def workloads(self, setup: Setup, network: Fabric) -> list[dict[str, Any]]:
+        """What goes over the network: transfers between racks, at a load of the uplinks."""
+        # A load is of those that are there when all are well.
+        uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(setup["rate"])
+        return [flows_between_racks(setup, network, uplinks)]
+
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
         settled = super().settle(values, stop_time)
         return without_what_a_trace_says(self.parameters, settled)
@@ -137,9 +143,7 @@ class BalancingExperiment(Experiment):
     def build(self, setup: Setup) -> Scenario:
         asked = self.asked(setup)
         network = _network(setup, asked.condition)
-        until = _native.parse_time(setup["arrivals"])
-        # A load is of those that are there when all are well.
-        uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(setup["rate"])
+        until = _native.parse_time(str(setup.parameters.get("arrivals", "0s")))
         conditions = CONDITIONS[asked.condition](network, until)
         known = registry.parameters("routing", setup.cc)
         attributes = {"FlowletTimeout": setup["flowlet"], **dict(asked.attributes)}
@@ -153,7 +157,7 @@ class BalancingExperiment(Experiment):
                 "attributes": {k: v for k, v in attributes.items() if k in known},
             },
             stacks=[stack(setup, ReTxThreshold=setup["dup_acks"], **TIMERS, **_order(setup))],
-            workloads=[flows_between_racks(setup, network, uplinks)],
+            workloads=self.workloads(setup, network),
             recording={**of_the_uplinks(network), "balancing": True},
             **conditions,
         )

@@ -83,7 +83,7 @@ def without_what_a_trace_says(
     parameters: tuple[Parameter, ...], values: dict[str, Value]
 ) -> dict[str, Value]:
     """A point with a flow trace has no load, sizes or arrivals of its own: their defaults stand."""
-    if values["flow_trace"] == NO_TRACE:
+    if values.get("flow_trace", NO_TRACE) == NO_TRACE:
         return values
     said = {each.name: each.default for each in parameters if each.name in SAID_BY_TRACE}
     return {**values, **said}
