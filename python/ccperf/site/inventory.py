@@ -179,7 +179,7 @@ class Group:
             return self.described.title
         return self.name or "Scenarios of your own"
 
-    @property
+    @cached_property
     def answer(self) -> Answer:
         """What its tables and figures show first."""
         return answer(self.name)
@@ -202,7 +202,7 @@ class Group:
         names = dict.fromkeys((*self.answer.metrics, *METRICS))
         return [name for name in names if name in self.measured]
 
-    @property
+    @cached_property
     def headlines(self) -> list[str]:
         """The metrics that it is about and that there are values of."""
         return [name for name in self.metrics if name in self.answer.metrics]

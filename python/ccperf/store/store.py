@@ -309,9 +309,7 @@ class Store:
 
         With `drawn` samples lack the columns that no figure over time is made of.
         """
-        found = self.parquet(run_id)
-        with self._reading(run_id):
-            return self._decoded(run_id, found, drawn)
+        return self._recording(run_id, Expected(self.scenario(run_id)), drawn)
 
     def parquet(self, run_id: str) -> dict[str, bytes]:
         """Return the tables of a run's recording as Parquet files; KeyError if there is no run."""
@@ -347,10 +345,11 @@ class Store:
             raise self._no_run(run_id)
         row = rows[0]
         stored = self.scenario(run_id)
-        recording = self.recording(run_id, drawn=drawn)
+        expected = Expected(stored)
+        recording = self._recording(run_id, expected, drawn)
         metrics = self.metrics(run_id)
         with self._reading(run_id):
-            Expected(stored).check_subjects(metrics.flow, metrics.link, recording)
+            expected.check_subjects(metrics.flow, metrics.link, recording)
             scenario = _scenario(stored)
         return Result(
             id=row.id,
@@ -375,10 +374,11 @@ class Store:
         found = self._stored_series(run_id)
         with self._reading(run_id):
             needed = {name: blob for name, blob in found.items() if name not in OPTIONAL_TABLES}
+            stored = self._stored_scenario(run_id)
             return Result(
                 id=row.id,
-                scenario=_scenario(self._stored_scenario(run_id)),
-                recording=self._decoded(run_id, needed, drawn=True),
+                scenario=_scenario(stored),
+                recording=self._decoded(run_id, needed, Expected(stored), drawn=True),
                 metrics=MetricTables(),
                 provenance=row.provenance,
                 experiment=row.experiment,
@@ -401,9 +401,15 @@ class Store:
             scenario: dict[str, Any] = without_paths(json.loads(text))
             return scenario
 
-    def _decoded(self, run_id: str, files: Mapping[str, bytes], drawn: bool) -> Recording:
+    def _recording(self, run_id: str, expected: Expected, drawn: bool) -> Recording:
+        found = self.parquet(run_id)
+        with self._reading(run_id):
+            return self._decoded(run_id, found, expected, drawn=drawn)
+
+    def _decoded(
+        self, run_id: str, files: Mapping[str, bytes], expected: Expected, *, drawn: bool
+    ) -> Recording:
         """A recording, which may be that of the run's scenario. Raises ValueError."""
-        expected = Expected(self._stored_scenario(run_id))
         return parquet.decode(files, self.series(run_id), drawn=drawn, expected=expected)
 
     def _stored_series(self, run_id: str) -> dict[str, bytes]:
