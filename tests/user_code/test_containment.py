@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
@@ -11,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ccperf.runs.backends import get
+from ccperf.runs.backends import get, sandbox
+from ccperf.runs.recording import RecordingError
 from user_code.test_misbehaviour import AT, fails, python_class
 from user_scenarios import scenario
 
@@ -46,6 +48,21 @@ def test_what_lies_in_the_folder_is_read_as_files_of_limited_size(
     text = fails(name)
     assert time.monotonic() - started < 15
     assert re.search(rf"{re.escape(name)} failed {AT}: .*{message}", text), text
+
+
+def test_results_that_cannot_be_read_in_the_time_of_the_run_are_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A slow file system is the case; a folder whose time is over stands for it."""
+    monkeypatch.setenv("CCPERF_RUN_LIMIT", "0")
+    with sandbox._Folder() as folder:
+        (folder.path / "error.json").write_bytes(bytes(100))
+        with pytest.raises(RecordingError, match=r"error.json was not read in time \(CCPERF_RUN"):
+            folder.read("error.json", 100)
+        folder.until = math.inf
+        assert folder.read("error.json", 100) == bytes(100)
+        (folder.path / "error.json").write_bytes(large := os.urandom(2 * sandbox._PIECE + 1))
+        assert folder.read("error.json", len(large)) == large
 
 
 @pytest.mark.usefixtures("short_limit")

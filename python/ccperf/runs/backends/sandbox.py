@@ -56,6 +56,8 @@ TABLES = "tables"
 _SHOWN = 2000
 #: In bytes: the text of an error can be longer than what is shown of it.
 _LARGEST_ERROR = 2**24
+#: What is read at a time; then one looks at the clock.
+_PIECE = 2**24
 _MONITOR = struct.Struct("=QQQ")
 _POLL_S = 0.05
 
@@ -204,6 +206,8 @@ class _Folder:
         os.write(self.monitor, bytes(_MONITOR.size))
         #: Bytes of memory that the run may take, and its results.
         self.memory = _memory() // 2 // _runs_at_a_time
+        #: When the run and the reading of its results have to be finished.
+        self.until = time.monotonic() + _limit(*RUN_LIMIT)
 
     def __enter__(self) -> Self:
         return self
@@ -242,10 +246,15 @@ class _Folder:
                 raise RecordingError(f"{name}: {error.strerror}") from None
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise RecordingError(f"{name} is no regular file")
+            pieces, left = [], most
             if os.fstat(file.fileno()).st_size <= most:
-                content = file.read(most + 1)
-                if len(content) <= most:
-                    return content
+                while left >= 0 and (piece := file.read(min(_PIECE, left + 1))):
+                    pieces.append(piece)
+                    left -= len(piece)
+                    if time.monotonic() > self.until:
+                        raise RecordingError(f"{name} was not read in time ({RUN_LIMIT[0]})")
+                if left >= 0:
+                    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
             raise RecordingError(f"{name} is larger than {most} bytes")
 
 
