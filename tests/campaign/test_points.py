@@ -31,6 +31,18 @@ def test_scenarios_of_other_seeds_are_what_the_experiment_makes_of_them(name: st
         assert found.scenario.canonical() == expected.canonical()
 
 
+@pytest.mark.parametrize("name", ["bursty_loss", "aqm", "competition"])
+def test_a_point_whose_scenario_is_not_kept_builds_the_same(name: str) -> None:
+    experiment = get(name)
+    point = next(experiment.grid())
+    (kept,) = campaign.repeats(experiment, "TcpBbr", grid=[point], seeds=[7, 8, 9])
+    short = kept.kept_short()
+    assert short.first is short.second is None
+    texts = [[each.scenario.canonical_text() for each in one.points()] for one in (kept, short)]
+    assert texts[0] == texts[1]
+    assert short.scenario.hash == kept.scenario.hash
+
+
 def test_a_job_has_the_scenario_that_its_point_has() -> None:
     """It travels in the canonical form, which is not checked again on the other side."""
     scenario = get("bursty_loss").scenario("TcpCubic")

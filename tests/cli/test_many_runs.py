@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ccperf.campaign.plan import Plan
 from ccperf.cli.app import invoke
+from ccperf.cli.run import planned
 from ccperf.store import Store
 
 COMMAND = ["run", "aqm", "--cc", "cubic", "--k", "1", "--qdisc", "codel", "--jitter", "10ms"]
@@ -61,6 +63,20 @@ def test_nothing_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
 
     print_json_items([])
     assert capsys.readouterr().out == "[]\n"
+
+
+def test_of_many_flows_no_more_scenarios_are_kept_than_fit(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grid = ["run", "aqm", "--cc", "cubic", "--k", "1..3", "--qdisc", "codel", "-n"]
+    assert invoke(grid) == 0
+    usual = capsys.readouterr()
+    monkeypatch.setattr("ccperf.cli.run._KEPT_FLOWS", 3)
+    assert invoke(grid) == 0
+    assert capsys.readouterr() == usual
+    plan = Plan("aqm", ["TcpCubic"], {"k": [1, 2, 3], "qdisc": ["CoDelQueueDisc"]})
+    (repeats,) = planned({"cubic": [plan]}).values()
+    assert [each.first is None for each in repeats] == [False, False, True]
 
 
 def test_before_many_runs_are_planned_their_number_is_said(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ccperf.algorithms.user_code.names import label
@@ -57,21 +57,31 @@ class Repeated:
     chosen: Mapping[str, Any]
     #: None stands for the experiment's own.
     seeds: Sequence[int | None]
-    #: With the first seed.
-    scenario: Scenario
+    #: With the first seed; None where it is built whenever it is asked for.
+    first: Scenario | None
     #: Whether that with another seed differs in the seed alone.
     differs_in_seed_only: bool
-    #: With the second seed, if there is one.
+    #: With the second seed, if there is one and it is kept.
     second: Scenario | None = None
+
+    @property
+    def scenario(self) -> Scenario:
+        """With the first seed."""
+        return self.first or self.experiment.scenario(self.cc, **self._with(self.seeds[0]))
+
+    def kept_short(self) -> Repeated:
+        """The same, without its scenarios: they are built whenever they are asked for."""
+        return replace(self, first=None, second=None)
 
     def points(self) -> Iterator[Point]:
         """One for each seed."""
         labels = self.experiment.setup(self.cc, **self._with(self.seeds[0])).labels
         name = self.experiment.name
         if len(self.seeds) > 1 and self.differs_in_seed_only:
-            alike = Seeds(self.scenario)
+            scenario = self.scenario
+            alike = Seeds(scenario)
             for seed in self.seeds:
-                given = self.scenario.seed if seed is None else seed
+                given = scenario.seed if seed is None else seed
                 yield Point(alike.scenario(given), name, labels, alike)
             return
         for seed in self.seeds:

@@ -174,7 +174,7 @@ def command(
             print_json([{"command": line} for line in lines])
         else:
             say("\n".join(lines))
-        note_estimate([(each.scenario, len(each.seeds)) for each in everything], running)
+        note_estimate(((each.scenario, len(each.seeds)) for each in everything), running)
         return 0
     backend = running.open_backend()
     for repeated in everything:

@@ -46,6 +46,8 @@ from ccperf.runs import backends
 
 #: So many points take a moment to check.
 MANY = 100
+#: Scenarios of a plan are kept up to so many flows in all (some 200 MB), and built anew beyond.
+_KEPT_FLOWS = 50_000
 #: So many runs are listed at the end; of more it is said how many.
 _LISTED = 200
 
@@ -130,7 +132,7 @@ def command(
         jobs = [job.what_if(what_if) for job in jobs]
     if dry_run:
         _print_plan(jobs, json)
-        note_estimate([kind for job in jobs for kind in job.kinds], running)
+        note_estimate((kind for job in jobs for kind in job.kinds), running)
         return 0
     if packets:
         _check_packets(packets, jobs, db, file, running.backend)
@@ -242,7 +244,7 @@ class Job:
     #: The command that makes a point again, and the point's experiment, in the order of points.
     again: Collection[tuple[str, str | None]]
     #: A scenario of each kind among the points, and how many are of it.
-    kinds: Sequence[tuple[Scenario, int]]
+    kinds: Collection[tuple[Scenario, int]]
 
     @classmethod
     def of(cls, repeats: Sequence[Repeated], default_db: Path, backend: str) -> Job:
@@ -259,7 +261,7 @@ class Job:
                     for line in each.commands(backend)
                 ),
             ),
-            [(repeated.scenario, len(repeated.seeds)) for repeated in repeats],
+            Lazy(len(repeats), lambda: ((each.scenario, len(each.seeds)) for each in repeats)),
         )
 
     def what_if(self, written: str) -> Job:
@@ -435,7 +437,7 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def note_estimate(runs: Sequence[tuple[Scenario, int]], running: Running) -> None:
+def note_estimate(runs: Iterable[tuple[Scenario, int]], running: Running) -> None:
     """Say what so many runs of each scenario will cost about."""
     from ccperf.campaign.estimate import estimate
 
@@ -457,11 +459,12 @@ def planned(plans: Mapping[str, Sequence[Plan]]) -> dict[str, list[Repeated]]:
         note(f"planning {counted(asked, 'run')}")
     found: dict[str, list[Repeated]] = {}
     with progress_bar("checking") if total > MANY else nullcontext() as progress:
-        done = 0
+        done = flows = 0
         for name, several in plans.items():
             found[name] = []
             for repeated in (each for plan in several for each in plan.repeats()):
-                found[name].append(repeated)
+                flows += len(repeated.scenario.flows)
+                found[name].append(repeated if flows <= _KEPT_FLOWS else repeated.kept_short())
                 done += 1
                 if progress:
                     progress(done, total)
