@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ccperf.algorithms import roles
-from ccperf.present.figures import FIGURES, OF_RECORDINGS, packed, svg
+from ccperf.present.figures import FIGURES, OF_RECORDINGS, link_map, packed, svg
 from ccperf.present.figures.timelines import TIMELINES, describe
 from ccperf.runs.metrics import FlowSeries
 from ccperf.site.deflated import compressed
@@ -93,7 +93,10 @@ def picture(
             drawn.append((other, svg.SMALL))
     if not drawn:
         return None
-    text, heights = svg.draw_all(drawn)
+    maps = link_map.draw(result.scenario, result.recording)
+    if maps is not None:
+        parts.append(Drawn(maps.title, link_map.CAPTION, maps.alt, False))
+    text, heights = svg.draw_all(drawn, *([maps] if maps else []))
     cut = 10 * heights[0] / svg.WIDTH if flows is not None else 0.0
     return Picture(PICTURE_FILE, tuple(parts), cut), text
 

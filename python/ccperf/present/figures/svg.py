@@ -97,8 +97,24 @@ def draw(figure: Figure, detail: Detail = FINE) -> str:
     return draw_all([(figure, detail)])[0]
 
 
-def draw_all(figures: Sequence[tuple[Figure, Detail]]) -> tuple[str, list[int]]:
-    """Return figures one below the other as one SVG document, and how tall each is, in pixels."""
+@dataclass(frozen=True)
+class Fragment:
+    """A drawing of its own kind, to stand beneath figures: its body, with its style, in pixels."""
+
+    body: str
+    width: int
+    height: int
+    title: str
+    alt: str
+
+
+def draw_all(
+    figures: Sequence[tuple[Figure, Detail]], beneath: Fragment | None = None
+) -> tuple[str, list[int]]:
+    """Return figures one below the other as one SVG document, and how tall each is, in pixels.
+
+    What stands `beneath` them is as wide as they are, and not among the heights.
+    """
     drawings = [_Drawing(figure, detail) for figure, detail in figures]
     bodies = ["".join(drawing.body()) for drawing in drawings]
     heights = [drawing.height for drawing in drawings]
@@ -116,9 +132,17 @@ def draw_all(figures: Sequence[tuple[Figure, Detail]]) -> tuple[str, list[int]]:
         light="".join(light for light, _ in colours),
         dark="".join(dark for _, dark in colours),
     )
-    title = escape(", ".join(figure.title for figure, _ in figures))
-    described = escape(" ".join(figure.alt for figure, _ in figures))
+    titles, alts = zip(*((figure.title, figure.alt) for figure, _ in figures), strict=True)
     height = sum(heights)
+    if beneath is not None:
+        titles, alts = (*titles, beneath.title), (*alts, beneath.alt)
+        tall = WIDTH * beneath.height // beneath.width
+        bodies.append(
+            f'<svg y="{height}" width="{WIDTH}" height="{tall}" '
+            f'viewBox="0 0 {beneath.width} {beneath.height}">{beneath.body}</svg>'
+        )
+        height += tall
+    title, described = escape(", ".join(titles)), escape(" ".join(alts))
     document = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH // 10}" '
         f'height="{height // 10}" viewBox="0 0 {WIDTH} {height}" role="img">'
