@@ -7,8 +7,11 @@ import time
 import pytest
 
 from ccperf import campaign
+from ccperf.algorithms.user_code.content import Contents
 from ccperf.campaign.plan import Plan
 from ccperf.experiments.catalogue import REGISTRY, get
+from ccperf.runs import backends
+from ccperf.runs.result import identify
 
 
 def test_a_plan_hands_its_jitter_to_the_scenarios() -> None:
@@ -29,6 +32,21 @@ def test_scenarios_of_other_seeds_are_what_the_experiment_makes_of_them(name: st
     for seed, found in zip((7, 8, 9), repeated.points(), strict=True):
         expected = experiment.scenario("TcpBbr", **point, seed=seed)
         assert found.scenario.canonical() == expected.canonical()
+
+
+@pytest.mark.parametrize("name", ["aqm", "ecn", "competition", "scalability"])
+def test_jitter_leaves_the_rest_of_a_scenario_as_it_is(name: str) -> None:
+    """So the starts are put into one text; the ids are those of scenarios that were built."""
+    experiment, backend = get(name), backends.get("native")
+    point = {**next(experiment.grid()), "jitter": "10ms"}
+    (repeated,) = campaign.repeats(experiment, "TcpBbr", grid=[point], seeds=range(7, 20))
+    assert repeated.starts or repeated.differs_in_seed_only or experiment.draws_starts
+    for seed, found in zip(range(7, 20), repeated.points(), strict=True):
+        expected = experiment.scenario("TcpBbr", **point, seed=seed)
+        assert found.scenario.canonical_text() == expected.canonical_text()
+        assert found.scenario.lowered() == expected.lowered()
+        assert found.scenario == expected
+        assert found.identity(backend, Contents()) == identify(expected, backend)
 
 
 @pytest.mark.parametrize("name", ["bursty_loss", "aqm", "competition"])

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ccperf.algorithms.user_code.content import Contents
+    from ccperf.campaign.seeds import Starts
     from ccperf.experiments.catalogue import Experiment
     from ccperf.runs.backends import Backend
     from ccperf.runs.result import Identity
@@ -27,7 +28,7 @@ class Point:
     scenario: Scenario
     experiment: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    #: What it has in common with points that differ from it in the seed alone.
+    #: What it has in common with points of other seeds.
     seeds: Seeds | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -38,7 +39,7 @@ class Point:
     def identity(self, backend: Backend, contents: Contents) -> Identity:
         """Which run it is on a backend."""
         if self.seeds:
-            return self.seeds.identity(self.scenario.seed, backend, contents)
+            return self.seeds.identity(self.scenario, backend, contents)
         return identify(self.scenario, backend, contents)
 
     @property
@@ -63,6 +64,8 @@ class Repeated:
     differs_in_seed_only: bool
     #: With the second seed, if there is one and it is kept.
     second: Scenario | None = None
+    #: When flows start with a seed, where that is all else that it changes.
+    starts: Starts | None = None
 
     @property
     def scenario(self) -> Scenario:
@@ -71,15 +74,15 @@ class Repeated:
 
     def kept_short(self) -> Repeated:
         """The same, without its scenarios: they are built whenever they are asked for."""
-        return replace(self, first=None, second=None)
+        return replace(self, first=None, second=None, starts=None)
 
     def points(self) -> Iterator[Point]:
         """One for each seed."""
         labels = self.experiment.setup(self.cc, **self._with(self.seeds[0])).labels
         name = self.experiment.name
-        if len(self.seeds) > 1 and self.differs_in_seed_only:
+        if len(self.seeds) > 1 and (self.differs_in_seed_only or self.starts):
             scenario = self.scenario
-            alike = Seeds(scenario)
+            alike = Seeds(scenario, self.starts)
             for seed in self.seeds:
                 given = scenario.seed if seed is None else seed
                 yield Point(alike.scenario(given), name, labels, alike)
@@ -123,7 +126,11 @@ def repeat(
     same = one.model_copy(update={"seed": other.seed}).hash == other.hash
     if same and not draws(one.canonical()):
         return first
-    return Repeated(experiment, cc, chosen, seeds, one, same, None if same else other)
+    starts = None if same else experiment.jittered(cc, **{**chosen, **own})
+    if starts:
+        alike = one.starting(starts(other.seed)).model_copy(update={"seed": other.seed})
+        starts = starts if alike.hash == other.hash else None
+    return Repeated(experiment, cc, chosen, seeds, one, same, None if same else other, starts)
 
 
 def repeats(

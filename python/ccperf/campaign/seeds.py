@@ -1,49 +1,82 @@
-"""Scenarios that differ in the seed alone: what is made of one of them serves the others.
+"""Scenarios that differ in the seed and what jitter draws from it: one of them serves the others.
 
 To write a scenario in its canonical form and to hash it takes half a millisecond, a thousand flows
-sixty; with the text of one at hand it is a matter of putting another number into it.
+sixty; with the text of one at hand it is a matter of putting other numbers into it.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
 
 from ccperf.runs.result import Identity, identity_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ccperf.algorithms.user_code.content import Contents
     from ccperf.runs.backends import Backend
     from ccperf.scenario import Scenario
 
+    #: When the flows start with a seed.
+    Starts = Callable[[int], Sequence[str]]
+
 #: A seed that nothing else in a scenario looks like.
 _MARK = 4_036_051_729
+#: What stands in a text for the seed, and for the start of the flow with this number.
+_PLACES = re.compile(rf'(?<="seed":){_MARK}|(?<="start":)"@(\d+)@"')
 
 
 class Seeds:
-    """One scenario with any seed."""
+    """One scenario with any seed; `starts` says when its flows start, if that is drawn."""
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, starts: Starts | None = None) -> None:
+        self._starts = starts
+        self._plain = scenario
         self._marked = scenario.model_copy(update={"seed": _MARK})
-        self._canonical = _parts(self._marked.canonical_text())
-        self._identity: tuple[tuple[str, str], dict[str, str]] | None = None
+        if starts:
+            described = json.loads(self._marked.canonical_text())
+            for number, flow in enumerate(described["flows"]):
+                flow["start"] = f"@{number}@"
+            text = json.dumps(described, separators=(",", ":"), ensure_ascii=False)
+            self._marked.__dict__["_canonical"] = text
+        self._canonical = _Template(self._marked.canonical_text())
+        self._identity: tuple[_Template, dict[str, str]] | None = None
 
     def scenario(self, seed: int) -> Scenario:
         """It with this seed, its meaning checked as the one's was."""
-        before, after = self._canonical
-        copy = self._marked.model_copy(update={"seed": seed})
-        copy.__dict__["_canonical"] = f"{before}{seed}{after}"
+        starts = self._starts(seed) if self._starts else ()
+        one = self._plain.starting(starts) if starts else self._plain
+        copy = one.model_copy(update={"seed": seed})
+        copy.__dict__["_canonical"] = self._canonical.filled(seed, starts)
         return copy
 
-    def identity(self, seed: int, backend: Backend, contents: Contents) -> Identity:
-        """What `identify` says of it; user code is what it was when the first was asked for."""
+    def identity(self, scenario: Scenario, backend: Backend, contents: Contents) -> Identity:
+        """What `identify` says of one of these; user code is what it was for the first of them."""
         if self._identity is None:
             text, user_code = identity_text(self._marked, backend, contents)
-            self._identity = _parts(text), user_code
-        (before, after), user_code = self._identity
-        return Identity.of(f"{before}{seed}{after}", user_code)
+            self._identity = _Template(text), user_code
+        template, user_code = self._identity
+        starts = [flow.start for flow in scenario.flows] if self._starts else ()
+        return Identity.of(template.filled(scenario.seed, starts), user_code)
 
 
-def _parts(text: str) -> tuple[str, str]:
-    """What stands before the seed and after it."""
-    before, after = text.split(f'"seed":{_MARK}')
-    return f'{before}"seed":', after
+class _Template:
+    """A text with places for the seed and for starts."""
+
+    def __init__(self, text: str) -> None:
+        self._pieces: list[str] = []
+        #: What stands after each piece but the last: the number of a flow, None for the seed.
+        self._places: list[int | None] = []
+        end = 0
+        for found in _PLACES.finditer(text):
+            self._pieces.append(text[end : found.start()])
+            self._places.append(None if found[1] is None else int(found[1]))
+            end = found.end()
+        self._last = text[end:]
+
+    def filled(self, seed: int, starts: Sequence[str]) -> str:
+        values = (str(seed) if place is None else f'"{starts[place]}"' for place in self._places)
+        pairs = zip(self._pieces, values, strict=True)
+        return "".join(part for pair in pairs for part in pair) + self._last

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -248,6 +248,12 @@ class Scenario(Model):
         for made in ("_canonical", "_lowered", "parsed", "hash"):
             copy.__dict__.pop(made, None)
         return copy
+
+    def starting(self, starts: Sequence[str]) -> Self:
+        """A copy whose flows start at these times."""
+        pairs = zip(self.flows, starts, strict=True)
+        flows = tuple(flow.model_copy(update={"start": start}) for flow, start in pairs)
+        return self.model_copy(update={"flows": flows})
 
     @property
     def user_code(self) -> dict[str, str]:

@@ -6,7 +6,7 @@ import itertools
 import random
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -135,6 +135,20 @@ class Experiment(ABC):
         except ScenarioError as error:
             raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None
         return scenario
+
+    def jittered(self, cc: str, **given: Any) -> Callable[[int], list[str]] | None:
+        """When the flows of :meth:`scenario` start with a seed, where jitter is added to them.
+
+        None where there is none, and where a flow that ends before the run could start too late:
+        then each scenario has to be built and checked.
+        """
+        jitter = given.get(JITTER)
+        if jitter is None or self.draws_starts:
+            return None
+        plain = self.scenario(cc, **{**given, JITTER: None})
+        if any(flow.stop not in (None, plain.stop_time) for flow in plain.flows):
+            return None
+        return lambda seed: _later(plain, jitter, seed)
 
     def setup(
         self,
@@ -318,16 +332,19 @@ def _release(name: str) -> str:
 
 
 def _started_later(scenario: Scenario, setup: Setup) -> Scenario:
-    """Each flow up to the jitter later, drawn from the seed alone; its end stays where it is."""
-    rng = random.Random(f"{setup.seed}/jitter")
-    longest = _native.parse_time(setup.jitter or "0s")
-    latest = _native.parse_time(setup.stop_time) - 1
-    flows = [
-        flow.model_copy(update={"start": _native.format_time(min(start, latest))})
-        for flow in scenario.flows
-        for start in [_native.parse_time(flow.start) + rng.randint(0, longest)]
-    ]
-    return scenario.model_copy(update={"flows": tuple(flows)})
+    return scenario.starting(_later(scenario, setup.jitter or "0s", setup.seed))
+
+
+def _later(scenario: Scenario, jitter: str, seed: int) -> list[str]:
+    """When its flows start with jitter: each up to so much later, drawn from the seed alone.
+
+    Their ends stay where they are.
+    """
+    rng = random.Random(f"{seed}/jitter")
+    longest = _native.parse_time(jitter)
+    latest = _native.parse_time(scenario.stop_time) - 1
+    starts = (_native.parse_time(flow.start) + rng.randint(0, longest) for flow in scenario.flows)
+    return [_native.format_time(min(start, latest)) for start in starts]
 
 
 def _time(name: str, text: str) -> str:
