@@ -26,7 +26,7 @@ GUEST := python/ccperf/data/guest
 GUEST_TARGET := x86_64-unknown-linux-gnu
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs docs-site perf verify record coverage wasm guest wheel sbom reproducible lock clean
+.PHONY: help setup parts develop bench test test-quick test-python test-rust tests-built lint clippy format fuzz fingerprints mutants curves docs docs-site perf verify record releases coverage wasm guest wheel sbom reproducible lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
@@ -118,6 +118,18 @@ record: setup ## the whole comparison with ns-3, for the page on fidelity; NS3=P
 	$(BIN)/ccperf verify ns3 --full --fuzz $(N) --seed $(or $(SEED),1) --record python/ccperf/data \
 	  $(if $(NS3),--ns3 $(NS3))
 	$(if $(NS3),,$(BIN)/python tools/coverage.py --record python/ccperf/data/coverage.json)
+	$(BIN)/python tools/docs.py
+
+# Half an hour of one core, in dist/releases; what is there is not made again.
+RELEASES := ns3-3.44 ns3-3.48 ns3-dev
+releases: setup ## what the releases of ns-3 change in the catalogue, for docs/releases.md
+	@mkdir -p dist/releases
+	for release in $(RELEASES); do $(BIN)/ccperf bench --profile $$release --no-site \
+	  --db dist/releases/$$release.db cubic,bbr,dctcp,newreno,linuxreno,bic,highspeed,scalable,illinois,yeah,htcp,hybla,veno,westwood,vegas,ledbat,lp \
+	  || exit 1; done
+	for release in ns3-3.44 ns3-dev; do $(BIN)/ccperf bench --profile $$release --no-site \
+	  --seed 1,2 --db dist/releases/$$release.db cubic,bbr,dctcp || exit 1; done
+	$(BIN)/python tools/releases.py dist/releases
 	$(BIN)/python tools/docs.py
 
 coverage: setup ## how much of the TCP and queue code the ns-3 comparison reaches

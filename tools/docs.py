@@ -3,8 +3,9 @@
 `docs/algorithms.md` is made of the registry and of what the matrix compares, `docs/fidelity.md` of
 `ccperf.verify.page`, which the site shows as well, `docs/what-ns3-does.md` of
 `ccperf.verify.habits`, `docs/speed.md` of what benchmarks have written down, `docs/papers.md` of
-what `tools/papers_page.py` says, the tables in `docs/design/contract.md` of what the engine
-declares. A test fails while one of them is out of date.
+what `tools/papers_page.py` says, `docs/releases.md` of what `make releases` has measured, the
+tables in `docs/design/contract.md` of what the engine declares. A test fails while one of them is
+out of date.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT))
 
 from benchmarks import claims  # noqa: E402
-from tools import papers_page  # noqa: E402
+from tools import papers_page, releases_page  # noqa: E402
 
 DOCS = ROOT / "docs"
 #: What the pages say of the matrix, which takes seconds to make.
@@ -43,7 +44,15 @@ def documents() -> dict[Path, str]:
         DOCS / "sets.md": named_sets(),
         DOCS / "speed.md": speed(),
         DOCS / "papers.md": papers_page.page(),
+        DOCS / "releases.md": releases(),
     }
+
+
+def releases() -> str:
+    """The page on what a release of ns-3 changes."""
+    parts = releases_page.page().split("\n\n")
+    kept = ("#", "<", "|", "`", "!")
+    return "\n\n".join(p if p.startswith(kept) else wrapped(p) for p in parts) + "\n"
 
 
 def speed() -> str:

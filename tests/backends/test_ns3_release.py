@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from dataclasses import replace
@@ -97,6 +98,19 @@ def test_a_checkout_says_its_commit_and_whether_its_sources_are_it(tmp_path: Pat
     assert read(root).commit == git("rev-parse", "HEAD")
     (root / "src" / "kept.cc").write_text("int two;\n")
     assert read(root).commit == git("rev-parse", "HEAD") + " and changes"
+
+
+def test_doctor_says_which_ns3_there_is_and_as_what_it_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = tree(tmp_path / "ns", "3.46.1", "optimized")
+    for place, said in (
+        (root, f"3.46.1 (optimized), {root}; compared as ns3-3.44"),
+        (tmp_path, "holds no ns-3"),
+    ):
+        monkeypatch.setenv(release.VARIABLE, str(place))
+        invoke(["doctor", "--json"])
+        assert said in json.loads(capsys.readouterr().out)["ns-3"]
 
 
 def _nothing(root: Path) -> None:

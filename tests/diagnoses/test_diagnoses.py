@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import ccperf
+from ccperf.algorithms import releases
 from ccperf.cli.app import invoke
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import SwitchPort, star
@@ -143,6 +144,26 @@ def test_a_window_without_bound_and_a_queue_that_nobody_sees() -> None:
 def test_flows_without_samples_and_transfers_are_passed_over() -> None:
     result = ccperf.run("incast", cc="TcpCubic", n=8, size="20kB", stop_time="500ms")
     assert {note.rule for note in result.notes} <= RULES.keys()
+
+
+@pytest.mark.parametrize("profile", releases.releases())
+def test_the_trap_is_said_where_a_release_falls_into_it(profile: str) -> None:
+    """As docs/releases.md has it: 3.44 and 3.48 stand in timeouts, the development tree fills."""
+    result = path({**FREE, "MinRto": "200ms", "Profile": profile})
+    is_caught = profile != "ns3-dev"
+    assert ("timeout-loop" in found(result)) == is_caught
+    (values,) = result.flow_metrics.values()
+    assert (values["mean_throughput_l4"] < 5) == is_caught
+    assert (values["mean_throughput_l4"] > 90) != is_caught
+
+
+def test_every_rule_has_its_sentence_in_the_documents_and_a_test_here() -> None:
+    habits = (Path(__file__).parents[2] / "docs" / "what-ns3-does.md").read_text(encoding="utf-8")
+    words = " ".join(habits.split())
+    tests = Path(__file__).read_text(encoding="utf-8")
+    for rule in RULES.values():
+        assert f"{rule.what}** {rule.text}" in words, rule.name
+        assert f'"{rule.name}"' in tests, rule.name
 
 
 def test_notes_are_in_the_json_and_in_the_terminal(

@@ -55,6 +55,7 @@ def command(
         for extra, modules in extras.items()
     }
     native = backends.get(backends.DEFAULT).available()
+    facts["ns-3"] = _ns3()
     facts["Linux kernel"] = _kernel()
     if json:
         print_json({**facts, "backends": usable, "missing": missing, "usable": native is None})
@@ -74,6 +75,20 @@ def command(
     if native:
         print(f"the native engine cannot run: {native}", file=sys.stderr)
     return 0 if native is None else 1
+
+
+def _ns3() -> str:
+    """The ns-3 that is compared with, and as which release; or what is missing for one."""
+    from ccperf.algorithms import releases
+    from ccperf.runs.backends.ns3 import release
+
+    try:
+        found = release.find()
+    except release.Unavailable as missing:
+        return str(missing)
+    commit = f", commit {found.commit[:9]}{found.commit[40:]}" if found.commit else ""
+    where = f"{found.version} ({found.profile}{commit}), {found.root}"
+    return f"{where}; compared as {releases.of_version(found.version)}"
 
 
 def _kernel() -> str:

@@ -297,6 +297,7 @@ def _profile(_kind: str, name: str) -> tuple[dict[str, Any], str]:
     """A release of ns-3 and what it has changed, or the fields of a preset."""
     from ccperf.algorithms import releases
     from ccperf.scenario import profiles
+    from ccperf.verify import between_releases
 
     try:
         fields = profiles.fields(name)
@@ -315,7 +316,12 @@ def _profile(_kind: str, name: str) -> tuple[dict[str, Any], str]:
         parts.append(
             "\n".join([origin, *map(_wrapped, [change.doc, f"Shows in: {change.shows}.", *more])])
         )
-    return dataclasses.asdict(release), "\n\n".join(parts)
+    measured = between_releases.lines(release.name)
+    if measured:
+        head = "What it changes in the catalogue, against ns-3 3.44 (docs/releases.md):"
+        parts.append("\n".join([head, *(_wrapped(f"  {line}") for line in measured)]))
+    facts = {**dataclasses.asdict(release), "measured": measured}
+    return facts, "\n\n".join(parts)
 
 
 def _listed(kind: str, name: str) -> tuple[dict[str, Any], str]:
