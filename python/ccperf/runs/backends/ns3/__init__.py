@@ -133,7 +133,7 @@ class Ns3:
         if packets is not None and packets.suffix == ".pcapng":
             message = f"`{packets}`: captures are made by the backend native only; here it is CSV"
             raise UsageError("packets", message)
-        for i, workload in enumerate(scenario.parsed["workloads"]):
+        for i, workload in enumerate(scenario.parsed.get("workloads", ())):
             if workload["arrivals"]["type"] == "After":
                 message = "transfers that wait for others are the backend native's"
                 raise UsageError(f"workloads[{i}].arrivals", f"{message}; give times")
