@@ -4,8 +4,9 @@ Runs what each figure needs, seed by seed, and writes ``benchmarks/papers.json``
 that the paper prints the mean of ours with its 95 % interval, of a ratio the geometric mean over
 equal seeds. `make docs` makes ``docs/papers.md`` of it.
 
-    python -m benchmarks.papers                       # all: some twenty minutes of one core
+    python -m benchmarks.papers                       # all: an hour of one core
     python -m benchmarks.papers --only ecn-8,hermes-16 --seeds 10
+    python -m benchmarks.papers --kept runs.jsonl     # goes on where it was stopped
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from ccperf.experiments.catalogue.printed import Printed
 from ccperf.runs import backends
 from ccperf.runs.metrics import compute
 from ccperf.runs.recording import Recording
+from ccperf.scenario import Scenario
 
 RESULTS = Path(__file__).parent / "papers.json"
 
@@ -44,8 +46,6 @@ class Figure:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     schemes: Sequence[str] = ()
     metrics: Sequence[str] = ()
-    #: Points that no grid has.
-    more: Sequence[Mapping[str, Any]] = ()
 
 
 LOADS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -99,12 +99,27 @@ FIGURES: Sequence[Figure] = (
         "hermes-17",
         "hermes_black_hole",
         3,
-        {"load": (0.5,)},
+        {"load": (0.3, 0.5, 0.7)},
         HERMES,
         schemes=("hermes", "letflow", "conga", "ecmp"),
     ),
     Figure("hermes-18", "hermes_parts", 3, {"load": (0.6,)}, LONG),
 )
+
+#: What makes figure 16 of Hermes: one thing at a time is other than there, at a load of 0.5.
+CAUSES: Mapping[str, Mapping[str, Any]] = {
+    "as in figure 16": {},
+    "arrivals for 200 ms": {"arrivals": "200ms", "stop_time": "1s"},
+    "nothing is lost": {"faults": ()},
+    "the spine is gone": {"faults": (), "without": "spine_0"},
+    "losses are repaired with SACK": {"tcp": {"Sack": True}},
+    "a lost SYN costs 1 ms": {"tcp": {"ConnTimeout": "1ms"}},
+    "timers of 50 ms": {"tcp": {"MinRto": "50ms", "ConnTimeout": "50ms"}},
+    "timers of 200 ms": {"tcp": {"MinRto": "200ms", "ConnTimeout": "200ms"}},
+    "a loss cuts by DCTCP's share": {"transport": "TcpDctcp"},
+}
+CAUSES_SEEDS = 3
+CAUSES_SCHEMES = ("hermes", "conga", "letflow", "ecmp")
 
 #: Queue of figure 10 of ECN#: none of these is a metric of the catalogue.
 Measure = Callable[[Recording], float]
@@ -151,6 +166,8 @@ class Job:
     scheme: str
     parameters: tuple[tuple[str, Any], ...]
     seed: int
+    #: Of :data:`CAUSES`; empty: none.
+    cause: str = ""
 
 
 def job(figure: Figure, value: Printed, seed: int, *, base: bool = False) -> Job:
@@ -165,6 +182,7 @@ def run(asked: Job) -> tuple[Job, dict[str, float]]:
     """All metrics of classes of transfers, and the queue's, by name."""
     experiment = catalogue.get(asked.experiment)
     scenario = experiment.scenario(asked.scheme, seed=asked.seed, **dict(asked.parameters))
+    scenario = _with_cause(scenario, CAUSES[asked.cause]) if asked.cause else scenario
     recording = backends.get("native").simulate(scenario)
     metrics = compute(scenario, recording)
     found = {
@@ -176,8 +194,40 @@ def run(asked: Job) -> tuple[Job, dict[str, float]]:
     if asked.experiment == "query_burst":
         found |= _queue(recording)
     if found.get("unfinished_share_l4", 0) > 0:
+        if asked.experiment == "hermes_black_hole":
+            found["unfinished_share_l4"] = _stranded(scenario, recording)
         _with_unfinished(found, scenario.stop_time, recording)
     return asked, found
+
+
+def _with_cause(scenario: Scenario, changes: Mapping[str, Any]) -> Scenario:
+    """What no parameter of the experiment says: faults, a spine that is gone, sockets."""
+    fields = scenario.model_dump()
+    fields |= {name: value for name, value in changes.items() if name == "faults"}
+    if gone := changes.get("without"):
+        links = [link["name"] for link in fields["links"] if gone in link["ends"]]
+        fields["failures"] = [{"link": link, "down": "1ns"} for link in links]
+    for stack in fields["stacks"]:
+        stack["tcp"] |= changes.get("tcp", {})
+    return Scenario.model_validate(fields)
+
+
+def _stranded(scenario: Scenario, recording: Recording) -> float:
+    """Unfinished transfers from the rack whose packets the spine drops, in per cent of all.
+
+    Others do not end since their acknowledgements come from there: the paper does not count them.
+    """
+    lowered = json.loads(scenario.lowered())
+    sources = set(lowered["faults"][0]["sources"])
+    [workload] = lowered["workloads"]
+    table = recording.completions
+    assert table is not None
+    rows = zip(table.array("flow").tolist(), table.array("finished").tolist(), strict=True)
+    lost = sum(
+        not is_finished and lowered["pairs"][workload["pair"][flow]]["source"] in sources
+        for flow, is_finished in rows
+    )
+    return 100.0 * lost / table.rows
 
 
 def _with_unfinished(found: dict[str, float], stop_time: str, recording: Recording) -> None:
@@ -230,7 +280,51 @@ def measured(figure: Figure, runs: Mapping[Job, Mapping[str, float]]) -> Iterato
 def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return None if math.isnan(value) else float(f"{value:.4g}")
+    if isinstance(value, dict):
+        return {name: _rounded(each) for name, each in value.items()}
     return [_rounded(each) for each in value] if isinstance(value, list) else value
+
+
+def cause_jobs() -> dict[tuple[str, str, int], Job]:
+    """The runs of :data:`CAUSES`, by cause, scheme and seed."""
+    return {
+        (cause, scheme, seed): Job(
+            "hermes_random_drops",
+            scheme,
+            tuple(sorted({**HERMES, "load": 0.5, **_parameters(changes)}.items())),
+            seed,
+            cause,
+        )
+        for cause, changes in CAUSES.items()
+        for scheme in CAUSES_SCHEMES
+        for seed in range(1, CAUSES_SEEDS + 1)
+    }
+
+
+def _parameters(changes: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in changes.items() if k not in ("faults", "without", "tcp")}
+
+
+def causes(runs: Mapping[Job, Mapping[str, float]]) -> Iterator[dict[str, Any]]:
+    """Mean completion times of each scheme, and Hermes' over CONGA's, over equal seeds."""
+    every = cause_jobs()
+    for cause in CAUSES:
+        of = {
+            scheme: [
+                runs[every[cause, scheme, seed]]["mean_fct_l4"]
+                for seed in range(1, CAUSES_SEEDS + 1)
+            ]
+            for scheme in CAUSES_SCHEMES
+        }
+        over = summarise([math.log(a / b) for a, b in zip(of["hermes"], of["conga"], strict=True)])
+        bounds = [math.exp(over.mean + sign * over.half_width) for sign in (-1, 1)]
+        row = {
+            "cause": cause,
+            "mean_fct_l4": {scheme: sum(each) / len(each) for scheme, each in of.items()},
+            "hermes_over_conga": math.exp(over.mean),
+            "interval": bounds,
+        }
+        yield {k: _rounded(v) for k, v in row.items()}
 
 
 def jobs(figures: Iterable[Figure]) -> list[Job]:
@@ -246,28 +340,62 @@ def jobs(figures: Iterable[Figure]) -> list[Job]:
     )
 
 
+class Kept:
+    """Runs that are done, a line each, so that one can go on where one was stopped."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        lines = file.read_text().splitlines() if file is not None and file.exists() else ()
+        self._known = {each["job"]: each["found"] for each in map(json.loads, lines)}
+
+    def all(self, asked: Iterable[Job], pool: ProcessPoolExecutor) -> dict[Job, dict[str, float]]:
+        """Those asked for, run where they are not known."""
+        asked = list(dict.fromkeys(asked))
+        for done, found in pool.map(run, [job for job in asked if repr(job) not in self._known]):
+            self._known[repr(done)] = found
+            if self._file is not None:
+                with self._file.open("a") as out:
+                    out.write(json.dumps({"job": repr(done), "found": found}) + "\n")
+        return {job: self._known[repr(job)] for job in asked}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="names of figures, in a list with commas")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seeds", type=int, help="of each figure, in place of its own number")
+    parser.add_argument("--kept", type=Path, help="file of runs that are done; is written to")
     given = parser.parse_args()
-    names = given.only.split(",") if given.only else [figure.name for figure in FIGURES]
+    names = given.only.split(",") if given.only else [*(each.name for each in FIGURES), "causes"]
     stored: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    kept = Kept(given.kept)
+
+    def write(name: str, what: dict[str, Any]) -> None:
+        stored[name] = what
+        order = [*(each.name for each in FIGURES), "causes"]
+        ordered = {each: stored[each] for each in order if each in stored}
+        RESULTS.write_text(json.dumps(ordered, indent=1) + "\n")
+
     with ProcessPoolExecutor(given.workers) as pool:
         for figure in FIGURES:
             if figure.name not in names:
                 continue
             begun = time.monotonic()
-            runs = dict(pool.map(run, jobs([figure])))
-            stored[figure.name] = {
-                "experiment": figure.experiment,
-                "seeds": figure.seeds,
-                "fixed": dict(figure.fixed),
-                "rows": list(measured(figure, runs)),
-            }
-            ordered = {each.name: stored[each.name] for each in FIGURES if each.name in stored}
-            RESULTS.write_text(json.dumps(ordered, indent=1) + "\n")
+            asked = replace(figure, seeds=given.seeds or figure.seeds)
+            runs = kept.all(jobs([asked]), pool)
+            write(
+                figure.name,
+                {
+                    "experiment": figure.experiment,
+                    "seeds": asked.seeds,
+                    "fixed": dict(figure.fixed),
+                    "rows": list(measured(asked, runs)),
+                },
+            )
             print(f"{figure.name}: {len(runs)} runs, {time.monotonic() - begun:.0f} s", flush=True)
+        if "causes" in names:
+            runs = kept.all(cause_jobs().values(), pool)
+            write("causes", {"seeds": CAUSES_SEEDS, "rows": list(causes(runs))})
 
 
 if __name__ == "__main__":

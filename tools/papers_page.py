@@ -65,6 +65,7 @@ class Said:
 
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 _HEAD: str = _WORDS.pop("head").strip()
+_CAUSES: str = _WORDS.pop("causes").strip()
 FIGURES: Mapping[str, Said] = {name: Said(**said) for name, said in _WORDS.items()}
 
 
@@ -77,7 +78,26 @@ def page() -> str:
     for name, said in FIGURES.items():
         if name in stored:
             parts += [f"## {said.title}", _text(stored[name], said), _table(stored[name], said)]
+        if name == "hermes-16" and "causes" in stored:
+            parts += ["### One cause at a time", _CAUSES, _causes(stored["causes"])]
     return "\n\n".join(parts) + "\n"
+
+
+def _causes(figure: Mapping[str, Any]) -> str:
+    """Mean completion times in ms, and Hermes' over CONGA's."""
+    schemes = list(figure["rows"][0]["mean_fct_l4"])
+    head = ["", *(_NAMES[scheme] for scheme in schemes), "Hermes over CONGA", "interval"]
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for row in figure["rows"]:
+        cells = [
+            row["cause"],
+            *(_number(row["mean_fct_l4"][scheme]) for scheme in schemes),
+            _number(row["hermes_over_conga"]),
+            " to ".join(map(_number, row["interval"])),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    printed = ["*published*", "6.1", "12.7", "9.7", "12.1", "0.48", ""]
+    return "\n".join([*lines, "| " + " | ".join(printed) + " |"])
 
 
 def _overview(stored: Mapping[str, Any]) -> str:
