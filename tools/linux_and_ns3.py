@@ -1,37 +1,296 @@
 """Does the simulation tell what Linux does?  ``.venv/bin/python tools/linux_and_ns3.py``
 
 Runs the first point of each experiment of congestion controls on the engine and on Linux's TCP, as
-far as the database lacks them, and writes `docs/linux-and-ns3.md` of what differs. `--only-write`
-makes no runs.
+far as `benchmarks/linux.json` lacks them, and writes `docs/linux-and-ns3.md`: how far the segments
+agree, how far the metrics do, and the cause of each large difference. A cause is a switch that has
+been thrown, with the values that it gives. `--only-write` makes no runs; with `--causes`, only
+those that look for all causes anew.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from ccperf.campaign.points import Point
-from ccperf.campaign.run import run
-from ccperf.evidence import cells
-from ccperf.evidence.compare import compare, document
+from ccperf import Scenario
 from ccperf.experiments.catalogue import REGISTRY, answer
 from ccperf.runs import backends
-from ccperf.store import Store
+from ccperf.runs.metrics import METRICS, compute
+from ccperf.runs.recording import Recording
+from ccperf.store.metric_text import reduced
+from ccperf.verify.linux import Parting, partings, traced
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "linux-and-ns3.md"
-ALGORITHMS = ("TcpCubic", "TcpBbr", "TcpNewReno", "TcpVegas", "TcpDctcp")
-#: A hundred flows of it take Linux a minute and a half.
+RECORD = ROOT / "benchmarks" / "linux.json"
+ALGORITHMS = ("TcpCubic", "TcpNewReno", "TcpDctcp", "TcpVegas", "TcpBbr")
+#: A hundred flows of it take Linux a minute.
 LEFT_OUT = ("many_flows",)
 #: Relative differences that want a cause.
 LARGE = 0.1
-#: What has been found to be the reason, by metric, or by experiment and metric.
-_TIMEOUTS = (
-    "ns-3's least RTO is 1 s and its first SYN waits 3 s; Linux's are 200 ms and 1 s. With those, "
-    "CUBIC's mean in ns-3 is 324 ms, its 99th percentile 1,191 ms; the rest is not known yet"
-)
-CAUSES = {"mean_fct_l4": _TIMEOUTS, "p99_fct_l4": _TIMEOUTS}
+#: A cause leaves no more than this part of a difference.
+LEFT = 0.5
+Edit = Callable[[dict[str, Any]], object]
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What one side can be told to do as the other does it, or both to leave undone."""
+
+    #: In a sentence of the page.
+    cause: str
+    #: Of each of the flows under test, and of the stacks of their kind.
+    edit: Edit = dict.copy  # nothing
+    profile: str = ""
+    sysctls: tuple[tuple[str, int], ...] = ()
+    #: Who is told.
+    sides: tuple[str, ...] = ("native",)
+    algorithms: tuple[str, ...] = ALGORITHMS
+    #: Where it may matter; everywhere if empty.
+    experiments: tuple[str, ...] = ()
+
+    def is_for(self, cc: str, name: str) -> bool:
+        """Whether it is worth trying."""
+        return cc in self.algorithms and name in (self.experiments or (name,))
+
+
+def socket(**attributes: str) -> Edit:
+    """Other attributes of the socket."""
+    return lambda flow: flow["tcp"].update(attributes)
+
+
+def control(**attributes: str) -> Edit:
+    """Other attributes of the congestion control."""
+    return lambda flow: flow["cc"]["attributes"].update(attributes)
+
+
+def another(kind: str) -> Edit:
+    """Another congestion control."""
+    return lambda flow: flow.update(cc={"type": kind, "attributes": {}})
+
+
+def both(*edits: Edit) -> Edit:
+    """One edit after another."""
+
+    def edit(flow: dict[str, Any]) -> None:
+        for each in edits:
+            each(flow)
+
+    return edit
+
+
+TIMEOUTS = socket(MinRto="200ms", ConnTimeout="1s")
+#: What has been tried, the simplest first.
+SWITCHES: Mapping[str, Switch] = {
+    "timeouts": Switch(
+        "ns-3's least RTO is 1 s and its first SYN waits 3 s; Linux's are 200 ms and 1 s",
+        TIMEOUTS,
+    ),
+    "loss": Switch(
+        "ns-3's DCTCP answers a loss by alpha, as it does a mark; Linux's halves its window "
+        "(RFC 8257 section 3.5)",
+        another("TcpDctcpReno"),
+        algorithms=("TcpDctcp",),
+    ),
+    "recovery": Switch(
+        "ns-3 3.44's loss recovery, which later releases have corrected", profile="ns3-dev"
+    ),
+    "growth": Switch(
+        "ns-3's NewReno adds a segment's square over cwnd for each ACK; Linux's counts segments",
+        another("TcpLinuxReno"),
+        algorithms=("TcpNewReno",),
+    ),
+    "late exit": Switch(
+        "ns-3's Vegas is handed smoothed RTTs, Linux's raw ones: Linux's leaves slow start later "
+        "and overshoots",
+        control(Gamma="10"),
+        algorithms=("TcpVegas",),
+    ),
+    "from above": Switch(
+        "ns-3's Vegas is handed smoothed RTTs, Linux's raw ones: Linux's leaves slow start later "
+        "and comes to beta from above, where ns-3's comes to alpha from below",
+        control(Gamma="10", Alpha="4"),
+        algorithms=("TcpVegas",),
+    ),
+    "loss and timeouts": Switch(
+        "ns-3's DCTCP answers a loss by alpha, as it does a mark, and Linux's halves its window; "
+        "and ns-3's least RTO is 1 s where Linux's is 200 ms",
+        both(another("TcpDctcpReno"), TIMEOUTS),
+        algorithms=("TcpDctcp",),
+    ),
+    "recovery and timeouts": Switch(
+        "ns-3 3.44's loss recovery, which later releases have corrected, and its least RTO of 1 s "
+        "where Linux's is 200 ms",
+        TIMEOUTS,
+        profile="ns3-dev",
+    ),
+    "growth, recovery and timeouts": Switch(
+        "how ns-3's NewReno counts its growth, ns-3 3.44's loss recovery and its least RTO of 1 s, "
+        "together",
+        both(another("TcpLinuxReno"), TIMEOUTS),
+        profile="ns3-dev",
+        algorithms=("TcpNewReno",),
+    ),
+    "idle": Switch(
+        "Linux begins with the initial window again after an idle RTO "
+        "(`tcp_slow_start_after_idle`); ns-3 keeps its window",
+        sysctls=(("tcp_slow_start_after_idle", 0),),
+        sides=("linux",),
+        experiments=("application_limited",),
+    ),
+    "hystart": Switch(
+        "where HyStart leaves slow start: ns-3 asks for an ACK train of a whole RTT, Linux of half "
+        "of it (HyStart off on both sides)",
+        control(HyStart="false"),
+        sides=("native", "linux"),
+        algorithms=("TcpCubic",),
+    ),
+    "friendly": Switch(
+        "the Reno-friendly region, whose window Linux computes 32 times a second at most (off on "
+        "both sides)",
+        control(TcpFriendliness="false"),
+        sides=("native", "linux"),
+        algorithms=("TcpCubic",),
+    ),
+    "RACK": Switch(
+        "Linux finds losses by time (RACK) and probes for the last ones (TLP), where ns-3 counts "
+        "duplicate ACKs",
+        sysctls=(("tcp_recovery", 0), ("tcp_early_retrans", 0)),
+        sides=("linux",),
+        experiments=(
+            "policer",
+            "responsiveness_pulse_wave",
+            "replay_rate_trace",
+            "random_walk",
+            "cross_traffic",
+            "reordering",
+            "short_against_long",
+        ),
+    ),
+}
+
+
+def scenario(cc: str, name: str, switch: Switch = Switch("")) -> Scenario:
+    """The first point of an experiment, with a switch thrown."""
+    experiment = REGISTRY[name]
+    words: dict[str, Any] = dict(next(iter(experiment.grid())))
+    if switch.profile:
+        words["profile"] = switch.profile
+    data = experiment.scenario(cc, **words).canonical()
+    for each in [*data["flows"], *data.get("stacks", [])]:
+        if each.get("cc", {}).get("type") == cc:
+            switch.edit(each)
+    if switch.sysctls:
+        data["linux"] = dict(switch.sysctls)
+    return Scenario.model_validate(data)
+
+
+def headlines(name: str, made: Scenario, recording: Recording) -> dict[str, float]:
+    """What an experiment is judged by."""
+    tables = compute(made, recording).by_scope
+    found = dict(reduced({key: value for table in tables.values() for key, value in table.items()}))
+    return {metric: found[metric] for metric in answer(name).metrics if metric in found}
+
+
+def compared(cc: str, name: str) -> dict[str, Any]:
+    """Where the segments part, and what the metrics are on both sides."""
+    made = scenario(cc, name)
+    runs = [traced(made, backends.get(backend)) for backend in ("native", "linux")]
+    values = [headlines(name, made, run.recording) for run in runs]
+    kinds = {
+        flow["name"]: (flow.get("congestion_control") or {}).get("type")
+        for flow in json.loads(made.lowered())["flows"]
+    }
+    found = [each for each in partings(*runs) if kinds.get(each.flow, cc) == cc]
+    first = min(found, key=_parts_at)
+    return {
+        "segments": first.common,
+        "of": len(runs[0].segments.get(first.flow, [])),
+        "parts_ns": None if first.is_equal else _parts_at(first),
+        "ns3": values[0],
+        "linux": {metric: values[1].get(metric) for metric in values[0]},
+    }
+
+
+def _parts_at(found: Parting) -> float:
+    """When the first segment leaves that the other side does not send."""
+    ends = [each.time_ns for each in (found.ours, found.theirs) if each]
+    return min(ends, default=float("inf"))
+
+
+def apart(one: float | None, other: float | None) -> float:
+    """The difference of two values, relative to the larger one."""
+    if one is None or other is None:
+        return 0.0 if one == other else 1.0
+    return abs(one - other) / max(abs(one), abs(other), 1e-9)
+
+
+def _distance(one: float | None, other: float | None) -> float:
+    return math.inf if one is None or other is None else abs(one - other)
+
+
+def all_large(entry: Mapping[str, Any]) -> Iterator[str]:
+    """The metrics of a comparison that want a cause."""
+    for metric, value in entry["ns3"].items():
+        if apart(value, entry["linux"][metric]) > LARGE:
+            yield metric
+
+
+def with_causes(cc: str, name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """The comparison, with the first switch for each large difference that most of it is due to."""
+
+    @cache
+    def values(key: str, side: str) -> Mapping[str, float]:
+        made = scenario(cc, name, SWITCHES[key])
+        return headlines(name, made, backends.get(side).simulate(made))
+
+    causes = {}
+    for metric in all_large(entry):
+        before = {"native": entry["ns3"][metric], "linux": entry["linux"][metric]}
+        for key, switch in SWITCHES.items():
+            if not switch.is_for(cc, name):
+                continue
+            after = {side: values(key, side).get(metric) for side in switch.sides}
+            both = [{**before, **after}[side] for side in ("native", "linux")]
+            if _distance(*both) <= LEFT * _distance(*before.values()):
+                causes[metric] = {"switch": key, "values": both}
+                break
+    return {**entry, "causes": causes}
+
+
+def record(names: Iterable[str], experiments: Iterable[str]) -> None:
+    """Make what the record lacks; it is written after each."""
+    known = read()
+    version = backends.get("linux").version
+    for cc in names:
+        for name in experiments:
+            if "segments" in known["runs"].setdefault(cc, {}).get(name, {}):
+                continue
+            known["runs"][cc][name] = with_causes(cc, name, compared(cc, name))
+            known["linux"] = version.partition("-")[0]
+            write(known)
+            print(cc, name, flush=True)
+
+
+def read() -> dict[str, Any]:
+    """What has been recorded."""
+    if RECORD.exists():
+        found: dict[str, Any] = json.loads(RECORD.read_text())
+        return found
+    return {"linux": "", "counts": {}, "runs": {}}
+
+
+def write(known: Mapping[str, Any]) -> None:
+    """Keep the record."""
+    RECORD.write_text(json.dumps(known, indent=1) + "\n")
+
+
 HEAD = """\
 # Linux and ns-3
 
@@ -43,70 +302,98 @@ catalogue's experiments say. `tools/linux_and_ns3.py` writes this page.
 """
 
 
-def points(names: tuple[str, ...]) -> Iterator[Point]:
-    """The first point of each experiment, for each algorithm."""
-    for cc in names:
-        for name, experiment in REGISTRY.items():
-            if name not in LEFT_OUT:
-                first = next(iter(experiment.grid()))
-                labels = experiment.setup(cc, **first).labels
-                yield Point(experiment.scenario(cc, **first), name, labels)
+METRICS_HEAD = """
+## How far metrics agree
+
+Headline metrics of these experiments:
+"""
+CAUSES_HEAD = """
+## Differences of more than 10 %
+
+A cause is a switch that was thrown: one side was told to do as the other does, or both to leave
+something undone. It is named where it leaves half of the difference at most, the first of the list
+that does. Where none does, the cause is not known yet.
+"""
+SEGMENTS_HEAD = """
+## How far segments agree
+
+The segments that the first source to part sends, one after another, by sequence number and length,
+as far as that has been recorded. `ccperf verify linux` says it of any scenario, with the senders'
+states.
+"""
 
 
-def page(database: Path, names: tuple[str, ...]) -> str:
-    """The page, of what the database has."""
-    found = cells.read([database])
-    version = backends.get("linux").version.partition("-")[0]
-    text = (
-        HEAD + f"Linux {version}; the first point of each experiment but {', '.join(LEFT_OUT)}.\n"
+def page(known: Mapping[str, Any]) -> str:
+    """The page, of what has been recorded."""
+    text = HEAD + (
+        f"Linux {known['linux']}; the first point of each experiment but {', '.join(LEFT_OUT)}.\n"
     )
-    large: list[str] = []
-    counts = ["| algorithm | values | within 1 % | within 10 % | more |", "|---|---|---|---|---|"]
-    for cc in names:
-        sides = {
-            f"{cc}@{backend}": [c for c in found if (c.algorithm, c.backend) == (cc, backend)]
-            for backend in ("native", "linux")
-        }
-        if not all(sides.values()):
-            continue
-        rows = compare(sides, lambda name: answer(name).metrics, over="backends", each=True).rows
-        steps = [0, 0, 0]
-        for row in map(document, rows):
-            base, mean = row["base_mean"], row["mean"]
-            apart = abs(mean - base) / max(abs(base), abs(mean), 1e-9)
-            step = (apart > 0.01) + (apart > LARGE)
-            steps[step] += 1
-            if apart > LARGE:
-                name, metric = row["experiment"], row["metric"]
-                cause = CAUSES.get(f"{name}.{metric}", CAUSES.get(metric, "not known yet"))
-                large.append(
-                    f"| {cc} | `{name}` | `{metric}` | {row['unit']} | {base:.4g} | {mean:.4g} "
-                    f"| {cause} |"
-                )
-        counts.append(f"| {cc} | {sum(steps)} | {steps[0]} | {steps[1]} | {steps[2]} |")
-    head = [
-        "| algorithm | experiment | metric | unit | ns-3 | Linux | cause |",
-        "|---|---|---|---|---|---|---|",
+    counts = [
+        "| algorithm | values | within 1 % | within 10 % | more | of these with a cause |",
+        "|---|---|---|---|---|---|",
     ]
-    text += "\n## How far they agree\n\nHeadline metrics of all these experiments:\n\n"
-    text += "\n".join(counts) + "\n\n## Differences of more than 10 %\n\n"
-    return text + "\n".join([*head, *large]) + "\n"
+    segments = [
+        "| algorithm | experiment | segments alike | of | part at |",
+        "|---|---|---|---|---|",
+    ]
+    large = [
+        "| algorithm | experiment | metric | unit | ns-3 | Linux | both, switched | cause |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for cc, runs in known["runs"].items():
+        steps, explained = [0, 0, 0], 0
+        for name, entry in runs.items():
+            if "segments" in entry:
+                at = entry["parts_ns"]
+                when = "never" if at is None else f"{at / 1e9:.3f} s"
+                segments.append(
+                    f"| {cc} | `{name}` | {entry['segments']} | {entry['of']} | {when} |"
+                )
+            for metric, ours in entry["ns3"].items():
+                theirs = entry["linux"][metric]
+                difference = apart(ours, theirs)
+                steps[(difference > 0.01) + (difference > LARGE)] += 1
+                if difference <= LARGE:
+                    continue
+                found = entry["causes"].get(metric)
+                explained += found is not None
+                cause = SWITCHES[found["switch"]].cause if found else "not known yet"
+                switched = " / ".join(map(_shown, found["values"])) if found else ""
+                large.append(
+                    f"| {cc} | `{name}` | `{metric}` | {METRICS[metric].unit} | {_shown(ours)} "
+                    f"| {_shown(theirs)} | {switched} | {cause} |"
+                )
+        # What an earlier record knew of all, where this one has only what was large.
+        steps = known["counts"].get(cc, steps)
+        row = [cc, sum(steps), *steps, explained]
+        counts.append(f"| {' | '.join(map(str, row))} |")
+    parts = [text + METRICS_HEAD, *counts, CAUSES_HEAD, *large, SEGMENTS_HEAD, *segments, ""]
+    return "\n".join(parts)
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
 
 
 def main() -> None:
     """Make the runs, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--db", type=Path, default=Path("linux_and_ns3.db"))
     parser.add_argument("--cc", default=",".join(ALGORITHMS))
+    parser.add_argument(
+        "--experiments", default=",".join(name for name in REGISTRY if name not in LEFT_OUT)
+    )
     parser.add_argument("--only-write", action="store_true")
+    parser.add_argument("--causes", action="store_true", help="look for all causes anew")
     given = parser.parse_args()
-    names = tuple(given.cc.split(","))
     if not given.only_write:
-        with Store(given.db, "a") as store:
-            for backend in ("native", "linux"):
-                report = run(points(names), store, backends.get(backend))
-                print(f"{backend}: {len(report.made)} made, {len(report.failures)} failed")
-    PAGE.write_text(page(given.db, names))
+        record(given.cc.split(","), given.experiments.split(","))
+    known = read()
+    if given.causes:
+        for cc, runs in known["runs"].items():
+            for name, entry in runs.items():
+                runs[name] = with_causes(cc, name, entry)
+        write(known)
+    PAGE.write_text(page(known))
 
 
 if __name__ == "__main__":

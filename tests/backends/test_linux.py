@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -93,6 +95,52 @@ def test_a_receiver_that_is_told_so_acknowledges_each_segment() -> None:
     each, usual = ((links[1] / links[0]) for links in acks.values())
     assert each > 0.95
     assert 0.5 < usual < 0.7
+
+
+def with_sysctls(**sysctls: Any) -> Scenario:
+    data = dumbbell("TcpNewReno", "3s").canonical()
+    return Scenario.model_validate({**data, "linux": sysctls})
+
+
+def test_a_sysctl_of_a_scenario_is_what_the_kernel_goes_by() -> None:
+    """Without SACK, what a burst has lost is found one round trip at a time (RFC 6582)."""
+    found = {sack: LINUX.simulate(with_sysctls(tcp_sack=sack)) for sack in (0, 1)}
+    without, usual = (first(found[sack], "flows", "recovery_time_ns") for sack in (0, 1))
+    assert without > 2 * usual
+    assert hash_of(found[1]) == hash_of(LINUX.simulate(dumbbell("TcpNewReno", "3s")))
+
+
+@pytest.mark.parametrize(
+    ("sysctls", "said"),
+    [
+        ({"tcp_nonsense": 1}, "linux.net.ipv4.tcp_nonsense: this kernel has no such sysctl"),
+        ({"tcp_sack": "x"}, "linux.net.ipv4.tcp_sack: the kernel does not take `x`"),
+    ],
+)
+def test_what_the_kernel_does_not_take_is_said(sysctls: dict[str, Any], said: str) -> None:
+    with pytest.raises(RunError, match=said):
+        LINUX.simulate(with_sysctls(**sysctls))
+
+
+def test_the_packets_of_a_flow_carry_its_code_points(tmp_path: Path) -> None:
+    """Expedited forwarding there, AF11 back: the second bytes of their IP headers (RFC 2474)."""
+    data = dumbbell("TcpNewReno", "1s").canonical()
+    data["flows"][0] |= {"dscp": 46, "return_dscp": 10}
+    capture = tmp_path / "packets.pcapng"
+    LINUX.simulate(Scenario.model_validate(data), packets=capture)
+    services = Counter(packet[1] for packet in captured(capture.read_bytes()))
+    assert services.keys() == {46 << 2, 10 << 2}
+    assert min(services.values()) > 500
+
+
+def captured(data: bytes) -> Iterator[bytes]:
+    """The packets of a capture: blocks of kind 6 (draft-ietf-opsawg-pcapng section 4.3)."""
+    at = 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            yield data[at + 28 :][: struct.unpack_from("<I", data, at + 20)[0]]
+        at += length
 
 
 @pytest.fixture(name="elsewhere")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 
-from ccperf.errors import UsageError
+from ccperf import Scenario
+from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import catalogue
+from ccperf.runs import backends
 from ccperf.runs.backends.linux import stack
 
 
@@ -159,3 +162,45 @@ def test_flows_with_the_same_algorithm_cannot_have_other_attributes_of_it() -> N
     scenario = lowered(flows=2)
     scenario["flows"][1]["congestion_control"]["attributes"] = {"Beta": "0.5"}
     assert "flow_2.cc: flow_1 has cubic with other attributes" in refused(scenario)
+
+
+def with_sysctls(**sysctls: Any) -> Scenario:
+    data = catalogue.get("dumbbell").scenario("TcpCubic", stop_time="1s").canonical()
+    return Scenario.model_validate({**data, "linux": sysctls})
+
+
+def test_sysctls_of_a_scenario_are_those_of_all_hosts_and_count_most() -> None:
+    """The socket says ECN is off; the kernel's own default is 2."""
+    made = stack.of(with_sysctls(tcp_ecn=1, **{"net.core.rmem_max": 300_000}).lowered())
+    for machine in made.settings["machines"]:
+        assert machine["variables"]["net.ipv4.tcp_ecn"] == "1"
+    assert made.settings["variables"]["net.core.rmem_max"] == "300000"
+    assert made.variables["net.ipv4.tcp_ecn"] == "1"
+
+
+def test_a_sysctl_that_is_what_linux_boots_with_differs_from_nothing() -> None:
+    assert "net.ipv4.tcp_sack" not in stack.of(with_sysctls(tcp_sack=1).lowered()).variables
+    assert "net.ipv4.tcp_sack" in stack.of(with_sysctls(tcp_sack=0).lowered()).variables
+
+
+def test_sysctls_are_part_of_what_a_scenario_is_and_nothing_to_the_engine() -> None:
+    plain, other = with_sysctls(), with_sysctls(tcp_recovery=0)
+    assert "linux" not in plain.canonical()
+    assert plain.hash != other.hash
+    native = backends.get("native")
+    one, two = (native.simulate(each).tables["flow_samples"] for each in (plain, other))
+    for name, values in one.items():
+        np.testing.assert_array_equal(values, dict(two.items())[name])
+
+
+@pytest.mark.parametrize(
+    ("sysctls", "said"),
+    [
+        ({"kernel.panic": 1}, "`kernel.panic` is no sysctl of the network"),
+        ({"tcp_sack": 1.5}, "a sysctl is a number or a text"),
+        ({"tcp_sack": 1, "net.ipv4.tcp_sack": 0}, "is there twice"),
+    ],
+)
+def test_what_is_no_sysctl_is_refused(sysctls: dict[str, Any], said: str) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        with_sysctls(**sysctls)

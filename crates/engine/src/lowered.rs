@@ -73,6 +73,9 @@ pub struct Lowered {
     pub pairs: Vec<Pair>,
     /// In creation order, after the flows.
     pub pings: Vec<Ping>,
+    /// Sysctls of the hosts where they are Linux's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub linux: BTreeMap<String, String>,
 }
 
 impl Lowered {

@@ -1,5 +1,6 @@
 """What the classes of a scenario are made of: values with units, and algorithms by name."""
 
+import re
 from collections.abc import Sized
 from typing import Annotated, TypeAlias
 
@@ -84,6 +85,25 @@ def is_none(value: object) -> bool:
 def is_empty(value: Sized) -> bool:
     """For lists that most have nothing in."""
     return not value
+
+
+def sysctls(value: object) -> object:
+    """Sysctls of Linux's network with whole names, and texts as values: ``tcp_ecn = 1``."""
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for name, setting in value.items():
+        whole = name if "." in str(name) else f"net.ipv4.{name}"
+        if not re.fullmatch(r"net(\.[a-z0-9_]+){2,}", whole):
+            raise ValueError(
+                f"`{name}` is no sysctl of the network: tcp_ecn, or net.ipv4.tcp_ecn in quotes"
+            )
+        if isinstance(setting, bool) or not isinstance(setting, int | str):
+            raise ValueError(f"{name} = {setting!r}: a sysctl is a number or a text")
+        if whole in found:
+            raise ValueError(f"`{name}` is there twice")
+        found[whole] = str(setting)
+    return found
 
 
 class Model(BaseModel):

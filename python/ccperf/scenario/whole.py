@@ -24,7 +24,15 @@ from ccperf.base.wording import counted
 from ccperf.errors import Problem, ScenarioError, unknown
 from ccperf.scenario import flow_trace, profiles
 from ccperf.scenario.canonical import hash_of, unlabelled
-from ccperf.scenario.fields import Algorithm, Count, Model, Time, algorithm_by_name, is_empty
+from ccperf.scenario.fields import (
+    Algorithm,
+    Count,
+    Model,
+    Time,
+    algorithm_by_name,
+    is_empty,
+    sysctls,
+)
 from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.links import Change, Failure, Fault, Link
 from ccperf.scenario.outages import for_good
@@ -82,6 +90,11 @@ class Scenario(Model):
     stacks: tuple[Stack, ...] = ()
     workloads: tuple[Workload, ...] = ()
     pings: tuple[Ping, ...] = ()
+    #: Sysctls of all hosts on the backend `linux`, which others leave alone: ``tcp_ecn`` stands for
+    #: ``net.ipv4.tcp_ecn``.
+    linux: Annotated[Mapping[str, str], BeforeValidator(sysctls)] = Field(
+        default_factory=dict, exclude_if=is_empty
+    )
     recording: RecordingOptions = RecordingOptions()
 
     @model_validator(mode="wrap")

@@ -65,6 +65,15 @@ class Parting:
         return {**asdict(self), "is_equal": self.is_equal}
 
 
+@dataclass(frozen=True)
+class Traced:
+    """A run of which it is known what left its sources."""
+
+    recording: Recording
+    #: By flow over TCP, segments with payload.
+    segments: Mapping[str, list[Segment]]
+
+
 def parting(scenario: Scenario, ours: Backend, theirs: Backend) -> list[Parting]:
     """Run a scenario on both backends, and say where the segments of each flow over TCP part.
 
@@ -72,20 +81,27 @@ def parting(scenario: Scenario, ours: Backend, theirs: Backend) -> list[Parting]
         UsageError: if a backend cannot run it.
         RunError: if a run fails.
     """
-    traced = [_traced(scenario, backend) for backend in (ours, theirs)]
-    recordings, segments = zip(*traced, strict=True)
-    return [
-        _parting(flow, number, [by_flow.get(flow, []) for by_flow in segments], recordings)
-        for number, flow in enumerate(recordings[0].tables["flows"].strings("name"))
-        if any(by_flow.get(flow) for by_flow in segments)
-    ]
+    return partings(traced(scenario, ours), traced(scenario, theirs))
 
 
-def _traced(scenario: Scenario, backend: Backend) -> tuple[Recording, Mapping[str, list[Segment]]]:
+def traced(scenario: Scenario, backend: Backend) -> Traced:
+    """Run a scenario, and keep what its sources send. Raises as :func:`parting` does."""
     with tempfile.TemporaryDirectory(prefix="ccperf-") as folder:
         path = Path(folder) / "packets.csv"
         recording = backend.simulate(scenario, packets=path)
-        return recording, _sent(path, scenario)
+        return Traced(recording, _sent(path, scenario))
+
+
+def partings(ours: Traced, theirs: Traced) -> list[Parting]:
+    """Say where the segments of each flow over TCP part, of two runs of one scenario."""
+    recordings = (ours.recording, theirs.recording)
+    return [
+        _parting(
+            flow, number, [ours.segments.get(flow, []), theirs.segments.get(flow, [])], recordings
+        )
+        for number, flow in enumerate(ours.recording.tables["flows"].strings("name"))
+        if flow in ours.segments or flow in theirs.segments
+    ]
 
 
 def _sent(path: Path, scenario: Scenario) -> dict[str, list[Segment]]:

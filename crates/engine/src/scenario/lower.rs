@@ -54,6 +54,7 @@ pub fn lower(s: &Scenario) -> Lowered {
         stacks: Vec::new(),
         pairs: Vec::new(),
         pings,
+        linux: s.linux.clone(),
         links,
     }
 }

@@ -40,6 +40,9 @@ pub struct Scenario {
     pub workloads: Vec<Workload>,
     #[serde(default)]
     pub pings: Vec<Ping>,
+    /// Sysctls of the backend `linux`, which others leave alone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub linux: BTreeMap<String, String>,
     #[serde(default)]
     pub recording: Recording,
 }

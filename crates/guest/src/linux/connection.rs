@@ -116,7 +116,8 @@ impl Connection {
         let [sender, listener] = [0, 1].map(|side: usize| -> Result<OwnedFd> {
             known.enter(settings.machines[side])?;
             let socket = sys::tcp_socket()?;
-            let tos = if side == 0 { flow.tos } else { flow.return_tos };
+            let (tos, dscp) = [(flow.tos, flow.dscp), (flow.return_tos, flow.return_dscp)][side];
+            let tos = if dscp > 0 { dscp << 2 } else { tos };
             for (level, option, value) in [
                 (SOL_SOCKET, libc::SO_REUSEADDR, 1),
                 (SOL_SOCKET, libc::SO_SNDBUFFORCE, settings.send_buffer),

@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Result};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::Time;
@@ -80,7 +82,9 @@ impl Kernel {
             sys::unshare_network()?;
             let (sent, receives) = sys::host(machine.mtu, &machine.addresses, &machine.routes)?;
             for (name, value) in &machine.variables {
-                set(name, value)?;
+                if is_of_namespace(name) {
+                    set(name, value)?;
+                }
             }
             epoll.add(&sent.socket, number as u64, false)?;
             let network = File::open("/proc/self/ns/net")?;
@@ -192,6 +196,20 @@ impl Tally {
 
 /// Sets a variable of the kernel's, as sysctl(8) does, for the namespace that this program is in.
 pub fn set(name: &str, value: &str) -> Result<()> {
-    let path = format!("/proc/sys/{}", name.replace('.', "/"));
-    fs::write(&path, value).map_err(|error| io::Error::other(format!("{name} = {value}: {error}")))
+    fs::write(place_of(name), value).map_err(|error| {
+        io::Error::other(match error.kind() {
+            io::ErrorKind::NotFound => format!("linux.{name}: this kernel has no such sysctl"),
+            _ => format!("linux.{name}: the kernel does not take `{value}` ({error})"),
+        })
+    })
+}
+
+/// Whether a namespace has a value of its own; others are the whole kernel's, absent here or only to be read.
+fn is_of_namespace(name: &str) -> bool {
+    fs::metadata(place_of(name)).is_ok_and(|found| found.permissions().mode() & 0o200 != 0)
+}
+
+/// Where it is in the file system.
+fn place_of(name: &str) -> PathBuf {
+    Path::new("/proc/sys").join(name.replace('.', "/"))
 }

@@ -33,6 +33,17 @@ DEFAULTS = {
     "net.ipv4.tcp_window_scaling": "1",
     "net.ipv4.tcp_reordering": "3",
     "net.ipv4.tcp_rto_min_us": "200000",
+    "net.ipv4.tcp_no_metrics_save": "0",
+    "net.ipv4.tcp_recovery": "1",
+    "net.ipv4.tcp_early_retrans": "3",
+    "net.ipv4.tcp_frto": "2",
+    "net.ipv4.tcp_dsack": "1",
+    "net.ipv4.tcp_slow_start_after_idle": "1",
+    "net.ipv4.tcp_comp_sack_nr": "44",
+    "net.ipv4.tcp_moderate_rcvbuf": "1",
+    "net.ipv4.tcp_min_rtt_wlen": "300",
+    "net.ipv4.tcp_pacing_ss_ratio": "200",
+    "net.ipv4.tcp_pacing_ca_ratio": "120",
 }
 #: Timestamps, padded (RFC 7323 appendix A), which Linux counts as part of a segment.
 _TIMESTAMPS = 12
@@ -79,7 +90,7 @@ def of(lowered: str) -> Stack:
     """
     scenario = json.loads(lowered)
     _check(scenario)
-    own = {str(name): str(value) for name, value in scenario.get("linux", {}).items()}
+    own: Mapping[str, str] = scenario.get("linux", {})
     flows = [_flow(flow) if flow["transport"] == "TCP" else None for flow in scenario["flows"]]
     machines, places = _machines(scenario, flows, own)
     count = sum(flow is not None for flow in flows)
@@ -99,7 +110,8 @@ def of(lowered: str) -> Stack:
         for each, flow in zip(scenario["flows"], flows, strict=True)
     ]
     settings = {
-        "variables": KERNEL,
+        # What a namespace has no value of its own of is the whole kernel's.
+        "variables": {**KERNEL, **own},
         "machines": [machine.told() for machine in machines],
         "flows": told,
     }
@@ -147,11 +159,10 @@ def _check(scenario: Mapping[str, Any]) -> None:
         if flow["transport"] != "TCP":
             continue
         path = f"flows[{number}]"
-        for field in ("dscp", "return_dscp", "pias"):
-            if flow.get(field):
-                raise UsageError(
-                    f"{path}.{field}", f"Linux's packets cannot be told {flow[field]}: leave it out"
-                )
+        if flow.get("pias"):
+            raise UsageError(
+                f"{path}.pias", f"Linux's packets cannot be told {flow['pias']}: leave it out"
+            )
         place = (flow["destination_address"], flow["destination_port"])
         if place in heard:
             raise UsageError(
@@ -430,10 +441,8 @@ def _routes(
 
 def _differing(machines: Iterable[_Machine]) -> dict[str, str]:
     found: dict[str, dict[str, None]] = {}
-    for name, value in {**KERNEL, **NAMESPACE}.items():
-        found[name] = {value: None}
     for machine in machines:
-        for name, value in machine.variables.items():
+        for name, value in {**KERNEL, **NAMESPACE, **machine.variables}.items():
             if DEFAULTS.get(name) != value:
                 found.setdefault(name, {})[value] = None
     return {name: ", ".join(values) for name, values in sorted(found.items())}
