@@ -12,6 +12,25 @@ from ccperf.scenario import Scenario
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"
 
+#: The shortest commands and files that make a run.
+AQM = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "60ms"]
+LINE = (
+    "ns3-dev-ccperf-static-dumbbell-default --stop-time=60ms --bw=16Mbps --qlen=20p --rtts=15ms "
+    "--algs=TcpCubic"
+)
+SCENARIO = """
+stop_time = "60ms"
+nodes = ["a", "b"]
+[[links]]
+name = "wire"
+ends = ["a", "b"]
+rate = "10Mbps"
+delay = "5ms"
+[[flows]]
+source = "a"
+destination = "b"
+cc = "cubic"
+"""
 #: 4 TB a minute: a hundredth of the run takes minutes.
 HEAVY = """
 stop_time = "1h"

@@ -11,25 +11,7 @@ import pytest
 from ccperf.base.outputs import FIGURES, whole
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-
-AQM = ["run", "aqm", "--k", "1", "--qdisc", "codel", "--stop-time", "60ms"]
-LINE = (
-    "ns3-dev-ccperf-static-dumbbell-default --stop-time=60ms --bw=16Mbps --qlen=20p --rtts=15ms "
-    "--algs=TcpCubic"
-)
-SCENARIO = """
-stop_time = "60ms"
-nodes = ["a", "b"]
-[[links]]
-name = "wire"
-ends = ["a", "b"]
-rate = "10Mbps"
-delay = "5ms"
-[[flows]]
-source = "a"
-destination = "b"
-cc = "cubic"
-"""
+from user_scenarios import AQM, LINE, SCENARIO
 
 
 @pytest.fixture(autouse=True)

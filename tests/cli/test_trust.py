@@ -11,20 +11,9 @@ import pytest
 
 from ccperf.cli.app import invoke
 from user_scenarios import EXAMPLES
+from user_scenarios import SCENARIO as OF_CUBIC
 
-SCENARIO = """
-stop_time = "60ms"
-nodes = ["a", "b"]
-[[links]]
-name = "wire"
-ends = ["a", "b"]
-rate = "10Mbps"
-delay = "5ms"
-[[flows]]
-source = "a"
-destination = "b"
-cc = "./mycca.py:MyCca"
-"""
+SCENARIO = OF_CUBIC.replace("cubic", "./mycca.py:MyCca")
 PLAN = """
 experiment = "aqm"
 cc = ["./mycca.py:MyCca"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,43 @@ from ccperf.runs.metrics.registry import metric
 from ccperf.runs.metrics.statistics import percentile
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ccperf.runs.metrics.transfers import Transfers
+
+
+#: Of those of which less is better, and that have no more to be said.
+of_class = partial(metric, "class", better="lower")
+
+
+def percentiles(
+    name: str,
+    percents: Sequence[int],
+    values: Callable[[Transfers], tuple[np.ndarray, int]],
+    *,
+    unit: str,
+    formula: str,
+    of: str,
+) -> None:
+    """Register percentiles of `values`, which has those of the finished and counts the others."""
+
+    def of_percent(percent: int) -> Callable[[Transfers], float]:
+        def compute(transfers: Transfers) -> float:
+            finished, unfinished = values(transfers)
+            return percentile(finished, percent, unfinished)
+
+        compute.__name__ = f"p{percent}_{name}"
+        which = "Median" if percent == 50 else f"{percent}th percentile"
+        compute.__doc__ = (
+            f"{which} of {of}.\n\nUnfinished ones rank behind the finished; absent where that "
+            f"leaves less than {percent} %."
+        )
+        return compute
+
+    for percent in percents:
+        of_class(unit=unit, formula=f"least x such that {percent} % of {formula}")(
+            of_percent(percent)
+        )
 
 
 @metric(
@@ -27,10 +64,8 @@ def total_transfers_l4(transfers: Transfers) -> float:
     return float(transfers.count)
 
 
-@metric(
-    "class",
+@of_class(
     unit="flows",
-    better="lower",
     effect="difference",
     formula="count of transfers without an end",
     kind="count",
@@ -41,36 +76,20 @@ def total_unfinished_l4(transfers: Transfers) -> float:
     return float(transfers.unfinished)
 
 
-@metric(
-    "class",
-    unit="%",
-    better="lower",
-    effect="difference",
-    formula="100 total_unfinished_l4 / total_transfers_l4",
-)
+@of_class(unit="%", effect="difference", formula="100 total_unfinished_l4 / total_transfers_l4")
 def unfinished_share_l4(transfers: Transfers) -> float:
     """Transfers of the class that had not ended when the run did, of all of them."""
     return 100.0 * transfers.unfinished / transfers.count
 
 
-@metric(
-    "class",
-    unit="1",
-    better="lower",
-    effect="difference",
-    formula="sum of rtos",
-    kind="count",
-    over_flows="sum",
-)
+@of_class(unit="1", effect="difference", formula="sum of rtos", kind="count", over_flows="sum")
 def total_timeouts_l4(transfers: Transfers) -> float:
     """Retransmission timeouts of the transfers of the class."""
     return float(transfers.timeouts)
 
 
-@metric(
-    "class",
+@of_class(
     unit="1",
-    better="lower",
     effect="difference",
     formula="sum of rtos, over the transfers without retransmissions",
     kind="count",
@@ -85,12 +104,7 @@ def total_idle_timeouts_l4(transfers: Transfers) -> float:
     return float(transfers.idle_timeouts)
 
 
-@metric(
-    "class",
-    unit="ms",
-    better="lower",
-    formula="mean of (end - start), over the finished transfers",
-)
+@of_class(unit="ms", formula="mean of (end - start), over the finished transfers")
 def mean_fct_l4(transfers: Transfers) -> float:
     """Mean flow completion time of the finished transfers; absent if none is.
 
@@ -99,12 +113,7 @@ def mean_fct_l4(transfers: Transfers) -> float:
     return _mean(transfers.completion_times)
 
 
-@metric(
-    "class",
-    unit="ms",
-    better="lower",
-    formula="mean of (last_rx - start), over the finished transfers",
-)
+@of_class(unit="ms", formula="mean of (last_rx - start), over the finished transfers")
 def mean_delivery_time_l4(transfers: Transfers) -> float:
     """Mean time until the receiver has the last data, or the FIN, of the finished transfers.
 
@@ -114,68 +123,27 @@ def mean_delivery_time_l4(transfers: Transfers) -> float:
     return _mean(transfers.delivery_times)
 
 
-@metric(
-    "class",
+percentiles(
+    "delivery_time_l4",
+    (99,),
+    lambda transfers: (transfers.delivery_times, transfers.unfinished),
     unit="ms",
-    better="lower",
-    formula="least x such that 99 % of the transfers have been delivered within x",
+    formula="the transfers have been delivered within x",
+    of="the time until the receiver has the last data (mean_delivery_time_l4)",
 )
-def p99_delivery_time_l4(transfers: Transfers) -> float:
-    """99th percentile of the time until the receiver has the last data (mean_delivery_time_l4).
-
-    Unfinished transfers rank behind the finished; absent where that leaves less than 99 %.
-    """
-    return percentile(transfers.delivery_times, 99, transfers.unfinished)
 
 
-@metric(
-    "class",
+percentiles(
+    "fct_l4",
+    (50, 95, 99),
+    lambda transfers: (transfers.completion_times, transfers.unfinished),
     unit="ms",
-    better="lower",
-    formula="least x such that 50 % of the transfers have ended within x",
+    formula="the transfers have ended within x",
+    of="the flow completion time, over all transfers of the class",
 )
-def p50_fct_l4(transfers: Transfers) -> float:
-    """Median of the flow completion time, over all transfers of the class.
-
-    Unfinished ones rank behind the finished; absent where that leaves less than 50 %.
-    """
-    return percentile(transfers.completion_times, 50, transfers.unfinished)
 
 
-@metric(
-    "class",
-    unit="ms",
-    better="lower",
-    formula="least x such that 95 % of the transfers have ended within x",
-)
-def p95_fct_l4(transfers: Transfers) -> float:
-    """95th percentile of the flow completion time, over all transfers of the class.
-
-    Unfinished ones rank behind the finished; absent where that leaves less than 95 %.
-    """
-    return percentile(transfers.completion_times, 95, transfers.unfinished)
-
-
-@metric(
-    "class",
-    unit="ms",
-    better="lower",
-    formula="least x such that 99 % of the transfers have ended within x",
-)
-def p99_fct_l4(transfers: Transfers) -> float:
-    """99th percentile of the flow completion time, over all transfers of the class.
-
-    Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
-    """
-    return percentile(transfers.completion_times, 99, transfers.unfinished)
-
-
-@metric(
-    "class",
-    unit="ms",
-    better="lower",
-    formula="last end - first start",
-)
+@of_class(unit="ms", formula="last end - first start")
 def makespan_l4(transfers: Transfers) -> float:
     """How long the transfers take together, from the first start to the last end.
 
@@ -185,12 +153,7 @@ def makespan_l4(transfers: Transfers) -> float:
     return transfers.makespan
 
 
-@metric(
-    "class",
-    unit="1",
-    better="lower",
-    formula="longest (end - start) / median of (end - start)",
-)
+@of_class(unit="1", formula="longest (end - start) / median of (end - start)")
 def straggling_l4(transfers: Transfers) -> float:
     """Completion time of the slowest transfer over the median one: how far stragglers are behind.
 
@@ -201,12 +164,7 @@ def straggling_l4(transfers: Transfers) -> float:
     return float(times.max() / np.median(times)) if np.median(times) > 0 else math.nan
 
 
-@metric(
-    "class",
-    unit="1",
-    better="lower",
-    formula="mean of (end - start) / ideal, over the finished transfers",
-)
+@of_class(unit="1", formula="mean of (end - start) / ideal, over the finished transfers")
 def mean_slowdown_l4(transfers: Transfers) -> float:
     """Mean slowdown of the finished transfers: completion time over the ideal one.
 
@@ -221,52 +179,18 @@ def mean_slowdown_l4(transfers: Transfers) -> float:
     return _mean(transfers.slowdowns)
 
 
-@metric(
-    "class",
+percentiles(
+    "slowdown_l4",
+    (50, 95, 99),
+    lambda transfers: (transfers.slowdowns, transfers.unfinished_with_ideal),
     unit="1",
-    better="lower",
-    formula="least x such that 50 % of the transfers have ended with a slowdown of at most x",
+    formula="the transfers have ended with a slowdown of at most x",
+    of="the slowdown (see mean_slowdown_l4), over all transfers of the class",
 )
-def p50_slowdown_l4(transfers: Transfers) -> float:
-    """Median of the slowdown (see mean_slowdown_l4), over all transfers of the class.
-
-    Unfinished ones rank behind the finished; absent where that leaves less than 50 %.
-    """
-    return percentile(transfers.slowdowns, 50, transfers.unfinished_with_ideal)
 
 
-@metric(
-    "class",
-    unit="1",
-    better="lower",
-    formula="least x such that 95 % of the transfers have ended with a slowdown of at most x",
-)
-def p95_slowdown_l4(transfers: Transfers) -> float:
-    """95th percentile of the slowdown (see mean_slowdown_l4), over all transfers of the class.
-
-    Unfinished ones rank behind the finished; absent where that leaves less than 95 %.
-    """
-    return percentile(transfers.slowdowns, 95, transfers.unfinished_with_ideal)
-
-
-@metric(
-    "class",
-    unit="1",
-    better="lower",
-    formula="least x such that 99 % of the transfers have ended with a slowdown of at most x",
-)
-def p99_slowdown_l4(transfers: Transfers) -> float:
-    """99th percentile of the slowdown (see mean_slowdown_l4), over all transfers of the class.
-
-    Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
-    """
-    return percentile(transfers.slowdowns, 99, transfers.unfinished_with_ideal)
-
-
-@metric(
-    "class",
+@of_class(
     unit="ms",
-    better="lower",
     formula="mean of (end of the last answer - start), over the queries whose answers all ended",
 )
 def mean_qct_l4(transfers: Transfers) -> float:
@@ -277,18 +201,14 @@ def mean_qct_l4(transfers: Transfers) -> float:
     return _mean(transfers.queries.times)
 
 
-@metric(
-    "class",
+percentiles(
+    "qct_l4",
+    (99,),
+    lambda transfers: (transfers.queries.times, transfers.queries.unfinished),
     unit="ms",
-    better="lower",
-    formula="least x such that 99 % of the queries have ended within x",
+    formula="the queries have ended within x",
+    of="the query completion time (see mean_qct_l4), over all queries",
 )
-def p99_qct_l4(transfers: Transfers) -> float:
-    """99th percentile of the query completion time (see mean_qct_l4), over all queries.
-
-    Unfinished ones rank behind the finished; absent where that leaves less than 99 %.
-    """
-    return percentile(transfers.queries.times, 99, transfers.queries.unfinished)
 
 
 def _mean(values: np.ndarray) -> float:
