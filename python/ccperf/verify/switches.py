@@ -1,4 +1,4 @@
-"""The part of the matrix about networks of switches: several ways, and links that fail."""
+"""The part of the matrix about networks of switches: several paths, and links that fail."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def case(
 
 
 def switches() -> Iterator[Case]:
-    """Per-flow ECMP on leaf-spine and fat-tree, with 200 flows; random ways for each packet."""
+    """Per-flow ECMP on leaf-spine and fat-tree, with 200 flows; random paths for each packet."""
     ports = {"FIFO": FIFO, "RED": RED}
     for shape, make in _FABRICS.items():
         for queue, port in ports.items():
