@@ -13,6 +13,7 @@ from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import star
 from ccperf.experiments.topologies.shorthand import dumbbell
+from ccperf.runs.backends import ns3
 from ccperf.runs.backends.ns3 import Ns3, release
 from ccperf.scenario.profiles import WHOLE, named, released
 
@@ -162,3 +163,15 @@ def test_the_path_that_stands_in_timeouts_under_3_44_is_filled_by_the_developmen
     assert rtos["ns3-3.44"] > 40 < rtos["ns3-3.48"]
     assert rtos["ns3-dev"] <= 1
     assert rates["ns3-dev"] > 90 > 5 > rates["ns3-3.44"]
+
+
+def test_the_profile_linux_is_a_tcp_of_its_own_with_what_a_kernel_boots_with() -> None:
+    flow = Scenario.model_validate({**TWO, "profile": "linux"}).canonical()["flows"][0]
+    assert flow["tcp"]["Profile"] == "linux"
+    assert (flow["tcp"]["MinRto"], flow["tcp"]["ConnTimeout"]) == ("200ms", "1s")
+
+
+def test_ns3_refuses_a_tcp_that_is_no_release_of_it() -> None:
+    lowered = Scenario.model_validate({**TWO, "profile": "linux"}).lowered()
+    with pytest.raises(UsageError, match="`linux` is no release of ns-3"):
+        ns3._of_this_release(lowered)

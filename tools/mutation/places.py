@@ -49,6 +49,10 @@ LEFT_OUT = (
     "net/qdisc/mod.rs",
     "host/tcp/resequencing.rs",
     "host/congestion/bbr3/",
+    "host/tcp/acks/quick.rs",
+    "host/tcp/loss/rack.rs",
+    "host/tcp/profile/linux.rs",
+    "host/tcp/rtt/windowed.rs",
     "net/qdisc/scheduled.rs",
 )
 #: What answers whether a scenario makes sense, before it runs.

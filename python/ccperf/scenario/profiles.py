@@ -34,6 +34,21 @@ PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "RcvBufSize": 16_000_000,
             },
         },
+        # The engine's TCP made of Linux's parts, with what a kernel boots with; buffers as in
+        # "catalogue", since they are not autotuned.
+        "linux": {
+            "recovery": "TcpPrrRecovery",
+            "tcp": {
+                "Profile": "linux",
+                "SegmentSize": 1448,
+                "InitialCwnd": 10,
+                "DelAckCount": 2,
+                "MinRto": "200ms",
+                "ConnTimeout": "1s",
+                "SndBufSize": 16_000_000,
+                "RcvBufSize": 16_000_000,
+            },
+        },
         # Hosts of a data centre: a round trip is a hundred microseconds.
         "datacentre": {
             "cc": "TcpDctcp",

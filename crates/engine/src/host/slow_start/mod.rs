@@ -3,7 +3,9 @@
 //! An algorithm has one of its own, or grows by itself.  A scenario may name another (`tcp.SlowStart`), which then grows
 //! the window below ssthresh, whatever the algorithm; one with `cong_control` keeps its own.
 
+mod counted;
 mod hystart;
+mod hystart_linux;
 mod hystart_pp;
 mod standard;
 
@@ -32,6 +34,8 @@ registry! {
     "Standard" = Standard,
     "HyStart" = HyStart::new(Settings::default()),
     "HyStart++" = hystart_pp::HyStartPlusPlus::default(),
+    "Counted" = counted::Counted,
+    "HyStartLinux" = hystart_linux::HyStartLinux::default(),
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! When a receiver acknowledges data that came in order.
 
 mod delayed;
+mod quick;
 
 use std::fmt;
 
 pub use delayed::Delayed;
+pub use quick::Quick;
 
 use super::config::Config;
 use super::tcb::Tcb;

@@ -1,9 +1,11 @@
 //! Loss detection: which segments count as lost, and when that begins fast recovery.
 
+mod rack;
 mod rfc6675;
 
 use std::fmt;
 
+pub use rack::Rack;
 pub use rfc6675::Rfc6675;
 
 use super::config::Config;

@@ -14,6 +14,7 @@ use super::acks::AckPolicy;
 use super::loss::LossDetection;
 use super::pacing::Pacing;
 use super::rtt::RttEstimation;
+use super::tcb::Tcb;
 use crate::base::time::Time;
 use crate::packet::Ecn;
 
@@ -42,6 +43,31 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Whether a partial ACK sends a segment whatever the window says (against RFC 6675 section 5, step
     /// C).
     const PARTIAL_ACK_SENDS: bool;
+
+    /// Whether recovery may send again what is not known to be lost, when there is nothing else (RFC 6675 section 4, rule 3 of
+    /// NextSeg).
+    const RESENDS_WHAT_MAY_COME: bool = true;
+
+    /// Whether each ACK is one step of loss recovery, however many things it says, and what is sent first in an episode is
+    /// what is lost.
+    const STEPS_ONCE_AN_ACK: bool = false;
+
+    /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
+    const PARTIAL_ACKS_RESTART_RTO: bool = false;
+
+    /// Whether an echoed timestamp is the sample of a round trip, or the time since the segment left.
+    const MEASURES_ECHOES: bool = true;
+
+    /// What congestion control is told of round trips with an ACK.
+    #[inline(always)]
+    fn told_rtt(tcb: &Tcb) -> Time {
+        tcb.srtt
+    }
+
+    /// The slow start of this congestion control, where it is not the one that it brings.
+    fn slow_start(_cc: &str) -> Option<&'static str> {
+        None
+    }
 
     /// The round trip of a timestamp that comes back (RFC 7323 section 4.1).
     fn rtt_of_echo(now: Time, echo: u32) -> Time;
@@ -79,6 +105,12 @@ macro_rules! registry {
 
 registry! {
     ns3::Ns3: "ns3-3.44", "ns3-3.48", "ns3-dev";
+    linux::Linux: "linux";
+}
+
+/// What the algorithms and parts that profiles share have changed since ns-3 3.44.
+pub fn changes(name: &str) -> changes::Changes {
+    if name == linux::NAME { linux::CHANGES } else { ns3::changes(name) }
 }
 
 /// The profile of a scenario that names none.

@@ -1,22 +1,30 @@
 //! Round-trip time estimation: what samples say of the next round trip.
 
 mod mean_deviation;
+mod windowed;
 
 use std::fmt;
 
 pub use mean_deviation::MeanDeviation;
+pub use windowed::Windowed;
 
 use crate::base::time::Time;
 
 /// Samples go in, the smoothed RTT and the retransmission timeout come out.
 pub trait RttEstimation: fmt::Debug + Send {
-    /// `initial`: the estimate before the first sample.
-    fn new(initial: Time) -> Self;
+    /// Whether it wants [`RttEstimation::on_round`].
+    const HAS_ROUNDS: bool = false;
+
+    /// `initial`: the estimate before the first sample; `min_rto`: the least retransmission timeout.
+    fn new(initial: Time, min_rto: Time) -> Self;
 
     /// Forgets all samples.
     fn reset(&mut self);
 
     fn measure(&mut self, sample: Time);
+
+    /// What was in flight when this was called last is acknowledged.
+    fn on_round(&mut self) {}
 
     /// The smoothed RTT.
     fn srtt(&self) -> Time;

@@ -106,6 +106,8 @@ pub struct Scoreboard {
     cursor: usize,
     /// A segment beyond `lost_below` has been marked lost.
     has_lost_beyond: bool,
+    /// Losses are marked one by one, and may lie beyond the highest SACK.
+    marks_one_by_one: bool,
     /// When that segment was sent that left last among those that the last ACK SACKed.
     newest_sacked: Time,
     /// A retransmission that is SACKed is in flight no longer ([`Change::SackedRetransmissions`]).
@@ -125,6 +127,7 @@ impl Scoreboard {
     pub fn new(limit: u32, segment_size: u32, changes: Changes) -> Self {
         Scoreboard {
             has_lost_beyond: false,
+            marks_one_by_one: false,
             newest_sacked: Time::ZERO,
             sacked_leave_pipe: changes.has(Change::SackedRetransmissions),
             sent: VecDeque::new(),
@@ -499,6 +502,41 @@ impl Scoreboard {
         self.has_lost_beyond = false;
     }
 
+    /// Marks lost what the question says so of: it is asked of each segment that is in flight, with its place, in the order
+    /// of their numbers.
+    pub fn mark_lost_where(&mut self, mut is_lost: impl FnMut(usize, &Segment) -> bool) {
+        let mut i = 0;
+        self.mark_lost_while(|segment| {
+            let answer = is_lost(i, segment);
+            i += 1;
+            Some(answer)
+        });
+    }
+
+    /// The same until it is answered with none: of what follows nothing is lost.
+    pub fn mark_lost_while(&mut self, mut is_lost: impl FnMut(&Segment) -> Option<bool>) {
+        self.marks_one_by_one = true;
+        for (i, segment) in self.sent.iter_mut().enumerate() {
+            if segment.sacked || (segment.lost && !segment.retransmitted) {
+                continue;
+            }
+            let Some(answer) = is_lost(segment) else { break };
+            if !answer {
+                continue;
+            }
+            self.found_lost += u64::from(segment.len);
+            if segment.retransmitted {
+                segment.retransmitted = false;
+                self.retrans_out -= segment.len;
+            }
+            if !segment.lost {
+                segment.lost = true;
+                self.lost_out += segment.len;
+            }
+            self.cursor = self.cursor.min(i);
+        }
+    }
+
     /// What was marked lost is on its way after all.
     pub fn unmark_lost(&mut self) {
         for segment in &mut self.sent {
@@ -524,6 +562,9 @@ impl Scoreboard {
 
     /// The first of them that is marked lost: the first of all, unless one beyond `lost_below` is.
     fn first_lost_hole(&mut self) -> Option<Seq> {
+        if self.marks_one_by_one {
+            return self.first_lost_of_all();
+        }
         let (start, is_lost) = self.first_hole()?;
         if is_lost || !self.has_lost_beyond {
             return is_lost.then_some(start);
@@ -532,6 +573,14 @@ impl Scoreboard {
         let sent = self.sent.range(self.cursor..);
         let mut below = sent.take_while(|segment| !self.sack_seen || segment.start < highest);
         let found = below.find(|segment| segment.lost && !segment.sacked && !segment.retransmitted);
+        found.map(|segment| segment.start)
+    }
+
+    /// Wherever it lies.
+    fn first_lost_of_all(&mut self) -> Option<Seq> {
+        self.first_hole();
+        let mut sent = self.sent.range(self.cursor.min(self.sent.len())..);
+        let found = sent.find(|segment| segment.lost && !segment.sacked && !segment.retransmitted);
         found.map(|segment| segment.start)
     }
 

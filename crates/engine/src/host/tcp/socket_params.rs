@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::base::attributes::{Attributes, Kind, Param, Spec, U16, U32};
 use crate::host::tcp::config::Config;
-use crate::host::tcp::profile::{self, ns3};
+use crate::host::tcp::profile;
 use crate::host::tcp::tcb::UseEcn;
 use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
@@ -30,7 +30,8 @@ pub const OWN: [&str; 4] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE,
 /// How the window grows below ssthresh: see `host::slow_start`.
 pub const SLOW_START: &str = "SlowStart";
 /// As the algorithm does.
-pub const SLOW_STARTS: &[&str] = &["Own", "Standard", "HyStart", "HyStart++"];
+pub const SLOW_STARTS: &[&str] =
+    &["Own", "Standard", "HyStart", "HyStart++", "Counted", "HyStartLinux"];
 /// The parts that TCP is made of: see [`profile`].
 pub const PROFILE: &str = "Profile";
 pub const REORDERING_TOLERANCE: &str = "ReorderingTolerance";
@@ -264,7 +265,7 @@ impl Config {
             pace_initial_window: a.bool("PaceInitialWindow"),
             profile: a.text(PROFILE).to_owned(),
             slow_start: a.text(SLOW_START).to_owned(),
-            changes: ns3::changes(a.text(PROFILE)),
+            changes: profile::changes(a.text(PROFILE)),
             tos,
         }
     }

@@ -129,7 +129,9 @@ fn build_socket<P: Profile>(
         let cx = congestion::BuildContext { attributes, seed, changes: config.changes };
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
     };
-    let cc = match slow_start::build(&config.slow_start) {
+    let named = slow_start::build(&config.slow_start)
+        .or_else(|| P::slow_start(&algorithm.kind).and_then(slow_start::build));
+    let cc = match named {
         Some(named) => cc.starting_with(named),
         None => cc,
     };

@@ -211,6 +211,11 @@ def _of_this_release(lowered: str) -> str:
     wanted = {socket.pop(releases.ATTRIBUTE, None) for socket in of_senders} - {None}
     if not wanted:
         return lowered
+    if others := sorted(wanted - releases.releases().keys()):
+        raise UsageError(
+            "profile",
+            f"`{others[0]}` is no release of ns-3; leave it to the backend native",
+        )
     version = release.find().version
     for name in sorted(wanted):
         if not releases.is_in(name, version):

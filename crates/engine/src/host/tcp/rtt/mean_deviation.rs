@@ -13,12 +13,12 @@ pub struct MeanDeviation {
 }
 
 impl RttEstimation for MeanDeviation {
-    fn new(initial: Time) -> Self {
+    fn new(initial: Time, _min_rto: Time) -> Self {
         MeanDeviation { srtt: initial.ns(), rttvar: 0, initial, has_sample: false }
     }
 
     fn reset(&mut self) {
-        *self = MeanDeviation::new(self.initial);
+        *self = MeanDeviation::new(self.initial, Time::ZERO);
     }
 
     fn srtt(&self) -> Time {
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn the_first_sample_sets_srtt_and_half_of_it_as_deviation() {
-        let mut rtt = MeanDeviation::new(Time::from_secs(1));
+        let mut rtt = MeanDeviation::new(Time::from_secs(1), Time::ZERO);
         rtt.measure(Time::from_ms(100));
         assert_eq!(rtt.srtt(), Time::from_ms(100));
         assert_eq!(rtt.timeout(Time::from_ms(1)), Time::from_ms(300));
@@ -62,7 +62,7 @@ mod tests {
     /// ns-3's rtt-estimator, 1 case.
     #[test]
     fn samples_of_1000_1200_and_900_ms_give_what_ns3_s_suite_expects() {
-        let mut rtt = MeanDeviation::new(Time::from_secs(1));
+        let mut rtt = MeanDeviation::new(Time::from_secs(1), Time::ZERO);
         for (sample, estimate, variation) in [
             (1_000_000, 1_000_000, 500_000),
             (1_200_000, 1_025_000, 425_000),
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn constant_samples_leave_srtt_and_let_the_deviation_decay() {
-        let mut rtt = MeanDeviation::new(Time::from_secs(1));
+        let mut rtt = MeanDeviation::new(Time::from_secs(1), Time::ZERO);
         for _ in 0..200 {
             rtt.measure(Time::from_ms(40));
         }

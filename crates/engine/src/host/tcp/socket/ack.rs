@@ -84,7 +84,10 @@ impl<P: Profile> Socket<P> {
             return;
         }
         if ack > old_head {
-            if ack < self.sending.recover && self.tcb.cong_state == CongState::Recovery {
+            if !P::STEPS_ONCE_AN_ACK
+                && ack < self.sending.recover
+                && self.tcb.cong_state == CongState::Recovery
+            {
                 self.note_acked_retransmissions(ack, old_head);
             }
             self.sending.discard_up_to(ack, now);
@@ -96,6 +99,12 @@ impl<P: Profile> Socket<P> {
         self.on_ecn_echo(packet, old_head, delivered);
         self.bytes_in_flight();
         let finding = self.detect(|loss, flight| loss.on_ack(flight));
+        if P::STEPS_ONCE_AN_ACK {
+            self.sending.has_stepped = false;
+            // SafeACK of RFC 9937 section 5: it goes forward, and nothing more is lost.
+            self.tcb.is_retrans_data_acked = ack > old_head && finding == Finding::Nothing;
+            self.bytes_in_flight();
+        }
         self.heed(finding, delivered, env);
 
         let is_duplicate = if self.agreed.sack {
@@ -206,6 +215,18 @@ impl<P: Profile> Socket<P> {
             has_sack: self.agreed.sack,
         };
         self.congestion.enter(&mut self.tcb, episode);
+        if P::STEPS_ONCE_AN_ACK {
+            self.sending.has_stepped = true;
+        }
+    }
+
+    /// An ACK in an episode: what has come lets something leave.
+    #[inline(always)]
+    fn step_recovery(&mut self, delivered: u32, kind: AckKind) {
+        if P::STEPS_ONCE_AN_ACK && std::mem::replace(&mut self.sending.has_stepped, true) {
+            return;
+        }
+        self.congestion.on_ack(&mut self.tcb, delivered, kind);
     }
 
     fn process_ack<E: Environment>(&mut self, info: AckInfo, env: &mut E) {
@@ -222,7 +243,7 @@ impl<P: Profile> Socket<P> {
                 self.tcb.next_tx_seq = info.ack; // the FIN
             } else {
                 // One segment has left the network after all.
-                self.congestion.pkts_acked(&mut self.tcb, 1);
+                self.tell_acked(1);
             }
         } else if info.ack > info.old_head {
             let segments = self.sending.count_segments(info.delivered, self.tcb.segment_size);
@@ -249,7 +270,7 @@ impl<P: Profile> Socket<P> {
         match self.tcb.cong_state {
             CongState::Recovery => {
                 self.detect(|loss, flight| loss.on_duplicate(flight));
-                self.congestion.on_ack(&mut self.tcb, delivered, AckKind::Duplicate);
+                self.step_recovery(delivered, AckKind::Duplicate);
             }
             CongState::Disorder => {
                 let sending = &self.sending;
@@ -288,10 +309,8 @@ impl<P: Profile> Socket<P> {
     }
 
     fn on_loss_found<E: Environment>(&mut self, delivered: u32, env: &mut E) {
-        if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
-            self.bytes_in_flight();
-            self.send_pending(env);
-        } else {
+        self.bytes_in_flight();
+        if !matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
             self.enter_recovery(delivered, env);
         }
     }
@@ -307,6 +326,9 @@ impl<P: Profile> Socket<P> {
         } else if let Some(last) = scoreboard.last_sent() {
             self.send_data(last, size, Flags::ACK, env);
         }
+        // RFC 8985 section 7.3: the timeout waits for what the probe brings.
+        self.disarm(Timer::Retransmit, env);
+        self.arm_retransmit(super::RetransmitAction::Data, env);
     }
 
     /// An episode is about to reduce the window, unless one has already.
@@ -350,7 +372,11 @@ impl<P: Profile> Socket<P> {
         }
         self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         self.begin_episode(delivered);
-        self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
+        if P::STEPS_ONCE_AN_ACK {
+            self.retransmit_next(env);
+        } else {
+            self.send_data(self.sending.highest_ack, self.tcb.segment_size, Flags::ACK, env);
+        }
     }
 
     /// SND.UNA moves: what follows depends on the state.
@@ -368,7 +394,7 @@ impl<P: Profile> Socket<P> {
         }
         let step = self.step(info, is_below, segments, dup_acks_before);
         if let Some(segments) = step.acked {
-            self.congestion.pkts_acked(&mut self.tcb, segments);
+            self.tell_acked(segments);
         }
         if step.ends {
             if state == CongState::Recovery {
@@ -393,7 +419,7 @@ impl<P: Profile> Socket<P> {
             Some(Window::Stays) => {}
             Some(Window::Grows(segments)) => self.congestion.grow(&mut self.tcb, segments),
             Some(Window::Shrinks) => {
-                self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
+                self.step_recovery(info.delivered, AckKind::Advance);
             }
         }
         self.restart(info.ack, Rto::Anew, env);
@@ -438,14 +464,15 @@ impl<P: Profile> Socket<P> {
     fn on_partial_ack<E: Environment>(&mut self, info: AckInfo, segments: u32, env: &mut E) {
         self.detect(|loss, flight| loss.on_partial_ack(flight));
         if segments >= 1 {
-            self.congestion.on_ack(&mut self.tcb, info.delivered, AckKind::Advance);
+            self.step_recovery(info.delivered, AckKind::Advance);
         }
         let first = info.ack + self.tcb.segment_size;
         if P::PARTIAL_ACK_SENDS && !self.sending.scoreboard.is_retransmission_acked(first) {
             self.retransmit_next(env);
         }
-        self.congestion.pkts_acked(&mut self.tcb, 1);
-        let rto = if self.sending.is_first_partial_ack { Rto::Anew } else { Rto::Kept };
+        self.tell_acked(1);
+        let restarts = P::PARTIAL_ACKS_RESTART_RTO || self.sending.is_first_partial_ack;
+        let rto = if restarts { Rto::Anew } else { Rto::Kept };
         self.restart(info.ack, rto, env);
         self.sending.is_first_partial_ack = false;
     }

@@ -1,5 +1,6 @@
 //! Who moves the congestion window: the algorithm together with loss recovery, or the algorithm alone.
 
+use crate::base::time::Time;
 use crate::host::tcp::control::{CaEvent, Callback, CongestionControl, Control};
 use crate::host::tcp::profile::changes::{Change, Changes};
 use crate::host::tcp::rate::{AckSample, RateEstimator};
@@ -54,9 +55,8 @@ impl Congestion {
 
     /// An ACK has acknowledged so many segments.
     #[inline]
-    pub(super) fn pkts_acked(&mut self, tcb: &mut Tcb, segments: u32) {
-        let srtt = tcb.srtt;
-        self.control.pkts_acked(tcb, segments, srtt);
+    pub(super) fn pkts_acked(&mut self, tcb: &mut Tcb, segments: u32, rtt: Time) {
+        self.control.pkts_acked(tcb, segments, rtt);
     }
 
     /// The state machine is about to enter `state`.

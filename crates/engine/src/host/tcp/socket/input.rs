@@ -254,7 +254,8 @@ impl<P: Profile> Socket<P> {
         if self.round_trips.is_idle() {
             return; // a receiver mostly is
         }
-        let has_echo = self.agreed.timestamps && packet.options.has_timestamps();
+        let has_echo =
+            P::MEASURES_ECHOES && self.agreed.timestamps && packet.options.has_timestamps();
         let sample = has_echo.then(|| P::rtt_of_echo(self.tcb.now, packet.ts_ecr));
         self.round_trips.on_ack(packet.ack, sample, &mut self.tcb);
     }

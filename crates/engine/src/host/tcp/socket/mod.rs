@@ -304,6 +304,13 @@ impl<P: Profile> Socket<P> {
         }
     }
 
+    /// So many segments are acknowledged.
+    #[inline(always)]
+    fn tell_acked(&mut self, segments: u32) {
+        let rtt = P::told_rtt(&self.tcb);
+        self.congestion.pkts_acked(&mut self.tcb, segments, rtt);
+    }
+
     /// Evaluates the pipe and publishes it.
     #[inline]
     fn bytes_in_flight(&mut self) -> u32 {

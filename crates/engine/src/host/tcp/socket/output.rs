@@ -112,7 +112,9 @@ impl<P: Profile> Socket<P> {
             if self.tcb.cong_state == CongState::Open && self.state == State::FinWait1 {
                 return;
             }
-            let in_recovery = self.agreed.sack && self.tcb.cong_state == CongState::Recovery;
+            let in_recovery = P::RESENDS_WHAT_MAY_COME
+                && self.agreed.sack
+                && self.tcb.cong_state == CongState::Recovery;
             let rule3 = if in_recovery { Rule3::Applies } else { Rule3::Skipped };
             let next = self.sending.scoreboard.next_segment(rule3, self.sending.window);
             let Some((seq, most)) = next else { return };

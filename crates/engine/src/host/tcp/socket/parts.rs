@@ -34,6 +34,8 @@ pub(super) struct Sending<P: Profile> {
     pub told_lost: u64,
     /// Before the last loss, in bytes.
     pub prior: PriorWindow,
+    /// Loss recovery has taken its step for this ACK.
+    pub has_stepped: bool,
     /// The peer's window, in bytes.
     pub window: u32,
     pub highest_ack: Seq,
@@ -86,6 +88,7 @@ impl<P: Profile> Sending<P> {
             acked_remainder: 0,
             told_lost: 0,
             prior: PriorWindow::default(),
+            has_stepped: false,
             window: 0,
             highest_ack: Seq(0),
             forward_ack: Seq(0),

@@ -41,12 +41,14 @@ pub(super) struct RoundTrips<R> {
     settled_rto: Time,
     granularity: Time,
     min_rto: Time,
+    /// Where the round ends, for an estimation that counts them.
+    round_end: Seq,
 }
 
 impl<R: RttEstimation> RoundTrips<R> {
     /// `initial_rtt`: the estimate before the first sample.
     pub(super) fn new(config: &Config, initial_rtt: Time) -> Self {
-        let estimator = R::new(initial_rtt);
+        let estimator = R::new(initial_rtt, config.min_rto);
         RoundTrips {
             settled_rto: estimator.rto(config.clock_granularity, config.min_rto),
             estimator,
@@ -55,6 +57,7 @@ impl<R: RttEstimation> RoundTrips<R> {
             rto: Time::ZERO,
             granularity: config.clock_granularity,
             min_rto: config.min_rto,
+            round_end: Seq(0),
         }
     }
 
@@ -137,6 +140,10 @@ impl<R: RttEstimation> RoundTrips<R> {
         let sample = oldest.rtt(of_echo, tcb.now);
         if let Some(rtt) = sample {
             self.estimator.measure(rtt);
+            if R::HAS_ROUNDS && ack > self.round_end {
+                self.estimator.on_round();
+                self.round_end = tcb.high_tx_mark;
+            }
             self.settle();
             self.restart_rto();
             tcb.srtt = self.estimator.srtt();

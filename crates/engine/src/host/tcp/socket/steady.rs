@@ -109,7 +109,7 @@ impl<P: Profile> Socket<P> {
 
         let segments = self.sending.count_segments(delivered, self.tcb.segment_size);
         self.sending.dup_acks = 0;
-        self.congestion.pkts_acked(&mut self.tcb, segments);
+        self.tell_acked(segments);
         self.sending.is_recover_active &= ack < self.sending.recover;
         self.congestion.grow(&mut self.tcb, segments);
         self.restart_here(ack, Rto::Anew, env);

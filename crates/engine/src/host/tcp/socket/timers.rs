@@ -4,7 +4,7 @@ use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
-use crate::host::tcp::loss::LossDetection;
+use crate::host::tcp::loss::{Finding, LossDetection};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
 use crate::packet::Flags;
@@ -37,7 +37,11 @@ impl<P: Profile> Socket<P> {
             Timer::Loss => {
                 self.sending.loss_due = None;
                 let finding = self.detect(|loss, flight| loss.on_timer(flight));
-                self.heed(finding, 0, env);
+                // As if one segment had come: what is lost may not all leave at once.
+                self.heed(finding, self.tcb.segment_size, env);
+                if finding == Finding::Lost {
+                    self.send_pending(env);
+                }
             }
         }
         self.settle_loss_timer(env);
@@ -72,9 +76,9 @@ impl<P: Profile> Socket<P> {
         self.cwnd_event(CaEvent::Loss, env);
         self.congestion.set_state(&mut self.tcb, CongState::Loss);
         self.set_cong_state(CongState::Loss);
-        self.tcb.cwnd = self.tcb.segment_size;
         self.disarm(Timer::Pacing, env);
-        self.bytes_in_flight();
+        // What may still come counts (RFC 8985 section 6.3); where all is marked lost, that is nothing.
+        self.tcb.cwnd = self.bytes_in_flight().wrapping_add(self.tcb.segment_size);
         self.send_pending(env);
         self.bytes_in_flight();
     }

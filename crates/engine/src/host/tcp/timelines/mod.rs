@@ -4,6 +4,7 @@
 mod closing;
 mod ecn;
 mod handshake;
+mod linux;
 mod loss;
 mod ns3_calls;
 mod ns3_suites;

@@ -1,0 +1,70 @@
+//! Linux's TCP, as a list of parts: RACK-TLP, proportional rate reduction, the windowed deviation of round trips, quick
+//! ACKs, and slow start by segments acknowledged.
+//!
+//! What a scenario sets beside it (initial window, least timeout, buffers) is in the preset `linux` of
+//! `python/ccperf/scenario/profiles.py`.  `docs/linux-profile.md` says how far it agrees with a kernel, and what it leaves out.
+
+use super::Profile;
+use super::changes::{Change, Changes};
+use super::ns3::Ns3;
+use crate::base::time::Time;
+use crate::host::tcp::acks::Quick;
+use crate::host::tcp::loss::Rack;
+use crate::host::tcp::pacing::CwndOverSrtt;
+use crate::host::tcp::rtt::Windowed;
+use crate::host::tcp::tcb::Tcb;
+use crate::packet::Ecn;
+
+pub const NAME: &str = "linux";
+
+/// Of the parts that it shares with ns-3, the corrected ones.
+pub const CHANGES: Changes = Changes::NONE
+    .with(Change::BbrAppLimited)
+    .with(Change::CwrEvents)
+    .with(Change::PrrArithmetic)
+    .with(Change::PrrDelivered)
+    .with(Change::PrrRecoverFs)
+    .with(Change::SackedRetransmissions)
+    .with(Change::WindowUpdate);
+
+#[derive(Debug)]
+pub struct Linux;
+
+impl Profile for Linux {
+    type Loss = Rack;
+    type Rtt = Windowed;
+    type Acks = Quick;
+    type Pacing = CwndOverSrtt;
+
+    const INITIAL_RTT: Time = Time::from_secs(1);
+    const LONGEST_TIMEOUT: Time = Time::from_secs(120);
+    const WRITE_DELAY: Time = Time(1);
+    const EVERY_TIMEOUT_SETS_SSTHRESH: bool = false;
+    const PARTIAL_ACK_SENDS: bool = false;
+    const RESENDS_WHAT_MAY_COME: bool = false;
+    const STEPS_ONCE_AN_ACK: bool = true;
+    const PARTIAL_ACKS_RESTART_RTO: bool = true;
+    const MEASURES_ECHOES: bool = false;
+
+    /// The sample, not its mean.
+    #[inline(always)]
+    fn told_rtt(tcb: &Tcb) -> Time {
+        tcb.last_rtt
+    }
+
+    fn slow_start(cc: &str) -> Option<&'static str> {
+        match cc {
+            "TcpCubic" => Some("HyStartLinux"),
+            "TcpNewReno" | "TcpLinuxReno" => Some("Counted"),
+            _ => None,
+        }
+    }
+
+    fn rtt_of_echo(now: Time, echo: u32) -> Time {
+        Ns3::rtt_of_echo(now, echo)
+    }
+
+    fn ecn(ect: Ecn, _tos: u8) -> Ecn {
+        ect
+    }
+}

@@ -1,0 +1,151 @@
+//! The profile `linux`: RACK-TLP (RFC 8985), the timeout, and an episode that is undone (RFC 4015).
+
+use super::loss::TEN_SENT;
+use super::{ESTABLISHED, after};
+use crate::host::tcp::bench::play_as;
+use crate::host::tcp::profile::Linux;
+
+fn play(settings: &[(&str, &str)], timeline: &str) {
+    let settings: Vec<_> = [("Profile", "linux")].iter().chain(settings).copied().collect();
+    play_as::<Linux>("TcpNewReno", &settings, timeline);
+}
+
+fn play_ten(rest: &str) {
+    play(&[], &after(ESTABLISHED, &after(TEN_SENT, rest)));
+}
+
+/// Section 6.2.1: DupThresh segments that are SACKed leave no time for reordering.
+#[test]
+fn the_third_segment_beyond_a_hole_begins_recovery() {
+    play_ten(
+        "110 < . 1 ack 1 sack 1001:2001
+         110 > . 10001:11001 ack 1
+         111 < . 1 ack 1 sack 1001:3001
+         111 > . 11001:12001 ack 1
+         112 < . 1 ack 1 sack 1001:4001
+         112 > . 1:1001 ack 1
+         112 ? state Recovery ssthresh 4000 in_flight 9000
+         162 < . 1 ack 12001
+         162 > . 12001:13001 ack 1
+         162 > . 13001:14001 ack 1
+         162 > . 14001:15001 ack 1
+         162 > . 15001:16001 ack 1
+         162 ? state Open cwnd 4250",
+    );
+}
+
+/// Section 6.2, steps 4 and 5: one is SACKed, and a quarter of the minimum RTT (50 ms) later than that round trip the hole is
+/// lost.
+#[test]
+fn one_segment_beyond_a_hole_gives_it_a_quarter_of_the_minimum_rtt() {
+    play_ten(
+        "110 < . 1 ack 1 sack 1001:2001
+         110 > . 10001:11001 ack 1
+         122.499999 > . 1:1001 ack 1
+         123 ? state Recovery ssthresh 4500",
+    );
+}
+
+#[test]
+fn what_is_only_late_within_that_time_costs_nothing() {
+    play_ten(
+        "110 < . 1 ack 1 sack 1001:2001
+         110 > . 10001:11001 ack 1
+         115 < . 1 ack 2001
+         115 > . 11001:12001 ack 1
+         115 > . 12001:13001 ack 1
+         200 ? state Open cwnd 11000",
+    );
+}
+
+/// A segment that left after the retransmission is delivered a round trip later: the retransmission is lost, too (section
+/// 6.2, step 5).  RFC 6675 would wait for a timeout.  Proportional reduction: 4 segments leave for 10.
+#[test]
+fn a_lost_retransmission_is_sent_again_without_a_timeout() {
+    play_ten(
+        "110 < . 1 ack 1 sack 1001:2001
+         110 > . 10001:11001 ack 1
+         111 < . 1 ack 1 sack 1001:3001
+         111 > . 11001:12001 ack 1
+         112 < . 1 ack 1 sack 1001:4001
+         112 > . 1:1001 ack 1
+         113 < . 1 ack 1 sack 1001:5001
+         114 < . 1 ack 1 sack 1001:6001
+         115 < . 1 ack 1 sack 1001:7001
+         116 < . 1 ack 1 sack 1001:8001
+         116 > . 12001:13001 ack 1
+         117 < . 1 ack 1 sack 1001:9001
+         118 < . 1 ack 1 sack 1001:10001
+         160 < . 1 ack 1 sack 1001:11001
+         160 > . 13001:14001 ack 1
+         161 < . 1 ack 1 sack 1001:12001
+         161 > . 14001:15001 ack 1
+         166 < . 1 ack 1 sack 1001:13001
+         166 > . 1:1001 ack 1
+         166 > . 15001:16001 ack 1
+         166 ? state Recovery",
+    );
+}
+
+/// Section 7.2: two round trips and two ticks after the last ACK, the last segment again.
+#[test]
+fn a_tail_is_probed_two_round_trips_later() {
+    play(
+        &[],
+        "0 connect
+         0 > S 0 sackok
+         50 < S. 0 ack 1 sackok
+         50 > . 1 ack 1
+         60 write 4000
+         60.000001 > . 1:1001 ack 1
+         60.000001 > . 1001:2001 ack 1
+         60.000001 > . 2001:3001 ack 1
+         60.000001 > . 3001:4001 ack 1
+         110 < . 1 ack 2001
+         211.999998 > . 3001:4001 ack 1
+         262 < . 1 ack 4001
+         262 ? in_flight 0 state Open
+         2000 ? in_flight 0 state Open",
+    );
+}
+
+/// Section 7.2: a single segment may wait for a delayed ACK (200 ms); the timeout would come before, SRTT and 200 ms after the
+/// ACK, and the probe takes its place.
+#[test]
+fn the_probe_of_a_single_segment_comes_in_place_of_the_timeout() {
+    play(
+        &[],
+        "0 connect
+         0 > S 0 sackok
+         50 < S. 0 ack 1 sackok
+         50 > . 1 ack 1
+         60 write 2000
+         60.000001 > . 1:1001 ack 1
+         60.000001 > . 1001:2001 ack 1
+         110 < . 1 ack 1001
+         110 ? rto 249.999999
+         359.999998 > . 1001:2001 ack 1
+         409 < . 1 ack 2001
+         409 ? in_flight 0 state Open",
+    );
+}
+
+/// All was only late: the first ACK after the timeout echoes the time of the original (RFC 4015), and the window is what it was.
+#[test]
+fn a_spurious_timeout_is_undone_by_its_timestamp() {
+    play(
+        &[("Timestamp", "true")],
+        "0 connect
+         0 > S 0 sackok ts 0 0
+         50 < S. 0 ack 1 sackok ts 100 0
+         50 > . 1 ack 1 ts 50 100
+         60 write 2000
+         60.000001 > . 1:1001 ack 1 ts 60 100
+         60.000001 > . 1001:2001 ack 1 ts 60 100
+         162.000001 > . 1001:2001 ack 1 ts 162 100
+         412.000001 > . 1:1001 ack 1 ts 412 100
+         412.000001 ? state Loss cwnd 1000
+         413 < . 1 ack 1001 ts 463 60
+         413 ? state Open cwnd 11000 ssthresh 4294967295",
+    );
+}
