@@ -3,6 +3,7 @@
     python tools/fingerprints.py              compare tables with the record
     python tools/fingerprints.py --packets    and all that a receiver could see of packets
     python tools/fingerprints.py --write      record the scenarios that the record does not have
+    python tools/fingerprints.py --profile ns3-dev      the same as another release of ns-3
 
 Exit status 1 where one differs.  A scenario is recorded when real ns-3 has agreed with it; after
 that a change that means to leave behaviour alone is checked in seconds, without ns-3.  There are
@@ -11,7 +12,9 @@ has the order of events at one time, too; and of everything that the comparison 
 the tables, the changes, and the packets with their headers.  Tables count with the columns, changes
 with the variables that the record names, so that a new one changes no fingerprint.
 
-What is recorded stays: `--write` adds and never replaces.
+What is recorded stays: `--write` adds and never replaces. Of releases after 3.44 there is one
+fingerprint a scenario, of everything, for what their record (`make record NS3=PATH`) says that ns-3
+agreed with.
 """
 
 from __future__ import annotations
@@ -28,13 +31,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ccperf.runs import backends
-from ccperf.verify import matrix, packets
+from ccperf.verify import matrix, of_releases, packets, record
 
 if TYPE_CHECKING:
     from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 RECORD = Path(__file__).parents[1] / "tests" / "verify" / "fingerprints.json"
+#: Of releases after 3.44: by profile and scenario.
+OF_RELEASES = RECORD.with_name("fingerprints-releases.json")
 
 #: Columns by table, and the variables that `changes` follows.
 Columns = dict[str, list[str]]
@@ -123,35 +128,67 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="record what the record does not have")
     parser.add_argument("--packets", action="store_true", help="compare packets as well")
     parser.add_argument("--pattern", default="*", help="only the cases of these names: loss/*")
+    parser.add_argument("--profile", help="as this release of ns-3, after 3.44: ns3-3.48")
+    parser.add_argument("--every", type=int, default=1, help="of a profile, each nth only")
     arguments = parser.parse_args()
+    kept = json.loads(RECORD.read_text())
+    taken_by = views(kept)
+    if arguments.profile:
+        return of_release(arguments, taken_by["all"])
     cases = matrix.cases(arguments.pattern)
-    record = json.loads(RECORD.read_text())
-    taken_by = views(record)
     if arguments.write:
         for what, of in taken_by.items():
-            absent = [case for case in cases if case.name not in record[what]]
-            record[what].update(measure(absent, of))
+            absent = [case for case in cases if case.name not in kept[what]]
+            kept[what].update(measure(absent, of))
             print(f"{len(absent)} new, {what}")
-        RECORD.write_text(json.dumps(record, indent=1) + "\n")
+        RECORD.write_text(json.dumps(kept, indent=1) + "\n")
         return 0
-    known = [case for case in cases if case.name in record["tables"]]
+    known = [case for case in cases if case.name in kept["tables"]]
     found = {"tables": measure(known, taken_by["tables"])}
     if arguments.packets:
         # Those of all have the tables and the packets, too.
-        whole = [case for case in known if case.name in record["all"]]
-        rest = [case for case in known if case.name not in record["all"]]
+        whole = [case for case in known if case.name in kept["all"]]
+        rest = [case for case in known if case.name not in kept["all"]]
         found = {what: measure(rest, taken_by[what]) for what in ("tables", "packets")}
         found["all"] = measure(whole, taken_by["all"])
     different = [
         (what, name)
         for what, values in found.items()
         for name, value in values.items()
-        if value != record[what][name]
+        if value != kept[what][name]
     ]
     for what, name in different:
         print(f"{what} differ: {name}")
     new = len(cases) - len(known)
     print(f"{len(known)} scenarios compared, {len(different)} differ, {new} new")
+    return bool(different)
+
+
+def of_release(arguments: argparse.Namespace, of: Callable[[matrix.Case], str]) -> int:
+    """Compare or record a release after 3.44."""
+    profile = arguments.profile
+    found = json.loads(OF_RELEASES.read_text()) if OF_RELEASES.exists() else {}
+    known = found.setdefault(profile, {})
+    cases = of_releases.of(matrix.cases(), profile) + of_releases.cases(profile)
+    if arguments.write:
+        agreed = record.of_release(profile)
+        assert agreed, f"make record NS3=PATH for {profile} first"
+        new = [
+            case
+            for case in cases
+            if case.name not in known
+            and case.name not in agreed.different
+            and agreed.holds(case.scenario)
+        ]
+        known.update(measure(new, of))
+        OF_RELEASES.write_text(json.dumps(found, indent=1) + "\n")
+        print(f"{len(new)} new")
+        return 0
+    chosen = [case for case in cases if case.name in known][:: arguments.every]
+    different = [name for name, value in measure(chosen, of).items() if value != known[name]]
+    for name in different:
+        print(f"{profile} differs: {name}")
+    print(f"{len(chosen)} scenarios compared as {profile}, {len(different)} differ")
     return bool(different)
 
 
