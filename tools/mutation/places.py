@@ -58,8 +58,10 @@ LEFT_OUT = (
 #: What answers whether a scenario makes sense, before it runs.
 CHECKS = ("check",)
 #: Functions that do nothing in what ns-3 has: of data that is held back until it is in order, and
-#: of losses that wait for late segments.  Tests of their own judge them.
+#: of losses that wait for late segments, or are marked one by one.  Tests of their own judge them.
 OFF_IN_NS3 = {
+    "host/tcp/scoreboard.rs": ("mark_lost_where", "mark_lost_while", "first_lost_of_all"),
+    "host/tcp/socket/ack.rs": ("on_loss_found", "probe_for_losses"),
     "host/tcp/socket/input.rs": ("resequence", "hand_on", "await_order"),
     "host/tcp/loss/rfc6675.rs": ("threshold",),
 }
