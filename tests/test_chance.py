@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ccperf.algorithms import registry
+from ccperf.experiments.catalogue import NAMED
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs import backends
 from ccperf.scenario import Scenario
@@ -77,3 +78,12 @@ def test_of_user_code_nobody_knows() -> None:
     scenario = dumbbell(rate="1Mbps", qlen="9p", rtts="15ms", cc="TcpNewReno").canonical()
     scenario["flows"][0]["cc"]["type"] = "mine.py:Mine"
     assert draws(scenario)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_an_experiment_that_draws_its_scenario_says_so(name: str) -> None:
+    experiment = NAMED[name]
+    one, other = (experiment.scenario(experiment.usual[0], seed=seed) for seed in (1, 2))
+    differ = one.model_copy(update={"seed": other.seed}).hash != other.hash
+    assert differ <= (experiment.draws({}) or draws(one.canonical()))
+    assert experiment.draws({}) <= differ

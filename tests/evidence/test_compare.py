@@ -254,6 +254,16 @@ def test_newreno_draws_nothing_here_and_bbr_does(database: Path) -> None:
     assert not bbr.is_deterministic
 
 
+def test_one_run_whose_scenario_was_drawn_from_the_seed_is_not_exact(tmp_path: Path) -> None:
+    path = tmp_path / "drawn.db"
+    for more in (["parking_lot", "--n", "2"], ["aqm", "--k", "1", "--jitter", "10ms"]):
+        line = ["run", *more, "--cc", "newreno", "--seed", "1", "--stop-time", "1s"]
+        assert invoke([*line, "--db", str(path)]) == 0
+    drawn = cells.read([path])
+    assert len(drawn) > 1
+    assert not any(cell.is_deterministic for cell in drawn)
+
+
 def test_what_a_balancer_s_paper_gives_hosts_makes_no_other_point(tmp_path: Path) -> None:
     """Presto resequences and ECMP does not, at the same points; `order` makes others."""
     path = tmp_path / "balancers.db"

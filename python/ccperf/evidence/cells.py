@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ccperf.algorithms import roles
 from ccperf.base import expression
 from ccperf.evidence.versions import algorithm, digests, versioned
+from ccperf.experiments.catalogue import NAMED
 from ccperf.runs.result import canonical_json
 from ccperf.scenario.chance import draws
 from ccperf.store import Store
@@ -54,7 +55,7 @@ class Record:
     stop_time: str
     #: One value a metric.
     metrics: Mapping[str, float]
-    #: Whether the run draws random numbers.
+    #: Whether another seed gives another run: random numbers are drawn in it, or for its scenario.
     draws: bool
 
 
@@ -130,7 +131,14 @@ def record(
 ) -> Record:
     """Return what a cell takes of a run."""
     stop_time = str(scenario["stop_time"])
-    return Record(row, database, _settings(scenario, row), stop_time, metrics, draws(scenario))
+    is_drawn = draws(scenario) or _is_drawn(row)
+    return Record(row, database, _settings(scenario, row), stop_time, metrics, is_drawn)
+
+
+def _is_drawn(row: RunRow) -> bool:
+    """Return whether the scenario itself, as when flows start, was drawn from the seed."""
+    experiment = NAMED.get(row.experiment or "")
+    return experiment is not None and experiment.draws(row.parameters)
 
 
 def by_algorithm(cells: Iterable[Cell], names: Sequence[str] = ()) -> dict[str, list[Cell]]:

@@ -96,6 +96,8 @@ class Experiment(ABC):
     #: Whether :func:`~ccperf.experiments.catalogue.shared.starts` draws when flows start, jitter
     #: included; otherwise flows start as written, and jitter is added.
     draws_starts: ClassVar[bool] = False
+    #: Whether `build` draws anything else from the seed, so that another is another scenario.
+    draws_more: ClassVar[bool] = False
     #: Keys of the papers whose experiment it is, in the bibliography.
     papers: ClassVar[tuple[str, ...]] = ()
     #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
@@ -108,6 +110,11 @@ class Experiment(ABC):
         """Who takes part; a parameter of the role's name says who it is."""
         names = {parameter.name for parameter in self.parameters}
         return (roles.UNDER_TEST, *([roles.AGAINST] if roles.AGAINST in names else []))
+
+    @classmethod
+    def draws(cls, parameters: Mapping[str, Any]) -> bool:
+        """Whether the scenario at a point depends on the seed, before anything runs."""
+        return cls.draws_starts or cls.draws_more or bool(parameters.get(JITTER))
 
     @abstractmethod
     def build(self, setup: Setup) -> Scenario:

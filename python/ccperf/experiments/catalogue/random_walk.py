@@ -69,6 +69,7 @@ class RandomWalk(Experiment):
         *_bounds("loss", "probability", 0.0, 0.02, 0.001, "loss on the way forward"),
         Parameter("step", "time", ("100ms",), "100ms", "Time between two steps."),
     )
+    draws_more = True
     seeded = "the walks, and which packets are lost at random"
 
     def build(self, setup: Setup) -> Scenario:

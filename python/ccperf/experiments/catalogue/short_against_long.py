@@ -36,6 +36,7 @@ class ShortAgainstLong(Experiment):
         Parameter("buffer", "number", (1.0, 4.0), 1.0, "Queue, in bandwidth-delay products."),
         shared.SAMPLES,
     )
+    draws_more = True
     seeded = "when the short flows come"
 
     #: How many short flows.

@@ -57,6 +57,7 @@ class Dwrr(DataCentreExperiment):
         WINDOW,
         TRANSPORT,
     )
+    draws_more = True
     seeded = "when short flows begin, their sizes and classes"
     stop_time = "400ms"
 

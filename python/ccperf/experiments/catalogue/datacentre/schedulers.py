@@ -52,6 +52,7 @@ class Schedulers(DataCentreExperiment):
         WINDOW,
         TRANSPORT,
     )
+    draws_more = True
     seeded = "when short flows begin, their sizes and classes"
     stop_time = "400ms"
 

@@ -4,7 +4,12 @@ use super::losses::*;
 use super::*;
 
 impl Bbr3 {
-    pub(super) fn sample(&mut self, tcb: &Tcb, rate: &RateSample, connection: &RateConnection) -> Rs {
+    pub(super) fn sample(
+        &mut self,
+        tcb: &Tcb,
+        rate: &RateSample,
+        connection: &RateConnection,
+    ) -> Rs {
         self.delivered = connection.delivered;
         let is_new = rate.acked_sacked > 0 && rate.interval > Time::ZERO && rate.delivered > 0;
         let bits = f64::from(rate.delivered.max(0)) * 8.0;
