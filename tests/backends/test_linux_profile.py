@@ -79,12 +79,11 @@ def test_segments_are_those_of_the_kernel_until_the_first_loss(cc: str, path: st
     if missing := theirs.available():
         pytest.skip(missing)
     sides = [
-        linux._traced(scenario(path, cc, "1s", tcp), side)
+        linux.traced(scenario(path, cc, "1s", tcp), side)
         for tcp, side in ((OF_LINUX, get("native")), ({}, theirs))
     ]
-    (ours,), (kernels,) = (side[1].values() for side in sides)
-    sent = [list(segments) for segments in (ours, kernels)]
-    found = linux._parting("flow_1", 0, sent, [side[0] for side in sides])
+    (found,) = linux.partings(*sides)
+    (ours,), (kernels,) = (side.segments.values() for side in sides)
     repeated = [segment.seq for segment in kernels]
     first = next(
         (i for i, seq in enumerate(repeated) if seq < max(repeated[: i + 1])), len(repeated)

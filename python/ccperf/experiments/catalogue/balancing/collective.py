@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
 from ccperf.experiments.catalogue.answer import MAKESPAN, STRAGGLER, Answer
@@ -50,7 +50,7 @@ NETWORK = (LEAVES, SPINES, SERVERS, FLOWLET, LOSS, ORDER, QDISC, RATE_OF_LINKS)
 class _Collective(BalancingExperiment):
     group = "Load balancing"
     usual = ("ecmp", "letflow", "conga", "hermes")
-    papers = ()
+    papers: ClassVar[tuple[str, ...]] = ("collectives",)
     seeded = "the hash of the flows' ways, which links are slow, and all choices at random"
     stop_time = "1s"
     answer = Answer((MAKESPAN, STRAGGLER, "p99_fct_l4"), "condition")
@@ -77,6 +77,7 @@ def _ranks(setup: Setup, network: Fabric) -> list[str]:
 class AllReduce(_Collective):
     name = "all_reduce"
     title = "All-reduce: completion of the collective"
+    papers = ("ringallreduce", "collectives")
     description = (
         "Every server of a leaf-spine is a rank of one all-reduce: each transfer begins when the "
         "one that it depends on has come, so that the slowest one of a step holds up the next. A "
