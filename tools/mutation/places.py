@@ -29,7 +29,7 @@ AREAS: Mapping[str, tuple[str, ...]] = {
     "recovery": ("host/recovery/",),
     "congestion": ("host/congestion/",),
     "qdisc": ("net/qdisc/",),
-    "event order": ("base/event.rs", "base/time.rs", "base/seq.rs", "base/ring.rs"),
+    "event order": ("base/event", "base/time.rs", "base/seq.rs", "base/ring.rs"),
     "links": (
         "net/network/port/",
         "net/network/lanes.rs",
@@ -60,7 +60,7 @@ CHECKS = ("check",)
 #: Functions that do nothing in what ns-3 has: of data that is held back until it is in order, and
 #: of losses that wait for late segments, or are marked one by one.  Tests of their own judge them.
 OFF_IN_NS3 = {
-    "host/tcp/scoreboard.rs": ("mark_lost_where", "mark_lost_while", "first_lost_of_all"),
+    "host/tcp/scoreboard/losses.rs": ("mark_lost_while", "first_lost_of_all"),
     "host/tcp/socket/ack.rs": ("on_loss_found", "probe_for_losses"),
     "host/tcp/socket/input.rs": ("resequence", "hand_on", "await_order"),
     "host/tcp/loss/rfc6675.rs": ("threshold",),

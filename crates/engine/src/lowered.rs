@@ -51,7 +51,7 @@ pub struct Lowered {
     pub links: Vec<Link>,
     /// In scheduling order.
     pub changes: Vec<Change>,
-    /// How nodes choose among ways of equal length: `static`, or a balancer's name.
+    /// How nodes choose among paths of equal length: `static`, or a balancer's name.
     #[serde(default = "first_shortest")]
     pub routing: Algorithm,
     /// In order of time.
@@ -115,7 +115,7 @@ pub struct Recording {
     /// Whether what balancers do to flows is recorded: in which order packets come, and what probing takes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub balancing: bool,
-    /// Flows of which each change of the way is recorded.
+    /// Flows of which each change of the path is recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<u32>,
 }
@@ -247,7 +247,7 @@ pub struct Flow {
     pub dscp: u8,
     #[serde(default)]
     pub return_dscp: u8,
-    /// Propagation of the flow's packets beyond the delay of the first link of their way.
+    /// Propagation of the flow's packets beyond the delay of the first link of their path.
     #[serde(default)]
     pub added_delay_ns: u64,
     /// PIAS: after so many bytes of the flow each its packets have a code point that is one higher than

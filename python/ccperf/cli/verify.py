@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -16,6 +16,9 @@ from ccperf.cli.trust import ask
 from ccperf.errors import UsageError, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ccperf.runs.backends import Backend
     from ccperf.scenario import Scenario
     from ccperf.verify import Comparison
     from ccperf.verify.case import Case
@@ -204,12 +207,9 @@ def linux(selection: Selection, json: bool) -> int:
 
 def ns3(selection: Selection, running: Running, json: bool) -> int:
     """Compare with real ns-3, packet by packet."""
-    from dataclasses import asdict
-
     from ccperf.base import outputs
-    from ccperf.runs.backends.ns3 import Ns3, release
-    from ccperf.verify import agreed, many, record
-    from ccperf.verify.compare import compare as compare_both
+    from ccperf.runs.backends.ns3 import release
+    from ccperf.verify import record
 
     # What is asked for is checked before what is installed.
     jobs = running.job_count() or cores()
@@ -221,72 +221,89 @@ def ns3(selection: Selection, running: Running, json: bool) -> int:
         path = path / record.file(profile) if path.is_dir() else path
         writable_file(path, "--record")
         outputs.may_write(path, record.KIND, "--record")
-    ours, theirs = open_backend("native"), open_backend("ns3")
-    compare = agreed.compare if path else compare_both
-    matrix, random = [], []
+    backends = open_backend("native"), open_backend("ns3")
+    matrix, random = _compared(selection, cases, backends, jobs, profile)
+    if path:
+        drawn = [(selection.seed, comparison) for comparison in random]
+        ours, theirs = (backend.version for backend in backends)
+        judge = record.judge(release.find(), profile)
+        seeds = [selection.seed] if drawn else []
+        record.write(record.of(matrix, ours, theirs, judge, record.random(seeds, drawn)), path)
+        note(f"written to {path}")
+    found = [*matrix, *random]
+    # ns-3 itself does not get to the end of some legal random scenarios: that is no difference.
+    aborted = [c for c in random if c.errors and not c.different]
+    different = [c for c in found if not c.identical and c not in aborted]
+    if json:
+        print_json([_facts(comparison) for comparison in found])
+        return 1 if different else 0
+    if matrix:
+        say(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, matrix)))
+        say()
+    for comparison in different:
+        say(comparison.report() + "\n")
+        if any(comparison is one for one in random):
+            say("the scenario, for a file of `--scenario FILE.json`:")
+            print_json(comparison.scenario.canonical())
+    for comparison in aborted:
+        say(f"seed {selection.seed}, {_end_of(comparison)}")
+    if selection.fuzz and different:
+        again = f"--fuzz {selection.fuzz} --seed {selection.seed}"
+        again += f" --profile {profile}" if profile else ""
+        say(f"again: ccperf verify ns3 {again}")
+    identical = len(found) - len(different) - len(aborted)
+    more = f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else ""
+    under = f" under {profile}" if profile else ""
+    say(f"{identical} of {counted(len(found), 'scenario')} packet-identical{under}{more}")
+    return 1 if different else 0
+
+
+def _compared(
+    selection: Selection,
+    cases: Sequence[Case],
+    backends: tuple[Backend, Backend],
+    jobs: int,
+    profile: str | None,
+) -> tuple[list[Comparison], list[Comparison]]:
+    """Those of the matrix, in its order, and of random scenarios.
+
+    For a record what ns-3 agreed with is remembered.
+    """
+    from ccperf.runs.backends.ns3 import Ns3
+    from ccperf.verify import agreed, many
+    from ccperf.verify.compare import compare as compare_both
+
+    compare = agreed.compare if selection.record else compare_both
+    ours, theirs = backends
+    limited = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)
+    matrix: dict[str, Comparison] = {}
+    random = []
     total = len(cases) + selection.fuzz
     with progress_bar("verify ns3") as progress:
         progress(0, total)
-        order = {case.name: i for i, case in enumerate(cases)}
-        for _, comparison in many.compare_all(cases, ours, theirs, jobs, compare):
-            matrix.append(comparison)
+        for case, comparison in many.compare_all(cases, ours, theirs, jobs, compare):
+            matrix[case.name] = comparison
             progress(len(matrix), total)
-        matrix.sort(key=lambda comparison: order[comparison.scenario.label])
-        limited = Ns3(cpu_limit_s=_FUZZ_LIMIT_S)
         for finding in many.fuzz_all(
             selection.seed, selection.fuzz, ours, limited, jobs, profile, compare
         ):
             random.append(finding.smallest or finding.comparison)
             progress(len(matrix) + len(random), total)
-    found: list[Comparison] = [*matrix, *random]
-    # ns-3 itself does not get to the end of some legal random scenarios: that is no difference.
-    aborted = [c for c in random if c.errors and not c.different]
-    different = [c for c in found if not c.identical and c not in aborted]
-    if path:
-        drawn = [(selection.seed, comparison) for comparison in random]
-        made = record.of(
-            matrix,
-            ours.version,
-            theirs.version,
-            record.judge(release.find(), profile),
-            record.random([selection.seed] if drawn else [], drawn),
-        )
-        record.write(made, path)
-        note(f"written to {path}")
-    if json:
-        print_json(
-            [
-                {
-                    "scenario": c.scenario.label,
-                    "verdict": c.verdict,
-                    "rows": c.rows,
-                    "seconds": c.seconds,
-                    "tables": [asdict(difference) for difference in c.tables],
-                    "metrics": [asdict(difference) for difference in c.metrics],
-                }
-                for c in found
-            ]
-        )
-    else:
-        if matrix:
-            say(table(["scenario", "trace rows", "ns-3", "engine", "verdict"], map(_line, matrix)))
-            say()
-        for comparison in different:
-            say(comparison.report() + "\n")
-            if any(comparison is one for one in random):
-                say("the scenario, for a file of `--scenario FILE.json`:")
-                print_json(comparison.scenario.canonical())
-        for comparison in aborted:
-            say(f"seed {selection.seed}, {_end_of(comparison)}")
-        if selection.fuzz and different:
-            again = f"--fuzz {selection.fuzz} --seed {selection.seed}"
-            again += f" --profile {profile}" if profile else ""
-            say(f"again: ccperf verify ns3 {again}")
-        identical = len(found) - len(different) - len(aborted)
-        more = f"; in {len(aborted)} ns-3 aborted, crashed or did not return" if aborted else ""
-        under = f" under {profile}" if profile else ""
-        say(f"{identical} of {counted(len(found), 'scenario')} packet-identical{under}{more}")
-    return 1 if different else 0
+    return [matrix[case.name] for case in cases], random
+
+
+def _facts(comparison: Comparison) -> dict[str, Any]:
+    """What JSON says of a comparison."""
+    from dataclasses import asdict
+
+    return {
+        "scenario": comparison.scenario.label,
+        "verdict": comparison.verdict,
+        "rows": comparison.rows,
+        "seconds": comparison.seconds,
+        "tables": [asdict(difference) for difference in comparison.tables],
+        "metrics": [asdict(difference) for difference in comparison.metrics],
+    }
 
 
 def _of_the_ns3() -> str | None:

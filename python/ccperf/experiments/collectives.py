@@ -1,6 +1,6 @@
 """Collective operations as workloads: transfers that wait for transfers.
 
-Ranks are hosts in an order. Of a ring all-reduce (R. Rabenseifner, ICCS 2004; P. Patarasu and
+Ranks are hosts in an order. Of a ring all-reduce (R. Rabenseifner, ICCS 2004; P. Patarasuk and
 X. Yuan, JPDC 2009) over n ranks, each of 2 (n - 1) steps sends the n-th part of the data to the
 next rank, which must have come from the one before in the step before. Halving and doubling
 exchanges half, a quarter, ... with ranks at halved distances, and then the same back. All-to-all

@@ -25,7 +25,7 @@ pub struct Scenario {
     pub links: Vec<Link>,
     #[serde(default)]
     pub changes: Vec<Change>,
-    /// How nodes choose among ways of equal length.
+    /// How nodes choose among paths of equal length.
     #[serde(default = "first_shortest", skip_serializing_if = "is_first_shortest")]
     pub routing: Algorithm,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -421,7 +421,7 @@ pub struct Recording {
     /// What balancers do to flows.
     #[serde(skip_serializing_if = "is_false")]
     pub balancing: bool,
-    /// Of which flows each change of the way is recorded.
+    /// Of which flows each change of the path is recorded.
     #[serde(skip_serializing_if = "ChangesOf::is_none")]
     pub paths: ChangesOf,
 }

@@ -55,7 +55,7 @@ def draw(scenario: Runnable, recording: Recording) -> Fragment | None:
         return None
     end = int(busy[-1]) + 1
     kept = np.sort(np.argsort(-used[:end].mean(axis=0), kind="stable")[:_MOST])
-    names = [_way(scenario)[links.names[index]] for index in kept]
+    names = [_ends(scenario)[links.names[index]] for index in kept]
     edges = np.unique(np.linspace(0, end, _COLUMNS + 1).round().astype(int))
     shares = np.add.reduceat(used[:end, kept], edges[:-1]) / np.diff(edges)[:, None]
     queues = np.nan_to_num(links.qdisc_length[:end, kept])
@@ -123,7 +123,7 @@ def _inner(scenario: Runnable) -> set[str]:
     return {f"{name}_{side}" for name in inner for side in ("forward", "reverse")}
 
 
-def _way(scenario: Runnable) -> dict[str, str]:
+def _ends(scenario: Runnable) -> dict[str, str]:
     """Return from where to where each direction goes; of parallel links, which one."""
     found = {}
     for link in scenario.parsed["links"]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ccperf.runs.metrics.transfers import Transfers
 
 
-#: Of those of which less is better, and that have no more to be said.
+#: A metric of classes of which less is better.
 of_class = partial(metric, "class", better="lower")
 
 

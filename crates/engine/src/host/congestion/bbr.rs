@@ -13,6 +13,9 @@
 //! Drain at the inverse; ProbeBW, which cycles through the pacing gains 5/4, 3/4, 1 (six times), one
 //! RTprop each; ProbeRTT at four segments for 200 ms whenever RTprop is ten seconds old.
 
+mod control;
+mod model;
+
 use super::BuildContext;
 use super::aggregation::Aggregation;
 use super::max_filter::MaxFilter;
@@ -445,132 +448,6 @@ impl Bbr {
         } else {
             self.enter_startup();
         }
-    }
-}
-
-/// The model.
-impl Bbr {
-    fn update_bandwidth(&mut self, rs: &RateSample) {
-        if rs.delivered < 0 || rs.interval.is_zero() {
-            return;
-        }
-        self.round_starts = rs.prior_delivered >= self.round_end;
-        if self.round_starts {
-            self.round_end = self.delivered as u32;
-            self.round = self.round.wrapping_add(1);
-            self.packet_conservation = false;
-        }
-        if rs.delivery_rate >= self.max_bw.max() || !rs.is_app_limited {
-            self.max_bw.update(rs.delivery_rate, self.round);
-        }
-    }
-
-    fn update_min_rtt(&mut self, tcb: &Tcb) {
-        let age = tcb.now.ns() - self.min_rtt_stamp.ns();
-        self.min_rtt_expired = age > self.min_rtt_window;
-        if tcb.last_rtt <= self.min_rtt || self.min_rtt_expired {
-            self.set_min_rtt(tcb.last_rtt, tcb.now);
-        }
-    }
-
-    fn set_min_rtt(&mut self, rtt: Time, now: Time) {
-        if rtt != self.min_rtt {
-            (self.min_rtt, self.min_rtt_seconds) = (rtt, rtt.secs_f64());
-        }
-        self.min_rtt_stamp = now;
-    }
-
-    /// Section 4.2.3.2: what `gain` times the BDP needs in flight, with room for delayed ACKs.
-    fn inflight(&self, tcb: &Tcb, gain: f64) -> u32 {
-        if self.min_rtt == Time::MAX {
-            return tcb.initial_cwnd.wrapping_mul(tcb.segment_size);
-        }
-        let quanta = f64::from(self.segment_size.wrapping_mul(3));
-        let bdp = self.min_rtt_seconds * self.max_bw.max().0 as f64 / 8.0;
-        let mut bytes = gain * bdp + quanta;
-        if self.mode == Mode::ProbeBw && self.phase == 0 {
-            bytes += f64::from(2 * tcb.segment_size);
-        }
-        cpp::to_u32(bytes)
-    }
-}
-
-/// Pacing rate and window.
-impl Bbr {
-    /// Section 4.2.1: while the pipe is not full, the rate only rises.
-    fn set_pacing_rate(&mut self, tcb: &mut Tcb, gain: f64) {
-        let rate = self.paced(gain).min(tcb.max_pacing_rate);
-        if !self.has_seen_rtt && tcb.min_rtt != Time::MAX {
-            self.init_pacing_rate(tcb);
-        }
-        if self.pipe_is_full || rate > tcb.pacing_rate {
-            tcb.pacing_rate = rate;
-        }
-    }
-
-    /// `gain` times the bandwidth, but for the margin; what was asked for last is remembered.
-    fn paced(&mut self, gain: f64) -> Rate {
-        let bandwidth = self.max_bw.max();
-        if (self.paced.bandwidth, self.paced.gain) != (bandwidth, gain) {
-            let rate = scaled(scaled(bandwidth, gain), 1.0 - PACING_MARGIN);
-            self.paced = Paced { bandwidth, gain, rate };
-        }
-        self.paced.rate
-    }
-
-    /// Sections 4.2.3.4 to 4.2.3.6.
-    fn set_cwnd(&mut self, tcb: &mut Tcb, rs: &RateSample) {
-        if rs.acked_sacked > 0 && !self.follow_recovery(tcb, rs) {
-            let target = self.inflight(tcb, self.cwnd_gain).wrapping_add(self.aggregation_bytes());
-            let initial = tcb.initial_cwnd.wrapping_mul(tcb.segment_size);
-            let grown = tcb.cwnd.wrapping_add(rs.acked_sacked);
-            if self.pipe_is_full {
-                tcb.cwnd = grown.min(target);
-            } else if tcb.cwnd < target || self.delivered < u64::from(initial) {
-                tcb.cwnd = grown;
-            }
-            tcb.cwnd = tcb.cwnd.max(self.min_pipe_cwnd());
-        }
-        if self.mode == Mode::ProbeRtt {
-            tcb.cwnd = tcb.cwnd.min(self.min_pipe_cwnd());
-        }
-    }
-
-    /// True if packet conservation has determined the window.
-    fn follow_recovery(&mut self, tcb: &mut Tcb, rs: &RateSample) -> bool {
-        if tcb.cong_state != CongState::Recovery {
-            return false;
-        }
-        if rs.bytes_loss > 0 {
-            let left = (tcb.cwnd as i32).wrapping_sub(rs.bytes_loss as i32);
-            tcb.cwnd = left.max(tcb.segment_size as i32) as u32;
-        }
-        if self.packet_conservation {
-            tcb.cwnd = tcb.cwnd.max(tcb.bytes_in_flight.wrapping_add(rs.acked_sacked));
-        }
-        self.packet_conservation
-    }
-
-    /// At most 100 ms at the bottleneck's rate.
-    fn aggregation_bytes(&self) -> u32 {
-        if !self.pipe_is_full {
-            return 0;
-        }
-        let most = (self.max_bw.max().0 / (10 * 8)) as u32;
-        self.aggregation.max().min(most)
-    }
-
-    fn min_pipe_cwnd(&self) -> u32 {
-        4 * self.segment_size
-    }
-
-    fn save_cwnd(&mut self, tcb: &Tcb) {
-        let is_reduced = tcb.cong_state == CongState::Recovery || self.mode == Mode::ProbeRtt;
-        self.prior_cwnd = if is_reduced { self.prior_cwnd.max(tcb.cwnd) } else { tcb.cwnd };
-    }
-
-    fn restore_cwnd(&self, tcb: &mut Tcb) {
-        tcb.cwnd = tcb.cwnd.max(self.prior_cwnd);
     }
 }
 

@@ -6,12 +6,12 @@ use crate::base::time::Time;
 /// By the number of a transfer, counted from 0 through all workloads.
 #[derive(Debug)]
 pub struct Dependents {
-    transfers: Vec<Transfer>,
+    transfers: Vec<Waiting>,
 }
 
-/// What one waits for, and who waits for it.
+/// What a transfer waits for, and who waits for it.
 #[derive(Clone, Debug, Default)]
-pub struct Transfer {
+pub struct Waiting {
     /// Those that begin after it.
     pub before: Vec<u32>,
     /// How many that it waits for have not arrived.
@@ -23,7 +23,7 @@ pub struct Transfer {
 }
 
 impl Dependents {
-    pub fn new(transfers: Vec<Transfer>) -> Self {
+    pub fn new(transfers: Vec<Waiting>) -> Self {
         Dependents { transfers }
     }
 

@@ -14,7 +14,7 @@ mod udp;
 use std::any::Any;
 use std::ops::Range;
 
-pub use dependents::{Dependents, Transfer as Waiting};
+pub use dependents::{Dependents, Waiting};
 pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
 pub use parts::Parts;
 pub use ping::Ping;

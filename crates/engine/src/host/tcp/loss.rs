@@ -65,6 +65,8 @@ pub enum Finding {
 pub trait LossDetection: fmt::Debug + Send {
     /// Whether it ever has a [`LossDetection::deadline`].
     const HAS_TIMER: bool = false;
+    /// Whether a timeout leaves segments in flight that may still come (RFC 8985 section 6.3); otherwise all are lost.
+    const LEAVES_IN_FLIGHT: bool = false;
 
     fn new(config: &Config) -> Self;
 

@@ -55,9 +55,6 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
     const PARTIAL_ACKS_RESTART_RTO: bool = false;
 
-    /// Whether an echoed timestamp is the sample of a round trip, or the time since the segment left.
-    const MEASURES_ECHOES: bool = true;
-
     /// What congestion control is told of round trips with an ACK.
     #[inline(always)]
     fn told_rtt(tcb: &Tcb) -> Time {
@@ -69,8 +66,9 @@ pub trait Profile: fmt::Debug + Send + 'static {
         None
     }
 
-    /// The round trip of a timestamp that comes back (RFC 7323 section 4.1).
-    fn rtt_of_echo(now: Time, echo: u32) -> Time;
+    /// The round trip of a timestamp that comes back (RFC 7323 section 4.1); none where the time since the segment left
+    /// is the sample.
+    fn rtt_of_echo(now: Time, echo: u32) -> Option<Time>;
 
     /// The ECN bits of a segment that may be ECT; `tos`: the socket's type of service.
     fn ecn(ect: Ecn, tos: u8) -> Ecn;

@@ -8,13 +8,17 @@
 //! * what has been retransmitted or SACKed is not looked at again: `cursor` passes over it;
 //! * SACK blocks repeat and grow, so the part of a block that was seen before is skipped.
 
+mod losses;
+mod sacks;
+
 use std::collections::VecDeque;
+
+use sacks::Seen;
 
 use super::profile::changes::{Change, Changes};
 use super::rate::{RateEstimator, SentRate};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::packet::SackBlock;
 
 /// One segment that has been sent and not yet acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
@@ -80,9 +84,6 @@ pub enum SackMarks {
     Guessed,
 }
 
-/// How many already processed SACK blocks are remembered: as many as fit a header.
-const SEEN_BLOCKS: usize = 4;
-
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     sent: VecDeque<Segment>,
@@ -114,13 +115,6 @@ pub struct Scoreboard {
     sacked_leave_pipe: bool,
     /// None, until there was one.
     seen: Option<Box<Seen>>,
-}
-
-/// SACK blocks that have been processed, none of whose marks has been taken back.
-#[derive(Clone, Debug, Default)]
-struct Seen {
-    blocks: [SackBlock; SEEN_BLOCKS],
-    next: usize,
 }
 
 impl Scoreboard {
@@ -367,58 +361,6 @@ impl Scoreboard {
         }
     }
 
-    /// The head cannot have been received: a wrong guess about duplicate ACKs.
-    #[cold]
-    fn unsack_head(&mut self) {
-        let front = &mut self.sent[0];
-        front.sacked = false;
-        self.sacked_out -= front.len;
-        self.cursor = 0;
-        self.forget_seen();
-        self.add_reno_sack();
-        self.mark_head_lost();
-    }
-
-    /// Marks what the SACK blocks cover; returns the bytes that are newly SACKed.  Only segments that
-    /// lie wholly in a block count (RFC 6675 section 4, Update).
-    pub fn update(&mut self, blocks: &[SackBlock], now: Time, whom: &mut impl Deliveries) -> u32 {
-        let mut sacked = 0;
-        self.newest_sacked = Time::ZERO;
-        for &(left, right) in blocks {
-            if self.head + self.sent_size < left {
-                return sacked;
-            }
-            sacked += self.mark_block(left, right, now, whom);
-        }
-        sacked
-    }
-
-    /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
-    pub fn next_segment(&mut self, rule3: Rule3, window: u32) -> Option<(Seq, u32)> {
-        if self.lost_out > 0
-            && let Some(start) = self.first_lost_hole()
-        {
-            return Some((start, self.segment_size));
-        }
-        let high = self.head + self.sent_size;
-        if self.size > self.sent_size {
-            if self.sent_size >= window {
-                return None;
-            }
-            return Some((high, self.segment_size.min(window - self.sent_size)));
-        }
-        let hole = if rule3 == Rule3::Applies { self.first_hole() } else { None };
-        hole.map(|(start, _)| (start, self.segment_size))
-    }
-
-    /// Whether the segment at `seq` is marked lost and lies below the highest SACK.
-    pub fn is_lost(&self, seq: Seq) -> bool {
-        if seq >= self.highest_sack.unwrap_or(Seq(0)) {
-            return false;
-        }
-        self.find(seq).is_some_and(|i| self.sent[i].lost)
-    }
-
     /// Whether a segment that ends at `ack` was retransmitted (and is not SACKed).
     pub fn is_retransmission_acked(&self, ack: Seq) -> bool {
         self.find(ack - 1).is_some_and(|i| {
@@ -429,197 +371,6 @@ impl Scoreboard {
 
     pub fn is_head_retransmitted(&self) -> bool {
         self.sent.front().is_some_and(|segment| segment.retransmitted)
-    }
-
-    /// SND.UNA is deemed lost, and to be sent again even if it was before.
-    pub fn mark_head_lost(&mut self) {
-        let Some(front) = self.sent.front_mut() else { return };
-        if front.sacked {
-            front.sacked = false;
-            self.sacked_out -= front.len;
-            self.forget_seen();
-        }
-        let front = &mut self.sent[0];
-        if front.retransmitted || !front.lost {
-            self.found_lost += u64::from(front.len);
-        }
-        if front.retransmitted {
-            front.retransmitted = false;
-            self.retrans_out -= front.len;
-        }
-        self.cursor = 0;
-        if !front.lost {
-            front.lost = true;
-            self.lost_out += front.len;
-            self.lost_below = self.lost_below.max(front.end());
-        }
-    }
-
-    /// Without SACK a duplicate ACK says that one segment beyond the head has arrived; assume the
-    /// first that is not yet accounted for (RFC 6675's pipe for Reno, as in Linux).
-    pub fn add_reno_sack(&mut self) {
-        let found = self.sent.iter_mut().skip(1).find(|segment| !segment.sacked);
-        if let Some(segment) = found {
-            segment.sacked = true;
-            self.sacked_out += segment.len;
-            self.sack_seen = true;
-            self.highest_sack = Some(segment.start);
-        }
-    }
-
-    pub fn reset_reno_sack(&mut self) {
-        self.sacked_out = 0;
-        for segment in &mut self.sent {
-            segment.sacked = false;
-        }
-        self.cursor = 0;
-        self.highest_sack = None;
-        self.sack_seen = false;
-        self.forget_seen();
-    }
-
-    /// A retransmission timeout: everything that is not SACKed is lost, nothing is retransmitted yet.
-    pub fn mark_all_lost(&mut self, marks: SackMarks) {
-        self.retrans_out = 0;
-        self.lost_out = 0;
-        if marks == SackMarks::Guessed {
-            self.reset_reno_sack();
-        }
-        for segment in &mut self.sent {
-            if !segment.sacked {
-                if segment.retransmitted || !segment.lost {
-                    self.found_lost += u64::from(segment.len);
-                }
-                segment.lost = true;
-            }
-            segment.retransmitted = false;
-            if segment.lost {
-                self.lost_out += segment.len;
-            }
-        }
-        self.cursor = 0;
-        self.lost_below = self.head + self.sent_size;
-        self.has_lost_beyond = false;
-    }
-
-    /// Marks lost what the question says so of: it is asked of each segment that is in flight, with its place, in the order
-    /// of their numbers.
-    pub fn mark_lost_where(&mut self, mut is_lost: impl FnMut(usize, &Segment) -> bool) {
-        let mut i = 0;
-        self.mark_lost_while(|segment| {
-            let answer = is_lost(i, segment);
-            i += 1;
-            Some(answer)
-        });
-    }
-
-    /// The same until it is answered with none: of what follows nothing is lost.
-    pub fn mark_lost_while(&mut self, mut is_lost: impl FnMut(&Segment) -> Option<bool>) {
-        self.marks_one_by_one = true;
-        for (i, segment) in self.sent.iter_mut().enumerate() {
-            if segment.sacked || (segment.lost && !segment.retransmitted) {
-                continue;
-            }
-            let Some(answer) = is_lost(segment) else { break };
-            if !answer {
-                continue;
-            }
-            self.found_lost += u64::from(segment.len);
-            if segment.retransmitted {
-                segment.retransmitted = false;
-                self.retrans_out -= segment.len;
-            }
-            if !segment.lost {
-                segment.lost = true;
-                self.lost_out += segment.len;
-            }
-            self.cursor = self.cursor.min(i);
-        }
-    }
-
-    /// What was marked lost is on its way after all.
-    pub fn unmark_lost(&mut self) {
-        for segment in &mut self.sent {
-            segment.lost = false;
-        }
-        self.lost_out = 0;
-        self.lost_below = self.head;
-    }
-
-    /// Start of the first segment that is neither SACKed nor retransmitted, if it lies below the highest
-    /// SACK, and whether it is marked lost.
-    fn first_hole(&mut self) -> Option<(Seq, bool)> {
-        while let Some(segment) = self.sent.get(self.cursor) {
-            if !segment.sacked && !segment.retransmitted {
-                break;
-            }
-            self.cursor += 1;
-        }
-        let segment = self.sent.get(self.cursor)?;
-        let below = !self.sack_seen || segment.start < self.highest_sack.unwrap_or(Seq(0));
-        below.then_some((segment.start, segment.lost))
-    }
-
-    /// The first of them that is marked lost: the first of all, unless one beyond `lost_below` is.
-    fn first_lost_hole(&mut self) -> Option<Seq> {
-        if self.marks_one_by_one {
-            return self.first_lost_of_all();
-        }
-        let (start, is_lost) = self.first_hole()?;
-        if is_lost || !self.has_lost_beyond {
-            return is_lost.then_some(start);
-        }
-        let highest = self.highest_sack.unwrap_or(Seq(0));
-        let sent = self.sent.range(self.cursor..);
-        let mut below = sent.take_while(|segment| !self.sack_seen || segment.start < highest);
-        let found = below.find(|segment| segment.lost && !segment.sacked && !segment.retransmitted);
-        found.map(|segment| segment.start)
-    }
-
-    /// Wherever it lies.
-    fn first_lost_of_all(&mut self) -> Option<Seq> {
-        self.first_hole();
-        let mut sent = self.sent.range(self.cursor.min(self.sent.len())..);
-        let found = sent.find(|segment| segment.lost && !segment.sacked && !segment.retransmitted);
-        found.map(|segment| segment.start)
-    }
-
-    fn mark_block(&mut self, left: Seq, right: Seq, now: Time, whom: &mut impl Deliveries) -> u32 {
-        if self.seen.as_ref().is_some_and(|seen| seen.blocks.contains(&(left, right))) {
-            return 0; // as most are, which is what they are repeated for
-        }
-        let mut sacked = 0;
-        let mut i = self.first_from(self.skip_seen(left, right));
-        while let Some(segment) = self.sent.get_mut(i) {
-            let end = segment.end();
-            if end > right {
-                break;
-            }
-            if !segment.sacked {
-                if segment.lost {
-                    segment.lost = false;
-                    self.lost_out -= segment.len;
-                }
-                if segment.retransmitted && self.sacked_leave_pipe {
-                    segment.retransmitted = false;
-                    self.retrans_out -= segment.len;
-                }
-                segment.sacked = true;
-                self.sacked_out += segment.len;
-                sacked += segment.len;
-                self.newest_sacked = self.newest_sacked.max(segment.last_sent);
-                // "Highest" as ns-3 has it: a segment that ends where the highest one starts, or
-                // beyond, replaces it, so that filling the hole just below moves it down.
-                if self.highest_sack.is_none_or(|highest| highest <= end) {
-                    self.sack_seen = true;
-                    self.highest_sack = Some(segment.start);
-                }
-                whom.on_delivered(now, segment);
-            }
-            i += 1;
-        }
-        self.remember_seen(left, right);
-        sacked
     }
 
     /// Index of the first segment that starts at `seq` or later.
@@ -643,103 +394,6 @@ impl Scoreboard {
         }
         let i = self.sent.partition_point(|segment| segment.start <= seq).checked_sub(1)?;
         holds(&self.sent[i]).then_some(i)
-    }
-
-    /// Where to go on in a block of which a part was processed before: all segments that lie wholly
-    /// in that part are SACKed, those that straddle its end are not.
-    fn skip_seen(&self, left: Seq, right: Seq) -> Seq {
-        for &(seen_left, seen_right) in self.seen.iter().flat_map(|seen| &seen.blocks) {
-            if seen_left <= left && left < seen_right && seen_right <= right {
-                return match self.find(seen_right) {
-                    Some(i) => self.sent[i].start.max(left),
-                    None => seen_right,
-                };
-            }
-        }
-        left
-    }
-
-    fn remember_seen(&mut self, left: Seq, right: Seq) {
-        let Seen { blocks, next } = &mut **self.seen.get_or_insert_default();
-        for seen in &mut *blocks {
-            if seen.0 == left && seen.1 <= right {
-                seen.1 = right;
-                return;
-            }
-        }
-        blocks[*next] = (left, right);
-        *next = (*next + 1) % SEEN_BLOCKS;
-    }
-
-    /// Segment boundaries or marks have changed in a way that a repeated block would notice.
-    fn forget_seen(&mut self) {
-        if let Some(seen) = &mut self.seen {
-            seen.blocks = Default::default();
-        }
-    }
-
-    /// What has `threshold` SACKed segments above it is lost.
-    pub fn mark_lost_below_sacked(&mut self, threshold: u32) {
-        let Some(highest) = self.highest_sack else { return };
-        let mut i = self.first_from(highest);
-        let mut above = 0;
-        let reached = loop {
-            if i == 0 {
-                return;
-            }
-            let segment = &self.sent[i];
-            if segment.sacked {
-                above += 1;
-                if above == threshold {
-                    break segment.start;
-                }
-            }
-            if segment.start < self.lost_below {
-                return; // everything below is marked already
-            }
-            i -= 1;
-        };
-        if reached <= self.lost_below {
-            return;
-        }
-        for segment in self.sent.range_mut(..i).rev() {
-            if segment.start < self.lost_below {
-                break;
-            }
-            if !segment.sacked && !segment.lost {
-                segment.lost = true;
-                self.lost_out += segment.len;
-                self.found_lost += u64::from(segment.len);
-            }
-        }
-        self.lost_below = reached;
-    }
-
-    /// What was sent again, below the highest SACK, and before something that the last ACK SACKed is lost again: RFC
-    /// 8985 section 6.2 without a reordering window.
-    pub fn mark_retransmissions_lost(&mut self) {
-        let Some(highest) = self.highest_sack else { return };
-        let mut unseen = self.retrans_out;
-        for (i, segment) in self.sent.iter_mut().enumerate() {
-            if unseen == 0 || segment.start >= highest {
-                break;
-            }
-            if !segment.retransmitted {
-                continue;
-            }
-            unseen -= segment.len;
-            if segment.sacked || segment.last_sent >= self.newest_sacked {
-                continue;
-            }
-            segment.retransmitted = false;
-            self.retrans_out -= segment.len;
-            self.cursor = self.cursor.min(i);
-            if !segment.lost {
-                segment.lost = true;
-                self.lost_out += segment.len;
-                self.has_lost_beyond |= segment.start >= self.lost_below;
-            }
-        }
     }
 
     /// The segment at `seq` for sending again: `len` bytes if that takes no other joining than with

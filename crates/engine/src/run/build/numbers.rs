@@ -166,7 +166,7 @@ impl There {
         self.ways("pairs", [pair.source, pair.destination], [&pair.path, &pair.return_path])
     }
 
-    /// Both ends, and a way of some links in each direction.
+    /// Both ends, and a path of some links in each direction.
     fn ways(&self, what: &str, ends: [usize; 2], ways: [&Vec<[usize; 2]>; 2]) -> Checked {
         all_below(what, ends, self.nodes)?;
         for way in ways {

@@ -51,7 +51,7 @@ class _Collective(BalancingExperiment):
     group = "Load balancing"
     usual = ("ecmp", "letflow", "conga", "hermes")
     papers: ClassVar[tuple[str, ...]] = ("collectives",)
-    seeded = "the hash of the flows' ways, which links are slow, and all choices at random"
+    seeded = "the hash of the flows' paths, which links are slow, and all choices at random"
     stop_time = "1s"
     answer = Answer((MAKESPAN, STRAGGLER, "p99_fct_l4"), "condition")
 

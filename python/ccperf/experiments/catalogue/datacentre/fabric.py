@@ -78,7 +78,7 @@ class LeafSpine(DataCentreExperiment):
         WINDOW,
         TRANSPORT,
     )
-    seeded = "when flows begin, their ends, sizes and base RTTs, and the hash of their ways"
+    seeded = "when flows begin, their ends, sizes and base RTTs, and the hash of their paths"
     stop_time = "600ms"
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:

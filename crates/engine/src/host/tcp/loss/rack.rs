@@ -63,6 +63,7 @@ const TICKS: Time = Time::from_ms(2);
 
 impl LossDetection for Rack {
     const HAS_TIMER: bool = true;
+    const LEAVES_IN_FLIGHT: bool = true;
 
     fn new(config: &Config) -> Rack {
         Rack {
@@ -193,9 +194,12 @@ impl LossDetection for Rack {
         if flight.feedback == Feedback::DuplicateAcks {
             return self.without_sack.on_timeout(flight);
         }
-        let (now, window) =
-            (flight.tcb.now, self.rtt + self.reordering_window(flight.tcb, flight.scoreboard));
-        flight.scoreboard.mark_lost_where(|i, segment| i == 0 || segment.last_sent + window <= now);
+        let window = self.rtt + self.reordering_window(flight.tcb, flight.scoreboard);
+        let now = flight.tcb.now;
+        let mut is_first = true;
+        flight.scoreboard.mark_lost_while(|segment| {
+            Some(std::mem::take(&mut is_first) || segment.last_sent + window <= now)
+        });
     }
 }
 

@@ -6,7 +6,6 @@
 
 use super::Profile;
 use super::changes::{Change, Changes};
-use super::ns3::Ns3;
 use crate::base::time::Time;
 use crate::host::tcp::acks::Quick;
 use crate::host::tcp::loss::Rack;
@@ -44,7 +43,6 @@ impl Profile for Linux {
     const RESENDS_WHAT_MAY_COME: bool = false;
     const STEPS_ONCE_AN_ACK: bool = true;
     const PARTIAL_ACKS_RESTART_RTO: bool = true;
-    const MEASURES_ECHOES: bool = false;
 
     /// The sample, not its mean.
     #[inline(always)]
@@ -60,8 +58,8 @@ impl Profile for Linux {
         }
     }
 
-    fn rtt_of_echo(now: Time, echo: u32) -> Time {
-        Ns3::rtt_of_echo(now, echo)
+    fn rtt_of_echo(_now: Time, _echo: u32) -> Option<Time> {
+        None
     }
 
     fn ecn(ect: Ecn, _tos: u8) -> Ecn {

@@ -63,9 +63,9 @@ impl Profile for Ns3 {
 
     /// In whole milliseconds, the unit of its timestamps; at least 1 us.
     #[inline]
-    fn rtt_of_echo(now: Time, echo: u32) -> Time {
+    fn rtt_of_echo(now: Time, echo: u32) -> Option<Time> {
         let elapsed = (now.ms() as u32).saturating_sub(echo);
-        Time::from_ms(u64::from(elapsed)).max(Time(1_000))
+        Some(Time::from_ms(u64::from(elapsed)).max(Time(1_000)))
     }
 
     /// It takes the ECN bits of a type of service, 0, as a wish not to (against RFC 3168 section 5).

@@ -254,9 +254,8 @@ impl<P: Profile> Socket<P> {
         if self.round_trips.is_idle() {
             return; // a receiver mostly is
         }
-        let has_echo =
-            P::MEASURES_ECHOES && self.agreed.timestamps && packet.options.has_timestamps();
-        let sample = has_echo.then(|| P::rtt_of_echo(self.tcb.now, packet.ts_ecr));
+        let has_echo = self.agreed.timestamps && packet.options.has_timestamps();
+        let sample = if has_echo { P::rtt_of_echo(self.tcb.now, packet.ts_ecr) } else { None };
         self.round_trips.on_ack(packet.ack, sample, &mut self.tcb);
     }
 

@@ -76,9 +76,12 @@ impl<P: Profile> Socket<P> {
         self.cwnd_event(CaEvent::Loss, env);
         self.congestion.set_state(&mut self.tcb, CongState::Loss);
         self.set_cong_state(CongState::Loss);
+        self.tcb.cwnd = self.tcb.segment_size;
         self.disarm(Timer::Pacing, env);
-        // What may still come counts (RFC 8985 section 6.3); where all is marked lost, that is nothing.
-        self.tcb.cwnd = self.bytes_in_flight().wrapping_add(self.tcb.segment_size);
+        let in_flight = self.bytes_in_flight();
+        if P::Loss::LEAVES_IN_FLIGHT {
+            self.tcb.cwnd += in_flight;
+        }
         self.send_pending(env);
         self.bytes_in_flight();
     }

@@ -130,6 +130,29 @@ fn the_probe_of_a_single_segment_comes_in_place_of_the_timeout() {
     );
 }
 
+/// The first segment is only late: the ACK that recovery waits for echoes the time of the original (RFC 4015), and the window
+/// is what it was.
+#[test]
+fn a_loss_that_was_none_is_undone_by_its_timestamp() {
+    play(
+        &[("Timestamp", "true")],
+        "0 connect
+         0 > S 0 sackok ts 0 0
+         50 < S. 0 ack 1 sackok ts 100 0
+         50 > . 1 ack 1 ts 50 100
+         60 write 4000
+         60.000001 > . 1:1001 ack 1 ts 60 100
+         60.000001 > . 1001:2001 ack 1 ts 60 100
+         60.000001 > . 2001:3001 ack 1 ts 60 100
+         60.000001 > . 3001:4001 ack 1 ts 60 100
+         110 < . 1 ack 1 sack 1001:4001 ts 160 60
+         110 > . 1:1001 ack 1 ts 110 160
+         110 ? state Recovery ssthresh 2000
+         111 < . 1 ack 4001 ts 161 60
+         111 ? state Open cwnd 11000 ssthresh 4294967295",
+    );
+}
+
 /// All was only late: the first ACK after the timeout echoes the time of the original (RFC 4015), and the window is what it was.
 #[test]
 fn a_spurious_timeout_is_undone_by_its_timestamp() {

@@ -8,7 +8,6 @@ mod linux;
 mod loss;
 mod ns3_calls;
 mod ns3_suites;
-mod profiles;
 mod releases;
 mod reordering;
 mod sending;
