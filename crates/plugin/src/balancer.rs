@@ -15,7 +15,7 @@ use crate::tcb::Code;
 
 /// A load balancer of one's own: one object a switch.
 pub trait LoadBalancer: fmt::Debug + Send {
-    /// A packet has several ways to go: the position in [`Switch::ports`] of the one that it takes.
+    /// A packet has several paths: the position in [`Switch::ports`] of the one that it takes.
     fn pick(&mut self, packet: &mut Hop, switch: &mut Switch) -> u32;
 
     /// Whether packets with one way come to [`LoadBalancer::pick`] as well.

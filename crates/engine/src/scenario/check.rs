@@ -41,8 +41,8 @@ pub(super) struct Report {
 }
 
 /// How to get from node to node.
-pub(super) struct Ways<'a> {
-    pub(super) routes: Paths,
+pub(super) struct Routes<'a> {
+    pub(super) paths: Paths,
     links: &'a [CheckedLink],
     /// Packets may take other links than those of the route.
     is_open: bool,
@@ -120,8 +120,8 @@ impl Report {
         // With a link missing, nobody knows what is unreachable.
         let links: Option<Vec<CheckedLink>> = links.into_iter().collect();
         let ends: Vec<_> = links.iter().flatten().map(|link| link.ends).collect();
-        let mut ways = links.as_ref().map(|links| Ways {
-            routes: Paths::new(s.nodes.len(), &ends),
+        let mut routes = links.as_ref().map(|links| Routes {
+            paths: Paths::new(s.nodes.len(), &ends),
             links,
             is_open: s.routing.kind != STATIC.ns3 || !s.failures.is_empty(),
             uncut: room::why_not_cut(s),
@@ -134,9 +134,9 @@ impl Report {
             let count = s.flows.len();
             return self.add("flows", format!("{count} flows are more than {MAX_ENDPOINTS}"));
         }
-        self.flows(&mut s.flows, &nodes, ways.as_mut(), stop);
+        self.flows(&mut s.flows, &nodes, routes.as_mut(), stop);
         self.stacks(&mut s.stacks);
-        let transfers = self.workloads(s, &nodes, ways.as_mut(), stop);
+        let transfers = self.workloads(s, &nodes, routes.as_mut(), stop);
         for (i, ping) in s.pings.iter_mut().enumerate() {
             ping.name.get_or_insert_with(|| format!("ping_{}", i + 1));
         }
@@ -145,12 +145,12 @@ impl Report {
             self.add("pings", format!("{pings} and {flows} flows are more than {MAX_ENDPOINTS}"));
         }
         self.sender_names(&s.flows, &s.pings);
-        self.pings(&mut s.pings, &nodes, ways.as_mut(), stop);
+        self.pings(&mut s.pings, &nodes, routes.as_mut(), stop);
         self.recording(s);
         if self.problems.is_empty() {
             self.cut_off(s);
         }
-        self.memory(s, &transfers, ways.as_mut(), stop);
+        self.memory(s, &transfers, routes.as_mut(), stop);
     }
 
     // Values with units.
@@ -302,7 +302,7 @@ impl Report {
         &mut self,
         flows: &mut [Flow],
         nodes: &HashMap<String, usize>,
-        mut ways: Option<&mut Ways<'_>>,
+        mut routes: Option<&mut Routes<'_>>,
         stop: Option<Time>,
     ) {
         for (i, flow) in flows.iter_mut().enumerate() {
@@ -334,8 +334,8 @@ impl Report {
                 self.class_name(&format!("{path}.group"), group);
             }
             let ends = [&flow.source, &flow.destination];
-            let mtu = self.way(&path, ends, nodes, ways.as_deref_mut());
-            let uncut = ways.as_ref().and_then(|ways| ways.uncut);
+            let mtu = self.route(&path, ends, nodes, routes.as_deref_mut());
+            let uncut = routes.as_ref().and_then(|routes| routes.uncut);
             let uncut = uncut.or(flow.added_delay.as_ref().map(|_| "with an added delay"));
             let room = mtu.map(|mtu| Room { mtu, uncut });
             match flow.transport {
@@ -418,12 +418,12 @@ impl Report {
     }
 
     /// Checks that both ends exist and that packets get from one to the other; returns the MTU.
-    pub(super) fn way(
+    pub(super) fn route(
         &mut self,
         path: &str,
         [from, to]: [&String; 2],
         nodes: &HashMap<String, usize>,
-        ways: Option<&mut Ways<'_>>,
+        routes: Option<&mut Routes<'_>>,
     ) -> Option<u32> {
         let source = self.node(&format!("{path}.source"), from, nodes);
         let destination_path = format!("{path}.destination");
@@ -433,7 +433,7 @@ impl Report {
             self.add(destination_path, format!("`{to}` is the source as well"));
             return None;
         }
-        self.mtu_between(&destination_path, [from, to], [source, destination], ways?)
+        self.mtu_between(&destination_path, [from, to], [source, destination], routes?)
     }
 
     /// The MTU of the path between two nodes.
@@ -442,25 +442,25 @@ impl Report {
         destination_path: &str,
         [from, to]: [&String; 2],
         [source, destination]: [usize; 2],
-        Ways { routes, links, is_open, .. }: &mut Ways<'_>,
+        Routes { paths, links, is_open, .. }: &mut Routes<'_>,
     ) -> Option<u32> {
-        let Some(way) = routes.between(source, destination) else {
+        let Some(route) = paths.between(source, destination) else {
             let message = format!(
                 "no links lead from `{from}` to `{to}`; add some, or choose ends that are joined"
             );
             self.add(destination_path, message);
             return None;
         };
-        if way.len() > MAX_HOPS {
+        if route.len() > MAX_HOPS {
             self.add(
                 destination_path,
-                format!("it is {} links away; packets live for {MAX_HOPS}", way.len()),
+                format!("it is {} links away; packets live for {MAX_HOPS}", route.len()),
             );
         }
         if *is_open {
             return links.iter().flat_map(|link| link.mtu).flatten().min();
         }
-        way.iter().filter_map(|&[link, direction]| links[link].mtu[direction]).min()
+        route.iter().filter_map(|&[link, direction]| links[link].mtu[direction]).min()
     }
 
     /// Fills in the ports that were left out: the next that is free at the node.

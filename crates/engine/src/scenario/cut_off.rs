@@ -55,7 +55,7 @@ impl Report {
         ends: [usize; 2],
         life: [u64; 2],
     ) {
-        // The one without which there would be a way; if only several together cut it, the first.
+        // The one without which there would be a path; if only several together cut it, the first.
         let alone = |i: &usize| {
             let mut others = s.failures.clone();
             others.remove(*i);

@@ -1,4 +1,4 @@
-//! Checks of packets that do not fit the links of their way, and are sent in fragments.
+//! Checks of packets that do not fit the links of their path, and are sent in fragments.
 
 use std::collections::BTreeMap;
 

@@ -259,22 +259,22 @@ fn flow(
         let stream = streams::first_stream(&format!("flows/{name}/added_delay"));
         added.draw(&mut RngStream::fixed(seed, stream)).0
     });
-    let way = way([&flow.source, &flow.destination], nodes, links, routes);
+    let route = route([&flow.source, &flow.destination], nodes, links, routes);
     let ideal_ns = match application(&flow.application, "") {
         Application::Greedy { bytes, .. } if bytes > 0 => {
             let socket = Attributes::new(&SOCKET, &flow.tcp);
-            let ways = [&way.path[..], &way.return_path];
-            Some(ideal::completion_ns(bytes, &socket, ways, links, added_delay_ns))
+            let both = [&route.path[..], &route.return_path];
+            Some(ideal::completion_ns(bytes, &socket, both, links, added_delay_ns))
         }
         _ => None,
     };
     Flow {
-        source: way.ends[0],
-        destination: way.ends[1],
-        source_address: way.addresses[0],
-        destination_address: way.addresses[1],
-        path: way.path,
-        return_path: way.return_path,
+        source: route.ends[0],
+        destination: route.ends[1],
+        source_address: route.addresses[0],
+        destination_address: route.addresses[1],
+        path: route.path,
+        return_path: route.return_path,
         source_port: flow.source_port.expect(CHECKED),
         destination_port: flow.destination_port.expect(CHECKED),
         start_ns: ns(&flow.start),
@@ -307,15 +307,15 @@ fn ping(
     links: &[Link],
     routes: &mut Paths,
 ) -> Ping {
-    let way = way([&ping.source, &ping.destination], nodes, links, routes);
+    let route = route([&ping.source, &ping.destination], nodes, links, routes);
     Ping {
         name: ping.name.clone().expect(CHECKED),
-        source: way.ends[0],
-        destination: way.ends[1],
-        source_address: way.addresses[0],
-        destination_address: way.addresses[1],
-        path: way.path,
-        return_path: way.return_path,
+        source: route.ends[0],
+        destination: route.ends[1],
+        source_address: route.addresses[0],
+        destination_address: route.addresses[1],
+        path: route.path,
+        return_path: route.return_path,
         start_ns: ns(&ping.start),
         stop_ns: ping.stop.as_deref().map_or(0, ns),
         interval_ns: ns(&ping.interval),
@@ -324,24 +324,29 @@ fn ping(
 }
 
 /// From one node to another and back.
-pub(super) struct Way {
+pub(super) struct Route {
     pub ends: [usize; 2],
     pub addresses: [Ipv4Addr; 2],
     pub path: Vec<[usize; 2]>,
     pub return_path: Vec<[usize; 2]>,
 }
 
-fn way(names: [&str; 2], nodes: &HashMap<&str, usize>, links: &[Link], routes: &mut Paths) -> Way {
-    way_between(names.map(|name| nodes[name]), links, routes)
+fn route(
+    names: [&str; 2],
+    nodes: &HashMap<&str, usize>,
+    links: &[Link],
+    routes: &mut Paths,
+) -> Route {
+    route_between(names.map(|name| nodes[name]), links, routes)
 }
 
-pub(super) fn way_between(ends: [usize; 2], links: &[Link], routes: &mut Paths) -> Way {
+pub(super) fn route_between(ends: [usize; 2], links: &[Link], routes: &mut Paths) -> Route {
     let path = routes.between(ends[0], ends[1]).expect(CHECKED);
     let return_path = routes.between(ends[1], ends[0]).expect(CHECKED);
     // A packet has the addresses of the interfaces on its forward path.
     let [first, last] = [path[0], path[path.len() - 1]];
     let addresses = [links[first[0]].addresses[first[1]], links[last[0]].addresses[1 - last[1]]];
-    Way { ends, addresses, path, return_path }
+    Route { ends, addresses, path, return_path }
 }
 
 fn application(application: &spec::Application, path: &str) -> Application {

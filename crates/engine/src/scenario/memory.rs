@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::check::{Report, Ways};
+use super::check::{Report, Routes};
 use super::recording;
 use super::spec::{Ping, Scenario};
 use super::traffic::{Traffic, traffic};
@@ -42,13 +42,13 @@ impl Report {
         &mut self,
         s: &Scenario,
         transfers: &[usize],
-        ways: Option<&mut Ways<'_>>,
+        routes: Option<&mut Routes<'_>>,
         stop: Option<Time>,
     ) {
         let Some(stop) = stop else { return };
         let mut costs = samples(s, transfers, stop);
-        if let (Some(ways), 0) = (ways, self.count()) {
-            let traffic = traffic(s, ways, stop);
+        if let (Some(routes), 0) = (routes, self.count()) {
+            let traffic = traffic(s, routes, stop);
             costs.extend(changes(s, transfers, &traffic));
             costs.extend(packets(s, &traffic));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::check::{Report, Shortest, Ways};
+use super::check::{Report, Routes, Shortest};
 use super::spec::Ping;
 use crate::base::time::Time;
 use crate::packet::{ICMP_HEADER, IP_HEADER};
@@ -15,7 +15,7 @@ impl Report {
         &mut self,
         pings: &mut [Ping],
         nodes: &HashMap<String, usize>,
-        mut ways: Option<&mut Ways<'_>>,
+        mut routes: Option<&mut Routes<'_>>,
         end: Option<Time>,
     ) {
         let mut pairs = BTreeSet::new();
@@ -30,9 +30,9 @@ impl Report {
             let size = self.size(&size_path, &mut ping.size);
             let ends = [&ping.source, &ping.destination];
             // What goes there comes back, perhaps over links that take less.
-            let there = self.way(&path, ends, nodes, ways.as_deref_mut());
+            let there = self.route(&path, ends, nodes, routes.as_deref_mut());
             let mtu = there.and_then(|there| {
-                let back = self.way(&path, [ends[1], ends[0]], nodes, ways.as_deref_mut())?;
+                let back = self.route(&path, [ends[1], ends[0]], nodes, routes.as_deref_mut())?;
                 Some(there.min(back))
             });
             let room = u64::from(mtu.unwrap_or(u32::from(u16::MAX)) - IP_HEADER - ICMP_HEADER);

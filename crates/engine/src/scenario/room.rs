@@ -9,7 +9,7 @@ const LARGEST_PACKET: u32 = u16::MAX as u32;
 /// How large packets may be.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
-    /// On the way.
+    /// In flight.
     pub mtu: u32,
     /// Why larger ones are not cut; `None`: they are.
     pub uncut: Option<&'static str>,
@@ -19,9 +19,9 @@ pub(super) struct Room {
 pub(super) fn why_not_cut(s: &Scenario) -> Option<&'static str> {
     let follows = |of: &ChangesOf| !matches!(of, ChangesOf::Every(false));
     [
-        (s.routing.kind != STATIC.ns3, "where each packet's way is chosen"),
+        (s.routing.kind != STATIC.ns3, "where each packet's path is chosen"),
         (s.recording.flow_monitor, "with a flow monitor"),
-        (s.recording.balancing || follows(&s.recording.paths), "where ways are recorded"),
+        (s.recording.balancing || follows(&s.recording.paths), "where paths are recorded"),
     ]
     .into_iter()
     .find_map(|(is_so, why)| is_so.then_some(why))

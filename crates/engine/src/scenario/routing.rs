@@ -15,7 +15,7 @@ impl Report {
         }
     }
 
-    /// A host that chooses a way itself would have to know its packets' ports before its sockets do.
+    /// A host that chooses a path itself would have to know its packets' ports before its sockets do.
     fn single_links(&mut self, s: &Scenario) {
         let mut degree: HashMap<&str, usize> = HashMap::new();
         for end in s.links.iter().flat_map(|link| &link.ends) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::check::Ways;
+use super::check::Routes;
 use super::names::Registry;
 use super::spec::{Algorithm, Change, DirectionName, Flow, Link, Scenario};
 use crate::base::attributes::Attributes;
@@ -21,7 +21,7 @@ const UNKNOWN_LIMIT: u64 = 10_000;
 pub(super) struct Sending {
     /// Position in the scenario.
     pub flow: usize,
-    /// The slowest direction on its way: twice a link's position, and one more for the reverse one.
+    /// The slowest direction on its path: twice a link's position, and one more for the reverse one.
     pub bottleneck: usize,
     /// Packets that it can send while it is active.
     pub packets: u64,
@@ -31,26 +31,29 @@ pub(super) struct Sending {
 
 pub(super) struct Traffic {
     pub flows: Vec<Sending>,
-    /// For each direction on the way of a flow: packets that it can send until the end.
+    /// For each direction on the path of a flow: packets that it can send until the end.
     pub sent: HashMap<usize, u64>,
     /// Packets that it can hold, in queues and on the wire.
     pub held: HashMap<usize, u64>,
 }
 
 /// A bit more than is possible, never less; the scenario has passed its checks.
-pub(super) fn traffic(s: &Scenario, ways: &mut Ways<'_>, stop: Time) -> Traffic {
+pub(super) fn traffic(s: &Scenario, routes: &mut Routes<'_>, stop: Time) -> Traffic {
     let nodes: HashMap<&str, usize> = s.nodes.iter().map(String::as_str).zip(0..).collect();
     let ports = Ports::new(s);
     let mut traffic = Traffic { flows: Vec::new(), sent: HashMap::new(), held: HashMap::new() };
     for (i, flow) in s.flows.iter().enumerate() {
         let ends = [&flow.source, &flow.destination].map(|name| nodes.get(name.as_str()));
         let [Some(&source), Some(&destination)] = ends else { continue };
-        let Some(way) = ways.routes.between(source, destination) else { continue };
-        let way: Vec<usize> = way.iter().map(|[link, direction]| 2 * link + direction).collect();
+        let Some(route) = routes.paths.between(source, destination) else { continue };
+        let route: Vec<usize> =
+            route.iter().map(|[link, direction]| 2 * link + direction).collect();
         // Between two nodes there is a link at least.
-        let Some(&bottleneck) = way.iter().min_by_key(|&&port| ports.rates[port]) else { continue };
+        let Some(&bottleneck) = route.iter().min_by_key(|&&port| ports.rates[port]) else {
+            continue;
+        };
         let size = packet_size(flow);
-        for &port in &way {
+        for &port in &route {
             let sent = traffic.sent.entry(port).or_default();
             *sent = (*sent).max(packets(ports.rates[port], stop, size));
             let held = traffic.held.entry(port).or_default();
@@ -62,7 +65,7 @@ pub(super) fn traffic(s: &Scenario, ways: &mut Ways<'_>, stop: Time) -> Traffic 
         let whole = of(finite(flow));
         let window = of(window(flow));
         // A window a round trip, and no round trip is shorter than propagation.
-        let round_trip = 2 * way.iter().map(|port| ports.shortest[port / 2].0).sum::<u64>();
+        let round_trip = 2 * route.iter().map(|port| ports.shortest[port / 2].0).sum::<u64>();
         let clocked = match time.0.checked_div(round_trip) {
             Some(rounds) => window.saturating_mul(rounds + 1),
             None => u64::MAX,
@@ -71,7 +74,7 @@ pub(super) fn traffic(s: &Scenario, ways: &mut Ways<'_>, stop: Time) -> Traffic 
             flow: i,
             bottleneck,
             packets: packets(ports.rates[bottleneck], time, size).min(whole).min(clocked),
-            window: packets(ports.rates[way[0]], time, size).min(whole).min(window),
+            window: packets(ports.rates[route[0]], time, size).min(whole).min(window),
         });
     }
     traffic

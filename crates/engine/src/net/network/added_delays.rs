@@ -1,4 +1,4 @@
-//! Propagation that single flows have over others, on the first wire of their way.
+//! Propagation that single flows have over others, on the first wire of their path.
 
 use crate::base::time::Time;
 use crate::packet::Packet;
@@ -6,7 +6,7 @@ use crate::packet::Packet;
 /// Of one flow.
 #[derive(Clone, Copy, Debug, Default)]
 struct AddedDelay {
-    /// Where its packets begin their way.
+    /// Where its packets enter the network.
     port: u32,
     /// Where the last one flew.
     lane: u32,

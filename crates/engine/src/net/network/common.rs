@@ -40,7 +40,7 @@ pub struct Common {
     pub set_timers: Vec<(Time, u32)>,
     /// Packets are recorded or monitored: the only question that a hop asks for their sake.
     pub is_observed: bool,
-    /// They are, or hosts that choose ways look at what comes.
+    /// They are, or hosts that choose paths look at what comes.
     pub is_arrival_noticed: bool,
 }
 
@@ -89,7 +89,7 @@ impl Common {
         self.is_arrival_noticed = true;
     }
 
-    /// Ways and order of the packets of the first `flows` flows are recorded from now on.
+    /// Paths and order of the packets of the first `flows` flows are recorded from now on.
     pub fn follow_paths(&mut self, flows: usize, followed: &[u32]) {
         self.packets.set_paths(PathMonitor::new(flows, followed));
         self.is_observed = true;

@@ -142,7 +142,7 @@ impl Forwarding {
                 Next::Group(group) => {
                     let group = self.table.group(group).1;
                     let paths = group.len() as u32;
-                    count = (count * paths).min(Self::MOST_WAYS);
+                    count = (count * paths).min(Self::MOST_PATHS);
                     let port = group[(rest % paths) as usize];
                     rest /= paths;
                     port
@@ -161,7 +161,7 @@ impl Forwarding {
     }
 
     /// What fits on a packet.
-    const MOST_WAYS: u32 = 65_535;
+    const MOST_PATHS: u32 = 65_535;
 
     /// How often balancers want to be called; never, if 0.
     pub fn period(&self) -> Time {

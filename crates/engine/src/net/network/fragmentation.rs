@@ -48,7 +48,7 @@ impl Fragmentation {
         };
         let first_portless = keys.len() - flows;
         let streams =
-            keys[..first_portless].iter().map(|ways| [&ways[0], &ways[1]].map(&mut stream));
+            keys[..first_portless].iter().map(|pair| [&pair[0], &pair[1]].map(&mut stream));
         let streams = streams.collect();
         Fragmentation {
             mtus,

@@ -1,6 +1,6 @@
 //! Where hosts choose paths: what they write on packets when they send them, and read when they get them.
 //!
-//! A packet carries ([`Packet::notes`]) what switches go by with the largest load on its way so far, the number of its path,
+//! A packet carries ([`Packet::notes`]) what switches go by with the largest load on its path so far, the number of its path,
 //! and that of the packet that its host got last from there, with the load of that one's path.  Numbers are plus 1: 0 is none.
 
 use crate::base::pair_table::PairTable;

@@ -1,4 +1,4 @@
-//! How packets find their way: shortest paths by hops, tables for nodes that forward, and what chooses
+//! How packets are routed: shortest paths by hops, tables for nodes that forward, and what chooses
 //! among paths of equal length.
 //!
 //! Routes are global, as ns-3's `Ipv4GlobalRouting` with `RespondToInterfaceEvents` has them: when a link

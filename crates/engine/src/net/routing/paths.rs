@@ -19,7 +19,7 @@ impl Paths {
         Paths { graph, ends: links.to_vec(), towards: vec![None; nodes] }
     }
 
-    /// The hops from `source` to `destination`; `None` if there is no way.
+    /// The hops from `source` to `destination`; `None` if there is no path.
     pub fn between(&mut self, source: usize, destination: usize) -> Option<Vec<Hop>> {
         // An end system with one link is as far as its gateway and that link: with thousands of
         // them, tables are needed for the few nodes between them only.

@@ -13,7 +13,7 @@ pub enum Next {
     Port(u32),
     /// It leaves by one of a group's ports: see [`Table::group`].
     Group(u32),
-    /// There is no way.
+    /// There is no path.
     Nowhere,
 }
 
@@ -64,7 +64,7 @@ pub enum Place {
     Row(u32),
 }
 
-/// How many ways of equal length are used.
+/// How many equal-cost paths are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// The first in the order of links.
@@ -280,7 +280,7 @@ mod tests {
             }
         }
 
-        /// With one way, it is the path that the scenario's flows are told.
+        /// With one path, it is the path that the scenario's flows are told.
         #[test]
         fn the_first_ways_are_the_paths(links in graphs()) {
             let graph = Graph::new(8, links.iter().copied());

@@ -145,7 +145,7 @@ pub fn network(
     Ok(network)
 }
 
-/// Flows whose ways are longer than their links, where they begin, and by how much.
+/// Flows whose paths are longer than their links, where they begin, and by how much.
 fn added_delays(scenario: &Lowered) -> impl Iterator<Item = (u32, [usize; 2], Time)> {
     let flows = scenario.flows.iter().map(|flow| (flow.path[0], flow.added_delay_ns));
     let transfers = scenario.workloads.iter().flat_map(|workload| {

@@ -139,7 +139,7 @@ impl There {
     }
 
     fn flow(&self, flow: &Flow) -> Checked {
-        self.ways("flows", [flow.source, flow.destination], [&flow.path, &flow.return_path])?;
+        self.paths("flows", [flow.source, flow.destination], [&flow.path, &flow.return_path])?;
         all("flows: times", [flow.start_ns, flow.stop_ns, flow.receiver_stop_ns], TIME)?;
         within("flows: added_delay_ns", flow.added_delay_ns, DELAY)?;
         let (write, rate) = match flow.application {
@@ -156,22 +156,22 @@ impl There {
     }
 
     fn ping(&self, ping: &Ping) -> Checked {
-        self.ways("pings", [ping.source, ping.destination], [&ping.path, &ping.return_path])?;
+        self.paths("pings", [ping.source, ping.destination], [&ping.path, &ping.return_path])?;
         all("pings: times", [ping.start_ns, ping.stop_ns], TIME)?;
         within("pings: interval_ns", ping.interval_ns, INTERVAL)?;
         within("pings: size_bytes", ping.size_bytes.into(), 0..=*SIZE.end())
     }
 
     fn pair(&self, pair: &Pair) -> Checked {
-        self.ways("pairs", [pair.source, pair.destination], [&pair.path, &pair.return_path])
+        self.paths("pairs", [pair.source, pair.destination], [&pair.path, &pair.return_path])
     }
 
     /// Both ends, and a path of some links in each direction.
-    fn ways(&self, what: &str, ends: [usize; 2], ways: [&Vec<[usize; 2]>; 2]) -> Checked {
+    fn paths(&self, what: &str, ends: [usize; 2], paths: [&Vec<[usize; 2]>; 2]) -> Checked {
         all_below(what, ends, self.nodes)?;
-        for way in ways {
-            as_many(what, way.len().min(1), 1)?;
-            for &[link, direction] in way {
+        for path in paths {
+            as_many(what, path.len().min(1), 1)?;
+            for &[link, direction] in path {
                 below(what, link, self.links)?;
                 below(what, direction, 2)?;
             }

@@ -1,4 +1,4 @@
-//! Where hosts choose ways: by which scheme, and the agents that probe for their racks.
+//! Where hosts choose paths: by which scheme, and the agents that probe for their racks.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub fn pairs(scenario: &Lowered) -> Result<Vec<[usize; 2]>, Error> {
     Ok(all().flat_map(|a| all().filter(move |&b| b != a).map(move |b| [a, b])).collect())
 }
 
-/// The scheme by which hosts choose ways, if they do.
+/// The scheme by which hosts choose paths, if they do.
 ///
 /// # Errors
 /// A kind of routing that this engine does not have.

@@ -1,7 +1,7 @@
 //! What if the round trip were 100 ms?  A scenario with a few settings changed and all else kept.
 //!
 //! A setting means the same on every scenario: what flows, paths and bottlenecks have in common.  A
-//! bottleneck is the direction with the smallest rate on a flow's way at time 0, the first of equals.
+//! bottleneck is the direction with the smallest rate on a flow's path at time 0, the first of equals.
 
 mod flows;
 mod path;

@@ -1,4 +1,4 @@
-//! Rates and delays of the ways that flows take.
+//! Rates and delays of the paths of flows.
 
 use super::super::Canonical;
 use super::super::spec::{Link, Scenario};
@@ -9,7 +9,7 @@ use crate::lowered::Lowered;
 /// A direction of a link: its number, and 0 for forward.
 pub type Port = [usize; 2];
 
-/// What flows have on their way at time 0.
+/// What a flow's path is at time 0.
 pub struct Paths {
     /// Each once, in the order of flows.
     bottlenecks: Vec<(Port, u64)>,

@@ -10,7 +10,7 @@ use crate::base::time::Time;
 use crate::base::units;
 use crate::host::tcp::socket_params::SOCKET;
 use crate::lowered::MAX_FLOWS;
-use crate::scenario::check::{Report, Shortest, Ways};
+use crate::scenario::check::{Report, Routes, Shortest};
 use crate::scenario::names::{self, Registry};
 use crate::scenario::room::Room;
 use crate::scenario::spec::Scenario;
@@ -37,12 +37,12 @@ impl Report {
         }
     }
 
-    /// Returns how many transfers each has.  `ways`: none if a link is wrong, which has been said.
+    /// Returns how many transfers each has.  `routes`: none if a link is wrong, which has been said.
     pub(in crate::scenario) fn workloads(
         &mut self,
         s: &mut Scenario,
         nodes: &Nodes,
-        mut ways: Option<&mut Ways<'_>>,
+        mut routes: Option<&mut Routes<'_>>,
         stop: Option<Time>,
     ) -> Vec<usize> {
         let mut counts = vec![0; s.workloads.len()];
@@ -57,9 +57,9 @@ impl Report {
             if self.count() > before {
                 continue;
             }
-            let (Some(ways), Some(_)) = (ways.as_deref_mut(), stop) else { continue };
+            let (Some(routes), Some(_)) = (routes.as_deref_mut(), stop) else { continue };
             let most = MAX_FLOWS.saturating_sub(total);
-            let transfers = self.transfers(&path, workload, s, nodes, ways, most);
+            let transfers = self.transfers(&path, workload, s, nodes, routes, most);
             counts[i] = transfers;
             total += transfers;
         }
@@ -281,7 +281,7 @@ impl Report {
         workload: &Workload,
         s: &Scenario,
         nodes: &Nodes,
-        ways: &mut Ways<'_>,
+        routes: &mut Routes<'_>,
         most: usize,
     ) -> usize {
         let nodes = nodes.iter().map(|(name, &node)| (name.as_str(), node)).collect();
@@ -307,7 +307,7 @@ impl Report {
         let mut least: Option<u32> = None;
         for [source, destination] in pairs {
             let ends = [&s.nodes[source], &s.nodes[destination]];
-            match self.mtu_between(path, ends, [source, destination], ways) {
+            match self.mtu_between(path, ends, [source, destination], routes) {
                 Some(mtu) => least = Some(least.map_or(mtu, |least| least.min(mtu))),
                 None => return transfers.len(),
             }

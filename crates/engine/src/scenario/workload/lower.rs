@@ -54,12 +54,12 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
         };
         for (i, transfer) in transfers.iter().enumerate() {
             let (pair, [source_port, destination_port]) = pairs.next(transfer, links, routes);
-            let ways = [&pairs.all[pair].path[..], &pairs.all[pair].return_path[..]];
+            let both = [&pairs.all[pair].path[..], &pairs.all[pair].return_path[..]];
             columns.pair.push(pair as u32);
             columns.source_port.push(source_port);
             columns.destination_port.push(destination_port);
             let added = columns.added_delay_ns.get(i).copied().unwrap_or(0);
-            let ideal = ideal::completion_ns(transfer.bytes, &socket, ways, links, added);
+            let ideal = ideal::completion_ns(transfer.bytes, &socket, both, links, added);
             columns.ideal_ns.push(ideal);
         }
         workloads.push(columns);
@@ -113,15 +113,15 @@ impl Pairs {
         let nodes = [transfer.source, transfer.destination];
         let all = &mut self.all;
         let (pair, count) = self.known.entry(nodes).or_insert_with(|| {
-            let way = lower::way_between(nodes, links, routes);
-            let [source_address, destination_address] = way.addresses;
+            let route = lower::route_between(nodes, links, routes);
+            let [source_address, destination_address] = route.addresses;
             all.push(Pair {
                 source: nodes[0],
                 destination: nodes[1],
                 source_address,
                 destination_address,
-                path: way.path,
-                return_path: way.return_path,
+                path: route.path,
+                return_path: route.return_path,
             });
             (all.len() - 1, 0)
         });

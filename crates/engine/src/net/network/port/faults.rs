@@ -31,8 +31,8 @@ impl Fault {
         streams: &mut [RngStream],
     ) -> Option<&'static str> {
         let is_on = self.start <= now && now < self.stop;
-        let way = usize::from(packet.backward);
-        let is_hit = self.hit.as_ref().is_none_or(|hit| hit[packet.flow as usize][way]);
+        let direction = usize::from(packet.backward);
+        let is_hit = self.hit.as_ref().is_none_or(|hit| hit[packet.flow as usize][direction]);
         if !is_on || !is_hit {
             None
         } else if self.loss >= 1.0 {

@@ -58,7 +58,7 @@ pub struct Transmitter {
     pub is_plain: bool,
     /// The end of the present transmission is queued as an event.
     is_completion_queued: bool,
-    /// Packets do not all fly equally long: some flows have longer ways, or `variation` says how long.
+    /// Packets do not all fly equally long: some flows have longer paths, or `variation` says how long.
     is_uneven: bool,
     variation: Option<Box<DelayVariation>>,
 }
@@ -196,7 +196,7 @@ impl Transmitter {
         Size(size)
     }
 
-    /// Some flows that begin here have longer ways than others.
+    /// Some flows that begin here have longer paths than others.
     pub fn add_delays(&mut self) {
         self.is_uneven = true;
     }
