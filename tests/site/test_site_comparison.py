@@ -144,6 +144,18 @@ def test_a_run_that_draws_nothing_stands_for_every_seed_on_the_site_too(tmp_path
     assert {row.seeds for row in made.against("TcpBbr")} == {3}
 
 
+@pytest.mark.parametrize("seeds", ["1", "1..3"])
+def test_a_sentence_names_the_remedy_where_one_seed_leaves_all_open(
+    tmp_path: Path, seeds: str
+) -> None:
+    path = tmp_path / "runs.db"
+    line = ["run", "aqm", "--cc", "newreno,bbr", "--k", "1", "--qdisc", "codel", "--seed", seeds]
+    assert invoke([*line, "--stop-time", "2s", "--db", str(path)]) == 0
+    made = Scores(inventory(cells.read([path]), [path.name]))
+    said = made.sentence("TcpNewReno", "TcpBbr", 2) or ""
+    assert ("bench with --seed 1..5" in said) == (seeds == "1")
+
+
 def test_the_baseline_s_sentence_is_the_other_s_turned_round(scores: Scores) -> None:
     """What one has more of, the other has less of, in as many experiments."""
 

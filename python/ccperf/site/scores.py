@@ -319,7 +319,13 @@ def _rest(rows: Sequence[Row], *, is_all: bool) -> str:
     if len(words) == 1 and words["equal"]:
         return f"equal within {percent(LEAST)} in {'everything' if is_all else 'the rest'}"
     said = _listed([f"{count} {word}" for word, count in words.most_common()])
-    return f"{'' if is_all else 'the other '}{counted(len(rows), 'comparison')}: {said}"
+    unknown = [row for row in rows if row.verdict.word == "not known yet"]
+    more = " (one seed tells little: bench with --seed 1..5)" if _are_of_one_seed(unknown) else ""
+    return f"{'' if is_all else 'the other '}{counted(len(rows), 'comparison')}: {said}{more}"
+
+
+def _are_of_one_seed(unknown: Sequence[Row]) -> bool:
+    return bool(unknown) and all(row.verdict.seeds == 1 for row in unknown)
 
 
 def _against(group: Group, base: str) -> list[list[Any]]:
