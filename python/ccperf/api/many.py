@@ -237,7 +237,7 @@ def _tell(report: CampaignReport) -> None:
         str(first) + (f" (and {len(others)} more like it)" if others else "")
         for first, *others in alike
     ]
-    if texts and not report.made and not report.stored_before:
+    if texts and not (report.made or report.stored_before or report.made_elsewhere):
         raise RunError("; ".join(texts)) from alike[0][0].error
     for text in texts:
         warnings.warn(f"failed: {text}", RuntimeWarning, stacklevel=4)

@@ -6,7 +6,7 @@ from ccperf.campaign.executor import Executor, JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
 from ccperf.campaign.local import LocalExecutor, Processes, cores
 from ccperf.campaign.points import Point, Repeated, expand, repeats
-from ccperf.campaign.progress import Bar, Progress, Silent, bar, bar_if_seen
+from ccperf.campaign.progress import Bar, Lines, Progress, Silent, bar, bar_if_seen
 from ccperf.campaign.run import CampaignReport, Failure, run, simulate
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Failure",
     "Job",
     "JobProgress",
+    "Lines",
     "LocalExecutor",
     "Point",
     "Processes",

@@ -9,6 +9,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from ccperf.base.wording import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
@@ -37,6 +39,9 @@ class Progress(Protocol):
     def skip(self, point: Point) -> None:
         """One of the runs turned out to be in the store already."""
 
+    def wait(self, runs: int) -> None:
+        """Nothing is left to begin but `runs` that another process is making."""
+
     def advance(self, point: Point, fraction: float) -> None:
         """A run has come this far (0 to 1)."""
 
@@ -64,11 +69,28 @@ class Silent:
     def skip(self, point: Point) -> None:
         pass
 
+    def wait(self, runs: int) -> None:
+        pass
+
     def advance(self, point: Point, fraction: float) -> None:
         pass
 
     def finish(self, point: Point, error: BaseException | None) -> None:
         pass
+
+
+class Lines(Silent):
+    """What somebody who reads the output later wants to know: why it waits."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        """Say it with `say`, once."""
+        self._say = say
+        self._has_said = False
+
+    def wait(self, runs: int) -> None:
+        if not self._has_said:
+            self._say(f"waiting for {_theirs(runs)}")
+        self._has_said = True
 
 
 class InNotebook(Silent):
@@ -112,9 +134,9 @@ def in_notebook() -> Progress | None:
     return InNotebook(show) if show else None
 
 
-def bar_if_seen(title: str) -> Progress:
+def bar_if_seen(title: str, otherwise: Progress | None = None) -> Progress:
     """A :class:`Bar` where stderr is a terminal; nobody waits for its library elsewhere."""
-    return Bar(title) if sys.stderr.isatty() else Silent()
+    return Bar(title) if sys.stderr.isatty() else otherwise or Silent()
 
 
 def bar(*, show: bool = True) -> Progress:
@@ -155,6 +177,7 @@ class Bar:
         self._failed = 0
         self._runs = 0
         self._stored = 0
+        self._theirs = 0
         self._all: TaskID | None = None
 
     def __enter__(self) -> Self:
@@ -180,6 +203,11 @@ class Bar:
             self._runs, self._stored = self._runs - 1, self._stored + 1
             self._show()
 
+    def wait(self, runs: int) -> None:
+        with self._lock:
+            self._theirs = runs
+            self._show()
+
     def advance(self, point: Point, fraction: float) -> None:
         with self._lock:
             self._running[id(point)] = fraction
@@ -196,6 +224,8 @@ class Bar:
         notes = [f"{self._stored} stored before"] if self._stored else []
         if self._failed:
             notes.append(f"{self._failed} failed")
+        if 0 < self._theirs <= self._runs - self._ended:
+            notes.append(f"waiting for {_theirs(self._theirs)}")
         if self._runs == 1 and self._running:
             # An hour of a fast network takes long, and its bar stands still for minutes.
             notes.append(f"{100 * sum(self._running.values()):.6f} %")
@@ -207,3 +237,7 @@ class Bar:
                 completed=self._ended + sum(self._running.values()),
                 note=", ".join(notes),
             )
+
+
+def _theirs(runs: int) -> str:
+    return f"{counted(runs, 'run')} that another process is making"

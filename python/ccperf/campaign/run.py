@@ -6,6 +6,7 @@ import re
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Sized
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ccperf.algorithms.user_code.content import ChangedError, Contents
 from ccperf.base.interruption import notice
+from ccperf.campaign.claims import Claims
 from ccperf.campaign.executor import Stopped
 from ccperf.campaign.job import Job
 from ccperf.campaign.local import MANY, LocalExecutor, Processes
@@ -70,6 +72,8 @@ class CampaignReport:
     of_points: list[str] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
     stored_before: list[str] = field(default_factory=list)
+    #: Those that another process stored in the same database meanwhile.
+    made_elsewhere: list[str] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     #: How many runs were not begun because the first ones all failed alike.
     skipped: int = 0
@@ -136,8 +140,10 @@ def run(
     """Make the runs of `points` that `store` lacks, `jobs` at a time (default: one per core).
 
     Points are asked for while runs are made: of an iterator no more are held than are under way.
-    Each run is stored as soon as it is finished.  A run that fails does not stop the others, unless
-    the first ones all fail alike.  With user code in it, the first run is made twice and compared.
+    Each run is stored as soon as it is finished.  What another process is making for the same
+    database is left to it, and made here if that process ends without it.  A run that fails does
+    not stop the others, unless the first ones all fail alike.  With user code in it, the first run
+    is made twice and compared.
     Ctrl-C ends the runs under way and returns what was finished; a second one is not caught.
     `progress` shows how it goes; in a notebook there is a bar if it is not given.
     `executor` makes what makes the runs, given a function to report progress to; by default they
@@ -153,8 +159,9 @@ def run(
         _interrupt_sets(stop),
         nullcontext(processes) if processes else Processes() as kept,
         progress or in_notebook() or Silent() as shown,
+        Claims(store.path) as claims,
     ):
-        coordinator = _Coordinator(points, store, backend, shown, report, stop)
+        coordinator = _Coordinator(points, store, claims, backend, shown, report, stop)
         if count is not None:
             shown.begin(count, 0)
 
@@ -186,12 +193,14 @@ class _Coordinator:
         self,
         points: Iterable[Point],
         store: Store,
+        claims: Claims,
         backend: Backend,
         progress: Progress,
         report: CampaignReport,
         stop: threading.Event,
     ) -> None:
         self._store = store
+        self._claims = claims
         self._backend = backend
         self._progress = progress
         self._report = report
@@ -245,7 +254,7 @@ class _Coordinator:
             report.skipped = unfinished
 
     def _make(self, missing: Iterator[_Wanted]) -> None:
-        for wanted in missing:
+        for wanted in self._claimed(missing):
             if self._has_given_up:
                 self._not_begun += 1
                 self._wanted.pop(wanted.identity.id, None)
@@ -283,6 +292,43 @@ class _Coordinator:
                 continue
             self._wanted[identity.id] = wanted = _Wanted(identity, [point])
             yield wanted
+
+    def _claimed(self, missing: Iterator[_Wanted]) -> Iterator[_Wanted]:
+        """Yield what no other process is making; what one is, once it was let go without a result.
+
+        Others make theirs in much the same order, so that few are remembered at a time.
+        """
+        theirs: deque[_Wanted] = deque()
+        for wanted in missing:
+            while theirs and self._is_made_elsewhere(theirs[0]):
+                theirs.popleft()
+            if not self._claims.take(wanted.identity.id):
+                theirs.append(wanted)
+            elif not self._is_made_elsewhere(wanted):
+                yield wanted
+        while theirs and not self._stop.is_set() and not self._has_given_up:
+            self._progress.wait(len(theirs))
+            for _ in range(min(len(theirs), MANY)):
+                wanted = theirs.popleft()
+                if not self._claims.take(wanted.identity.id):
+                    theirs.append(wanted)
+                elif not self._is_made_elsewhere(wanted):
+                    yield wanted
+            self._collect_some(self._executor.room)
+            if theirs:
+                time.sleep(_LOOK_S)
+
+    def _is_made_elsewhere(self, wanted: _Wanted) -> bool:
+        """Whether a run has been stored meanwhile; then it is wanted no more."""
+        run_id = wanted.identity.id
+        if not self._store.has(run_id):
+            return False
+        self._claims.give(run_id)
+        _add_points(self._store, run_id, wanted.points)
+        self._report.made_elsewhere.append(run_id)
+        del self._wanted[run_id]
+        self._progress.skip(wanted.points[0])
+        return True
 
     def _submit(self, job: Job) -> Future[PackedRun]:
         future = self._executor.submit(job)
@@ -323,6 +369,7 @@ class _Coordinator:
             del self._wanted[run_id]
             if self._has_failed_alike():
                 self._give_up()
+        self._claims.give(run_id)
         self._progress.finish(first, error)
 
     def _compare(self, packed: PackedRun, point: Point) -> None:

@@ -303,7 +303,7 @@ class Job:
             if report.interrupted:
                 return Outcome(Lazy(0, tuple), status(report), ends_all=True)
             # Not begun are those after user code has changed.
-            stored = {*report.stored_before, *report.made}
+            stored = {*report.stored_before, *report.made_elsewhere, *report.made}
 
         def made() -> Iterator[Made]:
             for run_id, (again, experiment) in zip(report.of_points, self.again, strict=True):
@@ -362,7 +362,7 @@ def run_campaign(
         store,
         backend,
         jobs=running.job_count(),
-        progress=campaign.bar_if_seen(title),
+        progress=campaign.bar_if_seen(title, campaign.Lines(note)),
         executor=made_by.executor if made_by else None,
         processes=made_by.processes if made_by else None,
         count=count,
@@ -384,7 +384,9 @@ def run_campaign(
             "it depends on something else than its input (time, id(), os.urandom, sets)"
         )
     made, before = counted(len(report.made), "run"), len(report.stored_before)
-    note(f"{made} made, {before} in {store.path} before, {report.wall_seconds:.1f} s")
+    theirs = len(report.made_elsewhere)
+    meanwhile = f", {theirs} made meanwhile by another process" if theirs else ""
+    note(f"{made} made, {before} in {store.path} before{meanwhile}, {report.wall_seconds:.1f} s")
     if report.changed:
         note(f"stopped: {report.changed}")
     if report.interrupted:
