@@ -90,7 +90,7 @@ def test_an_idle_host_holds_nothing_back() -> None:
 @pytest.mark.parametrize(
     ("delay", "message"),
     [
-        (40, r"delay: 40 has no unit"),
+        (40, r"delay: `40` has no unit"),
         ("40", r"delay: .*40"),
         ("90000s", r"delay: .*more than a day"),
         ({"type": "Clases"}, r"type: .*Clases.*Classes"),

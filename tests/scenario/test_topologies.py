@@ -168,7 +168,7 @@ def test_a_rate_step_and_a_way_back_of_its_own() -> None:
             {"rtts": ["15ms", "20ms"], "destinations": ["b", "b"]},
             "flows[1].rtt: 20ms is not the round trip of an earlier flow to `b`",
         ),
-        ({"rate": 16}, "links[0].rate: 16 has no unit"),
+        ({"rate": 16}, "links[0].rate: `16` has no unit"),
         ({"qlen": "0p"}, "links[0].forward.qdisc.attributes.MaxSize: 0p would drop everything"),
         ({"loss": -0.5}, "links[0].forward.loss: -0.5 is not a probability"),
         ({"changes": [{"time": "1s"}]}, "changes[0]: changes nothing"),

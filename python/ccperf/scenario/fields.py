@@ -17,18 +17,7 @@ from ccperf.algorithms.user_code import names
 from ccperf.base import expression
 
 
-def needs_unit(what: str, example: str) -> BeforeValidator:
-    """Refuse a bare number where a unit belongs."""
-
-    def check(value: object) -> object:
-        if isinstance(value, int | float):
-            raise ValueError(f"{value} has no unit; write a {what} like {example!r}")
-        return value
-
-    return BeforeValidator(check)
-
-
-def _attribute_text(value: object) -> object:
+def _as_text(value: object) -> object:
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
@@ -60,16 +49,18 @@ def _with_parameters(value: object) -> object:
     return {**value, "type": name, "attributes": {**value.get("attributes", {}), **given}}
 
 
-Time: TypeAlias = Annotated[str, needs_unit("time", "15ms")]
-Rate: TypeAlias = Annotated[str, needs_unit("rate", "16Mbps")]
-Size: TypeAlias = Annotated[str, needs_unit("size", "512B")]
-QueueSize: TypeAlias = Annotated[str, needs_unit("queue size", "20p")]
+#: A number is taken as its text, so that the engine says of it, too, what unit it lacks.
+_Text: TypeAlias = Annotated[str, BeforeValidator(_as_text)]
+Time: TypeAlias = _Text
+Rate: TypeAlias = _Text
+Size: TypeAlias = _Text
+QueueSize: TypeAlias = _Text
 Probability: TypeAlias = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Count: TypeAlias = Annotated[int, Field(strict=True, ge=0)]
 TypeOfService: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=255)]
 CodePoint: TypeAlias = Annotated[int, Field(strict=True, ge=0, le=63)]
 #: Attribute values are ns-3's texts; numbers and booleans are taken, too.
-Attributes: TypeAlias = dict[str, Annotated[str, BeforeValidator(_attribute_text)]]
+Attributes: TypeAlias = dict[str, _Text]
 
 
 def is_false(value: object) -> bool:

@@ -28,19 +28,20 @@ _UNIONS: dict[str, dict[str, type[Model]]] = {
 }
 
 
-def without_unknown(data: Any, errors: Iterable[ErrorDetails]) -> Any:
-    """The scenario without the fields that are not known, if nothing else is wrong.
+def without_wrong(data: Any, errors: Iterable[ErrorDetails]) -> Any:
+    """The scenario without the fields that are wrong in shape, so that the rest can be checked.
 
-    Raises LookupError otherwise.
+    A field goes alone: what it was among, another one may name. Raises LookupError or TypeError
+    where that is not enough.
     """
     data = copy.deepcopy(data)
     for details in errors:
-        if details["type"] != "extra_forbidden":
-            raise LookupError
-        *way, last = (step for step in details["loc"])
+        *around, last = details["loc"]
         place = data
-        for step in way:
+        for step in around:
             place = place[step]
+        if not isinstance(place, dict):
+            raise LookupError
         del place[last]
     return data
 

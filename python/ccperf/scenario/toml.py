@@ -63,18 +63,23 @@ class Document:
 
     def place(self, path: str) -> str:
         """``file.toml:12`` of a field, or of the nearest thing around it that has a line."""
+        line = self._line(path)
+        return f"{self.name}:{line}" if line else self.name
+
+    def _line(self, path: str) -> int:
         steps = tuple(_STEP.findall(path))
         while steps and steps not in self.lines:
             steps = steps[:-1]
-        return f"{self.name}:{self.lines[steps]}" if steps else self.name
+        return self.lines.get(steps, 0)
 
     @contextmanager
     def placing_errors(self) -> Iterator[None]:
-        """Adds its place to each problem of a :class:`ScenarioError` raised inside."""
+        """Adds its place to each problem of a :class:`ScenarioError`, and puts them in order."""
         try:
             yield
         except ScenarioError as error:
-            problems = [p._replace(place=self.place(p.path)) for p in error.problems]
+            inside = sorted(error.problems, key=lambda problem: self._line(problem.path))
+            problems = [p._replace(place=self.place(p.path)) for p in inside]
             raise ScenarioError(problems) from None
 
 

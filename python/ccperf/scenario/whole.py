@@ -36,7 +36,7 @@ from ccperf.scenario.fields import (
 from ccperf.scenario.flows import Flow, Ping
 from ccperf.scenario.links import Change, Failure, Fault, Link
 from ccperf.scenario.outages import for_good
-from ccperf.scenario.problems import problem, without_unknown
+from ccperf.scenario.problems import problem, without_wrong
 from ccperf.scenario.recording import RecordingOptions
 from ccperf.scenario.workload import Stack, Workload
 
@@ -111,8 +111,8 @@ class Scenario(Model):
         except ValidationError as error:
             problems = [problem(details, cls) for details in error.errors()]
             try:
-                # Fields that are not known hide nothing: what else is wrong is said, too.
-                scenario = handler(without_unknown(data, error.errors()))
+                # What else is wrong is said, too, as far as it does not follow from that.
+                scenario = handler(without_wrong(data, error.errors()))
             except (ValidationError, LookupError, TypeError):
                 raise ScenarioError(problems) from None
         if not (info.context or {}).get("checked") and not names.are_stored():
