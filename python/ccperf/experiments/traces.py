@@ -20,6 +20,7 @@ import operator
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +103,15 @@ def load(name: str) -> Trace:
             raise UsageError("trace", message + known) from None
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError("trace", f"`{name}` cannot be read: {error}") from None
-    parse = parse_rates if name.endswith(".csv") else parse_mahimahi
     try:
-        return parse(text)
+        return _parsed(text, is_table=name.endswith(".csv"))
     except ValueError as error:
         raise UsageError("trace", f"{Path(name).name}: {error}") from None
+
+
+@lru_cache(maxsize=16)  # the points of a campaign replay the same few
+def _parsed(text: str, *, is_table: bool) -> Trace:
+    return parse_rates(text) if is_table else parse_mahimahi(text)
 
 
 def parse_mahimahi(text: str) -> Trace:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import IPv4Address
 from typing import Any, Literal, TypeAlias
 
@@ -238,14 +239,19 @@ def _fifo(limit: str, device_queue: str) -> dict[str, Any]:
 def _addresses(senders: Sequence[str], receivers: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Of both ends of each access link: a /30 each, in which the end system has the first address,
     the gateway the second."""
-    addresses = {}
-    for i, name in enumerate(dict.fromkeys(senders)):
-        network = _SOURCE_NETWORKS + 4 * i
-        addresses[name] = (str(network + 1), str(network + 2))
-    for i, name in enumerate(dict.fromkeys(receivers)):
-        network = _DESTINATION_NETWORKS + 4 * i
-        addresses[name] = (str(network + 2), str(network + 1))
-    return addresses
+    sources = {name: _hosts(_SOURCE_NETWORKS, i) for i, name in enumerate(dict.fromkeys(senders))}
+    destinations = {
+        name: _hosts(_DESTINATION_NETWORKS, i)[::-1]
+        for i, name in enumerate(dict.fromkeys(receivers))
+    }
+    return {**sources, **destinations}
+
+
+@lru_cache(maxsize=4096)  # each point of a campaign has the same
+def _hosts(networks: IPv4Address, i: int) -> tuple[str, str]:
+    """Both hosts of one of the /30."""
+    network = networks + 4 * i
+    return str(network + 1), str(network + 2)
 
 
 def _delays(
