@@ -164,7 +164,7 @@ api                    : algorithms.roles algorithms.user_code base.columns base
                          runs.backends runs.metrics site store
 include                :
 cli                    : _native algorithms.registry algorithms.releases algorithms.roles
-                         algorithms.user_code base.columns base.expression base.interruption
+                         algorithms.user_code api base.columns base.expression base.interruption
                          base.outputs base.startup base.wording campaign campaign.plan data errors
                          evidence experiments.catalogue experiments.grid experiments.programs
                          experiments.topologies experiments.what_if present.citation

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ccperf.api.many import bench, compare, grid
     from ccperf.api.one import run, simulate
     from ccperf.api.runs import Runs
+    from ccperf.api.score import Score, score
     from ccperf.runs.recording import Recording
     from ccperf.runs.result import Result
     from ccperf.scenario import Scenario
@@ -39,12 +40,14 @@ __all__ = [
     "Runs",
     "Scenario",
     "Scheduler",
+    "Score",
     "Store",
     "__version__",
     "bench",
     "compare",
     "grid",
     "run",
+    "score",
     "simulate",
 ]
 
@@ -58,11 +61,13 @@ _HOME = {
     "Result": "ccperf.runs.result",
     "Runs": "ccperf.api.runs",
     "Scenario": "ccperf.scenario",
+    "Score": "ccperf.api.score",
     "Store": "ccperf.store",
     "bench": "ccperf.api.many",
     "compare": "ccperf.api.many",
     "grid": "ccperf.api.many",
     "run": "ccperf.api.one",
+    "score": "ccperf.api.score",
     "simulate": "ccperf.api.one",
 }
 

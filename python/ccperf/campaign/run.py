@@ -79,6 +79,8 @@ class CampaignReport:
     skipped: int = 0
     #: Whether Ctrl-C ended the campaign; what was finished is in the store.
     interrupted: bool = False
+    #: Whether its time was up before all was made; what was finished is in the store.
+    out_of_time: bool = False
     #: That user code was edited meanwhile, which ended the campaign, too.
     changed: ChangedError | None = None
     #: A point with user code whose run, made twice, came out differently.
@@ -88,7 +90,8 @@ class CampaignReport:
     @property
     def ok(self) -> bool:
         """Whether every point has its run in the store."""
-        return not (self.failures or self.skipped or self.interrupted or self.changed)
+        ended = self.interrupted or self.out_of_time or self.changed
+        return not (self.failures or self.skipped or ended)
 
     def failures_by_kind(self) -> list[list[Failure]]:
         """The failures, those alike together, in the order of the points."""
@@ -136,19 +139,22 @@ def run(
     executor: Callable[[JobProgress], Executor] | None = None,
     processes: Processes | None = None,
     count: int | None = None,
+    seconds: float | None = None,
+    gives_up: bool = True,
 ) -> CampaignReport:
     """Make the runs of `points` that `store` lacks, `jobs` at a time (default: one per core).
 
     Points are asked for while runs are made: of an iterator no more are held than are under way.
     Each run is stored as soon as it is finished.  What another process is making for the same
     database is left to it, and made here if that process ends without it.  A run that fails does
-    not stop the others, unless the first ones all fail alike.  With user code in it, the first run
-    is made twice and compared.
+    not stop the others, unless it `gives_up` since the first ones all fail alike.  With user code
+    in it, the first run is made twice and compared.
     Ctrl-C ends the runs under way and returns what was finished; a second one is not caught.
     `progress` shows how it goes; in a notebook there is a bar if it is not given.
     `executor` makes what makes the runs, given a function to report progress to; by default they
     are made on this machine, where they are many by `processes`, which may serve several campaigns.
-    `count` says how many points an iterator has, where that is known.
+    `count` says how many points an iterator has, where that is known.  After `seconds` it ends as
+    by Ctrl-C, and is `out_of_time`.
     """
     started = time.perf_counter()
     report = CampaignReport()
@@ -157,11 +163,14 @@ def run(
         count = len(points)
     with (
         _interrupt_sets(stop),
+        _time_sets(stop, seconds) as is_over,
         nullcontext(processes) if processes else Processes() as kept,
         progress or in_notebook() or Silent() as shown,
         Claims(store.path) as claims,
     ):
-        coordinator = _Coordinator(points, store, claims, backend, shown, report, stop)
+        coordinator = _Coordinator(
+            points, store, claims, backend, shown, report, stop, gives_up=gives_up
+        )
         if count is not None:
             shown.begin(count, 0)
 
@@ -174,6 +183,8 @@ def run(
             return LocalExecutor(backend, jobs, coordinator.advance, processes=used)
 
         coordinator.run(make_executor, is_counted=count is not None)
+        if report.interrupted and is_over.is_set():
+            report.interrupted, report.out_of_time = False, True
     report.wall_seconds = time.perf_counter() - started
     return report
 
@@ -198,7 +209,10 @@ class _Coordinator:
         progress: Progress,
         report: CampaignReport,
         stop: threading.Event,
+        *,
+        gives_up: bool,
     ) -> None:
+        self._gives_up = gives_up
         self._store = store
         self._claims = claims
         self._backend = backend
@@ -367,7 +381,7 @@ class _Coordinator:
         else:
             self._failures[run_id] = Failure(first, error)
             del self._wanted[run_id]
-            if self._has_failed_alike():
+            if self._gives_up and self._has_failed_alike():
                 self._give_up()
         self._claims.give(run_id)
         self._progress.finish(first, error)
@@ -411,6 +425,28 @@ def _interrupt_sets(stop: threading.Event) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _time_sets(stop: threading.Event, seconds: float | None) -> Iterator[threading.Event]:
+    """Let `stop` be set after so many seconds, and say whether that was what set it."""
+    is_over = threading.Event()
+
+    def end() -> None:
+        if not stop.is_set():
+            is_over.set()
+            stop.set()
+
+    if seconds is None:
+        yield is_over
+        return
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield is_over
+    finally:
+        timer.cancel()
 
 
 def _add_points(store: Store, identity: str, points: Sequence[Point]) -> None:

@@ -45,6 +45,7 @@ COMMANDS = {
     "show": "Explain an experiment, algorithm, queue discipline, metric or run.",
     "runs": "List the runs in a database.",
     "compare": "Compare algorithms, versions or runs, and say whether they really differ.",
+    "score": "Say in one number how an algorithm does against another.",
     "plot": "Draw the figures of runs.",
     "play": "Open a scenario whose settings you change in the browser.",
     "site": "Build the web site of one or more databases.",
@@ -67,7 +68,7 @@ for _order, (_name, _help) in enumerate(COMMANDS.items()):
 
 
 #: What they store is there even if nobody reads what they print.
-_MAKES_RUNS = ("bench", "run", "exec", "watch")
+_MAKES_RUNS = ("bench", "run", "exec", "score", "watch")
 #: As of a program that SIGPIPE ends.
 _BROKEN_PIPE = 128 + 13
 

@@ -36,6 +36,10 @@ EXAMPLES = {
         "ccperf compare --experiment aqm --metric mean_srtt_l4 --each --format latex",
         "ccperf compare base.db new.db --fail-on 'mean_srtt_l4>5%'",
     ),
+    "score": (
+        "ccperf score ./mycca.py:MyCca",
+        "ccperf score ./mycca.py:MyCca --set rfc9743 --against bbr --seed 1..3 --json",
+    ),
     "plot": (
         "ccperf plot latest --figure time_series --format pdf,svg",
         "ccperf plot --experiment aqm --cc cubic,bbr --k 1 --overlay",
