@@ -142,15 +142,14 @@ def command(
         typed = {checked(word) for word in words if is_user_code(word)}
         ask(file, (name for name in code if not is_declared(name) and name not in typed), trust)
     backend = running.open_backend()
-    for job in jobs:
-        for scenario, _ in job.kinds:
-            backend.prepare(scenario)
+    _prepare(backend, jobs)
     outcomes: list[Outcome] = []
     status = 0
     options = _common_options(running, db, trust)
     with running.made_by(backend) as made_by:
-        for job in jobs:
-            outcomes.append(outcome := job.run(backend, running, db, packets, made_by))
+        while jobs:
+            # Scenarios of many links are large, and will be loaded: those of what is made go.
+            outcomes.append(outcome := jobs.pop(0).run(backend, running, db, packets, made_by))
             status = max(status, outcome.status)
             if outcome.ends_all:
                 break
@@ -176,6 +175,12 @@ def command(
             note(f"and {counted(more, 'run')} more: `ccperf runs --db FILE` lists all")
         note("each run again: `ccperf show RUN --db FILE` prints its command")
     return status
+
+
+def _prepare(backend: Backend, jobs: Iterable[Job]) -> None:
+    for job in jobs:
+        for scenario, _ in job.kinds:
+            backend.prepare(scenario)
 
 
 def _common_options(running: Running, db: Path | None, trust: bool) -> str:
@@ -304,13 +309,14 @@ class Job:
                 return Outcome(Lazy(0, tuple), status(report), ends_all=True)
             # Not begun are those after user code has changed.
             stored = {*report.stored_before, *report.made_elsewhere, *report.made}
+        of_points, lines = report.of_points, self.again
 
         def made() -> Iterator[Made]:
-            for run_id, (again, experiment) in zip(report.of_points, self.again, strict=True):
+            for run_id, (again, experiment) in zip(of_points, lines, strict=True):
                 if run_id in stored:
                     yield Made(target, run_id, experiment, again)
 
-        count = sum(1 for run_id in report.of_points if run_id in stored)
+        count = sum(1 for run_id in of_points if run_id in stored)
         return Outcome(Lazy(count, made), status(report), bool(report.changed))
 
 
@@ -518,7 +524,7 @@ def _from_file(path: Path, running: Running, seed: str, given: Mapping[str, str]
             given_here["profile"] = running.profile_name()
         found = plans.from_document(document)
         return plan_jobs([replace(plan, **given_here) for plan in found], running.backend)
-    scenario = written.read(path)
+    scenario = written.from_document(document)
     if not scenario.label:
         scenario = scenario.model_copy(update={"label": path.stem})
     return [_scenario_job(str(path), scenario, running, seed)]

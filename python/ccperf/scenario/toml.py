@@ -34,6 +34,8 @@ class Document:
     """A TOML file: its data, and the line of each key."""
 
     name: str
+    #: Where relative paths in it start.
+    folder: Path
     data: dict[str, Any]
     lines: dict[tuple[str, ...], int]
 
@@ -48,8 +50,9 @@ class Document:
         try:
             text = path.read_bytes().decode()
             if path.suffix == ".json":
-                return cls(path.name, _object(path, text), {})
-            return cls(path.name, tomllib.loads(text), dict(_lines(text)))
+                return cls(path.name, path.absolute().parent, _object(path, text), {})
+            data, lines = tomllib.loads(text), dict(_lines(text))
+            return cls(path.name, path.absolute().parent, data, lines)
         except UnicodeDecodeError as error:
             problem = Problem("", f"not UTF-8 at byte {error.start}", path.name)
             raise ScenarioError([problem]) from None

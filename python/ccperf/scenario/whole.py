@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ccperf.present.notebook import Drawing
+    from ccperf.scenario.toml import Document
 
 #: The routing of who does not ask for another.
 STATIC = Algorithm(type="static")
@@ -183,15 +184,17 @@ class Scenario(Model):
         """
         from ccperf.scenario.toml import Document
 
-        document = Document.read(Path(path))
+        return cls.from_document(Document.read(Path(path)))
+
+    @classmethod
+    def from_document(cls, document: Document) -> Scenario:
+        """The scenario of a file that was read. Raises :class:`ScenarioError` as `from_toml`."""
         with document.placing_errors():
             for key in ("experiment", "experiments"):
                 if key in document.data and "flows" not in document.data:
                     message = "this is a plan over the catalogue, not a scenario ([[flows]])"
                     raise ScenarioError([(key, message)])
-            # Relative paths in a file start where the file is.
-            context = {"folder": Path(path).absolute().parent}
-            scenario = cls.model_validate(document.data, context=context)
+            scenario = cls.model_validate(document.data, context={"folder": document.folder})
             scenario._check_user_code()
         return scenario
 

@@ -89,7 +89,7 @@ def _read(path: Path, document: Document) -> Experiment:
             values = {**setup.parameters, self.kind: setup.cc}
             data = {**_put(body, values), "stop_time": setup.stop_time, "seed": setup.seed}
             with document.placing_errors():
-                scenario = written.of({**data, "label": self.name}, path.absolute().parent)
+                scenario = written.of({**data, "label": self.name}, document.folder)
             if setup.recovery == self.recovery:
                 return scenario
             flows = (

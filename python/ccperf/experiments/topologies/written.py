@@ -55,12 +55,15 @@ def read(path: str | Path) -> Scenario:
         ScenarioError: each problem with the file and, where it can be told, the line.
         OSError: if the file cannot be read.
     """
-    path = Path(path)
-    document = Document.read(path)
+    return from_document(Document.read(Path(path)))
+
+
+def from_document(document: Document) -> Scenario:
+    """The scenario of a file that was read. Raises :class:`ScenarioError` as :func:`read`."""
     if not _topologies(document.data):
-        return Scenario.from_toml(path)
+        return Scenario.from_document(document)
     with document.placing_errors():
-        return of(document.data, path.absolute().parent)
+        return of(document.data, document.folder)
 
 
 def of(data: Mapping[str, Any], folder: Path) -> Scenario:
