@@ -94,6 +94,7 @@ def main() -> int:
             ("repeated", make, None),
             ("repeated, --json", [*make, "--json"], None),
             ("runs", ["runs", *shown], None),
+            ("runs, --json", ["runs", "--json", *shown], None),
             ("doctor", ["doctor", *shown], None),
         ):
             seconds, cpu, most = watch(words, database, until)

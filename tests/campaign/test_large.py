@@ -70,7 +70,13 @@ def test_memory_does_not_grow_with_a_campaign(tmp_path: Path) -> None:
     # Planning is all that is left: less than a short run costs.
     assert seconds < 2 + 3e-3 * RUNS
 
-    for listing in (["runs", "--db", "many.db"], [*words, "--json"]):
+    shown = ["--db", "many.db"]
+    for listing in (
+        ["runs", *shown],
+        ["runs", "--json", *shown],
+        ["doctor", *shown],
+        [*words, "--json"],
+    ):
         memory, _ = cost(tmp_path, *listing)
         assert memory < MOST_MB
 

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ccperf.base.columns import table
 from ccperf.cli.choice import Choice, Parameters
 from ccperf.cli.options import Json
-from ccperf.cli.output import parameters_text, print_json, say
+from ccperf.cli.output import parameters_text, print_json_items, say
 
 if TYPE_CHECKING:
     from ccperf.store import RunRow
@@ -46,7 +46,7 @@ def command(
         homes = {row.id: stores[path] for path, row in found}
         differ = settings(rows, lambda row: homes[row.id].scenario(row.id))
     if json:
-        print_json([row_json(row) for row in rows])
+        print_json_items(map(row_json, rows))
         return
     head = ["differs in"] if any(differ) else []
     say(
