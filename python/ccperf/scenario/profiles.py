@@ -115,6 +115,11 @@ def fields(name: str) -> Mapping[str, Any]:
         raise ValueError(unknown("profile", name, names())) from None
 
 
+def has_routers(name: str) -> bool:
+    """Whether a profile is more than TCP's: a release of ns-3 after the one that needs no name."""
+    return name not in PROFILES and fields(name) != fields(releases.default())
+
+
 def applied(thing: Any, path: str) -> Any:
     """A stack or a flow as it is written, with its profile's fields where it has none of its own.
 
@@ -144,14 +149,18 @@ def over(own: Mapping[str, Any], name: str, path: str) -> dict[str, Any]:
 
 
 def released(scenario: Scenario, release: str) -> Scenario:
-    """The scenario with the TCP of a release of ns-3, where it does not name another."""
+    """The scenario as a release of ns-3, where it does not name another."""
+    has_udp = has_routers(release)
 
     def of(part: Flow | Stack) -> dict[str, Any]:
         return {"tcp": {releases.ATTRIBUTE: release, **part.tcp}}
 
     return scenario.model_copy(
         update={
-            "flows": tuple(f.model_copy(update=of(f)) if f.cc else f for f in scenario.flows),
+            "flows": tuple(
+                flow.model_copy(update=of(flow)) if flow.cc or has_udp else flow
+                for flow in scenario.flows
+            ),
             "stacks": tuple(stack.model_copy(update=of(stack)) for stack in scenario.stacks),
         }
     )

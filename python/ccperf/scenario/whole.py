@@ -341,12 +341,13 @@ def _with_profiles(data: Any) -> Any:
 
 
 def _of_scenario(part: Any, profile: str) -> Any:
-    """A stack, or a flow that names none and has TCP, with the fields of the scenario's profile."""
+    """A stack, or a flow that names none, with the fields of the scenario's profile."""
     if isinstance(part, Flow | Stack):
         part = part.model_dump(exclude_unset=True)
-    if not isinstance(part, Mapping) or "stack" in part or part.get("transport") == "UDP":
+    if not isinstance(part, Mapping) or "stack" in part:
         return part
-    return profiles.over(part, profile, "profile")
+    whole = profiles.over(part, profile, "profile")
+    return part if part.get("transport") == "UDP" and not profiles.has_routers(profile) else whole
 
 
 def _with_stacks(data: Any) -> Any:

@@ -235,11 +235,10 @@ _LATER = (
     "The engine is these releases, too, by their profiles (`ccperf list profiles`, "
     "[ns-3](ns3.md)). Each was built from ns-3's public repository, and compared under its "
     "profile; `make record NS3=PATH` repeats it. The tests hold the engine to fingerprints of a"
-    " part of these scenarios. One difference is known: since 18 July 2026 (commit 22f433929, "
-    "#825) a router of the development tree that has no route for a packet answers with an ICMP"
-    " message; `ns3-dev` is a profile of TCP and sends none. It shows where a link fails: the "
-    "random scenarios that differ are such networks, and their first packet that differs is "
-    "this message."
+    " part of these scenarios. `ns3-dev` is a release's routers, too: since 18 July 2026 (commit "
+    "22f433929, #825) one that has no route for a packet answers with an ICMP message. One "
+    "difference is known: where such a message meets a router without a route itself, ns-3 sends "
+    "a message about the message, against RFC 1812 section 4.3.2.7, and we do not."
 )
 
 

@@ -17,6 +17,7 @@ mod lookahead;
 mod port;
 mod reassembly;
 mod steering;
+mod unreachable;
 
 use crate::base::event::{Event, EventQueue, NodeEvent, RunEvent};
 use crate::base::fetch::{fetch, fetch_first};
@@ -41,6 +42,8 @@ pub use port::{
     DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
 };
 pub use steering::Steering;
+pub use unreachable::Exit;
+use unreachable::Unreachable;
 
 /// Whose [`RunEvent::Balance`] it is.
 const SWITCHES: u32 = 0;
@@ -73,6 +76,8 @@ pub struct Network {
     loss_streams: Vec<RngStream>,
     /// Where some packets do not fit all links.
     fragmentation: Option<Box<Fragmentation>>,
+    /// Where routers tell senders that they have no route.
+    unreachable: Option<Box<Unreachable>>,
     /// The SACK blocks of the packet that was taken out last, of those that had some.
     arrived_sacks: SackBlocks,
     /// Packets that arrive need nothing but to be handed on: the path is decided when they leave, no wire
@@ -100,6 +105,7 @@ impl Network {
             common,
             loss_streams,
             fragmentation: None,
+            unreachable: None,
             arrived_sacks,
             is_arrival_plain: false,
             is_large,
@@ -112,6 +118,11 @@ impl Network {
         // Looking at packets is the way to notice them.
         self.common.is_observed = true;
         self.common.is_arrival_noticed = true;
+    }
+
+    /// From now on a router without a route for a packet tells its sender; `exits`: by port.
+    pub fn tell_senders(&mut self, exits: Vec<Exit>) {
+        self.unreachable = Some(Box::new(Unreachable::new(exits, &self.common)));
     }
 
     /// Nothing else is to come that could change what is done with packets that arrive.  `may_fail`: links.
@@ -158,6 +169,11 @@ impl Network {
 
     pub fn now(&self) -> Time {
         self.common.now()
+    }
+
+    /// Whether hosts choose the paths.
+    pub fn is_steered(&self) -> bool {
+        self.common.forwarding.is_steered()
     }
 
     /// As [`EventQueue::check_numbers`].
@@ -256,6 +272,21 @@ impl Network {
         self.common.record(port, PacketEvent::Drop, id, reason);
         self.common.packets.report_loss(id, LostIn::NoRoute, self.common.events.now().time);
         self.common.packets.remove(id);
+    }
+
+    /// A router has no route for a packet that came over the wire of `port`.
+    #[cold]
+    fn refuse(&mut self, port: u32, id: PacketId) {
+        let packet = self.common.packets[id];
+        self.lose(port, id, NO_ROUTE);
+        let place = self.wires[port as usize].leads_to;
+        if let Some(unreachable) = &mut self.unreachable
+            && let Some((message, origin, port)) =
+                unreachable.about(&packet, place, &mut self.common)
+        {
+            let id = self.common.packets.insert(message);
+            self.leave(origin, Next::Port(port), id);
+        }
     }
 
     /// Those of the packet that was taken out of the network last, if it had some.
@@ -404,7 +435,7 @@ impl Network {
         match next {
             Next::Port(next) => self.ports[next as usize].enter(id, common),
             Next::Here => return Some(id),
-            Next::Group(_) | Next::Nowhere => self.lose(index, id, NO_ROUTE),
+            Next::Group(_) | Next::Nowhere => self.refuse(index, id),
         }
         None
     }
@@ -415,7 +446,7 @@ impl Network {
         if next == NextHop::HERE {
             return Some(id);
         }
-        self.lose(port, id, NO_ROUTE);
+        self.refuse(port, id);
         None
     }
 

@@ -28,7 +28,7 @@ use std::net::Ipv4Addr;
 use crate::base::time::Time;
 use crate::packet::capture::{Capture, PROTOCOL_TCP};
 use crate::packet::verdict::{Reason, Verdict};
-use crate::packet::{Ecn, Flags, FlowKeys, Fragment, Headers, IP_HEADER};
+use crate::packet::{Ecn, Flags, FlowKey, FlowKeys, Fragment, Headers, IP_HEADER};
 
 /// The first line of the file.
 pub const HEADER: &str =
@@ -40,6 +40,9 @@ const HEADER_COLUMNS: &str =
 
 /// How the name of a file ends whose trace has headers.
 pub const HEADERS_SUFFIX: &str = ".headers.csv";
+
+/// In place of the name of a flow, where a packet is of none.
+const NO_FLOW: &str = "?";
 
 /// What can happen to a packet at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +128,16 @@ impl PacketTrace {
     /// Goes on with a capture that has been begun in `out`.
     pub fn capture(out: Box<dyn Write + Send>, capture: Capture) -> Self {
         PacketTrace { out, form: Form::Capture(capture), error: None }
+    }
+
+    /// Packets that are of none of the flows have the next number.
+    pub fn add_flow(&mut self, ways: [FlowKey; 2]) {
+        if let Form::Csv(table) = &mut self.form {
+            table.flows.push(NO_FLOW.to_owned());
+            if let Some(keys) = &mut table.keys {
+                keys.keys.push(ways);
+            }
+        }
     }
 
     pub fn push(&mut self, row: Row<'_>) {
@@ -250,7 +263,7 @@ mod tests {
     use super::*;
     use crate::base::seq::Seq;
     use crate::packet::capture::PROTOCOL_ICMP;
-    use crate::packet::{FlowKey, Options, Packet};
+    use crate::packet::{Options, Packet};
 
     fn keys(protocol: u8) -> FlowKeys {
         let key = FlowKey {

@@ -61,12 +61,12 @@ impl Report {
         }
     }
 
-    /// What only a connection has is refused.
+    /// What only a connection has is refused.  The profile is not: a release of ns-3 is its routers', too.
     pub(super) fn udp(&mut self, path: &str, flow: &Flow) {
         let given = [
             ("cc", flow.cc.is_some()),
             ("recovery", flow.recovery != default_recovery()),
-            ("tcp", !flow.tcp.is_empty()),
+            ("tcp", flow.tcp.keys().any(|name| name != PROFILE)),
         ];
         for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
             let message = "is TCP's, and this flow's transport is UDP; leave it out";

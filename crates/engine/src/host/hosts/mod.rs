@@ -205,7 +205,8 @@ impl Hosts {
     /// A packet has come to the host that it is for.
     #[inline]
     pub fn deliver(&mut self, packet: &Packet, network: &mut Network) {
-        let place = self.places[packet.flow as usize];
+        // A router's message is for nobody in particular.
+        let Some(&place) = self.places.get(packet.flow as usize) else { return };
         if let AnyEndpoint::Usual(endpoint) = &mut self.endpoints[place as usize] {
             let host = Host::new(network, endpoint.address());
             endpoint.on_packet(packet, host);

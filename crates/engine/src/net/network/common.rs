@@ -6,13 +6,13 @@ use super::lanes::{Flight, Lanes, Transmission};
 use crate::base::event::{DisciplineEvent, Event, EventQueue};
 use crate::base::time::Time;
 use crate::net::qdisc::FlowKeys;
-use crate::net::routing::Next;
+use crate::net::routing::{Next, Origin};
 use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace, Row};
 use crate::packet::verdict::Reason;
-use crate::packet::{PacketId, PacketPool};
+use crate::packet::{FlowKey, PacketId, PacketPool};
 
 /// Why a packet is refused by a device.
 pub const QUEUE_FULL: &str = "Device queue full";
@@ -94,6 +94,18 @@ impl Common {
         self.packets.set_paths(PathMonitor::new(flows, followed));
         self.is_observed = true;
         self.is_arrival_noticed = true;
+    }
+
+    /// One more, whose packets all go one way, back; returns its number.
+    #[cold]
+    pub fn add_flow(&mut self, key: FlowKey, origin: Origin) -> u32 {
+        let ways = [FlowKey { protocol: key.protocol, ..FlowKey::default() }, key];
+        if let Some(trace) = &mut self.trace {
+            trace.add_flow(ways);
+        }
+        self.forwarding.add_origin(origin);
+        self.flow_keys.keys.push(ways);
+        self.flow_keys.keys.len() as u32 - 1
     }
 
     /// Writes a row of the packet trace, if there is one.

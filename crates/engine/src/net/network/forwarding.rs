@@ -183,6 +183,24 @@ impl Forwarding {
         self.origins[packet.flow as usize][usize::from(packet.backward)]
     }
 
+    /// Where an answer to a packet starts, and where it goes.
+    pub fn answering(&self, packet: &Packet) -> Origin {
+        self.origins[packet.flow as usize][usize::from(!packet.backward)]
+    }
+
+    /// What starts there has the next number.
+    pub fn add_origin(&mut self, origin: Origin) {
+        self.origins.push([origin; 2]);
+    }
+
+    /// What the node with `row` does with a packet of its own.
+    pub fn first_of(&self, row: u32, destination: u32) -> Next {
+        match self.table.next(row, destination) {
+            Next::Group(group) => Next::Port(self.table.group(group).1[0]),
+            one => one,
+        }
+    }
+
     /// What a host does with a packet of its own.
     #[inline]
     pub fn first_hop(

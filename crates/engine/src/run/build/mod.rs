@@ -12,6 +12,7 @@ mod port;
 mod probes;
 mod startup;
 mod transfers;
+mod unreachable;
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -127,6 +128,9 @@ pub fn network(
     let mut network = Network::new(ports, wires, loss_streams, forwarding, keys, trace);
     if let Some(fragmentation) = fragmentation {
         network.cut_packets(fragmentation);
+    }
+    if let Some(exits) = unreachable::exits(scenario, network.is_steered()) {
+        network.tell_senders(exits);
     }
     for (flow, [link, direction], delay) in added_delays(scenario) {
         network.add_delay(flow, (2 * link + direction) as u32, delay);

@@ -201,7 +201,7 @@ fn random_fabric(seed: u64) -> Value {
                 "source": format!("h{source}"), "destination": format!("h{}", (source + other) % 6),
                 "start": format!("{}ms", dice.roll(20)), "cc": {"type": dice.pick(&algorithms())},
                 "application": {"type": "Greedy", "bytes": dice.pick(&["0B", "30000B"])},
-                "tcp": {"MinRto": "10ms"},
+                "tcp": {"MinRto": "10ms", "Profile": dice.pick(&["ns3-3.44", "ns3-dev"])},
             })
         })
         .collect();
@@ -324,6 +324,41 @@ fn queueing_every_event_changes_nothing_where_links_fail() {
         let lost = text.lines().filter(|l| l.ends_with("Link down") || l.ends_with("No route"));
         let counted: i64 = column(&recording, "links", "failure_dropped").iter().sum();
         assert_eq!(lost.count() as i64, counted, "seed {seed}");
+    }
+}
+
+/// From a over two routers to b, whose link fails while packets are on the way to the second.
+fn broken_line(profile: &str) -> Value {
+    let link = |ends: [&str; 2]| json!({"name": ends.concat(), "ends": ends, "rate": "100Mbps", "delay": "1ms"});
+    json!({
+        "nodes": ["a", "r", "s", "b"], "links": [link(["a", "r"]), link(["r", "s"]), link(["s", "b"])],
+        "flows": [{"name": "f", "source": "a", "destination": "b", "cc": {"type": "TcpNewReno"},
+                   "application": {"type": "Greedy"}, "tcp": {"Profile": profile}}],
+        "failures": [{"link": "sb", "down": "50ms"}], "stop_time": "80ms",
+    })
+}
+
+#[test]
+fn a_router_without_a_route_tells_the_sender_of_each_packet_as_the_development_tree() {
+    for (profile, tells) in [("ns3-3.44", false), ("ns3-3.48", false), ("ns3-dev", true)] {
+        let (trace, _) = run(&broken_line(profile), false);
+        let text = String::from_utf8(trace).unwrap();
+        let rows: Vec<Vec<_>> = text.lines().map(|row| row.split(',').collect()).collect();
+        let is =
+            |row: &[&str], link: &str, event: &str, flow: &str| row[1..4] == [link, event, flow];
+        // What has come, and goes no further: the host has no route either, and is told nothing.
+        let lost = ["rs_forward", "ar_forward"].map(|link| {
+            let pairs = rows.windows(2);
+            pairs.filter(|p| is(&p[0], link, "rx", "f") && is(&p[1], link, "drop", "f")).count()
+        });
+        assert!(lost[0] > 1 && lost[1] > 1, "{profile}: {lost:?} packets had no route");
+        // What the second router says passes the first.
+        let told = if tells { [lost[0], lost[0] + lost[1]] } else { [0, 0] };
+        let come = ["rs_reverse", "ar_reverse"].map(|link| {
+            let come = rows.iter().filter(|row| is(row, link, "rx", "?"));
+            come.filter(|row| row[4..10] == ["0", "0", "28", "58", "", "NotECT"]).count()
+        });
+        assert_eq!(come, told, "{profile}");
     }
 }
 

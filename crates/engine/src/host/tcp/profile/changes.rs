@@ -13,6 +13,7 @@ pub enum Change {
     PrrArithmetic,
     SackedRetransmissions,
     DctcpLoss,
+    NetUnreachable,
     WindowUpdate,
     LostRetransmissions,
     PrrDelivered,
@@ -130,6 +131,17 @@ pub const ALL: &[About] = &[
         doc: "DCTCP halves ssthresh on a loss (RFC 8257 section 3.5), but only in the state Loss: at a timeout that \
               follows another, not in fast recovery.",
         shows: "TcpDctcp with repeated timeouts",
+        attributes: &[],
+    },
+    About {
+        change: Change::NetUnreachable,
+        name: "net-unreachable",
+        release: "dev",
+        commit: "22f433929",
+        issue: "#825",
+        doc: "A router that has no route for a packet tells its sender by ICMP (RFC 1812 section 5.2.7.1); it was silent. \
+              All routers do, if one flow or stack has the profile.",
+        shows: "links that fail, with packets on the way",
         attributes: &[],
     },
     About {

@@ -32,6 +32,7 @@ const IN_DEV: Changes = IN_3_48
     .with(Change::PrrArithmetic)
     .with(Change::SackedRetransmissions)
     .with(Change::DctcpLoss)
+    .with(Change::NetUnreachable)
     .with(Change::WindowUpdate)
     .with(Change::LostRetransmissions)
     .with(Change::PrrDelivered)

@@ -32,7 +32,10 @@ impl Fault {
     ) -> Option<&'static str> {
         let is_on = self.start <= now && now < self.stop;
         let direction = usize::from(packet.backward);
-        let is_hit = self.hit.as_ref().is_none_or(|hit| hit[packet.flow as usize][direction]);
+        let is_hit = self.hit.as_ref().is_none_or(|hit| {
+            // Routers, which are among the flows of none, send what has no number here.
+            hit.get(packet.flow as usize).is_some_and(|ways| ways[direction])
+        });
         if !is_on || !is_hit {
             None
         } else if self.loss >= 1.0 {
