@@ -70,8 +70,10 @@ def test_a_scenario_names_the_release_of_all_that_name_none() -> None:
         "ns3-3.48",
         "ns3-3.48",
         "ns3-dev",
-        None,
+        "ns3-3.48",  # over UDP: its routers'
     ]
+    old = Scenario.model_validate({**TWO, "profile": "ns3-3.44"}).canonical()["flows"]
+    assert "Profile" not in old[3].get("tcp", {})
 
 
 def test_a_scenario_begins_with_the_sockets_of_the_catalogue() -> None:

@@ -29,6 +29,11 @@ pub const UDP_HEADER: u32 = 8;
 /// ICMP echo header (RFC 792).
 pub const ICMP_HEADER: u32 = 8;
 
+/// IP's numbers of what it carries.
+pub const PROTOCOL_ICMP: u8 = 1;
+pub const PROTOCOL_TCP: u8 = 6;
+pub const PROTOCOL_UDP: u8 = 17;
+
 /// The two ECN bits of the IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use crate::base::time::Time;
 use crate::packet::{
-    FlowKey, FlowKeys, Fragment, Headers, ICMP_HEADER, IP_HEADER, Options, Packet, SackBlock,
-    TCP_HEADER, UDP_HEADER,
+    FlowKey, FlowKeys, Fragment, Headers, ICMP_HEADER, IP_HEADER, Options, PROTOCOL_ICMP,
+    PROTOCOL_UDP, Packet, SackBlock, TCP_HEADER, UDP_HEADER,
 };
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -17,9 +17,6 @@ const INTERFACE: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 /// Packets begin with their IP header.
 const LINKTYPE_RAW: u16 = 101;
-pub const PROTOCOL_ICMP: u8 = 1;
-pub const PROTOCOL_TCP: u8 = 6;
-pub const PROTOCOL_UDP: u8 = 17;
 const TIME_TO_LIVE: u8 = 64;
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 const MORE_FRAGMENTS: u16 = 0x2000;
@@ -313,7 +310,7 @@ fn sum(bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use crate::base::seq::Seq;
-    use crate::packet::{Ecn, Flags};
+    use crate::packet::{Ecn, Flags, PROTOCOL_TCP};
 
     fn keys() -> FlowKeys {
         let there = FlowKey {

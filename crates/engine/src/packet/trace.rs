@@ -26,9 +26,9 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
 use crate::base::time::Time;
-use crate::packet::capture::{Capture, PROTOCOL_TCP};
+use crate::packet::capture::Capture;
 use crate::packet::verdict::{Reason, Verdict};
-use crate::packet::{Ecn, Flags, FlowKey, FlowKeys, Fragment, Headers, IP_HEADER};
+use crate::packet::{Ecn, Flags, FlowKey, FlowKeys, Fragment, Headers, IP_HEADER, PROTOCOL_TCP};
 
 /// The first line of the file.
 pub const HEADER: &str =
@@ -262,8 +262,7 @@ fn write_flags(out: &mut dyn Write, flags: Flags) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::base::seq::Seq;
-    use crate::packet::capture::PROTOCOL_ICMP;
-    use crate::packet::{Options, Packet};
+    use crate::packet::{Options, PROTOCOL_ICMP, Packet};
 
     fn keys(protocol: u8) -> FlowKeys {
         let key = FlowKey {

@@ -11,8 +11,7 @@ use std::net::Ipv4Addr;
 use super::common::Common;
 use crate::net::routing::balance::flow_hash;
 use crate::net::routing::{Next, Origin, Place};
-use crate::packet::capture::PROTOCOL_ICMP;
-use crate::packet::{FlowKey, ICMP_HEADER, IP_HEADER, Packet};
+use crate::packet::{FlowKey, ICMP_HEADER, IP_HEADER, PROTOCOL_ICMP, Packet};
 
 /// What a message quotes of the packet: its IP header and eight bytes.
 const QUOTED: u32 = IP_HEADER + 8;

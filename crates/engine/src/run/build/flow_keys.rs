@@ -6,8 +6,7 @@ use std::net::Ipv4Addr;
 use super::{fragmentation, probes};
 use crate::base::error::Error;
 use crate::lowered::{Flow, Lowered, Ping, Transport};
-use crate::packet::capture::{PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP};
-use crate::packet::{FlowKey, FlowKeys, priority};
+use crate::packet::{FlowKey, FlowKeys, PROTOCOL_ICMP, PROTOCOL_TCP, PROTOCOL_UDP, priority};
 
 /// The IP protocol number of a flow, part of what flow queueing hashes.
 fn protocol(flow: &Flow) -> u8 {
