@@ -163,6 +163,8 @@ api                    : algorithms.roles algorithms.user_code base.columns base
                          evidence experiments.catalogue experiments.grid present.notebook
                          runs.backends runs.metrics site store
 include                :
+gym                    : _native algorithms base.libraries base.wording errors
+                         experiments.catalogue scenario
 cli                    : _native algorithms.registry algorithms.releases algorithms.roles
                          algorithms.user_code api base.columns base.expression base.interruption
                          base.outputs base.startup base.wording campaign campaign.plan data errors
