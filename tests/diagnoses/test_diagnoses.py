@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,11 @@ from typing import Any
 import pytest
 
 import ccperf
-from ccperf.algorithms import releases
+from ccperf.algorithms import registry, releases
 from ccperf.cli.app import invoke
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import SwitchPort, star
-from ccperf.runs.diagnoses import RULES, Note, grouped
+from ccperf.runs.diagnoses import RULES, Note, ecn, grouped
 from ccperf.runs.result import Result
 from ccperf.scenario import Scenario
 
@@ -127,6 +128,45 @@ def test_a_source_that_is_silent_limits_its_flow() -> None:
 def test_a_type_of_service_takes_ecn_away() -> None:
     assert "sends no ECT" in found(path({**FREE, "UseEcn": "On"}, tos=4))["tos"].text
     assert "tos" not in found(path({**FREE, "UseEcn": "On"}, dscp=4))
+
+
+@pytest.mark.parametrize(
+    ("asked", "tcp"),
+    [
+        ("on", {"UseEcn": "On"}),
+        ("abe", {"UseAbe": True, "Profile": "ns3-3.48"}),
+        ("off", {}),
+        ("accept", {"UseEcn": "AcceptOnly"}),
+        ("linux", {"UseEcn": "On", "Profile": "linux"}),
+    ],
+)
+def test_ecn_taken_away_is_noticed_however_it_was_asked_for(
+    asked: str, tcp: dict[str, Any], tmp_path: Path
+) -> None:
+    """Each says what its packets say: ECN asked for in the SYN, and no ECT on data."""
+    for cc in ("cubic", "dctcp", "TcpDctcpReno") if asked == "off" else ("cubic",):
+        run = path({**FREE, **tcp}, stop="200ms", tos=4, cc=cc)
+        rows = _sent(run.scenario, tmp_path / f"{cc}.csv")
+        is_asked = "ECE" in rows[0]["flags"]
+        is_used = any(row["ecn"] == "ECT0" for row in rows)
+        assert is_asked == (asked in ("on", "abe", "linux") or cc != "cubic")
+        assert ("tos" in found(run)) == (is_asked and not is_used)
+
+
+def test_the_rule_knows_which_algorithms_ask_for_ecn_themselves(tmp_path: Path) -> None:
+    asking = set()
+    for name in registry.algorithms("cc"):
+        run = path(FREE, stop="60ms", cc=name)
+        if "ECE" in _sent(run.scenario, tmp_path / f"{name}.csv")[0]["flags"]:
+            asking.add(name)
+    assert asking == set(ecn.ASKING)
+
+
+def _sent(scenario: Scenario, trace: Path) -> list[dict[str, str]]:
+    """What the sender sends: rows of the packet trace."""
+    ccperf.simulate(scenario, packets=trace)
+    rows = csv.DictReader(trace.read_text().splitlines())
+    return [row for row in rows if row["link"] == "access_forward" and row["event"] == "tx"]
 
 
 def test_a_window_without_bound_and_a_queue_that_nobody_sees() -> None:

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ccperf.runs.diagnoses.rule import Rule, Run
+from ccperf.algorithms import releases
+from ccperf.runs.diagnoses.rule import Flow, Rule, Run
+
+#: Congestion controls that ask for ECN themselves.
+ASKING = ("TcpDctcp", "TcpDctcpReno")
+
+
+def asks(flow: Flow) -> bool:
+    """Whether its sender asks for ECN: by `UseEcn`, `UseAbe` or its congestion control."""
+    return (
+        flow.setting("UseEcn") == "On"
+        or flow.setting("UseAbe") == "true"
+        or flow.described["cc"]["type"] in ASKING
+    )
 
 
 def _find(run: Run) -> Iterator[tuple[str, str]]:
     for flow in run.flows:
-        if flow.setting("UseEcn") == "On" and flow.described.get("tos", 0):
+        # That a type of service takes ECN away is ns-3's alone.
+        is_ns3s = flow.setting(releases.ATTRIBUTE) in releases.releases()
+        if is_ns3s and asks(flow) and flow.described.get("tos", 0):
             yield (
                 flow.name,
                 f"asks for ECN and has tos = {flow.described['tos']}: ns-3 then sends no ECT, so "
