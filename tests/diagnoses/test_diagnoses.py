@@ -108,6 +108,17 @@ def test_the_buffer_that_holds_a_flow_back_is_named(small: dict[str, Any], named
     assert "never left slow start" in notes["unfilled"].text
 
 
+def test_a_file_that_says_nothing_is_ns3_3_44_and_its_notes_name_the_catalogue() -> None:
+    """As docs/design/decisions.md has it: a note names the fix, and nothing applies it."""
+    bare = path({})
+    assert 'profile = "catalogue"' in found(bare)["buffers"].text
+    written = bare.scenario.canonical()
+    for name, is_same in (("ns3-3.44", True), ("catalogue", False)):
+        again = ccperf.simulate(Scenario.model_validate({**written, "profile": name}))
+        assert (again.flow_metrics == bare.flow_metrics) == is_same
+        assert ("buffers" in found(again)) == is_same
+
+
 def test_a_delay_based_algorithm_that_stands_below_the_rate_is_said_not_to_fill() -> None:
     """TcpVegas takes the receiver's wait for a queue."""
     assert "does not fill" in found(path(FREE, cc="vegas"))["unfilled"].text
