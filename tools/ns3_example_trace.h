@@ -23,7 +23,6 @@ class PacketLines
 {
   public:
     PacketLines()
-        : m_file(std::getenv("PACKETS"), std::ios::app) // a program may simulate more than once
     {
         for (std::uint32_t node = 0; node < ns3::NodeList::GetNNodes(); ++node)
         {
@@ -99,17 +98,24 @@ class PacketLines
             }
         }
         const bool hasAck = isTcp && transport[13] & 16;
-        m_file << ns3::Simulator::Now().GetNanoSeconds() << ',' << start << ','
+        File() << ns3::Simulator::Now().GetNanoSeconds() << ',' << start << ','
                << (isTcp ? number(transport + 4, 4) : untold) << ','
                << (hasAck ? number(transport + 8, 4) : 0) << ',' << packet->GetSize() - 22 - header
                << ',' << packet->GetSize() << ',' << words << ',' << ecn[ip[1] & 3] << '\n';
+    }
+
+    // Of the whole program: it may simulate more than once, and its last lines are to be written where it ends by
+    // exit(1), as one does that finds another number of drops than it was written for.
+    static std::ofstream& File()
+    {
+        static std::ofstream file(std::getenv("PACKETS"), std::ios::app);
+        return file;
     }
 
     // Source, destination, protocol, identification.
     using Cut = std::tuple<std::uint32_t, std::uint32_t, std::uint8_t, std::uint32_t>;
 
     std::map<Cut, std::array<std::uint8_t, 20>> m_cut; // the transport's header
-    std::ofstream m_file;
 };
 
 } // namespace
