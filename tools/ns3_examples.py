@@ -104,7 +104,7 @@ def run(line: str, scratch: Path) -> dict[str, str | int]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    # A program may be of the opinion that a run was not as it should be: its packets are there then.
+    # A program may say in the end that a run was not what it expects: its packets are there.
     if done.returncode not in (0, 1) or not packets.exists():
         raise SystemExit(f"`{line}` ended with {done.returncode}")
     content = packets.read_bytes()
