@@ -173,10 +173,11 @@ def test_it_is_fast(given: dict[str, str]) -> None:
     env.reset(seed=1)
     for _ in range(2):
         env.step(HOLD + 1)  # 40 segments, which fill the path
-    started, steps, is_over = time.perf_counter(), 0, False
+    # Of processor time: what else the machine does is not ours.
+    started, steps, is_over = time.process_time(), 0, False
     while not is_over:
         is_over = env.step(HOLD)[3]
         steps += 1
-    rate = steps / (time.perf_counter() - started)
+    rate = steps / (time.process_time() - started)
     print(f"{given}: {rate:,.0f} steps/s")
     assert rate > 1000

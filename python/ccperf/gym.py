@@ -13,8 +13,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -42,6 +41,8 @@ AGENT = f"{__name__}:Agent"
 _LARGEST_CWND, _LOWEST_RATE, _HIGHEST_RATE = 2**31 - 1, 1e4, 1e12
 #: With the pacing rate as action: the window is so many times what the rate sends in a round trip.
 _HEADROOM = 2
+#: A step before the first sample of the round trip.
+_NO_SRTT_NS = 1_000_000
 
 _here = threading.local()
 
@@ -52,28 +53,15 @@ class Agent(CongestionControl):
     A connection has one at each end; that of the sender is the one that hears of delivered data.
     """
 
+    # Who calls no Python at each ACK.
+    cong_control: _native.Held = None  # type: ignore[assignment]
+
     def __init__(self) -> None:
-        self.cwnd = 0
-        self.rate: int | None = None
-        self.tcb: _native.Tcb | None = None
-        self.sample: _native.RateSample | None = None
-        self.acks = 0
-        _here.made.append(self)
-
-    def cong_control(self, tcb: _native.Tcb, sample: _native.RateSample) -> None:
-        """Take over window and rate at each ACK, and remember both arguments."""
-        self.tcb = tcb
-        self.sample = sample
-        self.acks += 1
-        if self.cwnd:
-            tcb.cwnd = self.cwnd
-            if self.rate is not None:
-                tcb.pacing = True
-                tcb.pacing_rate_bps = self.rate
+        self.cong_control = _native.Held()
+        _here.made.append(self.cong_control)
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """What the sender has seen from one step to the next."""
 
     #: Simulated time at its end, and how long it was, in s.
@@ -219,20 +207,18 @@ class CongestionEnv(gymnasium.Env["Floats", "Floats"]):
         self._simulation = _native.Simulation(self._scenario(run_seed).lowered(), None)
         self._now = 0
         # Both ends have one, and only one of them gets ACKs of data.
-        ends: list[Agent] = _here.made
+        ends: list[_native.Held] = _here.made
         sender = None
         while sender is None:
             if not self._run_event():
                 raise UsageError("stop_time", "ends before anything is delivered")
-            heard = (each for each in ends if each.sample and each.sample.total_delivered)
-            sender = next(heard, None)
+            sender = next((each for each in ends if each.heard()[0]), None)
         self._agent = sender
-        tcb, sample = self._heard()
-        self._cwnd = float(tcb.cwnd)
-        self._rate = 8e9 * tcb.cwnd / (tcb.srtt_ns or 1e9)
-        self._delivered, self._lost = sample.total_delivered, sample.total_lost
+        self._delivered, self._lost, (self._srtt_ns, *_), (_, self._segment, cwnd) = sender.heard()
+        self._cwnd = float(cwnd)
+        self._rate = 8e9 * cwnd / (self._srtt_ns or 1e9)
         self._highest = 0.0
-        seen = self._seen(0, 0, 0)
+        seen = self._seen(0)
         return self._observe(seen), {"interval": seen, "seed": run_seed}
 
     def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
@@ -253,14 +239,10 @@ class CongestionEnv(gymnasium.Env["Floats", "Floats"]):
             while (goes_on := self._run_event()) and agent.acks == acks:
                 pass
         else:
-            length = self._interval_ns or self._heard()[0].srtt_ns or 1_000_000
+            length = self._interval_ns or self._srtt_ns or _NO_SRTT_NS
             self._now = min(before + length, simulation.stop_ns)
             goes_on = simulation.run_until(self._now)
-        sample = self._heard()[1]
-        delivered = sample.total_delivered - self._delivered
-        lost = sample.total_lost - self._lost
-        self._delivered, self._lost = sample.total_delivered, sample.total_lost
-        seen = self._seen(self._now - before, delivered, lost)
+        seen = self._seen(self._now - before)
         self._simulation = simulation if goes_on else None
         return self._observe(seen), self._reward(seen), False, not goes_on, {"interval": seen}
 
@@ -287,46 +269,43 @@ class CongestionEnv(gymnasium.Env["Floats", "Floats"]):
         self._now = now
         return True
 
-    def _heard(self) -> tuple[_native.Tcb, _native.RateSample]:
-        tcb, sample = self._agent.tcb, self._agent.sample
-        assert tcb is not None
-        assert sample is not None
-        return tcb, sample
-
     def _act(self, action: Floats) -> None:
-        numbers = np.ravel(action).tolist()
+        numbers = np.asarray(action).ravel().tolist()
         wanted = 2 if self._sets == "both" else 1
         if len(numbers) != wanted or not all(map(math.isfinite, numbers)):
             raise UsageError("action", f"`{action}` must be {counted(wanted, 'finite number')}")
         factors = [2.0 ** min(1.0, max(-1.0, number)) for number in numbers]
-        tcb = self._heard()[0]
+        rate = 0
         if self._sets != "cwnd":
             self._rate = min(_HIGHEST_RATE, max(_LOWEST_RATE, self._rate * factors[-1]))
-            self._agent.rate = int(self._rate)
+            rate = int(self._rate)
         if self._sets == "rate":
-            self._cwnd = _HEADROOM * self._rate * (tcb.srtt_ns or 0) / 8e9
+            self._cwnd = _HEADROOM * self._rate * self._srtt_ns / 8e9
         else:
             self._cwnd *= factors[0]
         # Below one segment nothing is sent.
-        self._cwnd = min(_LARGEST_CWND, max(float(tcb.segment_size), self._cwnd))
-        self._agent.cwnd = int(self._cwnd)
+        self._cwnd = min(_LARGEST_CWND, max(float(self._segment), self._cwnd))
+        self._agent.hold(int(self._cwnd), rate)
 
-    def _seen(self, length_ns: int, delivered: int, lost: int) -> Interval:
-        tcb = self._heard()[0]
+    def _seen(self, length_ns: int) -> Interval:
+        """What there is to know after a step of this length."""
+        delivered, lost, (srtt_ns, rtt_ns, min_rtt_ns), (in_flight, *_) = self._agent.heard()
+        now_delivered, now_lost = delivered - self._delivered, lost - self._lost
+        self._delivered, self._lost, self._srtt_ns = delivered, lost, srtt_ns
         seconds = length_ns / 1e9
         if seconds:
-            self._highest = max(self._highest, 8 * delivered / seconds)
+            self._highest = max(self._highest, 8 * now_delivered / seconds)
         return Interval(
             self._now / 1e9,
             seconds,
-            delivered,
-            lost,
-            (tcb.srtt_ns or 0) / 1e9,
-            (tcb.last_rtt_ns or 0) / 1e9,
-            (tcb.min_rtt_ns or 0) / 1e9,
+            now_delivered,
+            now_lost,
+            srtt_ns / 1e9,
+            rtt_ns / 1e9,
+            min_rtt_ns / 1e9,
             int(self._cwnd),
-            tcb.bytes_in_flight,
-            tcb.segment_size,
+            in_flight,
+            self._segment,
             self._capacity,
             self._highest,
         )

@@ -2,6 +2,7 @@
 
 pub mod balancer;
 pub mod congestion;
+pub mod held;
 pub mod host_balancer;
 pub mod interface;
 pub mod queue;
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ccperf_engine::base::time::Time;
-use ccperf_engine::host::tcp::control::Control;
+use ccperf_engine::host::tcp::control::{Callback, Control};
 use ccperf_engine::host::user::{self, Setup, UserCode};
 use ccperf_engine::lowered::Lowered;
 use ccperf_engine::net::qdisc::{Qdisc, Scheduler};
@@ -25,6 +26,7 @@ use pyo3::types::PyDict;
 
 use balancer::PythonBalancer;
 use congestion::PythonCca;
+use held::Held;
 use host_balancer::PythonHostBalancer;
 use queue::PythonQdisc;
 use scheduler::PythonScheduler;
@@ -71,10 +73,14 @@ impl UserCode for Loader {
         let make = || {
             Python::attach(|py| {
                 let methods = methods(py, "congestion_control", setup)?;
-                PythonCca::new(py, setup.name, probe.clone(), methods)
+                let rate = methods.get(Callback::DESCRIBED[Callback::CongControl as usize].name);
+                if let Some(held) = rate.and_then(|method| method.bind(py).cast::<Held>().ok()) {
+                    return Ok(held.get().control());
+                }
+                PythonCca::new(py, setup.name, probe.clone(), methods).map(PythonCca::into_control)
             })
         };
-        probe.call(Time::ZERO, Call::Create, make).map(PythonCca::into_control)
+        probe.call(Time::ZERO, Call::Create, make)
     }
 
     fn queue_disc(&self, setup: Setup<'_>) -> Result<Box<dyn Qdisc>, String> {
