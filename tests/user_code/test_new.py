@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ccperf.algorithms.user_code import names
 from ccperf.cli.app import invoke
+from ccperf.runs import backends
 from user_scenarios import ROOT, environment
 
 KINDS = ("cc", "qdisc", "balancer")
@@ -69,6 +72,59 @@ def test_rust(kind: str, rust_library: str) -> None:
         check=True,
     )
     own_test_passes(Path("my_own/test_my_own.py"))
+
+
+@pytest.mark.kernel
+def test_a_module_of_linux() -> None:
+    if missing := backends.get("linux").available():
+        pytest.skip(missing)
+    assert invoke(["new", "cc", "my-own", "--language", "kernel"]) == 0
+    own_test_passes(Path("test_tcp_my_own.py"))
+
+
+@pytest.mark.kernel
+@pytest.mark.slow
+def test_the_page_on_linux_leads_from_nothing_to_a_comparison() -> None:
+    """Its commands; runs are a second long, and the last one makes one experiment."""
+    if missing := backends.get("linux").available():
+        pytest.skip(missing)
+    page = (ROOT / "docs" / "linux.md").read_text()
+    section = page[page.index("## You have a kernel module") :]
+    lines = section.split("```")[1].strip().splitlines()
+    first, *commands = [shlex.split(line, comments=True) for line in lines]
+    assert first[:2] == ["ccperf", "new"]
+    for words in (first, *commands):
+        short = ["--stop-time", "1s"] if "--backend" in words else []
+        short += ["--experiments", "jitter"] if "bench" in words else []
+        program = ["-m", *words] if words[0] == "ccperf" else words[1:]
+        done = subprocess.run(
+            [sys.executable, *program, *short], capture_output=True, text=True, env=environment()
+        )
+        assert done.returncode == 0, (words, done.stderr)
+    assert "bench" in commands[-1]
+    assert Path("site/index.html").exists()
+
+
+@pytest.mark.parametrize("name", ["tcp_mine.c", "tcp_mine", "mine", "Mine"])
+def test_a_module_of_linux_is_called_as_the_kernel_calls_its_own(name: str) -> None:
+    assert invoke(["new", "cc", name, "--language", "kernel"]) == 0
+    assert names.declared("cc", "./tcp_mine.c") == "./tcp_mine.c:mine"
+    assert 'backend="linux"' in Path("test_tcp_mine.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "said"),
+    [
+        ("qdisc", "mine", "kernel is for cc; write a qdisc in python, c or rust"),
+        ("cc", "sixteen_letters_", "Linux takes 15 letters, `sixteen_letters_` has 16"),
+    ],
+)
+def test_what_cannot_be_a_module_of_linux_is_refused(
+    kind: str, name: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert invoke(["new", kind, name, "--language", "kernel"]) == 2
+    assert said in capsys.readouterr().err
+    assert list(Path().iterdir()) == []
 
 
 @pytest.mark.parametrize(

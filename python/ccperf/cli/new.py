@@ -16,6 +16,8 @@ from ccperf.errors import UsageError
 _SUFFIXES = {".py": "python", ".c": "c", ".rs": "rust"}
 #: What an algorithm of each kind is compared with first, and the option that names it.
 _AGAINST = {"cc": "cubic", "qdisc": "codel", "balancer": "ecmp"}
+#: How long the name of a congestion control of Linux is at most (`TCP_CA_NAME_MAX`, less its end).
+_LONGEST = 15
 
 
 def command(
@@ -24,7 +26,8 @@ def command(
     /,
     *,
     language: Annotated[
-        Literal["python", "c", "rust"] | None, Parameter(help="Default: Python.")
+        Literal["python", "c", "rust", "kernel"] | None,
+        Parameter(help="Default: Python; kernel: a module of Linux, for --backend linux."),
     ] = None,
     output: Annotated[
         Path, Parameter(name=["--output", "-o"], help="Folder to write to.")
@@ -38,22 +41,28 @@ def command(
     written = Path(name)
     language = language or _language(written)
     stem, cls = _names(written.stem if written.suffix in _SUFFIXES else name)
+    control = stem.removeprefix("tcp_")
+    if language == "kernel":
+        stem = _module(kind, control)
     writable_folder(output)
     folder = output / stem if language == "rust" else output
-    source = {"python": f"{stem}.py", "c": f"{stem}.c", "rust": "src/lib.rs"}[language]
+    source = {"python": f"{stem}.py", "rust": "src/lib.rs"}.get(language, f"{stem}.c")
     own = {
         "python": f"{stem}.py:{cls}",
         "c": f"lib{stem}.so",
+        "kernel": f"{stem}.c",
         "rust": f"target/release/lib{stem}.so",
     }[language]
     texts = {
-        source: f"{kind}.{Path(source).suffix[1:]}",
+        source: f"{kind}.{'kernel.' * (language == 'kernel')}{Path(source).suffix[1:]}",
         f"test_{stem}.py": f"test_{kind}.py",
         **({"Cargo.toml": "Cargo.toml"} if language == "rust" else {}),
     }
     words = {
         "Name": cls,
         "stem": stem,
+        "control": control,
+        "backend": ', backend="linux"' if language == "kernel" else "",
         "own": own,
         "place": f"./{own}",
         "test": f"test_{stem}.py",
@@ -71,7 +80,9 @@ def command(
     commands = [
         *_building(language, stem, folder),
         f"python {shlex.quote(str(folder / f'test_{stem}.py'))}",
-        f"ccperf watch {shlex.quote(place)} --against {_AGAINST[kind]}",
+        f"ccperf bench {shlex.quote(place)} --backend linux"
+        if language == "kernel"
+        else f"ccperf watch {shlex.quote(place)} --against {_AGAINST[kind]}",
     ]
     if json:
         print_json({"files": files, "name": place, "commands": commands})
@@ -94,6 +105,17 @@ def _names(name: str) -> tuple[str, str]:
     return name.replace("-", "_").lower(), cls
 
 
+def _module(kind: str, control: str) -> str:
+    """The file of a congestion control in a kernel, as the kernel calls its own: `tcp_mine`."""
+    if kind != "cc":
+        raise UsageError("--language", f"kernel is for cc; write a {kind} in python, c or rust")
+    if len(control) > _LONGEST:
+        raise UsageError(
+            "name", f"Linux takes {_LONGEST} letters, `{control}` has {len(control)}; shorten it"
+        )
+    return f"tcp_{control}"
+
+
 def _filled(template: str, words: dict[str, str]) -> str:
     from ccperf import data
 
@@ -106,6 +128,7 @@ def _building(language: str, stem: str, folder: Path) -> list[str]:
     library = shlex.quote(str(folder / f"lib{stem}.so"))
     return {
         "python": [],
+        "kernel": [],
         "c": [f'cc -shared -fPIC -O2 -I"$(python -m ccperf.include)" -o {library} {where}.c'],
         "rust": [f"(cd {shlex.quote(str(folder))} && cargo build --release)"],
     }[language]
