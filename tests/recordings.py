@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -215,3 +216,14 @@ class ScriptedBackend:
         }
         self.simulated.append(scenario.seed)
         return Dumbbell(flows=flows, samples=samples).recording()
+
+
+def hash_of(recording: Recording, *files: Path) -> str:
+    """Of all tables, and of files that the run has written."""
+    digest = hashlib.sha256()
+    for name, table in recording.tables.items():
+        for column, values in table.items():
+            digest.update(f"{name}.{column}: {list(values)}".encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import struct
@@ -21,6 +20,7 @@ from ccperf.errors import RunError
 from ccperf.experiments import catalogue
 from ccperf.runs.backends.linux import backend, build
 from ccperf.runs.recording import Recording
+from recordings import hash_of
 
 pytestmark = pytest.mark.kernel
 LINUX = backend.Linux()
@@ -50,16 +50,6 @@ def dumbbell(
             "UseEcn": "true", "CeThreshold": "1ms"
         }  # fmt: skip
     return Scenario.model_validate(data)
-
-
-def hash_of(recording: Recording, *files: Path) -> str:
-    digest = hashlib.sha256()
-    for name, table in recording.tables.items():
-        for column, values in table.items():
-            digest.update(f"{name}.{column}: {list(values)}".encode())
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
 
 
 def first(recording: Recording, table: str, column: str) -> int:
