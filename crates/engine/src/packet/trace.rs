@@ -20,6 +20,8 @@
 //!
 //! A fragment has flow, numbers and flags of the packet that it is a piece of, and bytes of its own.  Its place
 //! is `6 (frag 17:1480@0+)`: identification, bytes, offset, and a plus if more follow.
+//!
+//! A router's message is of no flow: its name is `?`, as in ns-3's trace.
 
 use std::fmt;
 use std::io::{self, Write};
