@@ -1,10 +1,11 @@
 """Kill ccperf at random moments: nothing finished is lost, nothing half made looks whole.
 
-`bench` here and on Dask, a site build, an export and a comparison are ended by SIGKILL again and
-again, each going on from what the one before has left. After each kill the database is whole and
-has every run that it had, pages and tables are as an undisturbed command makes them or are not
-there, the site has no index unless it has all its pages, and the processes that a command has
-started end by themselves. In the end everything is made to its end, and is the same to the byte.
+`bench` here, on Dask and with the Linux kernel, a site build, an export and a comparison are ended
+by SIGKILL again and again, each going on from what the one before has left. After each kill the
+database is whole and has every run that it had, pages and tables are as an undisturbed command
+makes them or are not there, the site has no index unless it has all its pages, and the processes
+that a command has started end by themselves, kernels too. In the end everything is made to its
+end, and is the same to the byte.
 
     .venv/bin/python tools/kills.py --kills 200 --seed 1
 """
@@ -25,6 +26,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from ccperf.runs import backends
 from ccperf.store import Store
 from ccperf.store.check import check
 
@@ -48,15 +50,32 @@ def ccperf(folder: Path, *words: str) -> subprocess.Popen[bytes]:
         )
 
 
-def left(session: int) -> list[str]:
-    """The processes of a session that still run, where there is /proc."""
-    found = []
+def processes() -> dict[str, tuple[str, int, int]]:
+    """What runs, where there is /proc: by number and start, its number, parent and session."""
+    found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(FileNotFoundError, ProcessLookupError):
-            state, _, _, of, *_ = stat.read_text().rpartition(") ")[2].split()
-            if int(of) == session and state != "Z":
-                found.append(stat.parent.name)
+            state, parent, _, session, *rest = stat.read_text().rpartition(") ")[2].split()
+            if state != "Z":
+                number = stat.parent.name
+                found[f"{number} of {rest[15]}"] = (number, int(parent), int(session))
     return found
+
+
+def below(command: int) -> set[str]:
+    """The processes that a command has started, and those that they have, and so on."""
+    there = processes()
+    found, numbers = set[str](), {command}
+    while more := {key for key, (_, parent, _) in there.items() if parent in numbers} - found:
+        found |= more
+        numbers = {int(there[key][0]) for key in more}
+    return found
+
+
+def left(session: int, started: set[str]) -> list[str]:
+    """Of a session, and of what was started in it, what still runs; a kernel has its own."""
+    there = processes().items()
+    return [key for key, (_, _, of) in there if of == session or key in started]
 
 
 def finish(folder: Path, words: Sequence[str]) -> float:
@@ -172,10 +191,11 @@ def attack(target: Target, kills: int, longest: float, draw: random.Random) -> i
     for _ in range(kills):
         process = ccperf(target.folder, *target.words)
         time.sleep(draw.uniform(0.2, longest))
+        started = below(process.pid)
         process.send_signal(signal.SIGKILL)
         process.wait()
         until = time.monotonic() + PATIENCE_S
-        while there := left(process.pid):
+        while there := left(process.pid, started):
             assert time.monotonic() < until, f"processes {there} outlive the command"
             time.sleep(0.05)
         if target.look():
@@ -186,8 +206,22 @@ def attack(target: Target, kills: int, longest: float, draw: random.Random) -> i
     return ends
 
 
-def kill(kills: int, seed: int, say: Callable[[str], None] = print) -> None:
-    """Attack all five, each by a fifth of the kills. Raises AssertionError."""
+def _on_linux(folder: Path) -> tuple[Target, float]:
+    """The runs of `bench` once more, each a kernel of its own."""
+    folder.mkdir()
+    target = Bench(folder, {}, "--backend", "linux")
+    seconds = finish(folder, target.words)
+    target.expected = contents(folder / "x.db")
+    target.clear()
+    return target, seconds
+
+
+def kill(kills: int, seed: int, say: Callable[[str], None] = print, only: str = "") -> None:
+    """Attack what has `only` in its name, each equally often.
+
+    Raises:
+        AssertionError: if something is lost, half made, or outlives its command.
+    """
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="ccperf-kills-") as name:
         root = Path(name)
@@ -198,6 +232,8 @@ def kill(kills: int, seed: int, say: Callable[[str], None] = print) -> None:
         targets: dict[str, tuple[Target, float]] = {}
         (root / "bench").mkdir()
         targets["bench"] = (Bench(root / "bench", expected), seconds)
+        if not backends.get("linux").available():
+            targets["bench with Linux"] = _on_linux(root / "linux")
         if find_spec("distributed"):
             (root / "dask").mkdir()
             on_dask = Bench(root / "dask", expected, "--on", "dask", "--jobs", "2")
@@ -219,6 +255,7 @@ def kill(kills: int, seed: int, say: Callable[[str], None] = print) -> None:
         seconds = finish(root / "compare", words)
         said = (root / "compare" / "said").read_bytes()
         targets["compare"] = (Read(root / "compare", words, root / "x.db", said), seconds)
+        targets = {what: target for what, target in targets.items() if only in what}
         for position, (what, (target, seconds)) in enumerate(targets.items()):
             count = len(range(position, kills, len(targets)))
             ends = attack(target, count, seconds, draw)
@@ -229,9 +266,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    parser.add_argument("--only", default="", help="what to kill: a part of its name, as Linux")
     asked = parser.parse_args()
     print(f"seed {asked.seed}", flush=True)
-    kill(asked.kills, asked.seed, lambda text: print(text, flush=True))
+    kill(asked.kills, asked.seed, lambda text: print(text, flush=True), asked.only)
 
 
 if __name__ == "__main__":
