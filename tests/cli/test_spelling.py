@@ -115,6 +115,12 @@ def test_words_behind_the_dashes_are_left_alone(capsys: Captured) -> None:
 def test_every_program_of_exec_is_named_and_has_help(capsys: Captured) -> None:
     assert invoke(["exec", "ls"]) == 2
     err = capsys.readouterr().err
+    assert [line.split(":")[0].strip() for line in err.splitlines()[1:]] == [
+        "of ccperf.net",
+        "of ns-3",
+        "of ns3-ecn-sharp",
+        "of ns3-load-balance",
+    ]
     published = [
         f"ns3-dev-ccperf-{name}-default"
         for name in ("static-dumbbell", "responsiveness", "ack-compression", "replay-rate-trace")

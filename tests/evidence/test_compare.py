@@ -11,9 +11,9 @@ import pytest
 
 from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
-from ccperf.evidence import cells, gate
+from ccperf.evidence import cells, gate, text
 from ccperf.evidence.cells import Cell, Point
-from ccperf.evidence.compare import Comparison, compare
+from ccperf.evidence.compare import Comparison, compare, document
 from ccperf.experiments import catalogue
 from ccperf.runs import backends
 from ccperf.runs.result import Result
@@ -55,8 +55,8 @@ def test_verdicts_say_what_the_runs_allow_to_say() -> None:
     assert verdict([1.0, 1.0], [2.0, 2.0]) == ("worse", 1)
     assert verdict([2.0, 2.0], [1.0, 1.0]) == ("better", 1)
     assert verdict([2.0, 2.0], [1.0, 1.0], least=1.5) == ("equal within 150 %", 1)
-    text, shown = verdict([1.0, 2.0, 3.0], [1.5, 1.4, 3.9])
-    assert re.fullmatch(r"not known yet \(\d+ more seeds would tell\)", text)
+    said, shown = verdict([1.0, 2.0, 3.0], [1.5, 1.4, 3.9])
+    assert re.fullmatch(r"not known yet \(\d+ more seeds would tell\)", said)
     assert shown == 0
     assert verdict([1.0, 2.0, 3.0, 4.0], [2.0, 4.1, 5.9, 8.1]) == ("worse", 1)
     # Shown to differ, and shown that it does not matter.
@@ -136,6 +136,33 @@ def test_engines_are_not_mixed_but_versions_can_be_compared() -> None:
     assert compared([base], [other]).missing == {"b": ("aqm k=1",)}
     other = cell("a", [1.0, 2.0], engine="new")
     assert compared([base], [other], over="databases").rows
+
+
+def test_databases_have_a_row_for_each_algorithm() -> None:
+    def side(factor: float) -> list[Cell]:
+        means = {"TcpCubic": 10.0, "TcpBbr": 10.0 * factor}
+        return [cell(name, [mean, mean], k) for name, mean in means.items() for k in (1, 2)]
+
+    comparison = compare({"a": side(1.0), "b": side(2.0)}, [METRIC], over="databases")
+    found = {row.algorithm: (row.points, row.size.mean) for row in comparison.rows}
+    assert found == {"TcpCubic": (2, 1.0), "TcpBbr": (2, pytest.approx(2.0))}
+    _, lines = text.cells(comparison)
+    assert [line[0] for line in lines] == ["aqm TcpCubic, 2 points", "aqm TcpBbr, 2 points"]
+    assert [document(row)["point"] for row in comparison.rows] == [
+        {"algorithm": "TcpCubic"},
+        {"algorithm": "TcpBbr"},
+    ]
+
+
+def test_the_least_and_the_largest_point_have_names_only_if_they_differ() -> None:
+    def extremes(*factors: float) -> list[str]:
+        base = [cell("a", [10.0, 10.0], k) for k in range(len(factors))]
+        other = [cell("b", [10.0 * f] * 2, k) for k, f in enumerate(factors)]
+        columns, (line,) = text.cells(compared(base, other))
+        return [line[columns.index(name)] for name in ("least", "largest")]
+
+    assert extremes(1.0, 1.0) == ["x1.000", "x1.000"]
+    assert extremes(1.0, 2.0) == ["x1.000 (k=0)", "x2 (k=1)"]
 
 
 def test_an_algorithm_on_two_backends_is_compared_at_the_same_points() -> None:

@@ -40,11 +40,15 @@ class Row:
     differences: tuple[Difference, ...]
     #: The smallest relative difference that matters.
     least: float = LEAST
+    #: Whose runs these are where the sides are databases or profiles; else empty.
+    algorithm: str = ""
 
     @property
     def point(self) -> tuple[tuple[str, str], ...]:
-        """Parameters (and algorithm, where the sides are databases); empty over several points."""
-        return self.differences[0].point if self.points == 1 else ()
+        """Parameters (none over several points), and the algorithm where sides are databases."""
+        if self.points == 1:
+            return self.differences[0].point
+        return (("algorithm", self.algorithm),) if self.algorithm else ()
 
     @property
     def points(self) -> int:
@@ -175,9 +179,9 @@ def compare(
     Sides are algorithms, compared with one engine; or databases, compared algorithm by algorithm
     whatever engine they were made with; or an algorithm on several backends. `metrics` may depend
     on the experiment, whose name it is then given. With `each` there is a row for each
-    point, else one for each experiment and metric. Relative differences below `least` do not
-    matter. Probabilities are corrected for the number of points; those of a part of a comparison
-    (not `is_whole`) are left to `corrected`.
+    point, else one for each experiment and metric (of databases, and algorithm). Relative
+    differences below `least` do not matter. Probabilities are corrected for the number of points;
+    those of a part of a comparison (not `is_whole`) are left to `corrected`.
     """
     metrics_of = metrics if callable(metrics) else lambda _: metrics
     base, *others = sides
@@ -243,9 +247,10 @@ def _rows(
     over: Over,
     least: float,
 ) -> list[Row]:
-    point = base.point.parameters
+    point, algorithm = base.point.parameters, ""
     if over == "databases":
         point = (*point, ("algorithm", base.algorithm))
+        algorithm = base.algorithm
     is_exact = base.is_deterministic and other.is_deterministic
     rows = []
     for metric in metrics:
@@ -262,17 +267,18 @@ def _rows(
             least=least,
             is_exact=is_exact,
         )
-        rows.append(Row(base.point.experiment, metric, name, (found,), least))
+        rows.append(Row(base.point.experiment, metric, name, (found,), least, algorithm))
     return rows
 
 
 def _groups(rows: Iterable[Row]) -> list[list[Row]]:
-    groups: dict[tuple[str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str, str, str], list[Row]] = {}
     for row in rows:
-        groups.setdefault((row.experiment, row.metric, row.side), []).append(row)
-    # By experiment and metric, so that the sides stand beside each other.
-    order = {key: place for place, key in enumerate(dict.fromkeys(key[:2] for key in groups))}
-    return [groups[key] for key in sorted(groups, key=lambda key: order[key[:2]])]
+        key = (row.experiment, row.algorithm, row.metric, row.side)
+        groups.setdefault(key, []).append(row)
+    # By experiment, algorithm and metric, so that the sides stand beside each other.
+    order = {key: place for place, key in enumerate(dict.fromkeys(key[:3] for key in groups))}
+    return [groups[key] for key in sorted(groups, key=lambda key: order[key[:3]])]
 
 
 def _pooled(rows: Sequence[Row]) -> Row:

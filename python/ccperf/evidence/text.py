@@ -101,7 +101,7 @@ def remarks(
 def where(row: Row) -> str:
     """Name the experiment, and the point or how many there are."""
     if row.points > 1:
-        return f"{row.experiment}, {row.points} points"
+        return f"{f'{row.experiment} {row.algorithm}'.rstrip()}, {row.points} points"
     return " ".join([row.experiment, *(f"{name}={value}" for name, value in row.point)])
 
 
@@ -121,6 +121,8 @@ def _extreme(row: Row, extreme: Extreme) -> str:
     others = [set(found.point) for found in row.differences]
     varying = [pair for pair in extreme.point if not all(pair in other for other in others)]
     text = effect_text(row.size.effect, extreme.value)
+    if row.size.least.value == row.size.largest.value:
+        return text  # the same at all points
     return f"{text} ({' '.join(f'{name}={value}' for name, value in varying)})" if varying else text
 
 

@@ -47,6 +47,7 @@ def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
     ``words`` is the command line as a shell splits it, or in one text. Raises
     :class:`~ccperf.errors.UsageError`, naming the option, for everything that is wrong with it.
     """
+    from ccperf.experiments.programs import ecn_sharp, load_balance
     from ccperf.experiments.programs.datacentre import PROGRAMS
     from ccperf.experiments.programs.ns3_examples import EXAMPLES
     from ccperf.experiments.programs.program import HelpRequested, program_words
@@ -59,7 +60,12 @@ def parse(words: Sequence[str]) -> DumbbellRun | ProgramRun:
         return known[found[0]].run(found[1])
     if found and not {"--help", "-h", "--PrintHelp"}.isdisjoint(found[1]):
         raise HelpRequested("--help", usage(found[0].removeprefix("ccperf-")))
-    return parse_published(words, others=[*known, "fct_parser.py"])
+    others = {
+        "ns-3": list(EXAMPLES),
+        "ns3-ecn-sharp": [*ecn_sharp.PROGRAMS, "fct_parser.py"],
+        "ns3-load-balance": list(load_balance.PROGRAMS),
+    }
+    return parse_published(words, others)
 
 
 def scenario(run: DumbbellRun | ProgramRun) -> tuple[Scenario, list[str]]:

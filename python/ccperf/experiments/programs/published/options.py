@@ -6,12 +6,13 @@ names to texts. What the texts mean is in :mod:`ccperf.experiments.programs.publ
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ccperf.errors import UsageError, suggestion, unknown
+from ccperf.errors import UsageError, suggestion
 
 #: Programs that run here, by the word in ``ns3-dev-ccperf-<word>-default``.
 STATIC = "static-dumbbell"
@@ -96,14 +97,14 @@ def usage(program: str) -> str:
 
     Raises :class:`~ccperf.errors.UsageError` if there is none.
     """
-    _program(f"ns3-dev-ccperf-{program}-default")
+    _program(f"ns3-dev-ccperf-{program}-default", {})
     width = max(map(len, HELP))
     lines = [f"  --{name:{width}}  {HELP[name]}" for name in PROGRAMS[program]]
     head = f"ns3-dev-ccperf-{program}-default --option=value ..., or --ns3::Class::Attribute=value"
     return "\n".join([head, "", *lines])
 
 
-def tokenize(words: Sequence[str], others: Sequence[str] = ()) -> Tokens:
+def tokenize(words: Sequence[str], others: Mapping[str, Sequence[str]] | None = None) -> Tokens:
     """Split a command line: a list of words as a shell hands them over, or one text.
 
     Quotes that survived copying are removed. ``--parameters={a:1,b:2}`` without quotes reaches us
@@ -118,7 +119,7 @@ def tokenize(words: Sequence[str], others: Sequence[str] = ()) -> Tokens:
     words = [_unquote(word.strip()) for word in words if word.strip()]
     if not words:
         raise UsageError("command line", "is empty; give a command line after `--`")
-    program = _program(words[0], others)
+    program = _program(words[0], others or {})
     options: dict[str, str] = {}
     attributes: dict[tuple[str, str], str] = {}
     pieces: list[str] = []
@@ -191,19 +192,20 @@ def parse_parameters(text: str) -> dict[str, str]:
     return parameters
 
 
-def _program(word: str, others: Sequence[str] = ()) -> str:
+def _program(word: str, others: Mapping[str, Sequence[str]]) -> str:
     name = word.replace("\\", "/").rsplit("/", 1)[-1]
     match = _PROGRAM.fullmatch(name)
-    known = [*(f"ns3-dev-ccperf-{p}-default" for p in PROGRAMS), *others]
-    if match is None:
-        raise UsageError("program", unknown("program", name, known))
+    if match is None or match[1] not in {*PROGRAMS, *UNKNOWN}:
+        known = {"ccperf.net": [f"ns3-dev-ccperf-{p}-default" for p in PROGRAMS], **others}
+        meant = suggestion(name, itertools.chain(*known.values()))
+        lines = (f"  of {family}: {', '.join(sorted(names))}" for family, names in known.items())
+        message = f"unknown program `{name}`{meant}; known:"
+        raise UsageError("program", "\n".join([message, *lines]))
     program = match[1]
     if program in UNKNOWN:
         experiment = UNKNOWN[program]
         message = f"no command line of `{name}` was published; `ccperf run {experiment}` runs it"
         raise UsageError("program", message)
-    if program not in PROGRAMS:
-        raise UsageError("program", unknown("program", name, known))
     return program
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from ccperf import _native
@@ -39,12 +39,12 @@ REQUIRED = ("stop-time", "bw", "qlen", "rtts", "algs")
 ACCESS_RTT_NS = 4_000_000
 
 
-def parse(words: Sequence[str], others: Sequence[str] = ()) -> DumbbellRun:
+def parse(words: Sequence[str], others: Mapping[str, Sequence[str]] | None = None) -> DumbbellRun:
     """The run that a command line describes.
 
     ``words`` is the command line as a shell splits it, or in one text; `others` are programs that
-    are known elsewhere. Raises
-    :class:`~ccperf.errors.UsageError`, naming the option, for everything that is wrong with it.
+    are known elsewhere, by where they are from. Raises :class:`~ccperf.errors.UsageError`, naming
+    the option, for everything that is wrong with it.
     """
     return _Options(tokenize(words, others)).run()
 
