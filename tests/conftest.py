@@ -37,6 +37,13 @@ QUICK_S = 1.0
 LEAVING_S = 60
 
 
+@pytest.fixture
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The test works in a folder of its own, which is empty."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     said = f"only files of tests that are known to take less than {QUICK_S:g} s, no marked ones"
     parser.addoption("--quick", action="store_true", help=said)

@@ -63,10 +63,7 @@ destination = "d"
 cc = "dctcp"
 """
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def fabric(sizes: str = '"WebSearch"', load: str = "0.5", failures: str = "") -> str:

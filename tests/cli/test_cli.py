@@ -52,10 +52,7 @@ cc = "newreno"
 
 SCALABILITY = ["--experiments", "scalability", "--stop-time", "100ms"]
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 class Outcome:

@@ -13,10 +13,7 @@ from ccperf.cli.app import invoke
 from ccperf.errors import UsageError
 from user_scenarios import AQM, LINE, SCENARIO
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def files() -> dict[str, bytes]:
@@ -32,12 +29,12 @@ def refuses(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 @pytest.fixture
-def run() -> str:
+def run(own_folder: Path) -> str:
     """The id of a run in `x.db`."""
     from ccperf.store import Store
 
     assert invoke([*AQM, "--db", "x.db"]) == 0
-    with Store("x.db", "r") as store:
+    with Store(own_folder / "x.db", "r") as store:
         return store.runs()[0].id
 
 

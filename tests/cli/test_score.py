@@ -13,10 +13,7 @@ from ccperf.cli.app import invoke
 Captured = pytest.CaptureFixture[str]
 LINE = ["score", "bbr", "--experiments", "policer", "--stop-time", "1s"]
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def test_the_number_comes_first(capsys: Captured) -> None:

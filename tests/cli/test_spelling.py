@@ -23,10 +23,7 @@ from user_scenarios import environment
 Captured = pytest.CaptureFixture[str]
 AQM = ["run", "aqm", "--k", "1", "--qdisc", "codel"]
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.mark.parametrize(

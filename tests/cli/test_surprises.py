@@ -16,10 +16,7 @@ from ccperf.cli.app import invoke
 from ccperf.store import Store
 from user_scenarios import AQM, LINE, SCENARIO, environment
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 @pytest.mark.parametrize(

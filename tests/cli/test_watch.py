@@ -19,10 +19,7 @@ from user_scenarios import environment
 
 Captured = pytest.CaptureFixture[str]
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def edit(old: str, new: str) -> None:

@@ -14,10 +14,7 @@ from ccperf.store import Store
 
 SHORT = ["--what-if", "stop_time=500ms,cc=bbr,rtt=30ms"]
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def test_the_dumbbell_to_play_with_runs_and_comes_again(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    pass
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromium-headless-shell")
 _TIMEOUT_S = 60.0
@@ -79,12 +79,7 @@ class Browser:
     def __enter__(self) -> Browser:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         os.close(self._commands)
         self._process.terminate()
         self._process.wait(10)

@@ -18,10 +18,7 @@ from user_scenarios import ROOT, environment
 
 KINDS = ("cc", "qdisc", "balancer")
 
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("own_folder")
 
 
 def own_test_passes(path: Path) -> None:

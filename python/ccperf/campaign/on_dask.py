@@ -29,8 +29,6 @@ from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from distributed import Client
     from distributed import Future as Task
     from typing_extensions import Self
@@ -184,12 +182,7 @@ class Cluster:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

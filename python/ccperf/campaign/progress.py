@@ -13,7 +13,6 @@ from ccperf.base.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from rich.progress import TaskID
     from typing_extensions import Self
@@ -26,12 +25,7 @@ class Progress(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     def begin(self, runs: int, stored: int) -> None:
         """`runs` runs are to be made; `stored` more are in the store already."""
@@ -55,12 +49,7 @@ class Silent:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
     def begin(self, runs: int, stored: int) -> None:
@@ -102,12 +91,7 @@ class InNotebook(Silent):
         self._runs = 0
         self._ended = 0
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._show(1.0)
 
     def begin(self, runs: int, stored: int) -> None:  # noqa: ARG002
@@ -184,12 +168,7 @@ class Bar:
         self._bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._bars.stop()
 
     def begin(self, runs: int, stored: int) -> None:

@@ -40,13 +40,11 @@ def reproduce_point(
         return experiment.reproduce(cc, backend, **given)
 
 
-def published_command(result: Result) -> str | None:
-    """The ``ccperf exec`` command of a run that a published program could have made, too."""
-    return commands(result)[1]
-
-
 def commands(result: Result) -> tuple[str | None, str | None]:
-    """Both :func:`reproduce` and :func:`published_command`, which build the same scenario."""
+    """What :func:`reproduce` says, and the ``ccperf exec`` command that makes the same run.
+
+    The second is absent if no published program could have made it.
+    """
     if (found := _point(result.experiment, result.parameters, result.scenario)) is None:
         return None, None
     experiment, cc, given = found

@@ -31,7 +31,6 @@ from ccperf.store import DamagedRun, RunRow, Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from types import TracebackType
 
     from ccperf.site.output import Output
 
@@ -107,12 +106,7 @@ class Memory:
     def __enter__(self) -> Memory:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with contextlib.suppress(sqlite3.Error):
             self._db.commit()
         self._db.close()
