@@ -12,6 +12,7 @@
 //! A segment has its flags (S, F, R, `.` for ACK, E for ECE, W for CWR, `-` for none), its first and, if
 //! it has data, the next sequence number, and if they are there `ack`, `win` (65535 unless said
 //! otherwise), `sackok`, `ws SHIFT`, `ts VALUE ECHO`, `sack LEFT:RIGHT ...`, `ect0`, `ect1` or `ce`.
+//! `> . 1:3001 by 1000 ack 1` is three segments, sent one after the other.
 //!
 //! The timeline must hold every segment that is sent until the time of its last line, in its place.
 
@@ -62,7 +63,8 @@ pub fn play_with(cc: &str, settings: &[(&str, &str)], timeline: &str) {
 /// The same to a socket of another profile.
 pub fn play_as<P: Profile>(cc: &str, settings: &[(&str, &str)], timeline: &str) {
     let lines = timeline.lines().map(str::trim).filter(|line| !line.is_empty());
-    let written: Vec<Line<'_>> = lines.map(Line::new).collect();
+    let written: Vec<String> = lines.flat_map(each_segment).collect();
+    let written: Vec<Line<'_>> = written.iter().map(|line| Line::new(line)).collect();
     let expected: Vec<String> = written.iter().map(Line::text).collect();
     for is_plain in [true, false] {
         let mut bench = Bench::<P> {
@@ -97,6 +99,18 @@ pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
     let control = congestion::build(cc, &cx).expect("registered");
     let recovery = recovery::build("TcpPrrRecovery", config.changes).expect("registered");
     Socket::new(Arc::new(config), control, recovery)
+}
+
+/// A line for every segment of one that says `FIRST:NEXT by SIZE`; any other line as it is.
+fn each_segment(line: &str) -> Vec<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let Some(by) = words.iter().position(|&word| word == "by") else {
+        return vec![line.to_owned()];
+    };
+    let ((first, next), size) = (range(words[by - 1]), number(words[by + 1]));
+    let (before, rest) = (words[..by - 1].join(" "), words[by + 2..].join(" "));
+    let starts = (first..next).step_by(size as usize);
+    starts.map(|start| format!("{before} {start}:{} {rest}", start + size)).collect()
 }
 
 struct Line<'a> {

@@ -13,11 +13,7 @@ const FIVE_SENT: &str = "
     50        > . 1 ack 1
     50        ? ecn Idle
     60        write 20000
-    60.000001 > . 1:1001 ack 1 ect0
-    60.000001 > . 1001:2001 ack 1 ect0
-    60.000001 > . 2001:3001 ack 1 ect0
-    60.000001 > . 3001:4001 ack 1 ect0
-    60.000001 > . 4001:5001 ack 1 ect0
+    60.000001 > . 1:5001 by 1000 ack 1 ect0
 ";
 
 /// A connection with ECN, made by the peer.

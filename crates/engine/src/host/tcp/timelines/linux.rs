@@ -26,10 +26,7 @@ fn the_third_segment_beyond_a_hole_begins_recovery() {
          112 > . 1:1001 ack 1
          112 ? state Recovery ssthresh 4000 in_flight 9000
          162 < . 1 ack 12001
-         162 > . 12001:13001 ack 1
-         162 > . 13001:14001 ack 1
-         162 > . 14001:15001 ack 1
-         162 > . 15001:16001 ack 1
+         162 > . 12001:16001 by 1000 ack 1
          162 ? state Open cwnd 4250",
     );
 }
@@ -97,10 +94,7 @@ fn a_tail_is_probed_two_round_trips_later() {
          50 < S. 0 ack 1 sackok
          50 > . 1 ack 1
          60 write 4000
-         60.000001 > . 1:1001 ack 1
-         60.000001 > . 1001:2001 ack 1
-         60.000001 > . 2001:3001 ack 1
-         60.000001 > . 3001:4001 ack 1
+         60.000001 > . 1:4001 by 1000 ack 1
          110 < . 1 ack 2001
          211.999998 > . 3001:4001 ack 1
          262 < . 1 ack 4001
@@ -141,10 +135,7 @@ fn a_loss_that_was_none_is_undone_by_its_timestamp() {
          50 < S. 0 ack 1 sackok ts 100 0
          50 > . 1 ack 1 ts 50 100
          60 write 4000
-         60.000001 > . 1:1001 ack 1 ts 60 100
-         60.000001 > . 1001:2001 ack 1 ts 60 100
-         60.000001 > . 2001:3001 ack 1 ts 60 100
-         60.000001 > . 3001:4001 ack 1 ts 60 100
+         60.000001 > . 1:4001 by 1000 ack 1 ts 60 100
          110 < . 1 ack 1 sack 1001:4001 ts 160 60
          110 > . 1:1001 ack 1 ts 110 160
          110 ? state Recovery ssthresh 2000

@@ -5,16 +5,7 @@ use super::{ESTABLISHED, WITHOUT_SACK, after};
 
 pub(super) const TEN_SENT: &str = "
     60        write 20000
-    60.000001 > . 1:1001 ack 1
-    60.000001 > . 1001:2001 ack 1
-    60.000001 > . 2001:3001 ack 1
-    60.000001 > . 3001:4001 ack 1
-    60.000001 > . 4001:5001 ack 1
-    60.000001 > . 5001:6001 ack 1
-    60.000001 > . 6001:7001 ack 1
-    60.000001 > . 7001:8001 ack 1
-    60.000001 > . 8001:9001 ack 1
-    60.000001 > . 9001:10001 ack 1
+    60.000001 > . 1:10001 by 1000 ack 1
 ";
 
 /// The first two duplicates send new data (RFC 3042); the third begins recovery.  Then eight segments are
@@ -31,10 +22,7 @@ fn the_third_duplicate_starts_a_fast_retransmit() {
         112 > . 1:1001 ack 1
         112 ? state Recovery ssthresh 4000
         162 < . 1 ack 12001
-        162 > . 12001:13001 ack 1
-        162 > . 13001:14001 ack 1
-        162 > . 14001:15001 ack 1
-        162 > . 15001:16001 ack 1
+        162 > . 12001:16001 by 1000 ack 1
         162 ? state Open cwnd 4250
     ";
     play(&[], &after(ESTABLISHED, &after(TEN_SENT, rest)));
@@ -51,10 +39,7 @@ fn without_sack_duplicate_acks_are_counted() {
         112 > . 1:1001 ack 1
         112 ? state Recovery
         162 < . 1 ack 12001
-        162 > . 12001:13001 ack 1
-        162 > . 13001:14001 ack 1
-        162 > . 14001:15001 ack 1
-        162 > . 15001:16001 ack 1
+        162 > . 12001:16001 by 1000 ack 1
         162 ? state Open
     ";
     play(&[("Sack", "false")], &after(WITHOUT_SACK, &after(TEN_SENT, rest)));
@@ -76,9 +61,7 @@ fn two_holes_are_filled_one_after_the_other() {
         162 > . 12001:13001 ack 1
         162 ? state Recovery
         163 < . 1 ack 12001
-        163 > . 13001:14001 ack 1
-        163 > . 14001:15001 ack 1
-        163 > . 15001:16001 ack 1
+        163 > . 13001:16001 by 1000 ack 1
         163 ? state Open
     ";
     play(&[], &after(ESTABLISHED, &after(TEN_SENT, rest)));
@@ -97,10 +80,7 @@ fn an_advance_below_the_recovery_point_sends_the_next_hole() {
         162 > . 2001:3001 ack 1
         162 ? state Recovery
         212 < . 1 ack 12001
-        212 > . 12001:13001 ack 1
-        212 > . 13001:14001 ack 1
-        212 > . 14001:15001 ack 1
-        212 > . 15001:16001 ack 1
+        212 > . 12001:16001 by 1000 ack 1
         212 ? state Open
     ";
     play(&[("Sack", "false")], &after(WITHOUT_SACK, &after(TEN_SENT, rest)));

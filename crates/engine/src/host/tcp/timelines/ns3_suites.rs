@@ -180,11 +180,7 @@ fn a_window_that_is_closed_from_the_start_is_probed_after_six_seconds() {
         6100  > - 1:2
         6200  < . 1 ack 1 win 0
         10000 < . 1 ack 1 win 2500
-        10000 > . 1:501 ack 1
-        10000 > . 501:1001 ack 1
-        10000 > . 1001:1501 ack 1
-        10000 > . 1501:2001 ack 1
-        10000 > . 2001:2501 ack 1
+        10000 > . 1:2501 by 500 ack 1
         10000 ? state Open
     ";
     play(&settings, timeline);
@@ -259,9 +255,7 @@ fn the_window_is_reduced_once_for_the_marks_of_a_window_and_stays_at_two_segment
     // The fourth and fifth segment of data are marked.
     let rest = "
         260       < . 1 ack 1501
-        260       > . 1501:2001 ack 1 ect0
-        260       > . 2001:2501 ack 1 ect0
-        260       > . 2501:3001 ack 1 ect0
+        260       > . 1501:3001 by 500 ack 1 ect0
         260       ? cwnd 1500
         360       < E. 1 ack 2001
         360       > W. 3001:3501 ack 1 ect0

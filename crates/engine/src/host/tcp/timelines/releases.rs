@@ -22,9 +22,7 @@ fn a_lost_retransmission_is_sent_again_when_something_later_is_sacked() {
         113 > . 12001:13001 ack 1
         165 < . 1 ack 1 sack 1001:13001
         165 > . 1:1001 ack 1
-        165 > . 13001:14001 ack 1
-        165 > . 14001:15001 ack 1
-        165 > . 15001:16001 ack 1
+        165 > . 13001:16001 by 1000 ack 1
     ";
     let timeline = after(ESTABLISHED, &after(TEN_SENT, &after(LOST_TWICE, rest)));
     play(&[("Profile", "ns3-dev")], &timeline);

@@ -5,9 +5,7 @@ use super::{ACCEPTED, ESTABLISHED, after};
 
 const INITIAL_WINDOW: &str = "
     60        write 20000
-    60.000001 > . 1:1001 ack 1
-    60.000001 > . 1001:2001 ack 1
-    60.000001 > . 2001:3001 ack 1
+    60.000001 > . 1:3001 by 1000 ack 1
 ";
 
 #[test]
@@ -28,10 +26,7 @@ fn the_initial_window_leaves_at_once() {
 fn slow_start_grows_by_a_segment_for_each_ack() {
     let rest = "
         110       < . 1 ack 3001
-        110       > . 3001:4001 ack 1
-        110       > . 4001:5001 ack 1
-        110       > . 5001:6001 ack 1
-        110       > . 6001:7001 ack 1
+        110       > . 3001:7001 by 1000 ack 1
         110       ? cwnd 4000 in_flight 4000
     ";
     let timeline = after(ESTABLISHED, &after(INITIAL_WINDOW, rest));
@@ -162,9 +157,7 @@ fn the_pacing_rate_has_an_upper_bound() {
 fn the_initial_window_is_not_paced_unless_asked_for() {
     let rest = "
         60        write 3000
-        60.000001 > . 1:1001 ack 1
-        60.000001 > . 1001:2001 ack 1
-        60.000001 > . 2001:3001 ack 1
+        60.000001 > . 1:3001 by 1000 ack 1
     ";
     play(&[("EnablePacing", "true")], &after(ESTABLISHED, rest));
 }

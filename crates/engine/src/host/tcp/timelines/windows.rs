@@ -14,9 +14,7 @@ fn the_peers_window_bounds_what_is_in_flight() {
         60.000001 > . 1:1001 ack 1
         60.000001 > . 1001:2001 ack 1
         110       < . 1 ack 2001 win 3000
-        110       > . 2001:3001 ack 1
-        110       > . 3001:4001 ack 1
-        110       > . 4001:5001 ack 1
+        110       > . 2001:5001 by 1000 ack 1
     ";
     play(&[("Sack", "false")], timeline);
 }
@@ -44,9 +42,7 @@ fn a_silly_window_is_waited_out() {
 fn a_closed_window_is_probed() {
     let rest = "
         60        write 3000
-        60.000001 > . 1:1001 ack 1
-        60.000001 > . 1001:2001 ack 1
-        60.000001 > . 2001:3001 ack 1
+        60.000001 > . 1:3001 by 1000 ack 1
         110       < . 1 ack 3001 win 0
         120       write 1000
         610       > - 3001:3002
