@@ -12,10 +12,10 @@ from ccperf.scenario import Scenario
 _REGISTRY = json.loads(_native.registry())
 #: What ns-3 itself has.
 _SPECIAL = ("BurstReleaseQueueDisc", "MqQueueDisc")
-QDISCS = [s["ns3"] for s in _REGISTRY["qdisc"] if s["ns3"] not in _SPECIAL]
+QDISCS = [s["ns3"] for s in _REGISTRY["qdisc"] if s["ns3"] not in _SPECIAL and not s["is_own"]]
 _PARAMETERS = {s["ns3"]: [param["ns3"] for param in s["params"]] for s in _REGISTRY["qdisc"]}
 #: Those that ns-3 has: the networks are compared with it.
-CONGESTION_CONTROLS = [s["ns3"] for s in _REGISTRY["cc"] if s["ns3"] != "TcpBbr3"]
+CONGESTION_CONTROLS = [s["ns3"] for s in _REGISTRY["cc"] if not s["is_own"]]
 RECOVERIES = [s["ns3"] for s in _REGISTRY["recovery"]]
 #: Few values, so that events of different links fall on the same nanosecond.
 RATES = ["5Mbps", "10Mbps", "10Mbps", "20Mbps", "100Mbps"]

@@ -54,7 +54,7 @@ def test_every_algorithm_occurs(cases: list[matrix.Case]) -> None:
         for direction in (case.scenario.links[0].forward, case.scenario.links[0].reverse)
         if direction.qdisc
     }
-    assert qdiscs == set(registry.algorithms("qdisc"))
+    assert qdiscs == set(registry.compared("qdisc"))
 
 
 def test_every_congestion_control_occurs_often_enough_for_its_differences_to_show(

@@ -5,6 +5,7 @@ use ccperf_engine::host::congestion;
 use ccperf_engine::host::tcp::profile::changes::{self, About, Release};
 use ccperf_engine::host::tcp::profile::ns3;
 use ccperf_engine::host::tcp::socket_params::{OWN, SOCKET};
+use ccperf_engine::net::qdisc;
 use ccperf_engine::scenario::names::Registry;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -23,7 +24,8 @@ pub fn registry() -> String {
     for (name, table) in TABLES {
         tables[name] = table.specs().iter().map(|s| spec(s)).collect();
         for made in tables[name].as_array_mut().into_iter().flatten() {
-            let is_own = made["ns3"].as_str().is_some_and(|name| congestion::OWN.contains(&name));
+            let own = [congestion::OWN, qdisc::OWN].concat();
+            let is_own = made["ns3"].as_str().is_some_and(|name| own.contains(&name));
             made["is_own"] = is_own.into();
         }
     }

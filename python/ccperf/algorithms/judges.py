@@ -35,6 +35,7 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
         _DRIVER,
     ),
     "TcpDctcpReno": (_DRIVER,),
+    "DualPi2QueueDisc": (Judge(LAW, "`crates/engine/src/net/qdisc/dual_pi2.rs`, its tests"),),
     "TcpBbr3": (Judge(LAW, "`tests/scenario/test_bbr3.py`"),),
     **dict.fromkeys(
         (

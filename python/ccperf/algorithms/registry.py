@@ -58,9 +58,9 @@ def likeness(spec: Mapping[str, Any]) -> str:
     ``Like Linux's `vegas`, but as in ns-3: the samples are the smoothed RTT, ...``; empty if
     nothing is to be said.
     """
-    if spec["is_own"]:
-        return ""
     departures = "; ".join(spec["departures"])
+    if spec["is_own"]:
+        return f"Otherwise than its source: {departures}." if departures else ""
     if not spec["linux"]:
         return f"As in ns-3: {departures}." if departures else ""
     like = f"Like Linux's `{spec['linux'][0]}`"

@@ -13,6 +13,7 @@ DRAWING = frozenset(
         "TcpBbr",
         "TcpBbr3",
         "CobaltQueueDisc",
+        "DualPi2QueueDisc",
         "FqCobaltQueueDisc",
         "FqPieQueueDisc",
         "MarkingPieQueueDisc",

@@ -98,7 +98,7 @@ def both_ways() -> Iterator[Case]:
 
 def through_queues() -> Iterator[Case]:
     """UDP through every queue discipline, with types of service, ECN bits and several queues."""
-    for qdisc in registry.algorithms("qdisc"):
+    for qdisc in registry.compared("qdisc"):
         if qdisc == "MqQueueDisc":
             continue
         settings: dict[str, Any] = {"qdisc": qdisc, "tos": [0, 0, 16]}

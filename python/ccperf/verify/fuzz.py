@@ -196,7 +196,7 @@ def draw(rng: random.Random) -> Draw:
 
 
 def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
-    qdisc = rng.choice([name for name in registry.algorithms("qdisc") if name != "MqQueueDisc"])
+    qdisc = rng.choice([name for name in registry.compared("qdisc") if name != "MqQueueDisc"])
     yield "qdisc", qdisc
     known = registry.parameters("qdisc", qdisc)
     limit = round(bdp_packets * 10 ** rng.uniform(-1, 0.6))
@@ -216,7 +216,7 @@ def _queue(rng: random.Random, bdp_packets: int) -> Iterator[tuple[str, Any]]:
     if "UseEcn" in known and now_and_then(rng, 0.5):
         attributes["UseEcn"] = "true"
     if now_and_then(rng, 0.5):
-        specs = registry.algorithms("qdisc")[qdisc]["params"]
+        specs = registry.compared("qdisc")[qdisc]["params"]
         drawn = draw_attributes(rng, specs, 0.3)
         attributes = {**drawn, **attributes}
     if attributes:
@@ -284,10 +284,10 @@ _CHILDREN = {
 def _child(rng: random.Random, limit: int) -> dict[str, Any]:
     """Draw a discipline without a clock of its own and without children."""
     clocked = {"MqQueueDisc", "BurstReleaseQueueDisc", *_CHILDREN}
-    qdisc = rng.choice([name for name in registry.algorithms("qdisc") if name not in clocked])
+    qdisc = rng.choice([name for name in registry.compared("qdisc") if name not in clocked])
     attributes: dict[str, Any] = {"MaxSize": f"{min(max(1, limit), 2_000)}p"}
     if now_and_then(rng):
-        drawn = draw_attributes(rng, registry.algorithms("qdisc")[qdisc]["params"], 0.2)
+        drawn = draw_attributes(rng, registry.compared("qdisc")[qdisc]["params"], 0.2)
         attributes = {**drawn, **attributes}
     return {"type": qdisc, "attributes": attributes}
 

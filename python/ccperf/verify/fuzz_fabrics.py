@@ -220,7 +220,7 @@ def _discipline(rng: random.Random) -> dict[str, Any]:
 def _leaf(rng: random.Random, names: tuple[str, ...] = ()) -> dict[str, Any]:
     """A discipline without classes, set for round trips of a hundred microseconds."""
     apart = {*_APART, *_SCHEDULERS, "SharedBufferQueueDisc"}
-    known = registry.algorithms("qdisc")
+    known = registry.compared("qdisc")
     if not names:
         names = _MARKING if now_and_then(rng, 0.6) else tuple(n for n in known if n not in apart)
     name = rng.choice(names)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def queue_disciplines() -> Iterator[Case]:
     """Every queue discipline: its parameters, its limit, its marks, several flows."""
-    for qdisc in registry.algorithms("qdisc"):
+    for qdisc in registry.compared("qdisc"):
         if qdisc == "MqQueueDisc":
             continue  # see `device_queues`
         known = registry.parameters("qdisc", qdisc)
@@ -45,7 +45,7 @@ def queue_disciplines() -> Iterator[Case]:
         yield _case(f"qdisc/{qdisc}-bytes", qdisc=qdisc, qlen="30000B", flows=2)
     # Beside a flow whose packets ask for low latency, by ECT(1), one whose do not.
     low_latency = {"type": "TcpDctcp", "attributes": {"UseEct0": "false"}}
-    for qdisc in registry.algorithms("qdisc"):
+    for qdisc in registry.compared("qdisc"):
         if "CeThreshold" not in registry.parameters("qdisc", qdisc):
             continue
         for l4s in ("true", "false"):
@@ -93,7 +93,7 @@ def queue_disciplines() -> Iterator[Case]:
     )
     # Queues that are empty for a while, and what is forgotten meanwhile.
     pauses = {"type": "OnOff", "rate": "40Mbps", "on_time": "60ms", "off_time": "40ms"}
-    for qdisc in registry.algorithms("qdisc"):
+    for qdisc in registry.compared("qdisc"):
         if qdisc == "MqQueueDisc":
             continue
         known = registry.parameters("qdisc", qdisc)
@@ -300,7 +300,7 @@ def device_queues() -> Iterator[Case]:
 
     fifo = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "15p"}}
     marking = {"UseEcn": "true"}
-    for child in registry.algorithms("qdisc"):
+    for child in registry.compared("qdisc"):
         if child not in ("MqQueueDisc", "BurstReleaseQueueDisc", "SharedBufferQueueDisc"):
             known = registry.parameters("qdisc", child)
             attributes = {"MaxSize": "25p"} if "MaxSize" in known else {}

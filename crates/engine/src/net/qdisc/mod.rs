@@ -110,6 +110,9 @@ pub struct BuildContext<'a> {
 /// The discipline of most ports.
 pub const FIFO: &str = fifo::SPEC.spec.ns3;
 
+/// What ns-3 does not have, and its driver neither.
+pub const OWN: &[&str] = &[dual_pi2::SPEC.spec.ns3];
+
 /// The discipline that shares its switch's buffer.
 pub const SHARED_BUFFER: &str = shared_buffer::SPEC.spec.ns3;
 
@@ -235,6 +238,7 @@ registry! {
     Wfq = wfq,
     StrictPriority = strict_priority,
     SharedBuffer = shared_buffer,
+    DualPi2 = dual_pi2,
 }
 
 /// The ns-3 name of the discipline whose children a device with several queues runs.
