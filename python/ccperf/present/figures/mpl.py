@@ -240,20 +240,20 @@ def _draw_panel(axes: Axes, panel: Panel, figure: Figure) -> None:
     axes.set_xlim(limits(panel.x, x_low, x_high))
     axes.set_ylim(limits(panel.y, y_low, y_high))
     steps = [1, 2, 5, 10]
-    for axis, along, ends in (
-        (panel.x, axes.xaxis, axes.get_xlim()),
-        (panel.y, axes.yaxis, axes.get_ylim()),
+    for axis, along, ends, most in (
+        (panel.x, axes.xaxis, axes.get_xlim(), _most_ticks(axes, figure)),
+        (panel.y, axes.yaxis, axes.get_ylim(), 6),
     ):
-        if axis.is_log:
+        if not axis.is_log or ends[1] < 10 * ends[0]:
+            # Below a power of ten Matplotlib's own choice of a logarithm overlaps itself.
+            is_count = axis is panel.x and not axis.is_log and _counts(panel)
+            along.set_major_locator(MaxNLocator(most, steps=steps, integer=is_count))
+        else:
             # Between few powers of ten there are numbers to read, too.
             along.set_major_locator(LogLocator(subs=(1, 2, 5) if ends[1] < 500 * ends[0] else (1,)))
+        if axis.is_log:
             along.set_major_formatter(StrMethodFormatter("{x:g}"))
             along.set_minor_formatter(NullFormatter())
-    if not panel.x.is_log:
-        most = _most_ticks(axes, figure)
-        axes.xaxis.set_major_locator(MaxNLocator(most, steps=steps, integer=_counts(panel)))
-    if not panel.y.is_log:
-        axes.yaxis.set_major_locator(MaxNLocator(6, steps=steps))
     if panel.x.labels:
         axes.set_xticks(range(len(panel.x.labels)), labels=panel.x.labels)
     if panel.y.labels:
