@@ -324,3 +324,12 @@ def test_lines_of_a_run_say_whose_they_are(browser: Browser, folder: Path) -> No
     )
     assert "10" in browser.evaluate(axis)
     assert browser.problems() == []
+
+
+def test_an_algorithm_s_page_begins_with_its_answer(browser: Browser, folder: Path) -> None:
+    browser.size(1440)
+    browser.open(folder / "algorithms" / "TcpCubic.html")
+    rows = "[...document.querySelectorAll('.differences tbody tr')]"
+    bottoms = browser.evaluate(f"{rows}.map((row) => row.getBoundingClientRect().bottom)")
+    assert len([bottom for bottom in bottoms if bottom < 900]) >= 5
+    browser.size(1280)

@@ -280,15 +280,18 @@ class Scores:
     def sentence(self, base: str, algorithm: str, most: int) -> str | None:
         """Say of an algorithm how it differs from the baseline; None if they were not compared.
 
-        Of what is better and of what is worse the `most` frequent findings.
+        Of what is better and of what is worse the `most` frequent findings, and what speaks against
+        them: who wins throughput in three experiments and loses it in five did not win it.
         """
         rows = [row for row in self.against(base) if row.side == algorithm]
         if not rows:
             return None
         good, bad = (
-            [each for each in _findings(rows) if each.is_better == is_better][:most]
+            [each for each in _findings(rows) if each.is_better == is_better]
             for is_better in (True, False)
         )
+        chosen = {each.criterion for each in (*good[:most], *bad[:most])}
+        good, bad = ([each for each in side if each.criterion in chosen] for side in (good, bad))
         said = ""
         for finding in (*good, *bad):
             said += "; " if said else ""
