@@ -5,6 +5,7 @@ those that a tool makes, and those that a reviewer thought of, or says why it ca
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,8 +21,10 @@ MEASURED = json.loads(Path(__file__).with_name("mutants.json").read_text(encodin
 
 @pytest.mark.slow
 def test_a_random_part_of_the_mistakes_is_noticed() -> None:
+    seed = os.environ.get("CCPERF_TEST_SEED")
     done = subprocess.run(
-        [sys.executable, str(TOOL), "--share", str(1 / 30), "--jobs", "1"],
+        [sys.executable, str(TOOL), "--share", str(1 / 30), "--jobs", "1"]
+        + (["--seed", seed] if seed else []),
         capture_output=True,
         text=True,
         check=False,

@@ -53,6 +53,7 @@ LEFT_OUT = (
     "host/tcp/loss/rack.rs",
     "host/tcp/profile/linux.rs",
     "host/tcp/rtt/windowed.rs",
+    "net/qdisc/dual_pi2.rs",
     "net/qdisc/scheduled.rs",
 )
 #: What answers whether a scenario makes sense, before it runs.

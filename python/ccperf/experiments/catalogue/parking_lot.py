@@ -24,7 +24,7 @@ class ParkingLot(Experiment):
         "A flow over n bottlenecks of 20 Mbps in a row (flow_1), and at each of them one that "
         "crosses only this; all have the same round trip and the same algorithm. Max-min fairness "
         "is half for everybody, proportional fairness one of n + 1 for the long one. A good "
-        "algorithm does not starve who goes far."
+        "algorithm does not starve the long flow."
     )
     answer = Answer((JAIN, USED, SRTT), "n")
     parameters = (
