@@ -118,12 +118,12 @@ class Simulation:
         be written, RunError if the engine fails. The simulation cannot be used after that."""
 
 @final
-class Held:
+class ExternalControl:
     """In place of a method ``cong_control`` of a congestion control: it takes over a window and a
     pacing rate at each ACK, and calls no Python."""
 
-    def __new__(cls) -> Held: ...
-    def hold(self, cwnd: int, rate_bps: int) -> None:
+    def __new__(cls) -> ExternalControl: ...
+    def set(self, cwnd: int, rate_bps: int) -> None:
         """The window from the next ACK on, in bytes, at least one segment, and the pacing rate; 0
         leaves the connection's own."""
 
@@ -131,7 +131,7 @@ class Held:
     def acks(self) -> int:
         """How many ACKs it has heard of."""
 
-    def heard(self) -> tuple[int, int, tuple[int, int, int], tuple[int, int, int]]:
+    def last_ack(self) -> tuple[int, int, tuple[int, int, int], tuple[int, int, int]]:
         """Of the last ACK: bytes delivered and found lost since the start; smoothed, last and least
         round trip in ns, 0 before the first sample; bytes in flight, of a segment and of the
         window."""

@@ -54,10 +54,10 @@ class Agent(CongestionControl):
     """
 
     # Who calls no Python at each ACK.
-    cong_control: _native.Held = None  # type: ignore[assignment]
+    cong_control: _native.ExternalControl = None  # type: ignore[assignment]
 
     def __init__(self) -> None:
-        self.cong_control = _native.Held()
+        self.cong_control = _native.ExternalControl()
         _here.made.append(self.cong_control)
 
 
@@ -207,14 +207,16 @@ class CongestionEnv(gymnasium.Env["Floats", "Floats"]):
         self._simulation = _native.Simulation(self._scenario(run_seed).lowered(), None)
         self._now = 0
         # Both ends have one, and only one of them gets ACKs of data.
-        ends: list[_native.Held] = _here.made
+        ends: list[_native.ExternalControl] = _here.made
         sender = None
         while sender is None:
             if not self._run_event():
                 raise UsageError("stop_time", "ends before anything is delivered")
-            sender = next((each for each in ends if each.heard()[0]), None)
+            sender = next((each for each in ends if each.last_ack()[0]), None)
         self._agent = sender
-        self._delivered, self._lost, (self._srtt_ns, *_), (_, self._segment, cwnd) = sender.heard()
+        self._delivered, self._lost, (self._srtt_ns, *_), (_, self._segment, cwnd) = (
+            sender.last_ack()
+        )
         self._cwnd = float(cwnd)
         self._rate = 8e9 * cwnd / (self._srtt_ns or 1e9)
         self._highest = 0.0
@@ -285,11 +287,11 @@ class CongestionEnv(gymnasium.Env["Floats", "Floats"]):
             self._cwnd *= factors[0]
         # Below one segment nothing is sent.
         self._cwnd = min(_LARGEST_CWND, max(float(self._segment), self._cwnd))
-        self._agent.hold(int(self._cwnd), rate)
+        self._agent.set(int(self._cwnd), rate)
 
     def _seen(self, length_ns: int) -> Interval:
         """What there is to know after a step of this length."""
-        delivered, lost, (srtt_ns, rtt_ns, min_rtt_ns), (in_flight, *_) = self._agent.heard()
+        delivered, lost, (srtt_ns, rtt_ns, min_rtt_ns), (in_flight, *_) = self._agent.last_ack()
         now_delivered, now_lost = delivered - self._delivered, lost - self._lost
         self._delivered, self._lost, self._srtt_ns = delivered, lost, srtt_ns
         seconds = length_ns / 1e9

@@ -38,7 +38,7 @@ mod _native {
     use super::user::{
         balancer::{Hop, Switch, SwitchPort},
         congestion::{RateSample, Tcb},
-        held::Held,
+        external::ExternalControl,
         host_balancer::{Arrival, Departure},
         interface::{callbacks, interface},
         is_user_code,

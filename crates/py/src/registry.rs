@@ -21,10 +21,10 @@ const TABLES: [(&str, Registry); 4] = [
 #[pyfunction]
 pub fn registry() -> String {
     let mut tables = json!({ "socket": spec(&SOCKET) });
+    let own = [congestion::OWN, qdisc::OWN].concat();
     for (name, table) in TABLES {
         tables[name] = table.specs().iter().map(|s| spec(s)).collect();
         for made in tables[name].as_array_mut().into_iter().flatten() {
-            let own = [congestion::OWN, qdisc::OWN].concat();
             let is_own = made["ns3"].as_str().is_some_and(|name| own.contains(&name));
             made["is_own"] = is_own.into();
         }

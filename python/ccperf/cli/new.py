@@ -46,15 +46,15 @@ def command(
         stem = _module(kind, control)
     writable_folder(output)
     folder = output / stem if language == "rust" else output
-    source = {"python": f"{stem}.py", "rust": "src/lib.rs"}.get(language, f"{stem}.c")
-    own = {
-        "python": f"{stem}.py:{cls}",
-        "c": f"lib{stem}.so",
-        "kernel": f"{stem}.c",
-        "rust": f"target/release/lib{stem}.so",
+    # The source file, its template, and what is named on a command line.
+    source, template, own = {
+        "python": (f"{stem}.py", f"{kind}.py", f"{stem}.py:{cls}"),
+        "c": (f"{stem}.c", f"{kind}.c", f"lib{stem}.so"),
+        "rust": ("src/lib.rs", f"{kind}.rs", f"target/release/lib{stem}.so"),
+        "kernel": (f"{stem}.c", f"{kind}.kernel.c", f"{stem}.c"),
     }[language]
     texts = {
-        source: f"{kind}.{'kernel.' * (language == 'kernel')}{Path(source).suffix[1:]}",
+        source: template,
         f"test_{stem}.py": f"test_{kind}.py",
         **({"Cargo.toml": "Cargo.toml"} if language == "rust" else {}),
     }
@@ -71,10 +71,10 @@ def command(
     for path in (folder / file for file in texts):
         if path.exists():
             raise UsageError("name", f"`{path}` is there already; choose another name")
-    for file, template in texts.items():
+    for file, text in texts.items():
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_filled(template, words))
+        path.write_text(_filled(text, words))
     files = [str(folder / file) for file in texts]
     place = f"./{folder / own}" if not folder.is_absolute() else str(folder / own)
     commands = [

@@ -121,7 +121,7 @@ impl Network {
     }
 
     /// From now on a router without a route for a packet tells its sender; `exits`: by port.
-    pub fn tell_senders(&mut self, exits: Vec<Exit>) {
+    pub fn report_unreachable(&mut self, exits: Vec<Exit>) {
         self.unreachable = Some(Box::new(Unreachable::new(exits, &self.common)));
     }
 
@@ -276,13 +276,13 @@ impl Network {
 
     /// A router has no route for a packet that came over the wire of `port`.
     #[cold]
-    fn refuse(&mut self, port: u32, id: PacketId) {
+    fn drop_without_route(&mut self, port: u32, id: PacketId) {
         let packet = self.common.packets[id];
         self.lose(port, id, NO_ROUTE);
         let place = self.wires[port as usize].leads_to;
         if let Some(unreachable) = &mut self.unreachable
             && let Some((message, origin, port)) =
-                unreachable.about(&packet, place, &mut self.common)
+                unreachable.message_about(&packet, place, &mut self.common)
         {
             let id = self.common.packets.insert(message);
             self.leave(origin, Next::Port(port), id);
@@ -435,7 +435,7 @@ impl Network {
         match next {
             Next::Port(next) => self.ports[next as usize].enter(id, common),
             Next::Here => return Some(id),
-            Next::Group(_) | Next::Nowhere => self.refuse(index, id),
+            Next::Group(_) | Next::Nowhere => self.drop_without_route(index, id),
         }
         None
     }
@@ -446,7 +446,7 @@ impl Network {
         if next == NextHop::HERE {
             return Some(id);
         }
-        self.refuse(port, id);
+        self.drop_without_route(port, id);
         None
     }
 

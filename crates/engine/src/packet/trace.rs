@@ -133,11 +133,11 @@ impl PacketTrace {
     }
 
     /// Packets that are of none of the flows have the next number.
-    pub fn add_flow(&mut self, ways: [FlowKey; 2]) {
+    pub fn add_flow(&mut self, both: [FlowKey; 2]) {
         if let Form::Csv(table) = &mut self.form {
             table.flows.push(NO_FLOW.to_owned());
             if let Some(keys) = &mut table.keys {
-                keys.keys.push(ways);
+                keys.keys.push(both);
             }
         }
     }

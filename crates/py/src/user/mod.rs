@@ -2,7 +2,7 @@
 
 pub mod balancer;
 pub mod congestion;
-pub mod held;
+pub mod external;
 pub mod host_balancer;
 pub mod interface;
 pub mod queue;
@@ -26,7 +26,7 @@ use pyo3::types::PyDict;
 
 use balancer::PythonBalancer;
 use congestion::PythonCca;
-use held::Held;
+use external::ExternalControl;
 use host_balancer::PythonHostBalancer;
 use queue::PythonQdisc;
 use scheduler::PythonScheduler;
@@ -74,8 +74,10 @@ impl UserCode for Loader {
             Python::attach(|py| {
                 let methods = methods(py, "congestion_control", setup)?;
                 let rate = methods.get(Callback::DESCRIBED[Callback::CongControl as usize].name);
-                if let Some(held) = rate.and_then(|method| method.bind(py).cast::<Held>().ok()) {
-                    return Ok(held.get().control());
+                if let Some(set) =
+                    rate.and_then(|method| method.bind(py).cast::<ExternalControl>().ok())
+                {
+                    return Ok(set.get().control());
                 }
                 PythonCca::new(py, setup.name, probe.clone(), methods).map(PythonCca::into_control)
             })

@@ -99,12 +99,12 @@ impl Common {
     /// One more, whose packets all go one way, back; returns its number.
     #[cold]
     pub fn add_flow(&mut self, key: FlowKey, origin: Origin) -> u32 {
-        let ways = [FlowKey { protocol: key.protocol, ..FlowKey::default() }, key];
+        let keys = [FlowKey { protocol: key.protocol, ..FlowKey::default() }, key];
         if let Some(trace) = &mut self.trace {
-            trace.add_flow(ways);
+            trace.add_flow(keys);
         }
         self.forwarding.add_origin(origin);
-        self.flow_keys.keys.push(ways);
+        self.flow_keys.keys.push(keys);
         self.flow_keys.keys.len() as u32 - 1
     }
 

@@ -42,7 +42,7 @@ impl Unreachable {
 
     /// What the router at `place` says about a packet, and where it sends that: as everything of its own, over the
     /// first of several equal-cost paths.
-    pub fn about(
+    pub fn message_about(
         &mut self,
         lost: &Packet,
         place: Place,

@@ -239,16 +239,17 @@ impl DualPi2 {
         }
     }
 
-    /// The packet of the queue whose turn it is, and what the credit gains if it is sent.
-    fn next(&mut self, cx: &mut QdiscContext<'_>) -> Option<(PacketId, i64)> {
+    /// The packet of the queue whose turn it is, whether that is L, and what the credit gains if it is sent.
+    fn next(&mut self, cx: &mut QdiscContext<'_>) -> Option<(PacketId, bool, i64)> {
         let (l, c) = (!self.l.is_empty(), !self.c.is_empty());
-        let (queue, weight) = if l && (!c || self.credit <= 0) {
+        let is_l = l && (!c || self.credit <= 0);
+        let (queue, weight) = if is_l {
             (&mut self.l, if c { self.classic_weight } else { 0 })
         } else {
             (&mut self.c, if l { self.classic_weight - WEIGHTS } else { 0 })
         };
         let id = queue.pop(cx)?;
-        Some((id, weight * i64::from(cx.packets[id].ip_bytes)))
+        Some((id, is_l, weight * i64::from(cx.packets[id].ip_bytes)))
     }
 
     /// The controller: `delay` in seconds.
@@ -294,8 +295,7 @@ impl Qdisc for DualPi2 {
 
     fn dequeue(&mut self, cx: &mut QdiscContext<'_>) -> Option<PacketId> {
         loop {
-            let is_l = !self.l.is_empty() && (self.c.is_empty() || self.credit <= 0);
-            let Some((id, gain)) = self.next(cx) else {
+            let Some((id, is_l, gain)) = self.next(cx) else {
                 self.reset_credit();
                 return None;
             };

@@ -130,7 +130,7 @@ pub fn network(
         network.cut_packets(fragmentation);
     }
     if let Some(exits) = unreachable::exits(scenario, network.is_steered()) {
-        network.tell_senders(exits);
+        network.report_unreachable(exits);
     }
     for (flow, [link, direction], delay) in added_delays(scenario) {
         network.add_delay(flow, (2 * link + direction) as u32, delay);

@@ -34,7 +34,7 @@ impl Fault {
         let direction = usize::from(packet.backward);
         let is_hit = self.hit.as_ref().is_none_or(|hit| {
             // Routers, which are among the flows of none, send what has no number here.
-            hit.get(packet.flow as usize).is_some_and(|ways| ways[direction])
+            hit.get(packet.flow as usize).is_some_and(|both| both[direction])
         });
         if !is_on || !is_hit {
             None

@@ -1,4 +1,4 @@
-//! A congestion control that holds what somebody outside the engine sets: `ccperf.gym`.
+//! A congestion control whose window and rate somebody outside the engine sets: `ccperf.gym`.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use ccperf_engine::host::tcp::control::{Callback, CongestionControl, Control, He
 use ccperf_engine::host::tcp::rate::AckSample;
 use pyo3::prelude::*;
 
-/// What is to hold, and what the last ACK said.
+/// What was set, and what the last ACK said.
 #[derive(Clone, Copy, Debug, Default)]
 struct State {
     /// In bytes; 0: the connection's own.
@@ -34,9 +34,9 @@ type Windows = (u32, u32, u32);
 /// In place of a method `cong_control` of a Python class: takes over window and rate at each ACK, and Python
 /// is not called.
 #[pyclass(frozen, module = "ccperf._native")]
-pub struct Held(Arc<Mutex<State>>);
+pub struct ExternalControl(Arc<Mutex<State>>);
 
-impl Held {
+impl ExternalControl {
     pub fn control(&self) -> Control {
         Control::rate(Holder(Arc::clone(&self.0)))
             .hearing(Hears::NOTHING.and(Callback::CongControl))
@@ -48,13 +48,13 @@ impl Held {
 }
 
 #[pymethods]
-impl Held {
+impl ExternalControl {
     #[new]
     fn new() -> Self {
-        Held(Arc::default())
+        ExternalControl(Arc::default())
     }
 
-    fn hold(&self, cwnd: u32, rate_bps: u64) {
+    fn set(&self, cwnd: u32, rate_bps: u64) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (state.cwnd, state.rate) = (cwnd, rate_bps);
     }
@@ -64,7 +64,7 @@ impl Held {
         self.state().acks
     }
 
-    fn heard(&self) -> (u64, u64, RoundTrips, Windows) {
+    fn last_ack(&self) -> (u64, u64, RoundTrips, Windows) {
         let of = self.state();
         let round_trips = (of.srtt_ns, of.rtt_ns, of.min_rtt_ns);
         let windows = (of.in_flight, of.segment_size, of.cwnd_now);
