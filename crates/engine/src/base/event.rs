@@ -173,7 +173,7 @@ const INDEX_BITS: u32 = EVENT_BITS - 3;
 const INDEX: u32 = (1 << INDEX_BITS) - 1;
 
 impl Event {
-    #[inline]
+    #[inline(always)] // what the event is, is known where it is made
     fn pack(self) -> u32 {
         let (kind, what, bits, n) = match self {
             Event::Lane(what, n) => (0, what as u32, LaneEvent::BITS, n),
