@@ -83,6 +83,7 @@ def main() -> None:
         raise SystemExit("needs Chromium: apt-get install chromium")
     with tempfile.TemporaryDirectory(prefix="ccperf-pictures-") as scratch:
         kept = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(scratch)
+        kept.mkdir(parents=True, exist_ok=True)
         pages = _site(kept, Path(scratch) / "site")
         with Browser(browser_at) as browser:
             for kind, (page, fragment) in pages.items():
