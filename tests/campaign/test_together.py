@@ -6,9 +6,12 @@ import errno
 import fcntl
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
@@ -91,6 +94,15 @@ def is_whole(path: Path, tmp_path: Path, runs: int = RUNS) -> None:
         store.check()
         assert len(store.runs()) == len(store.ids()) == runs
     assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+def test_who_finds_a_database_that_is_just_being_made_waits_a_moment(path: Path) -> None:
+    """SQLite itself does not wait there, however long it is told to."""
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    with closing(other):
+        other.execute("BEGIN IMMEDIATE")
+        threading.Timer(0.3, other.execute, ["COMMIT"]).start()
+        Store(path, "a").close()
 
 
 def test_two_at_once_make_each_run_once(path: Path, tmp_path: Path) -> None:

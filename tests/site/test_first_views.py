@@ -256,7 +256,7 @@ def test_a_filter_is_in_the_address_and_survives_back(browser: Browser, folder: 
     assert "filter=k%3D5+cubic" in browser.evaluate("location.hash")
     browser.evaluate("document.querySelector('tr[data-search]:not([hidden]) a').click()")
     browser.wait_for("globalThis.ccperf?.page?.plots.size === 5")
-    browser.evaluate("history.back()")
+    browser.evaluate("void setTimeout(() => history.back())")
     browser.wait_for("Boolean(globalThis.ccperf?.experiment) && " + rows + f" === {some}")
     metric = "document.querySelector('#choices select').value"
     assert browser.evaluate(metric) == "p95_srtt_l4"

@@ -281,7 +281,7 @@ def test_the_matrix_has_a_tab_for_each_criterion_and_is_sorted_by_choice(
     browser.evaluate("document.querySelector('table.matrix tbody a').click()")
     browser.wait_for("globalThis.ccperf?.experiment")
     assert browser.evaluate("document.querySelector('#choices select').value") == "mean_srtt_l4"
-    browser.evaluate("history.back()")
+    browser.evaluate("void setTimeout(() => history.back())")
     browser.wait_for(f"document.querySelector('th.base') && {against}.startsWith('TcpVegas')")
     assert browser.evaluate(asked) == "Delay"
     assert browser.problems() == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Literal
@@ -215,10 +216,24 @@ def _check_names(path: Path, db: sqlite3.Connection) -> None:
 
 def _upgrade(db: sqlite3.Connection) -> None:
     """Prepare an open file for writing, and bring it to this version."""
-    db.execute("PRAGMA journal_mode = WAL")
+    _write_ahead(db)
     # With a write-ahead log this survives a killed process; a power cut may cost the last runs.
     db.execute("PRAGMA synchronous = NORMAL")
     _migrate(db)
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Where others make the same new file at this moment, SQLite does not wait for them itself."""
+    end = time.monotonic() + _OPENING_TIMEOUT_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _upgraded_copy(db: sqlite3.Connection) -> sqlite3.Connection:
