@@ -23,7 +23,7 @@ def test_a_plan_hands_its_jitter_to_the_scenarios() -> None:
     assert ("0s", "0s") not in starts
 
 
-@pytest.mark.parametrize("name", sorted(set(REGISTRY) - {"many_flows"}))
+@pytest.mark.parametrize("name", REGISTRY)
 def test_scenarios_of_other_seeds_are_what_the_experiment_makes_of_them(name: str) -> None:
     """That of the first seed is copied where it may be."""
     experiment = get(name)
@@ -47,6 +47,21 @@ def test_jitter_leaves_the_rest_of_a_scenario_as_it_is(name: str) -> None:
         assert found.scenario.lowered() == expected.lowered()
         assert found.scenario == expected
         assert found.identity(backend, Contents()) == identify(expected, backend)
+
+
+@pytest.mark.parametrize("name", ["many_flows", "incast", "short_against_long", "aqm"])
+def test_seeds_that_draw_starts_or_nothing_take_one_scenario(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand flows take 80 ms to build and check."""
+    experiment, backend, contents = get(name), backends.get("native"), Contents()
+    build, built = experiment.build, []
+    monkeypatch.setattr(experiment, "build", lambda setup: built.append(setup) or build(setup))
+    (repeated,) = campaign.repeats(
+        experiment, "TcpBbr", grid=[next(experiment.grid())], seeds=range(1, 6)
+    )
+    assert len({point.identity(backend, contents).id for point in repeated.points()}) == 5
+    assert len(built) == 1
 
 
 @pytest.mark.parametrize("name", ["bursty_loss", "aqm", "competition"])

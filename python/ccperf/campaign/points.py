@@ -122,14 +122,19 @@ def repeat(
     first = Repeated(experiment, cc, chosen, seeds[:1], one, differs_in_seed_only=True)
     if len(seeds) < 2:
         return first
+    if drawn := experiment.drawn_starts(cc, **{**chosen, **own}):
+        return Repeated(experiment, cc, chosen, seeds, one, False, starts=drawn)
+    if experiment.draws_more is False and not experiment.draws(chosen):
+        is_random = draws(one.canonical())
+        return replace(first, seeds=seeds) if is_random else first
     other = experiment.scenario(cc, **{**chosen, "seed": seeds[1]})
-    same = one.model_copy(update={"seed": other.seed}).hash == other.hash
+    same = one.model_copy(update={"seed": other.seed}).is_like(other)
     if same and not draws(one.canonical()):
         return first
     starts = None if same else experiment.jittered(cc, **{**chosen, **own})
     if starts:
         alike = one.starting(starts(other.seed)).model_copy(update={"seed": other.seed})
-        starts = starts if alike.hash == other.hash else None
+        starts = starts if alike.is_like(other) else None
     return Repeated(experiment, cc, chosen, seeds, one, same, None if same else other, starts)
 
 

@@ -1,4 +1,4 @@
-"""Scenarios that differ in the seed and what jitter draws from it: one of them serves the others.
+"""Scenarios that differ in the seed and the starts drawn from it: one of them serves the others.
 
 To write a scenario in its canonical form and to hash it takes half a millisecond, a thousand flows
 sixty; with the text of one at hand it is a matter of putting other numbers into it.
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 #: A seed that nothing else in a scenario looks like.
 _MARK = 4_036_051_729
-#: What stands in a text for the seed, and for the start of the flow with this number.
-_PLACES = re.compile(rf'(?<="seed":){_MARK}|(?<="start":)"@(\d+)@"')
+#: What stands in a text for the seed, and for the start of the flow with this number: what both
+#: begin with is found several times as fast.
+_PLACES = re.compile(rf'"s(?:eed":{_MARK}|tart":"@(\d+)@")')
 
 
 class Seeds:
@@ -34,14 +35,13 @@ class Seeds:
     def __init__(self, scenario: Scenario, starts: Starts | None = None) -> None:
         self._starts = starts
         self._plain = scenario
-        self._marked = scenario.model_copy(update={"seed": _MARK})
+        self._marked = scenario.canonical()
+        self._marked["seed"] = _MARK
         if starts:
-            described = json.loads(self._marked.canonical_text())
-            for number, flow in enumerate(described["flows"]):
+            for number, flow in enumerate(self._marked["flows"]):
                 flow["start"] = f"@{number}@"
-            text = json.dumps(described, separators=(",", ":"), ensure_ascii=False)
-            self._marked.__dict__["_canonical"] = text
-        self._canonical = _Template(self._marked.canonical_text())
+        text = json.dumps(self._marked, separators=(",", ":"), ensure_ascii=False)
+        self._canonical = _Template(text)
         self._identity: tuple[_Template, dict[str, str]] | None = None
 
     def scenario(self, seed: int) -> Scenario:
@@ -55,7 +55,7 @@ class Seeds:
     def identity(self, scenario: Scenario, backend: Backend, contents: Contents) -> Identity:
         """What `identify` says of one of these; user code is what it was for the first of them."""
         if self._identity is None:
-            text, user_code = identity_text(self._marked, backend, contents)
+            text, user_code = identity_text(self._plain, backend, contents, self._marked)
             self._identity = _Template(text), user_code
         template, user_code = self._identity
         starts = [flow.start for flow in scenario.flows] if self._starts else ()
@@ -66,17 +66,19 @@ class _Template:
     """A text with places for the seed and for starts."""
 
     def __init__(self, text: str) -> None:
-        self._pieces: list[str] = []
-        #: What stands after each piece but the last: the number of a flow, None for the seed.
+        #: By turns what stays, and a place: the number of a flow, None for the seed.
+        self._parts: list[str] = []
         self._places: list[int | None] = []
         end = 0
         for found in _PLACES.finditer(text):
-            self._pieces.append(text[end : found.start()])
+            self._parts += (text[end : found.start()], "")
             self._places.append(None if found[1] is None else int(found[1]))
             end = found.end()
-        self._last = text[end:]
+        self._parts.append(text[end:])
 
     def filled(self, seed: int, starts: Sequence[str]) -> str:
-        values = (str(seed) if place is None else f'"{starts[place]}"' for place in self._places)
-        pairs = zip(self._pieces, values, strict=True)
-        return "".join(part for pair in pairs for part in pair) + self._last
+        self._parts[1::2] = [
+            f'"seed":{seed}' if place is None else f'"start":"{starts[place]}"'
+            for place in self._places
+        ]
+        return "".join(self._parts)

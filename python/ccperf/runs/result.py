@@ -293,13 +293,18 @@ def identify(scenario: Scenario, backend: Backend, contents: Contents | None = N
 
 
 def identity_text(
-    scenario: Scenario, backend: Backend, contents: Contents | None = None
+    scenario: Scenario,
+    backend: Backend,
+    contents: Contents | None = None,
+    canonical: Mapping[str, Any] | None = None,
 ) -> tuple[str, dict[str, str]]:
-    """Return what an identity is the hash of, and its user code."""
+    """Return what an identity is the hash of, and its user code; `canonical` is the scenario's
+    form, where somebody has it.
+    """
     used = scenario.user_code
     digests = backends.user_code(used, backend, contents)
     called = {name: f"{label(name)} {digest}" for name, digest in digests.items()}
-    canonical = without_paths(scenario.canonical(), called)
+    canonical = without_paths(canonical or scenario.canonical(), called)
     canonical = {key: value for key, value in canonical.items() if key != "label"}
     identity = {
         "scenario": canonical,

@@ -42,13 +42,16 @@ class BufferSizing(Experiment):
     draws_starts = True
     seeded = shared.SEEDED_STARTS
 
+    def starts(self, setup: Setup) -> list[str]:
+        return shared.starts(setup, setup["k"], RTT)
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, dumbbell
 
         k = setup["k"]
         return dumbbell(
             Bottleneck(RATE, shared.buffer(RATE, RTT, setup["buffer"])),
-            shared.greedy(setup, [setup.cc] * k, [RTT] * k, RTT),
+            shared.greedy(setup, [setup.cc] * k, [RTT] * k, self.starts(setup)),
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,

@@ -59,12 +59,17 @@ class Competition(Experiment):
             raise UsageError("rtts", f"has {given} entries; give one for each of the two flows")
         return values
 
+    def starts(self, setup: Setup) -> list[str]:
+        return shared.starts(setup, 2, RTT)
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, dumbbell
 
         return dumbbell(
             Bottleneck(RATE, shared.buffer(RATE, RTT, setup["buffer"])),
-            shared.greedy(setup, [setup.cc, setup["against"]], times(setup["rtts"]), RTT),
+            shared.greedy(
+                setup, [setup.cc, setup["against"]], times(setup["rtts"]), self.starts(setup)
+            ),
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,

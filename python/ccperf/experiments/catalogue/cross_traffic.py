@@ -52,11 +52,16 @@ class CrossTraffic(Experiment):
             raise UsageError("load", f"`{values['load']}` must be above 0")
         return values
 
+    def starts(self, setup: Setup) -> list[str]:
+        first, _, last = shared.starts(setup, 3, RTT)
+        # Datagrams begin at once.
+        return [first, "0s", *([last] if setup["reverse"] == "tcp" else [])]
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, DumbbellFlow, dumbbell
 
         queue = shared.buffer(RATE, RTT)
-        first, _, last = shared.starts(setup, 3, RTT)
+        first, _, *last = self.starts(setup)
         peak = round(2 * setup["load"] * _native.parse_rate(RATE))
         datagrams = {
             "type": "OnOff",
@@ -69,8 +74,7 @@ class CrossTraffic(Experiment):
             DumbbellFlow(setup.cc, RTT, recovery=setup.recovery, start=first),
             DumbbellFlow(None, RTT, transport="UDP", application=datagrams),
         ]
-        if setup["reverse"] == "tcp":
-            flows.append(DumbbellFlow(setup.cc, RTT, recovery=setup.recovery, start=last))
+        flows += [DumbbellFlow(setup.cc, RTT, recovery=setup.recovery, start=at) for at in last]
         scenario = dumbbell(
             Bottleneck(
                 RATE,

@@ -7,7 +7,7 @@ import random
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
@@ -93,11 +93,12 @@ class Experiment(ABC):
     #: The loss recovery of its flows, and the length of a run.
     recovery: ClassVar[str] = RECOVERY
     stop_time: ClassVar[str] = STOP_TIME
-    #: Whether :func:`~ccperf.experiments.catalogue.shared.starts` draws when flows start, jitter
-    #: included; otherwise flows start as written, and jitter is added.
+    #: Whether the seed draws when flows start, jitter included, as :meth:`starts` says; otherwise
+    #: flows start as written, and jitter is added.
     draws_starts: ClassVar[bool] = False
-    #: Whether `build` draws anything else from the seed, so that another is another scenario.
-    draws_more: ClassVar[bool] = False
+    #: Whether `build` draws anything else from the seed, so that another is another scenario; None
+    #: where nobody says, and scenarios of two seeds are built to see.
+    draws_more: ClassVar[bool | None] = None
     #: Keys of the papers whose experiment it is, in the bibliography.
     papers: ClassVar[tuple[str, ...]] = ()
     #: What another seed changes when the algorithms draw no random numbers; nothing, if empty.
@@ -114,7 +115,7 @@ class Experiment(ABC):
     @classmethod
     def draws(cls, parameters: Mapping[str, Any]) -> bool:
         """Whether the scenario at a point depends on the seed, before anything runs."""
-        return cls.draws_starts or cls.draws_more or bool(parameters.get(JITTER))
+        return bool(cls.draws_starts or cls.draws_more or parameters.get(JITTER))
 
     @abstractmethod
     def build(self, setup: Setup) -> Scenario:
@@ -142,6 +143,20 @@ class Experiment(ABC):
         except ScenarioError as error:
             raise UsageError(self.name, f"at {setup}: {error.problems[0]}") from None
         return scenario
+
+    def starts(self, setup: Setup) -> list[str] | None:  # noqa: ARG002
+        """When each flow starts, where the seed draws that and nothing else; None elsewhere.
+
+        Scenarios of other seeds are made of the first by it (:mod:`ccperf.campaign.seeds`).
+        """
+        return None
+
+    def drawn_starts(self, cc: str, **given: Any) -> Callable[[int], list[str]] | None:
+        """What :meth:`starts` says for any seed; None where nothing is said."""
+        setup = self.setup(cc, **given)
+        if self.starts(setup) is None or (setup.jitter is not None and not self.draws_starts):
+            return None
+        return lambda seed: self.starts(replace(setup, seed=seed)) or []
 
     def jittered(self, cc: str, **given: Any) -> Callable[[int], list[str]] | None:
         """When the flows of :meth:`scenario` start with a seed, where jitter is added to them.

@@ -38,6 +38,9 @@ class Incast(Experiment):
     draws_starts = True
     seeded = "when each host begins to answer, within 20 us"
 
+    def starts(self, setup: Setup) -> list[str]:
+        return shared.starts(setup, setup["n"], SPREAD)
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import FabricLink, SwitchPort, star
         from ccperf.experiments.topologies.dumbbell import SOCKET
@@ -55,7 +58,7 @@ class Incast(Experiment):
                 "recovery": setup.recovery,
                 "tcp": SOCKET,
             }
-            for host, start in zip(answering, shared.starts(setup, n, SPREAD), strict=True)
+            for host, start in zip(answering, self.starts(setup), strict=True)
         ]
         return fabric.scenario(
             flows,

@@ -40,6 +40,9 @@ class ManyFlows(Experiment):
     draws_starts = True
     seeded = "when the flows start, within one second"
 
+    def starts(self, setup: Setup) -> list[str]:
+        return shared.starts(setup, setup["k"], "1s")
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, dumbbell
         from ccperf.experiments.topologies.dumbbell import BOTTLENECK
@@ -47,7 +50,7 @@ class ManyFlows(Experiment):
         k = setup["k"]
         return dumbbell(
             Bottleneck(RATE, shared.buffer(RATE, RTT), setup["qdisc"]),
-            shared.greedy(setup, [setup.cc] * k, [RTT] * k, "1s"),
+            shared.greedy(setup, [setup.cc] * k, [RTT] * k, self.starts(setup)),
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,

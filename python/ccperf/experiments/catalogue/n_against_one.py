@@ -39,6 +39,9 @@ class NAgainstOne(Experiment):
     draws_starts = True
     seeded = shared.SEEDED_STARTS
 
+    def starts(self, setup: Setup) -> list[str]:
+        return shared.starts(setup, setup["n"] + 1, RTT)
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import Bottleneck, dumbbell
 
@@ -46,7 +49,9 @@ class NAgainstOne(Experiment):
         rate = _native.format_rate((n + 1) * _native.parse_rate(RATE_OF_EACH))
         return dumbbell(
             Bottleneck(rate, shared.buffer(rate, RTT)),
-            shared.greedy(setup, [setup.cc, *[setup["against"]] * n], [RTT] * (n + 1), RTT),
+            shared.greedy(
+                setup, [setup.cc, *[setup["against"]] * n], [RTT] * (n + 1), self.starts(setup)
+            ),
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,

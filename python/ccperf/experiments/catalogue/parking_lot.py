@@ -34,6 +34,9 @@ class ParkingLot(Experiment):
     draws_starts = True
     seeded = shared.SEEDED_STARTS
 
+    def starts(self, setup: Setup) -> list[str]:
+        return shared.starts(setup, setup["n"] + 1, RTT)
+
     def build(self, setup: Setup) -> Scenario:
         from ccperf.experiments.topologies import parking_lot
 
@@ -45,7 +48,7 @@ class ParkingLot(Experiment):
             hops=n,
             cc=setup.cc,
             recovery=setup.recovery,
-            starts=shared.starts(setup, n + 1, RTT),
+            starts=self.starts(setup),
             stop_time=setup.stop_time,
             seed=setup.seed,
             label=self.name,

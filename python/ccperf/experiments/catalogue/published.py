@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 class PublishedExperiment(Experiment):
     """An experiment whose scenario is what a published command line describes."""
 
+    #: A command line has the seed as one of its options, and nothing else of it.
+    draws_more = False
+
     #: Options that the published command line puts first.
     leading: ClassVar[tuple[str, ...]] = ()
 

@@ -51,12 +51,11 @@ def starts(setup: Setup, count: int, spread: str) -> list[str]:
 
 
 def greedy(
-    setup: Setup, algorithms: Sequence[str], rtts: Sequence[str], spread: str
+    setup: Setup, algorithms: Sequence[str], rtts: Sequence[str], begin: Sequence[str]
 ) -> list[DumbbellFlow]:
-    """A flow that sends all the time for each algorithm, started within `spread`."""
+    """A flow that sends all the time for each algorithm, from `begin` on."""
     from ccperf.experiments.topologies import DumbbellFlow
 
-    begin = starts(setup, len(algorithms), spread)
     return [
         DumbbellFlow(cc, rtt, recovery=setup.recovery, start=start)
         for cc, rtt, start in zip(algorithms, rtts, begin, strict=True)

@@ -42,24 +42,28 @@ class ShortAgainstLong(Experiment):
     #: How many short flows.
     count = 30
 
-    def build(self, setup: Setup) -> Scenario:
-        from ccperf.experiments.topologies import Bottleneck, DumbbellFlow, dumbbell
-        from ccperf.experiments.topologies.dumbbell import BOTTLENECK
-
+    def starts(self, setup: Setup) -> list[str]:
         rng = random.Random(f"{setup.seed}/arrivals")
         stop = _native.parse_time(setup.stop_time)
         # Given their number, the arrivals of a Poisson process are uniform.
         times = sorted(rng.randint(stop // 10, stop * 9 // 10) for _ in range(self.count))
+        return ["0s", *map(_native.format_time, times)]
+
+    def build(self, setup: Setup) -> Scenario:
+        from ccperf.experiments.topologies import Bottleneck, DumbbellFlow, dumbbell
+        from ccperf.experiments.topologies.dumbbell import BOTTLENECK
+
+        _, *arrivals = self.starts(setup)
         long_one = DumbbellFlow(setup.cc, RTT, recovery=setup.recovery)
         short_ones = [
             DumbbellFlow(
                 setup.cc,
                 RTT,
                 recovery=setup.recovery,
-                start=_native.format_time(time),
+                start=start,
                 application={"type": "Greedy", "bytes": setup["size"]},
             )
-            for time in times
+            for start in arrivals
         ]
         return dumbbell(
             Bottleneck(RATE, shared.buffer(RATE, RTT, setup["buffer"])),
