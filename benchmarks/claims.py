@@ -54,6 +54,7 @@ def page() -> str:
         *_own(found["user_code"]),
         *_page(found["page"]),
         *(_campaign(found["campaign"]) if "campaign" in found else ()),
+        *(_around(found["around"]) if "around" in found else ()),
         *_start(found["start"]),
         "## Against an earlier self",
         "`python -m benchmarks.pairs REVISION` builds the engine of an earlier revision like this "
@@ -166,6 +167,31 @@ def _campaign(part: Mapping[str, Any]) -> Iterator[str]:
         f"{of['megabytes']} MB. The same command again, with all stored, takes "
         f"{of['again']:.1f} s."
     )
+
+
+def _around(part: Mapping[str, Any]) -> Iterator[str]:
+    yield "## Around the simulations"
+    yield _command("python -m benchmarks.around", part)
+    of = part["values"]
+    rows = [
+        ["planning 5,209 runs of the catalogue", "2 s", f"{of['plan_s']:.1f} s"],
+        [
+            "planning 100,000 runs",
+            "30 s, 300 MB",
+            f"{of['long_plan_s']:.1f} s, {of['long_plan_mb']} MB",
+        ],
+        [
+            "5,000 runs that are all stored",
+            "1 s, 150 MB",
+            f"{of['again_s']:.1f} s, {of['again_mb']} MB",
+        ],
+        [
+            "a run of one flow and 1 s, without its simulation",
+            "1 ms",
+            f"{of['beside_ms']:.1f} ms",
+        ],
+    ]
+    yield _table(["what", "goal", "measured"], iter(rows))
 
 
 def _start(part: Mapping[str, Any]) -> Iterator[str]:

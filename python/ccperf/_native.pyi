@@ -57,6 +57,26 @@ def resolve(table: str, name: str) -> str:
     """The ns-3 name of an algorithm of the table ``cc``, ``qdisc`` or ``recovery`` given under any
     of its names; ValueError with the nearest name."""
 
+# Statistics over samples of shape (points, columns), over the values that are not NaN; NaN where
+# there are none. They add as NumPy does, to the last bit.
+
+def mean(series: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The plain mean of each column."""
+
+def cov(series: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The coefficient of variation of each column: sample deviation (ddof 1) over mean."""
+
+def percentiles(series: npt.NDArray[np.float64], percent: int) -> npt.NDArray[np.float64]:
+    """The nearest-rank percentile of each column: the least value that at least `percent` % of the
+    column's values do not exceed."""
+
+def row_sums(series: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The sum of each row."""
+
+def rates(counter: npt.NDArray[np.int64], interval_ns: int) -> npt.NDArray[np.float64]:
+    """What a counter of bytes gains from each row to the next, in Mbps, rounded down to whole
+    bit/s."""
+
 # Scenarios, as JSON. ccperf.errors.ScenarioError carries everything that is wrong.
 
 def confine(folders: Sequence[str], files: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ mod random;
 mod registry;
 mod scenario;
 mod simulation;
+mod statistics;
 mod stored;
 mod user;
 
@@ -32,6 +33,8 @@ mod _native {
     use super::scenario::{canonical, lower, settings, what_if};
     #[pymodule_export]
     use super::simulation::{LongTable, Simulation, schema};
+    #[pymodule_export]
+    use super::statistics::{cov, mean, percentiles, rates, row_sums};
     #[pymodule_export]
     use super::stored::{read_parquet, write_parquet};
     #[pymodule_export]

@@ -398,7 +398,8 @@ def _column_data(table: str, column: Column, data: Any) -> ColumnData:
             f"table `{table}`: column `{column.name}` has {array.ndim} dimensions, wants 1"
         )
     # An empty list has no dtype of its own.
-    if array.size and not np.can_cast(array.dtype, wanted, casting="same_kind"):
+    is_wanted = array.dtype == wanted or not array.size
+    if not is_wanted and not np.can_cast(array.dtype, wanted, casting="same_kind"):
         raise RecordingError(
             f"table `{table}`: column `{column.name}` is {array.dtype}, wants {wanted}"
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from math import gcd
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +38,6 @@ SAMPLING = (
 
 _NS3_DEFAULT_SEGMENT_SIZE = 536
 _SECOND_NS = 1_000_000_000
-_LARGEST = 2**63 - 1
 
 
 class FlowSeries:
@@ -424,19 +422,7 @@ class _Grid:
 
     def rate(self, column: str) -> Floats:
         """Bytes counted in each interval as Mbps, rounded down to whole bit/s."""
-        bits = np.diff(self._matrix(column), axis=0) * 8
-        if not self.interval_ns:
-            return bits.astype(np.float64)
-        # Integers throughout.
-        common = gcd(_SECOND_NS, self.interval_ns)
-        second, interval = _SECOND_NS // common, self.interval_ns // common
-        if -_LARGEST // second < bits.min(initial=0) <= bits.max(initial=0) < _LARGEST // second:
-            plain: Floats = (bits * second // interval) / 1e6
-            return plain
-        # Split so that no product leaves 64 bits.
-        whole, rest = np.divmod(bits, interval)
-        rate: Floats = (whole * second + rest * second // interval) / 1e6
-        return rate
+        return _native.rates(self._matrix(column), self.interval_ns)
 
 
 def _probing_share(recording: Recording) -> float:

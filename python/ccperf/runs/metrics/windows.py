@@ -71,4 +71,5 @@ class Later(Generic[Series]):
         if name == "time" or isinstance(getattr(type(self._whole), name, None), cached_property):
             series: Floats = found[self._first :]
             found = series
+        self.__dict__[name] = found  # asked for by one metric after another
         return found
