@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import dask
+import distributed.core
 from distributed import Nanny, Scheduler, Security, SpecCluster, Worker
 
 #: What Dask would otherwise spend some milliseconds a run on: it looks at every worker's stack a
@@ -70,3 +71,6 @@ class DaskHere(SpecCluster):  # type: ignore[misc]
         finally:
             self._loop_runner.stop()
             self._folder.cleanup()
+            # Dask remembers which handlers want a connection by a cache that keeps their scheduler.
+            if hasattr(distributed.core, "_expects_comm"):
+                distributed.core._expects_comm.cache_clear()

@@ -40,7 +40,8 @@ def _value(rng: random.Random, param: Mapping[str, Any]) -> Any:
         return f"{max(1, round(around * factor))}ns"
     if kind in ("uint", "real"):
         usual = float(default) if 0 < float(default) < 2**31 else 4
-        low, high = param["min"], param["max"]
+        # What every release of ns-3 takes.
+        low, high = param["least_later"] or param["min"], param["max"]
         value: float = max(usual * factor, -inf if low is None else low)
         value = min(value, inf if high is None else high)
         return round(value) if kind == "uint" else round(value, 6)

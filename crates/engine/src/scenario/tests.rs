@@ -364,6 +364,18 @@ fn an_attribute_of_a_later_release_needs_its_profile() {
 }
 
 #[test]
+fn an_attribute_keeps_to_the_bounds_of_its_profile() {
+    for (name, value) in [("MinCwnd", "0"), ("Gain", "0")] {
+        let mut scenario = with("/flows/0/cc", json!({"type": "ledbat", "attributes": {name: value}}));
+        assert!(Canonical::from_json(&scenario.to_string()).is_ok(), "ns-3 3.44 takes it");
+        scenario["flows"][0]["tcp"] = json!({"Profile": "ns3-3.48"});
+        let [(path, message)] = &problems(&scenario)[..] else { panic!("one problem") };
+        assert_eq!(path, &format!("flows[0].cc.attributes.{name}"));
+        assert!(message.contains("ns3-3.48; write at least"), "{message}");
+    }
+}
+
+#[test]
 fn a_scenario_that_says_nothing_of_recording_keeps_its_canonical_form() {
     let canonical = Canonical::from_json(&small().to_string()).unwrap().to_json();
     let canonical: Value = serde_json::from_str(&canonical).unwrap();

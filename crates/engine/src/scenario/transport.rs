@@ -23,7 +23,8 @@ impl Report {
         self.attributes_of_releases(path, flow.cc.as_ref(), &flow.tcp);
     }
 
-    /// An attribute that came with a later ns-3 needs a profile that has it.
+    /// An attribute that came with a later ns-3 needs a profile that has it, and one whose bound a later
+    /// ns-3 moved keeps to that of its profile.
     pub(super) fn attributes_of_releases(
         &mut self,
         path: &str,
@@ -34,7 +35,14 @@ impl Report {
         let has = ns3::changes(profile);
         let of_cc = cc.map(|cc| ("cc.attributes", cc.kind.as_str(), &cc.attributes));
         for (field, class, given) in [("tcp", SOCKET.ns3, tcp)].into_iter().chain(of_cc) {
-            for name in given.keys() {
+            for (name, value) in given {
+                if let Some((about, least)) = changes::least_of_attribute(class, name)
+                    && has.has(about.change)
+                    && value.parse::<f64>().is_ok_and(|value| value < least)
+                {
+                    let message = format!("{value} is too small for {profile}; write at least {least}");
+                    self.add(format!("{path}.{field}.{name}"), message);
+                }
                 let Some(about) = changes::of_attribute(class, name) else { continue };
                 if !has.has(about.change) {
                     let first = ns3::RELEASES.iter().find(|r| r.changes.has(about.change));

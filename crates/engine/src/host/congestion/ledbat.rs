@@ -66,7 +66,7 @@ pub const SPEC: Spec = Spec {
             linux: "gain_num",
             kind: REAL,
             default: "1",
-            doc: "GAIN: segments per round trip at zero queueing delay.",
+            doc: "GAIN: segments per round trip at zero queueing delay; at least 1e-6 from ns-3 3.47 on.",
         },
         Param {
             ns3: "SSParam",
@@ -80,7 +80,7 @@ pub const SPEC: Spec = Spec {
             linux: "",
             kind: U32,
             default: "2",
-            doc: "Smallest window in segments.",
+            doc: "Smallest window in segments; at least 1 from ns-3 3.47 on.",
         },
         Param {
             ns3: "AllowedIncrease",
