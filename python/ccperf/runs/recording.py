@@ -398,13 +398,14 @@ def _column_data(table: str, column: Column, data: Any) -> ColumnData:
             f"table `{table}`: column `{column.name}` has {array.ndim} dimensions, wants 1"
         )
     # An empty list has no dtype of its own.
-    is_wanted = array.dtype == wanted or not array.size
-    if not is_wanted and not np.can_cast(array.dtype, wanted, casting="same_kind"):
-        raise RecordingError(
-            f"table `{table}`: column `{column.name}` is {array.dtype}, wants {wanted}"
-        )
-    view: npt.NDArray[Any] = np.ascontiguousarray(array, dtype=wanted).view()
-    view.flags.writeable = False
+    if array.dtype != wanted or not array.flags.c_contiguous:
+        if array.size and not np.can_cast(array.dtype, wanted, casting="same_kind"):
+            raise RecordingError(
+                f"table `{table}`: column `{column.name}` is {array.dtype}, wants {wanted}"
+            )
+        array = np.ascontiguousarray(array, dtype=wanted)
+    view: npt.NDArray[Any] = array.view()
+    view.setflags(write=False)
     return view
 
 

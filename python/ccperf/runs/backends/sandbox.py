@@ -110,8 +110,10 @@ def _run(
     progress: Progress | None,
 ) -> _Watch:
     """Run a process to its end; its results are in the folder then."""
+    described = json.loads(lowered)
     job = {
         "lowered": lowered,
+        "seed": described["seed"],
         "user_code": dict(user_code),
         "path": [os.getcwd(), *sys.path],
         "memory": folder.memory,
@@ -122,7 +124,7 @@ def _run(
     (folder.path / "job.json").write_text(json.dumps(job))
     environment = _environment(folder.path if job["is_confined"] else None)
     process = warm.run(_own_path(), str(folder.path), environment)
-    watch = _Watch(folder.monitor, list(user_code), json.loads(lowered)["stop_ns"])
+    watch = _Watch(folder.monitor, list(user_code), described["stop_ns"])
     try:
         status = watch.until_end(process, progress)
     finally:

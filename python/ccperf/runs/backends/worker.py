@@ -31,12 +31,11 @@ def main(folder: Path) -> None:
     if job["is_confined"]:
         _confine(folder, job["packets"])
     sys.path[:] = job["path"]
-    lowered = job["lowered"]
-    random.seed(json.loads(lowered)["seed"])
+    random.seed(job["seed"])
     loading.warnings = bool(job.get("load_only"))
     try:
         held = Held(job["user_code"])
-        simulation = _native.Simulation(lowered, job["packets"], folder / "monitor")
+        simulation = _native.Simulation(job["lowered"], job["packets"], folder / "monitor")
         held.loaded()
         if job.get("load_only"):
             (folder / job["tables"]).mkdir()

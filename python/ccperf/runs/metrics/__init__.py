@@ -93,7 +93,8 @@ def compute(scenario: Runnable, recording: Recording) -> MetricTables:
     flows = FlowSeries(scenario, recording)
     is_named = scenario.parsed.get("recording", {}).get("links", "all") != "all"
     shown = None if is_named else set(recording.flows.strings("bottleneck"))
-    links = LinkSeries(scenario, recording, shown and with_parallel(scenario.parsed, shown))
+    wanted = shown and with_parallel(scenario.parsed, shown)
+    links = flows.links if wanted and wanted == shown else LinkSeries(scenario, recording, wanted)
     groups = classes(recording)
     has_all = bool(flows.names) and flows.is_complete
     has_totals = recording.reordering is not None or len(flows.goodputs) > 1
