@@ -133,6 +133,82 @@ def captured(data: bytes) -> Iterator[bytes]:
         at += length
 
 
+def flags(capture: Path) -> list[tuple[bool, int]]:
+    """Of each segment on the path, whether its source is the sender, and its flags (RFC 9293)."""
+    packets = list(captured(capture.read_bytes()))
+    sender = packets[0][12:16]
+    return [(packet[12:16] == sender, packet[33]) for packet in packets]
+
+
+FIN, RST = 1, 4
+
+
+def with_flow(stop: str, **fields: Any) -> Scenario:
+    data = dumbbell("TcpCubic", stop).canonical()
+    for name, value in fields.items():
+        known = data["flows"][0].get(name)
+        data["flows"][0][name] = {**known, **value} if isinstance(value, dict) else value
+    return Scenario.model_validate(data)
+
+
+def test_packets_larger_than_a_links_mtu_arrive_whole() -> None:
+    """1,500 bytes make three fragments on 600 (RFC 791), and the kernel takes what they were."""
+    data = dumbbell(stop="2s").canonical()
+    for side in ("forward", "reverse"):
+        data["links"][0][side]["mtu"] = "600B"
+    recording = LINUX.simulate(Scenario.model_validate(data))
+    links = recording.tables["links"]
+    sent = dict(zip(links.strings("name"), links.array("tx_packets"), strict=True))
+    dropped = first(recording, "links", "qdisc_dropped")
+    assert dropped > 0
+    # Some are in the queue or on the wire, and the first two packets have no data.
+    assert sent["btl_forward"] + dropped == pytest.approx(3 * sent["src_0_forward"], abs=60)
+    acked = recording.tables["flow_samples"].array("acked_bytes")[-1]
+    assert acked > 0.75 * 2 * 16e6 / 8 * 1448 / 1560  # a lost fragment costs a packet
+
+
+def test_what_a_socket_takes_a_part_of_is_written_on() -> None:
+    """17 writes of 60 kB into 60 kB of room, each faster than the path."""
+    source = {"type": "OnOff", "rate": "100Mbps", "write": "60000B", "bytes": "1MB"}
+    recording = LINUX.simulate(with_flow("10s", application=source, tcp={"SndBufSize": "60000"}))
+    samples = recording.tables["flow_samples"]
+    for column in ("written_bytes", "acked_bytes", "read_bytes"):
+        assert samples.array(column)[-1] == 17 * 60_000, column
+
+
+@pytest.mark.parametrize("bytes_", ["1B", "100kB"])
+def test_a_transfer_that_ends_closes_both_ends_once(bytes_: str, tmp_path: Path) -> None:
+    capture = tmp_path / "packets.pcapng"
+    scenario = with_flow("2s", application={"bytes": bytes_, "write": "1B"})
+    LINUX.simulate(scenario, packets=capture)
+    ends = Counter(is_source for is_source, flag in flags(capture) if flag & FIN)
+    assert ends.keys() == {True, False}
+    assert not any(flag & RST for _, flag in flags(capture))
+
+
+def test_what_a_receiver_that_has_closed_is_sent_is_answered_by_a_reset(tmp_path: Path) -> None:
+    """RFC 9293 section 3.6.1; the sender sends nothing after."""
+    capture = tmp_path / "packets.pcapng"
+    recording = LINUX.simulate(with_flow("3s", receiver_stop="1s"), packets=capture)
+    assert any(flag & RST for is_source, flag in flags(capture) if not is_source)
+    samples = recording.tables["flow_samples"]
+    late = samples.array("time_ns") > 1.1e9
+    assert len(set(samples.array("sent_bytes")[late])) == 1
+
+
+def test_a_connection_that_is_given_up_ends_no_run() -> None:
+    """After three timeouts (net.ipv4.tcp_retries2); samples of 300 s are more than memory keeps."""
+    data = dumbbell(stop="300s").canonical()
+    data["failures"] = [{"link": data["links"][0]["name"], "down": "1s", "up": "200s"}]
+    data["linux"] = {"tcp_retries2": "3"}
+    recording = LINUX.simulate(Scenario.model_validate(data))
+    samples = recording.tables["flow_samples"]
+    assert samples.array("rtos")[-1] == first(recording, "flows", "rtos") == 3
+    assert samples.array("time_ns")[-1] > 299e9
+    late = samples.array("time_ns") > 10e9
+    assert len(set(samples.array("sent_bytes")[late])) == 1
+
+
 @pytest.fixture(name="elsewhere")
 def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """Makes runs those of a copy of the kernel elsewhere, as another user if we are root."""

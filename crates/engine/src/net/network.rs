@@ -258,9 +258,13 @@ impl Network {
         if pieces.peek().is_none() {
             return port.enter(id, common);
         }
+        let image = common.packets.image(id);
         common.packets.remove(id);
         for piece in pieces {
             let id = common.packets.insert(piece);
+            if let Some(image) = &image {
+                common.packets.set_image(id, image);
+            }
             port.enter(id, common);
         }
     }

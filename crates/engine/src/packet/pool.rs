@@ -207,6 +207,12 @@ impl PacketPool {
         self.images[index] = *image;
     }
 
+    /// The headers of a packet that [`PacketPool::set_image`] was called for; of others nothing, or what was in their
+    /// place before.
+    pub fn image(&self, id: PacketId) -> Option<Image> {
+        self.images.get(id.0 as usize).copied()
+    }
+
     /// The headers of the packet that was removed last, which [`PacketPool::set_image`] was called for: its place is
     /// the first free one until something is inserted.
     pub fn image_freed_last(&self) -> &Image {

@@ -201,8 +201,13 @@ impl Simulation {
     }
 
     /// Nothing else happens at this time: if it is a grid point, it is sampled.
-    pub fn sample(&mut self) {
-        self.recorder.advance(self.network.now() + Time(1), &self.network, &self.hosts);
+    ///
+    /// # Errors
+    /// [`Error::Samples`].
+    pub fn sample(&mut self) -> Result<(), Error> {
+        let now = self.network.now();
+        guarded(|| self.recorder.advance(now + Time(1), &self.network, &self.hosts))
+            .map_err(|failure| failure.at(now))
     }
 
     /// What sends packets of any flow.

@@ -57,14 +57,12 @@ impl Stack for Sockets {
 struct Episodes {
     state: u8,
     since: Option<Time>,
-    rtos: u32,
     recoveries: u32,
     recovery_time: Time,
 }
 
 impl Episodes {
     fn note(&mut self, state: u8, now: Time) {
-        self.rtos += u32::from(state == LOSS && self.state != LOSS);
         match (state, self.since) {
             (RECOVERY, None) => self.since = Some(now),
             (RECOVERY | LOSS, _) | (_, None) => {}
@@ -86,11 +84,21 @@ pub struct Connection {
     machines: [usize; 2],
     ends: [(Ipv4Addr, u16); 2],
     sender: OwnedFd,
-    listener: OwnedFd,
+    /// None after the receiving application has closed.
+    listener: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
+    /// A FIN has come to the receiver, perhaps before data that it follows.
+    has_fin: bool,
+    /// The receiver has read to the end, and has nothing to say.
+    is_read: bool,
     application: Application,
     is_connected: bool,
+    /// Timeouts of the handshake, which those of data are counted without.
+    handshake_rtos: u32,
     is_pacing: bool,
+    /// Of the last write, bytes that the socket had no room for.
+    rest: u32,
+    /// The application writes no more.
     is_closed: bool,
     acked: u64,
     highest_ack: Seq,
@@ -147,11 +155,15 @@ impl Connection {
             machines: settings.machines,
             ends,
             sender,
-            listener,
+            listener: Some(listener),
             receiver: None,
+            has_fin: false,
+            is_read: false,
             application: Application::new(&flow.application, seed),
             is_connected: false,
+            handshake_rtos: 0,
             is_pacing: settings.is_paced,
+            rest: 0,
             is_closed: false,
             acked: 0,
             highest_ack: Seq(1),
@@ -165,6 +177,7 @@ impl Connection {
     fn on_ready(&mut self, host: &mut Host<'_>) -> Result<()> {
         if !self.is_connected && !self.is_closed {
             self.is_connected = true;
+            self.handshake_rtos = sys::tcp_info(&self.sender)?.total_rto.into();
             if let Application::Source(source) = &mut self.application {
                 let due = host.event(APPLICATION);
                 source.on_connected(due, host.events());
@@ -175,34 +188,82 @@ impl Connection {
 
     /// Writes all that there is room for.
     fn write(&mut self, host: &mut Host<'_>) -> Result<()> {
-        let mut kernel = lock(&self.kernel);
-        if let Application::Greedy(greedy) = &mut self.application {
-            while greedy.left() > 0 {
-                let bytes = kernel.zeros(greedy.left());
-                let Some(taken) = sys::send(&self.sender, bytes)? else { break };
-                let is_full = taken < bytes.len();
-                if greedy.on_taken(host.now(), taken as u32) {
-                    self.is_closed = true;
-                    sys::shut_down(&self.sender)?;
-                }
-                if is_full {
-                    break;
-                }
+        let mut is_done = false;
+        while let Application::Greedy(greedy) = &self.application
+            && let left @ 1.. = greedy.left()
+        {
+            let (taken, is_full) = self.send(left, host.now())?;
+            let Some(taken) = taken else { break };
+            if let Application::Greedy(greedy) = &mut self.application {
+                is_done = greedy.on_taken(host.now(), taken);
+            }
+            if is_full {
+                break;
             }
         }
-        kernel.drain(self.machines[0], host)
+        if self.rest > 0 {
+            let (taken, _) = self.send(self.rest.into(), host.now())?;
+            self.rest = self.rest.saturating_sub(taken.unwrap_or(0));
+            is_done = self.is_closed;
+        }
+        if is_done {
+            self.finish()?;
+        }
+        lock(&self.kernel).drain(self.machines[0], host)
+    }
+
+    /// Gives the socket bytes.  Returns how many it took, and whether it has no room for more.
+    fn send(&mut self, bytes: u64, now: Time) -> Result<(Option<u32>, bool)> {
+        let kernel = lock(&self.kernel);
+        let bytes = kernel.zeros(bytes);
+        let sent = sys::send(&self.sender, bytes);
+        let (length, is_over) = (bytes.len(), sent.as_ref().is_err_and(sys::is_over));
+        drop(kernel);
+        if is_over {
+            // The kernel has given the connection up, or the receiver has: nobody writes any more.
+            self.application.stop(now);
+            (self.is_closed, self.rest) = (true, 0);
+            return Ok((None, true));
+        }
+        let taken = sent?;
+        Ok((taken.map(|taken| taken as u32), taken.is_none_or(|taken| taken < length)))
+    }
+
+    /// The application has written its last; the socket closes when it has that.
+    fn finish(&mut self) -> Result<()> {
+        self.is_closed = true;
+        if self.rest == 0 { sys::shut_down(&self.sender) } else { Ok(()) }
+    }
+
+    /// The receiving application closes: what it has not read, and what comes later, is answered by a reset.
+    fn stop_reading(&mut self, host: &mut Host<'_>) -> Result<()> {
+        (self.receiver, self.listener) = (None, None);
+        lock(&self.kernel).drain(self.machines[1], host)
     }
 
     /// Reads all that has come.
     fn read(&mut self, host: &mut Host<'_>) -> Result<()> {
-        if self.receiver.is_none() {
-            self.receiver = sys::accept(&self.listener)?;
+        if self.receiver.is_none()
+            && let Some(listener) = &self.listener
+        {
+            self.receiver = sys::accept(listener)?;
         }
         let Some(receiver) = &self.receiver else { return Ok(()) };
-        match sys::discard(receiver)? {
-            None => return Ok(()),
-            Some(0) => sys::shut_down(receiver)?,
-            Some(bytes) => self.application.on_read(host.now(), bytes as u32),
+        while !self.is_read {
+            match sys::discard(receiver) {
+                Err(error) if sys::is_over(&error) => self.is_read = true,
+                Err(error) => return Err(error),
+                Ok(None) => break,
+                Ok(Some(0)) => {
+                    self.is_read = true;
+                    sys::shut_down(receiver)?;
+                }
+                Ok(Some(bytes)) => self.application.on_read(host.now(), bytes as u32),
+            }
+            // Only behind a FIN there is more to learn, its end.
+            if !self.has_fin {
+                break;
+            }
         }
         lock(&self.kernel).drain(self.machines[1], host)
     }
@@ -230,6 +291,7 @@ impl Connection {
         let is_news = self.highest_ack < packet.ack;
         if !packet.backward {
             self.received += u64::from(packet.payload);
+            self.has_fin |= packet.flags.has(Flags::FIN);
         }
         lock(&self.kernel).deliver(self.machines[side], packet, host)?;
         if !packet.backward {
@@ -249,18 +311,20 @@ impl Connection {
         match source.take_due(host.event_key()) {
             Some(Due::Switch) => source.switch(due, host.events()),
             Some(Due::Send) => {
-                let mut kernel = lock(&self.kernel);
-                let taken = sys::send(&self.sender, kernel.zeros(source.write_size().into()))?;
-                // What a socket takes a part of would have to be remembered.
-                let is_whole = taken == Some(source.write_size() as usize);
-                if taken.is_some() && !is_whole {
-                    return Err(std::io::Error::other("the kernel took a part of a write"));
+                let size = source.write_size();
+                let mut taken = None;
+                // What has been taken in part is the socket's: its rest goes before other writes.
+                if self.rest == 0 {
+                    (taken, _) = self.send(size.into(), host.now())?;
+                    self.rest = taken.map_or(0, |taken| size - taken);
                 }
-                if source.on_sent(is_whole, due, host.events()) {
-                    self.is_closed = true;
-                    sys::shut_down(&self.sender)?;
+                if !self.is_closed
+                    && let Application::Source(source) = &mut self.application
+                    && source.on_sent(taken.is_some(), due, host.events())
+                {
+                    self.finish()?;
                 }
-                kernel.drain(self.machines[0], host)?;
+                lock(&self.kernel).drain(self.machines[0], host)?;
             }
             None => {}
         }
@@ -279,14 +343,17 @@ impl Connection {
     fn stop(&mut self, host: &mut Host<'_>) -> Result<()> {
         self.application.stop(host.now());
         if !self.is_closed && self.is_connected {
-            self.is_closed = true;
-            sys::shut_down(&self.sender)?;
+            self.finish()?;
         }
         lock(&self.kernel).drain(self.machines[0], host)
     }
 
     fn info(&self) -> Option<TcpInfo> {
         sys::tcp_info(&self.sender).ok().filter(|_| self.is_connected)
+    }
+
+    fn rtos(&self, info: &TcpInfo) -> u32 {
+        u32::from(info.total_rto) - self.handshake_rtos
     }
 
     fn pacing_rate(&self, info: &TcpInfo) -> Rate {
@@ -326,6 +393,10 @@ impl Endpoint for Connection {
         succeed(self.stop(&mut host));
     }
 
+    fn close_receiver(&mut self, mut host: Host<'_>) {
+        succeed(self.stop_reading(&mut host));
+    }
+
     fn on_packet(&mut self, packet: &Packet, mut host: Host<'_>) {
         succeed(self.arrive(packet, &mut host));
     }
@@ -347,7 +418,7 @@ impl Endpoint for Connection {
             acked_bytes: self.acked,
             retransmissions: tally.retransmissions,
             recovery_time: self.episodes.recovery_time,
-            rtos: self.episodes.rtos,
+            rtos: self.info().map_or(0, |info| self.rtos(&info)),
             recovery_episodes: self.episodes.recoveries,
             completed: self.completed,
         }
@@ -366,7 +437,6 @@ impl Endpoint for Connection {
             mean_gap: tally.departures.mean_gap,
             one_way_delay: transfer.one_way_delay,
             retransmissions: tally.retransmissions,
-            rtos: self.episodes.rtos.into(),
             ..Sample::default()
         };
         let Some(info) = self.info() else { return sample };
@@ -374,6 +444,7 @@ impl Endpoint for Connection {
             cwnd: info.snd_cwnd * info.snd_mss,
             ssthresh: ssthresh(&info),
             in_flight: in_flight(&info),
+            rtos: self.rtos(&info).into(),
             srtt: (info.rtt_us > 0).then(|| Time(u64::from(info.rtt_us) * 1000)),
             pacing_rate: self.pacing_rate(&info),
             ..sample

@@ -34,8 +34,6 @@ pub struct Tally {
     pub departures: Departures,
     /// The end of what has been sent.
     highest: Seq,
-    /// Something was retransmitted since somebody looked.
-    pub has_retransmitted: bool,
 }
 
 /// A flow, and where its numbers begin, at either end.
@@ -185,7 +183,6 @@ impl Tally {
         self.departures.note(now);
         if self.segments > 1 && packet.seq < self.highest {
             self.retransmissions += 1;
-            self.has_retransmitted = true;
         }
         let end = Seq(packet.seq.0.wrapping_add(packet.payload.into()));
         if self.segments == 1 || self.highest < end {

@@ -1,8 +1,9 @@
 //! A run, from the scenario to its tables.
 //!
-//! The root folder is the job's: `scenario.json` and `stack.json` are read, `out/tables` is written, or `out/error`.  Simulated time is the
-//! kernel's clock since the beginning of the run.  The program sleeps until something can reach a host
-//! ([`ccperf_engine::host::outside::Lookahead`]), or until the kernel sends something or has room for more.
+//! The root folder is the job's: `scenario.json` and `stack.json` are read, `out/tables` is written, or `out/error`;
+//! long tables wait in `tmp`.  Simulated time is the kernel's clock since the beginning of the run.  The program sleeps
+//! until something can reach a host ([`ccperf_engine::host::outside::Lookahead`]), or until the kernel sends something
+//! or has room for more.
 
 mod connection;
 mod kernel;
@@ -94,7 +95,7 @@ fn simulate(
         if !goes_on {
             break;
         }
-        simulation.sample();
+        simulation.sample()?;
         wakes += 1;
         let part = 100 * now.0 / stop;
         if part > percent || wakes % OFTEN == 0 {

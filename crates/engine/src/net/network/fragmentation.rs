@@ -110,10 +110,13 @@ impl Fragmentation {
         let flow = self.flow_of(packet);
         let stream = self.streams[flow as usize][usize::from(packet.backward)];
         let host = &mut self.hosts[packet.destination as usize];
-        match host.add((stream, fragment.identification), packet, now) {
+        match host.add((stream, fragment.identification), packet, packets.image(id), now) {
             Arrived::Incomplete { is_alone } => Received::Waiting { timer: is_alone },
-            Arrived::Complete(whole) => {
+            Arrived::Complete(whole, image) => {
                 packets[id] = whole;
+                if let Some(image) = image {
+                    packets.set_image(id, &image);
+                }
                 Received::Whole
             }
         }
@@ -143,6 +146,7 @@ impl Fragmentation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Image;
 
     const FLOWS: usize = 2;
 
@@ -198,6 +202,9 @@ mod tests {
         let mut packets = PacketPool::default();
         for (n, piece) in (1..).zip(&small) {
             let id = packets.insert(*piece);
+            // Each has its own; those of the whole are those of its beginning.
+            let offset = piece.fragment().map_or(0, |piece| piece.offset);
+            packets.set_image(id, &[offset as u8; size_of::<Image>()]);
             let received = fragmentation.receive(id, &mut packets, Time(n));
             match received {
                 Received::Waiting { timer } => assert_eq!(timer, n == 1),
@@ -208,6 +215,7 @@ mod tests {
                 let whole = packets[id];
                 assert_eq!((whole.flow, whole.ip_bytes, whole.payload), (1, 3052, 3000));
                 assert_eq!((whole.ts_val, whole.fragment()), (7, None));
+                assert_eq!(packets.image(id), Some([0; size_of::<Image>()]));
             }
         }
         assert!(fragmentation.expire(0, Time(u64::MAX)).0.is_empty());

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::base::time::Time;
-use crate::packet::{Flags, Fragment, IP_HEADER, Packet};
+use crate::packet::{Flags, Fragment, IP_HEADER, Image, Packet};
 
 /// ns-3's `FragmentExpirationTimeout`.
 pub const EXPIRATION: Time = Time::from_secs(30);
@@ -18,8 +18,9 @@ type Key = (u32, u16);
 struct Partial {
     /// Which of those that began here this is.
     number: u64,
-    /// The oldest fragment with the transport's header; its flow is the packet's.
-    first: Option<Packet>,
+    /// The oldest fragment with the transport's header, as another stack wrote it if it is another's; its flow is the
+    /// packet's.
+    first: Option<(Packet, Option<Image>)>,
     /// Offsets and bytes, by offset, those alike in the order in which they came.
     pieces: Vec<(u16, u16)>,
     /// Whether the last of them is not the packet's last.
@@ -27,14 +28,14 @@ struct Partial {
 }
 
 impl Partial {
-    fn add(&mut self, fragment: Fragment, packet: &Packet) {
+    fn add(&mut self, fragment: Fragment, packet: &Packet, image: Option<Image>) {
         let at = self.pieces.partition_point(|&(offset, _)| offset <= fragment.offset);
         if at == self.pieces.len() {
             self.lacks_end = fragment.more;
         }
         self.pieces.insert(at, (fragment.offset, (packet.ip_bytes - IP_HEADER) as u16));
         if fragment.offset == 0 && self.first.is_none() {
-            self.first = Some(*packet);
+            self.first = Some((*packet, image));
         }
     }
 
@@ -54,7 +55,7 @@ pub enum Arrived {
     Incomplete {
         is_alone: bool,
     },
-    Complete(Packet),
+    Complete(Packet, Option<Image>),
 }
 
 /// Fragments that wait at a host.
@@ -68,8 +69,9 @@ pub struct Reassembly {
 }
 
 impl Reassembly {
-    pub fn add(&mut self, key: Key, packet: &Packet, now: Time) -> Arrived {
-        let Some(fragment) = packet.fragment() else { return Arrived::Complete(*packet) };
+    /// `image`: the fragment's headers, if another stack wrote them.
+    pub fn add(&mut self, key: Key, packet: &Packet, image: Option<Image>, now: Time) -> Arrived {
+        let Some(fragment) = packet.fragment() else { return Arrived::Complete(*packet, image) };
         let mut is_alone = self.partials.is_empty();
         let (begun, deadlines) = (&mut self.begun, &mut self.deadlines);
         let mut is_new = false;
@@ -80,11 +82,11 @@ impl Reassembly {
             Partial { number: *begun, ..Partial::default() }
         });
         is_alone &= is_new;
-        partial.add(fragment, packet);
+        partial.add(fragment, packet, image);
         match (partial.bytes(), partial.first) {
-            (Some(bytes), Some(first)) => {
+            (Some(bytes), Some((first, image))) => {
                 self.partials.remove(&key);
-                Arrived::Complete(whole(first, bytes, packet))
+                Arrived::Complete(whole(first, bytes, packet), image)
             }
             _ => Arrived::Incomplete { is_alone },
         }
@@ -105,7 +107,7 @@ impl Reassembly {
     pub fn take_expired(&mut self, now: Time) -> Option<Option<Packet>> {
         self.next_deadline().filter(|&deadline| deadline == now)?;
         let (_, key, _) = self.deadlines.pop_front()?;
-        self.partials.remove(&key).map(|partial| partial.first)
+        self.partials.remove(&key).map(|partial| partial.first.map(|(first, _)| first))
     }
 }
 
@@ -141,10 +143,11 @@ mod tests {
     fn fragments_of_two_packets_with_one_identification_become_one_of_the_older() {
         let mut host = Reassembly::default();
         for (n, piece) in (0..).zip([piece(0, 1480, true, 1), piece(0, 1480, true, 5)]) {
-            let arrived = host.add((0, 0), &piece, Time(n));
+            let arrived = host.add((0, 0), &piece, None, Time(n));
             assert!(matches!(arrived, Arrived::Incomplete { is_alone } if is_alone == (n == 0)));
         }
-        let Arrived::Complete(whole) = host.add((0, 0), &piece(1480, 100, false, 5), Time(3))
+        let Arrived::Complete(whole, _) =
+            host.add((0, 0), &piece(1480, 100, false, 5), None, Time(3))
         else {
             panic!("it is complete")
         };
@@ -155,19 +158,19 @@ mod tests {
     fn the_end_alone_completes_nothing() {
         let mut host = Reassembly::default();
         for piece in [piece(2960, 10, false, 1), piece(0, 1480, true, 1)] {
-            assert!(matches!(host.add((0, 0), &piece, Time(0)), Arrived::Incomplete { .. }));
+            assert!(matches!(host.add((0, 0), &piece, None, Time(0)), Arrived::Incomplete { .. }));
         }
         let middle = piece(1480, 1480, true, 1);
-        assert!(matches!(host.add((0, 0), &middle, Time(0)), Arrived::Complete(_)));
+        assert!(matches!(host.add((0, 0), &middle, None, Time(0)), Arrived::Complete(..)));
     }
 
     #[test]
     fn what_is_complete_does_not_expire_and_its_identification_is_free() {
         let mut host = Reassembly::default();
-        host.add((0, 7), &piece(0, 1480, true, 1), Time(0));
-        host.add((0, 7), &piece(1480, 8, false, 1), Time(1));
+        host.add((0, 7), &piece(0, 1480, true, 1), None, Time(0));
+        host.add((0, 7), &piece(1480, 8, false, 1), None, Time(1));
         assert_eq!(host.next_deadline(), None);
-        host.add((0, 7), &piece(1480, 8, false, 1), Time(2));
+        host.add((0, 7), &piece(1480, 8, false, 1), None, Time(2));
         assert_eq!(host.next_deadline(), Some(EXPIRATION + Time(2)));
         assert!(host.take_expired(EXPIRATION).is_none());
         assert!(host.take_expired(EXPIRATION + Time(2)).is_some_and(|first| first.is_none()));

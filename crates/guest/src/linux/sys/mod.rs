@@ -289,10 +289,19 @@ pub fn discard(socket: &OwnedFd) -> Result<Option<usize>> {
     })
 }
 
+/// Sends no more; nothing happens if the connection is over.
 pub fn shut_down(socket: &OwnedFd) -> Result<()> {
     // SAFETY: no memory is passed.
-    checked(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) })?;
-    Ok(())
+    match checked(unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_WR) }) {
+        Err(error) if !is_over(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// What a socket says whose connection was given up or reset: tcp(7).
+pub fn is_over(error: &Error) -> bool {
+    let over = [libc::ETIMEDOUT, libc::ECONNRESET, libc::ECONNREFUSED, libc::EPIPE, libc::ENOTCONN];
+    error.raw_os_error().is_some_and(|number| over.contains(&number))
 }
 
 /// `TCP_INFO`: the fields that we read, at the places that <linux/tcp.h> gives them for good.
@@ -330,6 +339,24 @@ pub struct TcpInfo {
     pub total_retrans: u32,
     pub pacing_rate: u64,
     pub max_pacing_rate: u64,
+    pub bytes: [u64; 2],
+    pub segments: [u32; 2],
+    pub notsent_bytes: u32,
+    pub min_rtt: u32,
+    pub data_segments: [u32; 2],
+    pub delivery_rate: u64,
+    pub limited_times: [u64; 3],
+    pub delivered: [u32; 2],
+    pub bytes_sent: [u64; 2],
+    pub dsack_dups: u32,
+    pub reordering_seen: u32,
+    pub out_of_order: u32,
+    pub windows: [u32; 2],
+    pub rehashes: u32,
+    /// From Linux 6.7 on.
+    pub total_rto: u16,
+    pub total_rto_recoveries: u16,
+    pub total_rto_time: u32,
 }
 
 pub fn tcp_info(socket: &OwnedFd) -> Result<TcpInfo> {

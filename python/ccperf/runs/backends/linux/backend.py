@@ -135,7 +135,7 @@ class Linux:
         kernel = self._kernel()
         with tempfile.TemporaryDirectory(prefix="ccperf-linux-") as made:
             job = Path(made)
-            for name in ("out", "proc", "dev"):
+            for name in ("out", "proc", "dev", "tmp"):
                 (job / name).mkdir()
             shutil.copyfile(GUEST, job / "init")
             (job / "init").chmod(0o755)
