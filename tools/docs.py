@@ -18,7 +18,7 @@ from typing import Any
 
 from ccperf.algorithms import registry
 from ccperf.cli.show import default_text, values_text
-from ccperf.experiments.catalogue import EXPERIMENTS
+from ccperf.experiments import catalogue
 from ccperf.experiments.catalogue.sets import SETS, NamedSet
 from ccperf.runs import recording
 from ccperf.verify import counting, fidelity, habits, page, record
@@ -83,7 +83,7 @@ def named_sets() -> str:
                     for name, values in entry.parameters.items()
                 )
                 or "whole grid",
-                sum(1 for _ in EXPERIMENTS[entry.experiment].product(entry.parameters)),
+                sum(1 for _ in catalogue.get(entry.experiment).product(entry.parameters)),
             ]
             for entry in chosen.entries
         ]

@@ -211,7 +211,7 @@ class Tcb:
     #: The same in congestion avoidance.
     pacing_ca_ratio: int
     use_ecn: Literal["off", "on", "accept_only"]
-    ecn_mode: Literal["classic", "dctcp"]
+    ecn_mode: Literal["classic", "dctcp", "accurate"]
     ecn_state: Literal["disabled", "idle", "ce_rcvd", "sending_ece", "ece_rcvd", "cwr_sent"]
     #: The code point of data segments, ECT(0) or ECT(1).
     ect: Literal["not_ect", "ect1", "ect0", "ce"]

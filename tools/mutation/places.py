@@ -49,6 +49,8 @@ LEFT_OUT = (
     "net/qdisc/mod.rs",
     "host/tcp/resequencing.rs",
     "host/congestion/bbr3/",
+    "host/congestion/prague.rs",
+    "host/tcp/accurate_ecn.rs",
     "host/tcp/acks/quick.rs",
     "host/tcp/loss/rack.rs",
     "host/tcp/profile/linux.rs",

@@ -57,7 +57,7 @@ pub const fn priority(tos: u8) -> u8 {
     }
 }
 
-/// The flag bits of the TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
+/// The flag bits of the TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1, RFC 9768 section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u16);
 
@@ -70,8 +70,9 @@ impl Flags {
     pub const URG: Flags = Flags(0x20);
     pub const ECE: Flags = Flags(0x40);
     pub const CWR: Flags = Flags(0x80);
+    pub const AE: Flags = Flags(0x100);
     /// Not TCP's: the packet is a fragment, see [`Packet::fragment`].
-    pub const FRAGMENT: Flags = Flags(0x100);
+    pub const FRAGMENT: Flags = Flags(0x200);
 
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0

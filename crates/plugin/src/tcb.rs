@@ -45,7 +45,7 @@ codes! {
         Loss = "loss",
     }
     UseEcn { Off = "off", On = "on", AcceptOnly = "accept_only", }
-    EcnMode { Classic = "classic", Dctcp = "dctcp", }
+    EcnMode { Classic = "classic", Dctcp = "dctcp", Accurate = "accurate", }
     EcnState {
         Disabled = "disabled",
         Idle = "idle",

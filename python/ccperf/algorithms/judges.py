@@ -36,6 +36,9 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
     ),
     "TcpDctcpReno": (_DRIVER,),
     "DualPi2QueueDisc": (Judge(LAW, "`crates/engine/src/net/qdisc/dual_pi2.rs`, its tests"),),
+    "TcpPrague": (
+        Judge(LAW, "`crates/engine/src/host/congestion/prague.rs`, `tests/catalogue/test_l4s.py`"),
+    ),
     "TcpBbr3": (Judge(LAW, "`tests/scenario/test_bbr3.py`"),),
     **dict.fromkeys(
         (

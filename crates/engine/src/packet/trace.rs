@@ -249,7 +249,7 @@ fn ecn_word(ecn: Ecn) -> &'static str {
 
 /// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them.
 fn write_flags(out: &mut dyn Write, flags: Flags) -> io::Result<()> {
-    const NAMES: [&str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];
+    const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
     let mut separator = "";
     for (bit, name) in NAMES.iter().enumerate() {
         if flags.0 & (1 << bit) != 0 {

@@ -55,8 +55,10 @@ REGISTRY: lazy.Shelf[Experiment] = lazy.Shelf(
 
 #: Those, those of queue disciplines, and those of load balancers.
 EXPERIMENTS = REGISTRY | DATACENTRE | BALANCING
-#: And what is in no benchmark: a network to try things on.
-NAMED = EXPERIMENTS | lazy.Shelf({"dumbbell": f"{__name__}.dumbbell:Dumbbell"})
+#: And what is in no benchmark: a network to try things on, and what only sets have.
+NAMED = EXPERIMENTS | lazy.Shelf(
+    {"dumbbell": f"{__name__}.dumbbell:Dumbbell", "l4s": f"{__name__}.l4s:L4s"}
+)
 
 __getattr__ = lazy.names(
     __name__,

@@ -45,7 +45,7 @@ macro_rules! registry {
 }
 
 /// What ns-3 does not have, and its driver neither.
-pub const OWN: &[&str] = &[bbr3::SPEC.ns3];
+pub const OWN: &[&str] = &[bbr3::SPEC.ns3, prague::SPEC.ns3];
 
 macro_rules! hears {
     () => {
@@ -62,6 +62,7 @@ registry! {
     cubic,
     dctcp,
     dctcp_reno starting Standard,
+    prague,
     vegas,
     bbr,
     bbr3 hearing Hears::ALL,

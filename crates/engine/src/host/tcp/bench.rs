@@ -9,7 +9,7 @@
 //! 50   ? cwnd 10000            what the socket knows; see `Bench::value`
 //! ```
 //!
-//! A segment has its flags (S, F, R, `.` for ACK, E for ECE, W for CWR, `-` for none), its first and, if
+//! A segment has its flags (S, F, R, `.` for ACK, E for ECE, W for CWR, A for AE, `-` for none), its first and, if
 //! it has data, the next sequence number, and if they are there `ack`, `win` (65535 unless said
 //! otherwise), `sackok`, `ws SHIFT`, `ts VALUE ECHO`, `sack LEFT:RIGHT ...`, `ect0`, `ect1` or `ce`.
 //! `> . 1:3001 by 1000 ack 1` is three segments, sent one after the other.
@@ -38,10 +38,11 @@ const SETTINGS: [(&str, &str); 5] = [
     ("MinRto", "200ms"),
 ];
 
-const FLAGS: [(Flags, char); 6] = [
+const FLAGS: [(Flags, char); 7] = [
     (Flags::SYN, 'S'),
     (Flags::FIN, 'F'),
     (Flags::RST, 'R'),
+    (Flags::AE, 'A'),
     (Flags::ECE, 'E'),
     (Flags::CWR, 'W'),
     (Flags::ACK, '.'),
@@ -241,6 +242,7 @@ impl<P: Profile> Bench<P> {
             "delivered" => tcb.last_acked_sacked.to_string(),
             "state" => format!("{:?}", tcb.cong_state),
             "ecn" => format!("{:?}", tcb.ecn_state),
+            "marked" => tcb.delivered_ce.to_string(),
             "srtt" => ms(tcb.srtt),
             "rto" => ms(self.socket.rto()),
             "tcp" => self.socket.state_name(),

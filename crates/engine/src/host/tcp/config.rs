@@ -1,7 +1,7 @@
 //! A socket's settings; `socket_params.rs` reads them from attributes.
 
 use super::profile::changes::Changes;
-use super::tcb::UseEcn;
+use super::tcb::{EcnMode, UseEcn};
 use crate::base::time::{Rate, Time};
 
 #[derive(Clone, Debug)]
@@ -53,6 +53,8 @@ pub struct Config {
     /// Without SACK: new data on the first duplicate ACKs (RFC 3042).
     pub limited_transmit: bool,
     pub use_ecn: UseEcn,
+    /// Where the algorithm does not ask for another.
+    pub ecn_mode: EcnMode,
     /// RFC 8511.
     pub abe: bool,
     /// What is in flight is judged by the highest SACK.

@@ -5,6 +5,7 @@
 //! The behaviour is that of ns-3 3.44's `TcpSocketBase` and its helpers ([`Profile`] [`Ns3`]); where it
 //! departs from an RFC, the profile or the code says so.
 
+mod accurate_ecn;
 mod acks;
 #[cfg(test)]
 mod bench;

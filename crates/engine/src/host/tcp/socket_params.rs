@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::base::attributes::{Attributes, Kind, Param, Spec, U16, U32};
 use crate::host::tcp::config::Config;
 use crate::host::tcp::profile;
-use crate::host::tcp::tcb::UseEcn;
+use crate::host::tcp::tcb::{EcnMode, UseEcn};
 use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
 const fn param(
@@ -26,7 +26,10 @@ const BUFFER: Kind = Kind::Uint { min: 1, max: 1 << 30 };
 const AT_LEAST_ONE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 
 /// What ns-3 does not have, so that its driver refuses them.
-pub const OWN: [&str; 4] = [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE, SLOW_START];
+pub const OWN: [&str; 5] =
+    [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE, SLOW_START, ECN_FEEDBACK];
+/// What a receiver says of marks: see `socket/ecn.rs`.
+pub const ECN_FEEDBACK: &str = "EcnFeedback";
 /// How the window grows below ssthresh: see `host::slow_start`.
 pub const SLOW_START: &str = "SlowStart";
 /// As the algorithm does.
@@ -219,6 +222,14 @@ pub const SOCKET: Spec = Spec {
             "How the window grows below ssthresh: as the algorithm does, a segment per ACK (RFC 5681), with ns-3's HyStart, \
              or with HyStart++ (RFC 9406). An algorithm that has the window alone, like BBR, keeps its own.",
         ),
+        param(
+            ECN_FEEDBACK,
+            "",
+            Kind::Enum(&["Own", "Accurate"]),
+            "Own",
+            "What the receiver says of marks where ECN is used: what the algorithm asks for (RFC 3168, or RFC 8257 for DCTCP), \
+             or how many there were (AccECN, RFC 9768, without its option).",
+        ),
     ],
 };
 
@@ -255,6 +266,10 @@ impl Config {
                 "AcceptOnly" => UseEcn::AcceptOnly,
                 _ if a.bool("UseAbe") => UseEcn::On,
                 _ => UseEcn::Off,
+            },
+            ecn_mode: match a.text(ECN_FEEDBACK) {
+                "Accurate" => EcnMode::Accurate,
+                _ => EcnMode::Classic,
             },
             abe: a.bool("UseAbe"),
             fack: a.bool("Fack"),

@@ -29,12 +29,14 @@ pub enum UseEcn {
     AcceptOnly,
 }
 
-/// What is marked and echoed: RFC 3168, or RFC 8257 for DCTCP.
+/// What is marked and echoed: RFC 3168, RFC 8257 for DCTCP, or RFC 9768.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
     #[default]
     Classic,
     Dctcp,
+    /// Counts of marks; what is asked for, and from the handshake on what both ends do.
+    Accurate,
 }
 
 /// Where a connection stands with ECN (ns-3's `EcnState_t`).
@@ -89,6 +91,8 @@ pub struct Tcb {
     pub use_ecn: UseEcn,
     pub ecn_mode: EcnMode,
     pub ecn_state: EcnState,
+    /// Segments that have come with a CE mark, as the peer says; counted where `ecn_mode` is `Accurate`.
+    pub delivered_ce: u32,
     /// The code point of data segments, ECT(0) or ECT(1).
     pub ect: Ecn,
     pub last_rtt: Time,
@@ -144,6 +148,7 @@ impl Default for Tcb {
             use_ecn: UseEcn::Off,
             ecn_mode: EcnMode::Classic,
             ecn_state: EcnState::Disabled,
+            delivered_ce: 0,
             ect: Ecn::Ect0,
             last_rtt: Time::ZERO,
             srtt: Time::ZERO,

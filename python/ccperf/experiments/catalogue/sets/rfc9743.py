@@ -228,7 +228,7 @@ RFC9743 = NamedSet(
         Gap(
             "7.1",
             "L4S (RFC 9332).",
-            "`DualPi2QueueDisc` in scenarios of one's own; no TCP Prague to go with it",
+            "a set of its own: `--set l4s`",
         ),
         Gap("8", "What attackers can make of the algorithm.", "an argument, not a run"),
     ),

@@ -13,7 +13,7 @@ use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Taken;
 use crate::host::tcp::recovery::{AckKind, Episode};
 use crate::host::tcp::scoreboard::Rule3;
-use crate::host::tcp::tcb::{CongState, EcnState, Tcb};
+use crate::host::tcp::tcb::{CongState, Tcb};
 use crate::packet::{Flags, Packet};
 
 /// What one ACK brought.
@@ -181,33 +181,7 @@ impl<P: Profile> Socket<P> {
         self.congestion.complete_cwr(&mut self.tcb);
     }
 
-    /// RFC 3168 section 6.1.2: reduce the window once per window of data.
-    fn on_ecn_echo(&mut self, packet: &Packet, old_head: Seq, delivered: u32) {
-        let echo = packet.flags.has(Flags::ECE);
-        let enabled = self.tcb.ecn_state != EcnState::Disabled;
-        if packet.ack > old_head && enabled && echo {
-            if self.ecn.echo < packet.ack {
-                self.ecn.echo = packet.ack;
-                self.tcb.ecn_state = EcnState::EceRcvd;
-                if self.tcb.cong_state != CongState::Cwr {
-                    self.enter_cwr(delivered);
-                }
-            }
-        } else if self.tcb.ecn_state == EcnState::EceRcvd && !echo {
-            self.tcb.ecn_state = EcnState::Idle;
-        }
-    }
-
-    fn enter_cwr(&mut self, delivered: u32) {
-        let in_flight = self.bytes_in_flight();
-        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
-        self.congestion.on_cwr(&mut self.tcb, CongState::Cwr);
-        self.set_cong_state(CongState::Cwr);
-        self.sending.recover = self.tcb.high_tx_mark;
-        self.begin_episode(delivered);
-    }
-
-    fn begin_episode(&mut self, delivered: u32) {
+    pub(super) fn begin_episode(&mut self, delivered: u32) {
         let episode = Episode {
             unacked: self.unacked_bytes(),
             sacked: self.sending.scoreboard.sacked_out(),

@@ -4,15 +4,13 @@ use super::parts::HeardListening;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::tcp::accurate_ecn;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::{CaEvent, EarlyAck};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
-use crate::host::tcp::tcb::{CongState, EcnState, UseEcn};
-use crate::packet::{Ecn, Flags, IP_HEADER, Packet, TCP_HEADER};
-
-/// ECE and CWR on a SYN ask for ECN, ECE alone on a SYN-ACK agrees (RFC 3168 section 6.1.1).
-const ECN_SETUP: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
+use crate::host::tcp::tcb::{CongState, EcnMode};
+use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
 
 impl<P: Profile> Socket<P> {
     /// A segment has arrived.
@@ -61,6 +59,15 @@ impl<P: Profile> Socket<P> {
     }
 
     fn take_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if self.tcb.ecn_mode == EcnMode::Accurate {
+            let plain = self.take_counter(packet);
+            return self.take_plain_segment(&plain, env);
+        }
+        self.take_plain_segment(packet, env);
+    }
+
+    #[inline(always)]
+    fn take_plain_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         self.statistics.received_bytes += u64::from(packet.payload);
         if !self.open {
             self.refuse(packet, env);
@@ -90,7 +97,7 @@ impl<P: Profile> Socket<P> {
                         to_echo: self.agreed.timestamp_to_echo,
                     };
                     self.congestion.init(&mut self.tcb);
-                    self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
+                    self.hear_ecn_request(packet);
                 }
             }
             State::SynSent => self.on_segment_syn_sent(packet, env),
@@ -137,25 +144,6 @@ impl<P: Profile> Socket<P> {
                 packet.seq + u32::from(packet.payload) < next
                     || self.receiving.reassembly.max_rx() <= packet.seq
             }
-        }
-    }
-
-    /// RFC 3168 section 6.1.3, RFC 8257 section 3.2.
-    pub(super) fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
-            self.ecn.ce = packet.seq;
-            self.tcb.ecn_state = EcnState::CeRcvd;
-            self.cwnd_event(CaEvent::EcnIsCe, env);
-        } else if packet.ecn != Ecn::NotEct && self.tcb.ecn_state != EcnState::Disabled {
-            self.cwnd_event(CaEvent::EcnNoCe, env);
-        }
-        // The sender has reacted; go on echoing only if more marks have come.
-        if self.state == State::Established
-            && packet.flags.has(Flags::CWR)
-            && !packet.flags.has(Flags::RST)
-            && self.tcb.ecn_state != EcnState::CeRcvd
-        {
-            self.tcb.ecn_state = EcnState::Idle;
         }
     }
 
@@ -296,17 +284,12 @@ impl<P: Profile> Socket<P> {
             }
             return;
         }
+        let answer = self.settle_ecn(packet);
         self.establish(env);
         self.receiving.reassembly.set_next_rx(packet.seq + 1);
         self.sync_rx();
         self.update_pacing_rate();
-        self.send_control(Flags::ACK, env);
-        let agreed = flags.0 & ECN_SETUP.0 == Flags::ECE.0;
-        self.tcb.ecn_state = if self.tcb.use_ecn != UseEcn::Off && agreed {
-            EcnState::Idle
-        } else {
-            EcnState::Disabled
-        };
+        self.send_control(Flags::ACK.with(answer), env);
         self.send_pending(env);
         self.arm(Timer::Opening, Time::ZERO, env);
         self.receiving.acks.on_established();
@@ -318,13 +301,6 @@ impl<P: Profile> Socket<P> {
         self.sending.retries_left = self.config.data_retries;
         self.sync_rx();
         self.answer_syn(env);
-    }
-
-    fn answer_syn<E: Environment>(&mut self, env: &mut E) {
-        let agreed = self.tcb.use_ecn != UseEcn::Off && self.ecn.peer_asks;
-        let flags = Flags::SYN.with(Flags::ACK);
-        self.send_control(if agreed { flags.with(Flags::ECE) } else { flags }, env);
-        self.tcb.ecn_state = if agreed { EcnState::Idle } else { EcnState::Disabled };
     }
 
     fn on_segment_syn_rcvd<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
@@ -339,7 +315,7 @@ impl<P: Profile> Socket<P> {
         } else if flags == Flags::SYN {
             // The SYN-ACK was lost.
             self.receiving.reassembly.set_next_rx(packet.seq + 1);
-            self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
+            self.hear_ecn_request(packet);
             self.answer_syn(env);
         } else if flags == Flags::FIN.with(Flags::ACK) {
             if packet.seq == self.receiving.reassembly.next_rx() {
@@ -386,7 +362,8 @@ impl<P: Profile> Socket<P> {
             }
         }
         let next = self.receiving.reassembly.next_rx();
-        if self.receiving.reassembly.has_gap() || next > expected + u32::from(packet.payload) {
+        let is_filled = next > expected + u32::from(packet.payload);
+        if self.receiving.reassembly.has_gap() || is_filled || self.ecn.counters.is_ack_due() {
             self.cwnd_event(CaEvent::NonDelayedAck, env);
             self.send_ack(env);
             return;
@@ -438,5 +415,5 @@ impl<P: Profile> Socket<P> {
 
 /// The flags without PSH, URG and the ECN bits.
 fn control_flags(packet: &Packet) -> Flags {
-    packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0 | Flags::CWR.0 | Flags::ECE.0))
+    packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0).with(accurate_ecn::FIELD))
 }

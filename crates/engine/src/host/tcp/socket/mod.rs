@@ -3,6 +3,7 @@
 mod ack;
 mod close;
 mod congestion;
+mod ecn;
 mod input;
 mod output;
 mod parts;
@@ -149,6 +150,8 @@ pub struct Socket<P: Profile = Ns3> {
     pending_timers: u16,
     /// The last look for something to send found nothing, and nothing has been written since.
     found_nothing: bool,
+    /// The shortcuts of `steady.rs` are right here.
+    has_shortcuts: bool,
     retransmit_action: RetransmitAction,
 
     sending: Sending<P>,
@@ -166,6 +169,7 @@ impl<P: Profile> Socket<P> {
             initial_ssthresh: config.initial_ssthresh,
             segment_size: config.segment_size,
             use_ecn: config.use_ecn,
+            ecn_mode: config.ecn_mode,
             uses_abe: config.abe,
             pacing: config.pacing,
             pacing_rate: config.max_pacing_rate,
@@ -182,6 +186,7 @@ impl<P: Profile> Socket<P> {
             open: true,
             pending_timers: 0,
             found_nothing: false,
+            has_shortcuts: !config.fack,
             retransmit_action: RetransmitAction::Data,
             sending: Sending::new(&config, congestion.rate_estimator()),
             round_trips: RoundTrips::new(&config, P::INITIAL_RTT),

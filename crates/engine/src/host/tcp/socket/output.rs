@@ -9,7 +9,7 @@ use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Pipe;
 use crate::host::tcp::scoreboard::Rule3;
-use crate::host::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
+use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
 use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER};
 
 /// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3.
@@ -176,18 +176,10 @@ impl<P: Profile> Socket<P> {
             self.disarm(Timer::DelayedAck, env);
             self.receiving.acks.on_ack_sent();
         }
-        // RFC 3168 section 6.1.2: CWR on the first new segment after the window was reduced.
-        if self.tcb.ecn_state == EcnState::EceRcvd
-            && self.ecn.echo > self.ecn.cwr
-            && !is_retransmission
-        {
-            self.tcb.ecn_state = EcnState::CwrSent;
-            self.ecn.cwr = seq;
-            flags = flags.with(Flags::CWR);
-        }
-        // RFC 3168 section 6.1.5: no ECT on retransmissions (RFC 8257 lifts that for DCTCP).
-        let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
-        let is_ect = dctcp || (self.tcb.ecn_state != EcnState::Disabled && !is_retransmission);
+        flags = flags.with(self.ecn_flags(seq, is_retransmission));
+        // RFC 3168 section 6.1.5: no ECT on retransmissions (RFC 8257 lifts that for DCTCP, RFC 9331 for L4S).
+        let always = self.tcb.ecn_mode != EcnMode::Classic;
+        let is_ect = always || (self.tcb.ecn_state != EcnState::Disabled && !is_retransmission);
         if self.sending.close_on_empty && self.sending.scoreboard.size_from(seq + len) == 0 {
             flags = flags.with(Flags::FIN);
             match self.state {
@@ -221,11 +213,7 @@ impl<P: Profile> Socket<P> {
     }
 
     pub(super) fn send_syn<E: Environment>(&mut self, env: &mut E) {
-        let mut flags = Flags::SYN;
-        if self.tcb.use_ecn == UseEcn::On {
-            flags = flags.with(Flags::ECE).with(Flags::CWR); // RFC 3168 section 6.1.1
-        }
-        self.send_control(flags, env);
+        self.send_control(Flags::SYN.with(self.ecn_request()), env);
     }
 
     /// An ACK that echoes congestion if there is any to echo (RFC 3168 section 6.1.3).
@@ -292,8 +280,9 @@ impl<P: Profile> Socket<P> {
             window = self.window_field(0); // never scaled
         }
         let mut packet = self.segment(seq, flags, window, 0);
-        // RFC 8257 section 3: DCTCP sets ECT on everything.
-        packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
+        if self.tcb.ecn_mode != EcnMode::Classic {
+            self.mark_control(&mut packet);
+        }
         if flags.has(Flags::ACK) {
             self.disarm(Timer::DelayedAck, env);
             self.receiving.acks.on_ack_sent();

@@ -2,6 +2,7 @@
 
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::host::tcp::accurate_ecn::Counters;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::loss::{Feedback, LossDetection};
@@ -10,7 +11,7 @@ use crate::host::tcp::rate::RateEstimator;
 use crate::host::tcp::reassembly::Reassembly;
 use crate::host::tcp::resequencing::Resequencer;
 use crate::host::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
-use crate::packet::SackBlock;
+use crate::packet::{Ecn, SackBlock};
 
 /// The half that sends data.
 #[derive(Debug)]
@@ -203,7 +204,7 @@ impl Agreed {
     }
 }
 
-/// ECN: the last sequence numbers of an echo received, a CE mark received, a CWR sent.
+/// ECN: the last sequence numbers of an echo received, a CE mark received, a CWR sent.  See `ecn.rs`.
 #[derive(Debug, Default)]
 pub(super) struct EcnMarks {
     pub echo: Seq,
@@ -211,4 +212,7 @@ pub(super) struct EcnMarks {
     pub cwr: Seq,
     /// The SYN that was accepted asked for ECN.
     pub peer_asks: bool,
+    /// How that SYN came, and the counts of accurate ECN.
+    pub syn_came: Ecn,
+    pub counters: Counters,
 }

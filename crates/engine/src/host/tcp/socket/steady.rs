@@ -24,7 +24,8 @@ impl<P: Profile> Socket<P> {
             && self.open
             && packet.options.has_timestamps() == self.agreed.timestamps;
         // A detection with a timer may find losses where nothing looks like one.
-        let may_be_steady = !P::Loss::HAS_TIMER && is_usual && !self.config.fack && !env.is_plain();
+        let may_be_steady =
+            !P::Loss::HAS_TIMER && is_usual && self.has_shortcuts && !env.is_plain();
         if !may_be_steady || !self.is_undisturbed() || self.sending.window == 0 {
             return false;
         }
@@ -125,7 +126,7 @@ impl<P: Profile> Socket<P> {
             && self.sending.connected
             && !self.sending.close_on_empty
             && self.sending.scoreboard.is_unmarked();
-        if !is_steady || self.config.fack || env.is_plain() {
+        if !is_steady || !self.has_shortcuts || env.is_plain() {
             return false;
         }
         loop {

@@ -111,12 +111,11 @@ impl<P: Profile> Socket<P> {
             self.sending.scoreboard.take_back_last();
             let window = self.window_field(self.agreed.receive_shift);
             let mut packet = self.segment(seq, Flags::default(), window, 1);
-            let dctcp = self.tcb.ecn_mode == EcnMode::Dctcp;
             if self.tcb.ecn_state == EcnState::Disabled {
                 // ns-3 marks a probe for the sake of ECN, or not at all.
                 packet.options = packet.options.without_service();
             } else {
-                packet.ecn = self.ecn_field(dctcp);
+                packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
             }
             env.transmit(packet);
         }

@@ -1,4 +1,4 @@
-//! Explicit congestion notification (RFC 3168, RFC 8257).
+//! Explicit congestion notification (RFC 3168, RFC 8257, RFC 9768).
 
 use super::super::bench::{play, play_with};
 use super::after;
@@ -131,4 +131,129 @@ fn dctcp_acknowledges_before_the_marks_begin_and_end() {
         160 > . 1 ack 7001 ect0
     ";
     play_with("TcpDctcp", &[("DelAckCount", "2")], timeline);
+}
+
+const ACCURATE: [(&str, &str); 3] =
+    [("UseEcn", "On"), ("EcnFeedback", "Accurate"), ("InitialCwnd", "5")];
+
+/// A connection with accurate ECN, made by the socket under test; the SYN-ACK came without ECT, says its ACK.
+const COUNTED: &str = "
+    0         connect
+    0         > SAEW 0 sackok
+    50        < SW. 0 ack 1 sackok
+    50        > W. 1 ack 1
+    50        ? ecn Idle
+    60        write 20000
+    60.000001 > AE. 1:5001 by 1000 ack 1 ect0
+";
+
+/// RFC 9768 section 3.1.1.
+#[test]
+fn accurate_ecn_is_asked_for_and_agreed_by_three_flags() {
+    play(&ACCURATE, COUNTED);
+    let timeline = "
+        0   listen
+        0   < SAEW 0 sackok
+        0   > SW. 0 ack 1 sackok
+        50  < W. 1 ack 1
+        100 < AE. 1:1001 ack 1 ect0
+        100 > AE. 1 ack 1001
+    ";
+    play(&ACCURATE, timeline);
+}
+
+#[test]
+fn a_peer_of_rfc_3168_makes_it_classic() {
+    let timeline = "
+        0         connect
+        0         > SAEW 0 sackok
+        50        < SE. 0 ack 1 sackok
+        50        > . 1 ack 1
+        60        write 1000
+        60.000001 > . 1:1001 ack 1 ect0
+    ";
+    play(&ACCURATE, timeline);
+    play(&ACCURATE, ACCEPTED);
+}
+
+/// Section 3.2.2: 5 and the marks since, modulo 8.
+#[test]
+fn the_receiver_says_how_many_marks_have_come() {
+    let mut timeline = "
+        0   listen
+        0   < SAEW 0 sackok
+        0   > SW. 0 ack 1 sackok
+        50  < W. 1 ack 1
+    "
+    .to_owned();
+    let fields = ["AW", "AEW", "", "E", "W", "EW", "A", "AE", "AW"];
+    for (i, field) in fields.iter().enumerate() {
+        let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + 10 * i);
+        timeline.push_str(&format!("{at} < AE. {from}:{to} ack 1 ce\n"));
+        timeline.push_str(&format!("{at} > {field}. 1 ack {to}\n"));
+    }
+    play(&ACCURATE, &timeline);
+}
+
+/// Section 3.2.2.5.1: the first mark after none is acknowledged at once, where ACKs are delayed.
+#[test]
+fn the_first_mark_is_acknowledged_at_once() {
+    let timeline = "
+        0   listen
+        0   < SAEW 0 sackok
+        0   > SW. 0 ack 1 sackok
+        50  < W. 1 ack 1
+        100 < AE. 1:1001 ack 1 ect0
+        100 > AE. 1 ack 1001
+        105 < AE. 1001:2001 ack 1 ect0
+        110 < AE. 2001:3001 ack 1 ce
+        110 > AW. 1 ack 3001
+        120 < AE. 3001:4001 ack 1 ce
+        130 < AE. 4001:5001 ack 1 ce
+        130 > . 1 ack 5001
+    ";
+    let settings = [ACCURATE.as_slice(), &[("DelAckCount", "2")]].concat();
+    play(&settings, timeline);
+}
+
+/// The same window as with RFC 3168's echo, and the count; CWR is not said, the count is.
+#[test]
+fn marks_counted_reduce_the_window_once() {
+    let rest = "
+        110 < AW. 1 ack 1001
+        110 > AE. 5001:6001 ack 1 ect0
+        110 ? state Cwr ssthresh 2000 marked 1
+        111 < W. 1 ack 5001
+        111 > AE. 6001:7001 ack 1 ect0
+        111 ? state Cwr ssthresh 2000 marked 5
+    ";
+    play(&ACCURATE, &after(COUNTED, rest));
+}
+
+/// Prague's own: ECT(1), also on retransmissions; half for the first mark.
+#[test]
+fn prague_counts_marks_and_sends_ect_1() {
+    let begin = "
+        0         connect
+        0         > SAEW 0 sackok
+        50        < SW. 0 ack 1 sackok
+        50        > W. 1 ack 1
+        60        write 5000
+        60.000001 > AE. 1:5001 by 1000 ack 1 ect1
+    ";
+    let rest = "
+        110 < AW. 1 ack 1001
+        110 ? ssthresh 5000 marked 1
+        310 > AE. 1001:2001 ack 1 ect1
+    ";
+    play_with("TcpPrague", &[], &after(begin, rest));
+    let without = "
+        0         connect
+        0         > SAEW 0 sackok
+        50        < SE. 0 ack 1 sackok
+        50        > . 1 ack 1
+        60        write 1000
+        60.000001 > . 1:1001 ack 1
+    ";
+    play_with("TcpPrague", &[], without);
 }

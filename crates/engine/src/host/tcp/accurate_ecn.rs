@@ -1,0 +1,236 @@
+//! Accurate ECN (RFC 9768): each end counts the CE marks that come in, and says the lowest three bits of the count with every
+//! segment, in the flags AE, CWR and ECE (the ACE field).
+//!
+//! ```text
+//! r.cep = 5, and one more with each packet marked CE       ACE = r.cep mod 8
+//! s.cep += d,  d = (ACE - s.cep) mod 8
+//! ```
+//!
+//! If an ACK covers more than seven packets, d may have wrapped; the sender then takes the largest count that fits (section
+//! 3.2.2.5.2, appendix A.2).  An ACK that acknowledges or SACKs nothing new says nothing: it may be older than the last one.
+//!
+//! The handshake (section 3.1.1): AE, CWR and ECE on the SYN ask; the SYN-ACK agrees with how the SYN came, or says in
+//! ECE alone that it knows only RFC 3168; the client's ACK says how the SYN-ACK came.
+//!
+//! Departures: the AccECN option is not negotiated, so that bytes are not counted; nothing tests for middleboxes (sections
+//! 3.2.2.3 and 3.2.2.4), since no part of the network writes these fields; a SYN that is lost is sent again as it was.
+
+use crate::packet::{Ecn, Flags};
+
+/// The ACE field.
+pub const FIELD: Flags = Flags(Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0);
+
+/// The first value of both counters (section 3.2).
+const FIRST: u32 = 5;
+/// What the field can count.
+const WRAP: u32 = 8;
+/// So many marks are acknowledged at once (section 3.2.2.5.1).
+const MOST_UNSAID: u32 = 2;
+
+/// What a SYN-ACK says of feedback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Accurate,
+    Classic,
+    NoEcn,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Counters {
+    /// s.cep and r.cep.
+    said: u32,
+    seen: u32,
+    /// Marks seen since this end has said how many.
+    unsaid: u32,
+    /// The last packet was marked.
+    was_marked: bool,
+    is_ack_due: bool,
+    /// ACE of the segment that is being taken in.
+    field: u32,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Counters {
+            said: FIRST,
+            seen: FIRST,
+            unsaid: 0,
+            was_marked: false,
+            is_ack_due: false,
+            field: FIRST,
+        }
+    }
+}
+
+impl Counters {
+    /// A segment arrives; it answers the SYN-ACK, or the handshake is over.
+    pub fn on_segment(&mut self, ecn: Ecn, flags: Flags, has_data: bool) {
+        self.field = number(flags);
+        let is_marked = ecn == Ecn::Ce;
+        if is_marked {
+            self.seen = self.seen.wrapping_add(1);
+            self.unsaid += 1;
+            self.is_ack_due |= has_data && (!self.was_marked || self.unsaid >= MOST_UNSAID);
+        }
+        self.was_marked = is_marked;
+    }
+
+    /// The SYN-ACK came so marked: counted, since the ACK that says so may be lost.
+    pub fn on_syn_ack(&mut self, ecn: Ecn) {
+        self.seen = FIRST + u32::from(ecn == Ecn::Ce);
+    }
+
+    /// The ACK of the SYN-ACK, which says how that came.
+    pub fn on_answer(&mut self) {
+        if self.field == number(how_it_came(Ecn::Ce)) {
+            self.said = FIRST + 1;
+        }
+    }
+
+    /// Marks that the segment which is being taken in tells of; it acknowledges or SACKs so many packets.
+    pub fn newly_marked(&mut self, packets: u32) -> u32 {
+        if packets == 0 {
+            return 0;
+        }
+        let least = self.field.wrapping_sub(self.said) % WRAP;
+        let safe = if packets < WRAP || packets < least {
+            least
+        } else {
+            packets - (packets - least) % WRAP
+        };
+        self.said = self.said.wrapping_add(safe);
+        safe
+    }
+
+    /// ACE of a segment that leaves.
+    pub fn say(&mut self) -> Flags {
+        self.unsaid = 0;
+        self.is_ack_due = false;
+        flags(self.seen % WRAP)
+    }
+
+    /// What came may not wait for more before it is acknowledged.
+    #[inline(always)]
+    pub fn is_ack_due(&self) -> bool {
+        self.is_ack_due
+    }
+}
+
+/// In a SYN-ACK, or in the ACK of one: how what it answers came (sections 3.1.1 and 3.2.2.1).
+pub const fn how_it_came(ecn: Ecn) -> Flags {
+    flags(match ecn {
+        Ecn::NotEct => 0b010,
+        Ecn::Ect1 => 0b011,
+        Ecn::Ect0 => 0b100,
+        Ecn::Ce => 0b110,
+    })
+}
+
+/// Of a SYN-ACK.
+pub const fn answer(flags: Flags) -> Answer {
+    match number(flags) {
+        0b010 | 0b011 | 0b100 | 0b110 => Answer::Accurate,
+        0b001 | 0b101 => Answer::Classic,
+        _ => Answer::NoEcn,
+    }
+}
+
+const fn number(flags: Flags) -> u32 {
+    (flags.has(Flags::AE) as u32) << 2
+        | (flags.has(Flags::CWR) as u32) << 1
+        | flags.has(Flags::ECE) as u32
+}
+
+const fn flags(number: u32) -> Flags {
+    let ae = if number & 4 != 0 { Flags::AE.0 } else { 0 };
+    let cwr = if number & 2 != 0 { Flags::CWR.0 } else { 0 };
+    let ece = if number & 1 != 0 { Flags::ECE.0 } else { 0 };
+    Flags(ae | cwr | ece)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_number_fits_its_flags() {
+        for n in 0..WRAP {
+            assert_eq!(number(flags(n)), n);
+        }
+    }
+
+    proptest! {
+        /// With an ACK at least every seven packets, whatever is marked and however ACKs are lost in between, the sender's count
+        /// is the receiver's.
+        #[test]
+        fn marks_counted_are_marks_made(
+            marks in prop::collection::vec(any::<bool>(), 1..400),
+            lost in prop::collection::vec(0_usize..8, 1..400),
+        ) {
+            let (mut sender, mut receiver) = (Counters::default(), Counters::default());
+            let (mut made, mut told, mut packets) = (0, 0, 0);
+            let mut lost = lost.iter().cycle();
+            let mut next = *lost.next().unwrap();
+            for &is_marked in &marks {
+                let ecn = if is_marked { Ecn::Ce } else { Ecn::Ect1 };
+                receiver.on_segment(ecn, flags(FIRST), true);
+                made += u32::from(is_marked);
+                packets += 1;
+                if packets > next.min(6) as u32 {
+                    sender.on_segment(Ecn::NotEct, receiver.say(), false);
+                    told += sender.newly_marked(packets);
+                    prop_assert_eq!(told, made);
+                    packets = 0;
+                    next = *lost.next().unwrap();
+                }
+            }
+        }
+
+        /// With more, it is never less, and never more than fits.
+        #[test]
+        fn where_the_count_may_have_wrapped_the_sender_assumes_the_worst(
+            packets in 8_u32..60,
+            share in 0.0..1.0,
+        ) {
+            let made = (f64::from(packets) * share) as u32;
+            let (mut sender, mut receiver) = (Counters::default(), Counters::default());
+            for i in 0..packets {
+                let ecn = if i < made { Ecn::Ce } else { Ecn::Ect1 };
+                receiver.on_segment(ecn, flags(FIRST), true);
+            }
+            sender.on_segment(Ecn::NotEct, receiver.say(), false);
+            let told = sender.newly_marked(packets);
+            prop_assert!((made..=packets).contains(&told));
+            prop_assert_eq!((told - made) % WRAP, 0);
+        }
+    }
+
+    #[test]
+    fn an_ack_of_nothing_new_says_nothing() {
+        let mut sender = Counters::default();
+        sender.on_segment(Ecn::NotEct, flags(FIRST - 1), false);
+        assert_eq!(sender.newly_marked(0), 0);
+        sender.on_segment(Ecn::NotEct, flags(FIRST + 1), false);
+        assert_eq!(sender.newly_marked(1), 1);
+    }
+
+    /// The first mark after none, and every second one.
+    #[test]
+    fn marks_are_acknowledged_at_once_when_they_begin_and_when_they_are_two() {
+        let mut receiver = Counters::default();
+        let mut arrives = |ecn| {
+            receiver.on_segment(ecn, flags(FIRST), true);
+            let is_due = receiver.is_ack_due();
+            if is_due {
+                receiver.say();
+            }
+            is_due
+        };
+        let due: Vec<bool> = [Ecn::Ect1, Ecn::Ce, Ecn::Ce, Ecn::Ce, Ecn::Ce, Ecn::Ect1, Ecn::Ce]
+            .map(&mut arrives)
+            .into();
+        assert_eq!(due, [false, true, false, true, false, false, true]);
+    }
+}

@@ -1,0 +1,79 @@
+"""Prague over DualPI2: what L4S promises, and the laws of its parts."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ccperf
+
+#: Payload of what a link carries: 1448 of 1502 bytes (PPP, IP, TCP with timestamps).
+GOODPUT = 1448 / 1502
+BEGIN = 5.0
+
+
+def sojourns(trace: Path, flow: str) -> list[float]:
+    """Of each packet of a flow that the bottleneck sent, out of slow start: ms in its queue."""
+    came: dict[str, int] = {}
+    waits = []
+    with trace.open() as lines:
+        names = next(lines).strip().split(",")
+        at = {name: names.index(name) for name in ("time_ns", "link", "event", "flow", "seq")}
+        for line in lines:
+            row = line.split(",")
+            if row[at["link"]] != "btl_forward" or row[at["flow"]] != flow:
+                continue
+            time, seq = int(row[at["time_ns"]]), row[at["seq"]]
+            if row[at["event"]] == "enqueue":
+                came[seq] = time
+            elif row[at["event"]] == "tx" and seq in came and time > BEGIN * 1e9:
+                waits.append((time - came.pop(seq)) / 1e6)
+    return waits
+
+
+def test_alone_it_waits_a_millisecond_and_fills_the_link(tmp_path: Path) -> None:
+    """100 Mbps, 25 ms: the 99th percentile over packets, not over samples."""
+    trace = tmp_path / "packets.csv"
+    result = ccperf.run("l4s", cc="prague", mix="1:0", packets=trace)
+    waits = sojourns(trace, "flow_1")
+    assert len(waits) > 150_000
+    assert np.percentile(waits, 99) < 1.5
+    samples = result.recording.flow_samples
+    acked = samples["acked_bytes"][samples["time_ns"] >= BEGIN * 1e9]
+    rate = (acked[-1] - acked[0]) * 8 / (30 - BEGIN) / 1e6
+    assert rate > 0.95 * 100 * GOODPUT
+
+
+def ratio(rtt: str, seed: int) -> tuple[float, float]:
+    """Of the rates of Prague and CUBIC, and of their smoothed round trips."""
+    result = ccperf.run("l4s", cc="prague", rtts=f"[{rtt},{rtt}]", seed=seed, stop_time="60s")
+    samples = result.recording.flow_samples
+    rates, trips = [], []
+    for flow in (0, 1):
+        of = (samples["time_ns"] >= BEGIN * 1e9) & (samples["flow"] == flow)
+        acked = samples["acked_bytes"][of]
+        rates.append(float(acked[-1] - acked[0]))
+        trips.append(float(np.mean(samples["srtt_ns"][of])))
+    return rates[0] / rates[1], trips[0] / trips[1]
+
+
+@pytest.mark.parametrize("rtt", ["25ms", "50ms"])
+def test_beside_cubic_rates_are_those_of_the_coupled_laws(rtt: str) -> None:
+    """RFC 9332, section 2.1: p_C = (p_L / k)^2 with k = 2, at 100 Mbps.
+
+    Reno-friendly CUBIC has W = sqrt(3 / 2) / sqrt(p_C). Prague, of which the first mark a window
+    after a reduction makes the next, has W = (1 + sqrt(3)) / p_L (a test of `prague.rs`). So the
+    ratio of rates is (1 + sqrt(3)) / (2 sqrt(3 / 2)) = 1.12 times that of round trips, C over L.
+    """
+    pairs = [ratio(rtt, seed) for seed in (1, 2, 3)]
+    law = (1 + math.sqrt(3)) / (2 * math.sqrt(1.5))
+    assert np.mean([rates * trips / law for rates, trips in pairs]) == pytest.approx(1, abs=0.25)
+
+
+@pytest.mark.parametrize("rtt", ["5ms", "10ms"])
+def test_short_round_trips_do_not_starve_cubic(rtt: str) -> None:
+    """Section 2.4.4 of the draft; without it the law says 4.1 at 5 ms."""
+    assert 0.5 < np.mean([ratio(rtt, seed)[0] for seed in (1, 2, 3)]) < 2
