@@ -93,9 +93,12 @@ def named_sets() -> str:
             f"## [{chosen.title}]({chosen.url})",
             f"```sh\nccperf bench --set {chosen.name} cubic\n```",
             table(head, rows),
-            "What it asks and we do not do:",
-            table(["section", "what it asks", "why not"], gaps),
         ]
+        if gaps:
+            parts += [
+                "What it asks and we do not do:",
+                table(["section", "what it asks", "why not"], gaps),
+            ]
     return "\n\n".join(parts) + "\n"
 
 

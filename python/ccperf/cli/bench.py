@@ -69,7 +69,7 @@ def command(
         str,
         Parameter(
             name="--set",
-            help="What a text asks for: rfc9743, rfc7928 or tcpeval (docs/sets.md).",
+            help="What a text asks for, e.g. rfc9743, l4s or bbr-draft (docs/sets.md).",
         ),
     ] = "",
     against: Annotated[
@@ -221,6 +221,8 @@ def command(
     else:
         for name in algorithms:
             say(f"{label(name)}: {done.get(name, 'no run finished, nothing stored')}")
+            if named_set and sets.get(named_set).is_judged and name in done:
+                _say_verdicts(named_set, name, done[name])
         if index:
             say(f"site: {index}")
         if kind.database and len(done) > 1:
@@ -240,6 +242,26 @@ class _Kind:
     database: str
     #: The metrics that they are compared in, after all is run.
     compared: Sequence[str] = ()
+
+
+def _say_verdicts(named_set: str, algorithm: str, database: Path) -> None:
+    """What each case of a set says of an algorithm's runs in a database."""
+    from ccperf.algorithms import roles
+    from ccperf.evidence import bbr_draft
+    from ccperf.experiments.catalogue import sets
+    from ccperf.store import Store
+
+    sections = sets.get(named_set).sections
+    with Store(database) as store:
+        runs = [
+            (int(run.parameters["case"]), run.seed, run.id)
+            for run in store.runs()
+            if run.experiment == "bbr_draft" and run.algorithms[roles.UNDER_TEST] == algorithm
+        ]
+        for case, seed, run in sorted(runs):
+            verdict = bbr_draft.judge(str(case), store.recording(run))
+            word = "passed" if verdict.passed else "FAILED"
+            say(f"{word} A.{case} {sections[f'A.{case}']}, seed {seed}: {verdict.figure}")
 
 
 def _congestion_controls() -> _Kind:

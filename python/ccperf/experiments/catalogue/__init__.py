@@ -57,7 +57,11 @@ REGISTRY: lazy.Shelf[Experiment] = lazy.Shelf(
 EXPERIMENTS = REGISTRY | DATACENTRE | BALANCING
 #: And what is in no benchmark: a network to try things on, and what only sets have.
 NAMED = EXPERIMENTS | lazy.Shelf(
-    {"dumbbell": f"{__name__}.dumbbell:Dumbbell", "l4s": f"{__name__}.l4s:L4s"}
+    {
+        "dumbbell": f"{__name__}.dumbbell:Dumbbell",
+        "l4s": f"{__name__}.l4s:L4s",
+        "bbr_draft": f"{__name__}.bbr_draft:BbrDraft",
+    }
 )
 
 __getattr__ = lazy.names(

@@ -40,3 +40,5 @@ class NamedSet:
     sections: Mapping[str, str]
     entries: tuple[Entry, ...]
     gaps: tuple[Gap, ...]
+    #: Each point is passed or failed: :mod:`ccperf.evidence.bbr_draft`.
+    is_judged: bool = False
