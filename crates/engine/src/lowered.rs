@@ -84,6 +84,14 @@ impl Lowered {
         self.links[port / 2].direction_name(port % 2)
     }
 
+    /// The flow number of the first transfer of each workload.
+    pub fn first_transfers(&self) -> impl Iterator<Item = usize> {
+        self.workloads.iter().scan(self.flows.len(), |next, workload| {
+            *next += workload.len();
+            Some(*next - workload.len())
+        })
+    }
+
     /// How many flows there are, those of workloads included.
     pub fn flow_count(&self) -> usize {
         self.flows.len() + self.workloads.iter().map(Workload::len).sum::<usize>()
@@ -316,6 +324,14 @@ pub struct Workload {
     /// How long after the last of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wait_ns: Vec<u64>,
+    /// The position of an earlier workload: each transfer begins `wait_ns` after that one's transfer of the same
+    /// number has come to its destination.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<usize>,
+    /// How many connections two hosts have at most, which carry one transfer after another; `None`: each transfer
+    /// has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
 }
 
 impl Workload {
@@ -326,7 +342,7 @@ impl Workload {
 
     /// Whether a transfer begins when others have arrived.
     pub fn waits(&self, transfer: usize) -> bool {
-        self.after.get(transfer).is_some_and(|after| !after.is_empty())
+        self.answers.is_some() || self.after.get(transfer).is_some_and(|after| !after.is_empty())
     }
 
     /// How many transfers it has.

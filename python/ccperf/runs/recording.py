@@ -307,6 +307,11 @@ class Recording:
         return self.tables.get("deliveries")
 
     @property
+    def answers(self) -> Table | None:
+        """The transfers that answer others, if there are such."""
+        return self.tables.get("answers")
+
+    @property
     def flow_monitor(self) -> Table | None:
         """What ns-3's FlowMonitor would count, a row for each direction of a flow, if asked for."""
         return self.tables.get("flow_monitor")

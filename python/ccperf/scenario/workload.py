@@ -23,6 +23,7 @@ from ccperf.scenario.fields import (
     Time,
     TypeOfService,
     algorithm_by_name,
+    is_none,
 )
 
 
@@ -79,6 +80,20 @@ class AfterArrivals(Model):
     start: Time = "0s"
 
 
+class Answers(Model):
+    """One transfer back for each of an earlier workload, when that has arrived: remote calls.
+
+    What is sent of a request comes to the application at its destination, all of it, before its
+    answer begins. The answers' pairs are the requests', turned round.
+    """
+
+    type: Literal["Answers"] = "Answers"
+    #: Name of the workload of the requests.
+    to: str
+    #: How much later each begins: what the server needs.
+    delay: Time = "0s"
+
+
 class RandomPairs(Model):
     """One transfer an arrival, from a random source to a random other destination."""
 
@@ -92,9 +107,11 @@ class Permutation(Model):
 
 
 class Incast(Model):
-    """With each arrival every source sends to the same random destination."""
+    """With each arrival every source sends to the same random destination, or some of them do."""
 
     type: Literal["Incast"] = "Incast"
+    #: So many, at random; None: all that may send there.
+    senders: Count | None = Field(default=None, exclude_if=is_none)
 
 
 class AllToAll(Model):
@@ -196,7 +213,7 @@ def _points_of(path: Path) -> list[tuple[float, float]]:
 
 
 #: What an arrival, a pair and a size may be.
-ARRIVALS: tuple[type[Model], ...] = (PoissonArrivals, ArrivalTimes, AfterArrivals)
+ARRIVALS: tuple[type[Model], ...] = (PoissonArrivals, ArrivalTimes, AfterArrivals, Answers)
 PAIRS: tuple[type[Model], ...] = (RandomPairs, Permutation, Incast, AllToAll, ListedPairs)
 SIZES: tuple[type[Model], ...] = (
     WebSearch,
@@ -209,7 +226,7 @@ SIZES: tuple[type[Model], ...] = (
 )
 
 Arrivals: TypeAlias = Annotated[
-    PoissonArrivals | ArrivalTimes | AfterArrivals,
+    PoissonArrivals | ArrivalTimes | AfterArrivals | Answers,
     Field(discriminator="type"),
     BeforeValidator(_by_type),
 ]
@@ -245,6 +262,9 @@ class Workload(Model):
     sizes: Sizes
     #: What one call hands to the socket.
     write: Size = "512B"
+    #: So many connections at most from one host to another, which stay open and carry one transfer
+    #: after another; None: each transfer opens its own, and closes it.
+    connections: Count | None = Field(default=None, exclude_if=is_none)
     #: As a flow's, for each transfer.
     added_delay: AddedDelay | None = None
     #: Number of the first of four random streams: for arrivals, pairs, sizes and added delays.

@@ -14,8 +14,8 @@ use crate::packet::verdict::Verdict;
 use crate::run::recording::full_grid::FullGrid;
 use crate::run::recording::long_table::{Growing, Rows};
 use crate::run::recording::tables::{
-    Changes, Completions, Deliveries, Drops, Echoes, FlowSamples, Flows, LinkSamples, Links,
-    QueueSamples, Workloads,
+    Answers, Changes, Completions, Deliveries, Drops, Echoes, FlowSamples, Flows, LinkSamples,
+    Links, QueueSamples, Workloads,
 };
 use crate::run::recording::{Kept, Recording, Table};
 
@@ -238,12 +238,10 @@ impl Recorder {
             tables.push(Kept::InMemory(workloads(scenario)));
         }
         if let Some(deliveries) = network.deliveries() {
-            let mut t = Deliveries::default();
-            for (flow, last) in deliveries.all() {
-                t.flow.push(flow as i64);
-                t.last_rx_ns.push(last.ns());
-            }
-            tables.push(Kept::InMemory(t.into_table()));
+            tables.push(Kept::InMemory(delivered(scenario, deliveries.all(), hosts)));
+        }
+        if scenario.workloads.iter().any(|workload| workload.answers.is_some()) {
+            tables.push(Kept::InMemory(answers(scenario, hosts)));
         }
         if scenario.recording.flow_monitor {
             let seen = network.flow_monitor(Time(scenario.stop_ns));
@@ -428,6 +426,40 @@ fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
         t.retransmissions.push(done.retransmissions as i64);
         t.rtos.push(i64::from(done.rtos));
         t.ideal_ns.push(ideal.map_or(f64::NAN, |ns| ns as f64));
+    }
+    t.into_table()
+}
+
+/// Transfers over connections of others have the time at which all of them had come.
+fn delivered(
+    scenario: &Lowered,
+    seen: impl Iterator<Item = (usize, Time)>,
+    hosts: &Hosts,
+) -> Table {
+    let mut t = Deliveries::default();
+    let mut seen = seen.peekable();
+    for flow in 0..scenario.flow_count() {
+        let own = seen.next_if(|&(other, _)| other == flow).map(|(_, last)| last);
+        let number = flow as u32;
+        let last = if hosts.is_shared(number) { hosts.arrived(number) } else { own };
+        if let Some(last) = last {
+            t.flow.push(flow as i64);
+            t.last_rx_ns.push(last.ns());
+        }
+    }
+    t.into_table()
+}
+
+fn answers(scenario: &Lowered, hosts: &Hosts) -> Table {
+    let firsts: Vec<_> = scenario.first_transfers().collect();
+    let mut t = Answers::default();
+    for (workload, &first) in scenario.workloads.iter().zip(&firsts) {
+        let Some(requests) = workload.answers else { continue };
+        for i in 0..workload.len() {
+            t.flow.push((first + i) as i64);
+            t.request.push((firsts[requests] + i) as i64);
+            t.arrived_ns.push(optional(hosts.arrived((first + i) as u32)));
+        }
     }
     t.into_table()
 }

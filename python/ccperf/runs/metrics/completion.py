@@ -143,6 +143,28 @@ percentiles(
 )
 
 
+@of_class(unit="ms", formula="mean of (arrival - start of the request), over finished answers")
+def mean_rpc_time_l4(transfers: Transfers) -> float:
+    """Mean time of remote calls: from the start of a request until its answer has come, all of it.
+
+    Over the finished transfers that answer others (arrivals `Answers`); absent without such.
+    """
+    return _mean(transfers.rpc_times)
+
+
+percentiles(
+    "rpc_time_l4",
+    (99,),
+    lambda transfers: (
+        transfers.rpc_times,
+        transfers.unfinished if len(transfers.rpc_times) else 0,
+    ),
+    unit="ms",
+    formula="the answers have come within x of the start of their requests",
+    of="the time of remote calls (see mean_rpc_time_l4)",
+)
+
+
 @of_class(unit="ms", formula="last end - first start")
 def makespan_l4(transfers: Transfers) -> float:
     """How long the transfers take together, from the first start to the last end.

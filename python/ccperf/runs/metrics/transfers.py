@@ -71,6 +71,9 @@ class Transfers:
     #: Retransmission timeouts of all of them, and those of transfers that sent nothing again.
     timeouts: int = 0
     idle_timeouts: int = 0
+    #: Of the finished ones that answer a request the times from the start of that until the answer
+    #: has come, in ms.
+    rpc_times: Floats = field(default_factory=lambda: np.empty(0))
     #: From the first start to the last end, in ms; NaN if some are unfinished.
     makespan: float = math.nan
     queries: Queries = field(default_factory=Queries)
@@ -102,6 +105,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
     ideal = table.array("ideal_ns") / 1e6
     base_rtts = recording.flows.array("base_rtt_ns")[table.array("flow")] / 1e6
     delivery = _deliveries(recording, table)
+    calls = _calls(recording, table)
     timeouts, sent_once = table.array("rtos"), table.array("retransmissions") == 0
     # Whole ns make 0 of the shortest ones; no time is a multiple of that.
     finished, has_ideal = table.array("finished") == 1, ideal > 0
@@ -115,6 +119,7 @@ def classes(recording: Recording) -> dict[str, Transfers]:
             idle_timeouts=int(timeouts[members & sent_once].sum()),
             unfinished=int(np.count_nonzero(members & ~finished)),
             unfinished_with_ideal=int(np.count_nonzero(members & ~finished & has_ideal)),
+            rpc_times=calls[members & finished & ~np.isnan(calls)],
             makespan=_makespan(start[members], table.array("end_ns")[members]),
             queries=_queries(start[members], np.where(finished, times, np.inf)[members]),
             order=_order(recording, table.array("flow")[members]),
@@ -138,6 +143,18 @@ def _deliveries(recording: Recording, completions: Table) -> Floats:
         last[table.array("flow")] = table.array("last_rx_ns")
     times: Floats = (last[completions.array("flow")] - completions.array("start_ns")) / 1e6
     return times
+
+
+def _calls(recording: Recording, completions: Table) -> Floats:
+    """Return the time of each answer from the start of its request, in ms; NaN: is none."""
+    times = np.full(recording.flows.rows, np.nan)
+    if (answers := recording.answers) is not None:
+        start = np.empty(recording.flows.rows)
+        start[completions.array("flow")] = completions.array("start_ns")
+        asked = start[answers.array("request")]
+        times[answers.array("flow")] = (answers.array("arrived_ns") - asked) / 1e6
+    found: Floats = times[completions.array("flow")]
+    return found
 
 
 def _queries(start: npt.NDArray[np.int64], times: Floats) -> Queries:

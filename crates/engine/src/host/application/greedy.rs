@@ -12,6 +12,8 @@ pub struct Greedy {
     bytes: u64,
     /// Writes what fits, and does not wait for the connection.
     pub eager: bool,
+    /// More may come when all is written: it leaves the connection open.
+    pub lasts: bool,
     closed: bool,
     /// When the write that is waiting for room was created.
     waiting: Option<Time>,
@@ -21,7 +23,7 @@ pub struct Greedy {
 impl Greedy {
     pub fn new(bytes: u64, write_size: u32, eager: bool) -> Self {
         let transfer = Transfer::new(write_size, bytes);
-        Greedy { bytes, eager, closed: false, waiting: None, transfer }
+        Greedy { bytes, eager, lasts: false, closed: false, waiting: None, transfer }
     }
 
     /// Writes while there is room for whole writes; closes after the last byte of a finite transfer.
@@ -55,7 +57,14 @@ impl Greedy {
         if !self.closed && !self.eager {
             self.waiting.get_or_insert(now);
         }
-        Write { bytes, size, close: self.closed }
+        Write { bytes, size, close: self.closed && !self.lasts }
+    }
+
+    /// There are `bytes` more to write.
+    pub fn add(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.closed = false;
+        self.transfer.go_on(self.bytes);
     }
 
     /// Bytes that are still to be written; none after the end.

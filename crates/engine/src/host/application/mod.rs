@@ -50,6 +50,11 @@ impl Application {
         }
     }
 
+    /// Whether the connection stays open when all is written.
+    pub fn lasts(&self) -> bool {
+        matches!(self, Application::Greedy(greedy) if greedy.lasts)
+    }
+
     /// Bytes that have been written.
     pub fn written(&self) -> u64 {
         self.transfer().written
@@ -107,6 +112,12 @@ impl Transfer {
     /// A finite transfer has been read to its end.
     pub fn has_arrived(&self) -> bool {
         self.end > 0 && self.read >= self.end
+    }
+
+    /// All of it has been read, and it goes on to `end`.
+    fn go_on(&mut self, end: u64) {
+        self.end = end;
+        self.incomplete = 0;
     }
 
     /// What was written is on its way as datagrams, which have their stamps with them.

@@ -19,7 +19,7 @@ pub struct Waiting {
     pub delay: Time,
     /// None of one that begins by the clock.
     begun: Option<Time>,
-    has_arrived: bool,
+    arrived: Option<Time>,
 }
 
 impl Dependents {
@@ -30,9 +30,10 @@ impl Dependents {
     /// The last byte of `number` has come.  `first`: the flow number of the first transfer.
     pub fn on_arrival(&mut self, number: u32, first: u32, events: &mut EventQueue) {
         let transfer = &mut self.transfers[number as usize];
-        if std::mem::replace(&mut transfer.has_arrived, true) {
+        if transfer.arrived.is_some() {
             return;
         }
+        transfer.arrived = Some(events.now().time);
         for next in std::mem::take(&mut transfer.before) {
             let waiting = &mut self.transfers[next as usize];
             waiting.missing -= 1;
@@ -41,6 +42,11 @@ impl Dependents {
                 events.schedule(waiting.delay, Event::Flow(FlowEvent::Open, first + next));
             }
         }
+    }
+
+    /// When the last byte of `number` came.
+    pub fn arrived(&self, number: u32) -> Option<Time> {
+        self.transfers[number as usize].arrived
     }
 
     /// When it began, or will; of one that waits for what has not come, [`Time::MAX`].  None: by the clock.

@@ -20,6 +20,9 @@ pub trait Endpoint: fmt::Debug + Send {
     /// The application stops.
     fn close(&mut self, host: Host<'_>);
 
+    /// The application has `bytes` more to send, over what stays open.
+    fn send_more(&mut self, _bytes: u64, _host: Host<'_>) {}
+
     /// The receiving application closes.
     fn close_receiver(&mut self, _host: Host<'_>) {}
 
@@ -213,4 +216,19 @@ pub struct Outcome {
     pub recovery_episodes: u32,
     /// When the last byte was acknowledged.
     pub completed: Option<Time>,
+}
+
+impl Outcome {
+    /// What was done since then, but for the end.
+    pub fn since(&self, before: &Outcome) -> Outcome {
+        Outcome {
+            segments_sent: self.segments_sent - before.segments_sent,
+            acked_bytes: self.acked_bytes - before.acked_bytes,
+            retransmissions: self.retransmissions - before.retransmissions,
+            recovery_time: self.recovery_time - before.recovery_time,
+            rtos: self.rtos - before.rtos,
+            recovery_episodes: self.recovery_episodes - before.recovery_episodes,
+            completed: None,
+        }
+    }
 }

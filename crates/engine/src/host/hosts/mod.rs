@@ -6,6 +6,7 @@
 mod dependents;
 mod endpoint;
 mod parts;
+mod persistent;
 mod ping;
 mod tcp;
 mod transfers;
@@ -17,10 +18,13 @@ use std::ops::Range;
 pub use dependents::{Dependents, Waiting};
 pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
 pub use parts::Parts;
+pub use persistent::{Member, Persistent};
 pub use ping::Ping;
 pub use tcp::Connection;
 pub use transfers::{Maker, Transfers};
 pub use udp::Datagrams;
+
+use persistent::Beginning;
 
 use crate::base::event::Token;
 use crate::base::time::Time;
@@ -124,11 +128,23 @@ impl Hosts {
 
     /// What the source of a flow has done so far.
     pub fn outcome(&self, flow: u32) -> Outcome {
-        match (self.endpoint(flow as usize), &self.transfers) {
-            (Some(endpoint), _) => endpoint.outcome(),
-            (None, Some(transfers)) => transfers.outcome(flow),
+        let of = |flow| self.endpoint(flow as usize).map(Endpoint::outcome);
+        match (of(flow), &self.transfers) {
+            (Some(outcome), Some(transfers)) if !transfers.is_shared(flow) => outcome,
+            (Some(outcome), None) => outcome,
+            (_, Some(transfers)) => transfers.outcome(flow, |flow| of(flow).unwrap_or_default()),
             (None, None) => Outcome::default(),
         }
+    }
+
+    /// When the last byte of a transfer came; known where transfers have to do with others.
+    pub fn arrived(&self, flow: u32) -> Option<Time> {
+        self.transfers.as_ref()?.arrived(flow)
+    }
+
+    /// Whether a transfer may go over another one's connection.
+    pub fn is_shared(&self, flow: u32) -> bool {
+        self.transfers.as_ref().is_some_and(|transfers| transfers.is_shared(flow))
     }
 
     /// When a transfer began that waits for others, [`Time::MAX`] if it has not; none of other flows.
@@ -150,13 +166,14 @@ impl Hosts {
 
     /// Lets a transfer go if it is over.
     #[inline]
-    fn dismiss(&mut self, place: u32, network: &Network) {
+    fn dismiss(&mut self, place: u32, network: &mut Network) {
         let endpoint = &self.endpoints[place as usize];
         if let Some(flow) = endpoint.over()
             && !network.is_under_way(flow)
             && let Some(transfers) = &mut self.transfers
         {
-            transfers.note_end(flow, endpoint.get().map(|ends| ends.outcome()).unwrap_or_default());
+            let outcome = endpoint.get().map(|ends| ends.outcome()).unwrap_or_default();
+            transfers.note_end(flow, outcome, network.events());
             self.endpoints[place as usize] = AnyEndpoint::Nobody;
             self.places[flow as usize] = NOWHERE;
             self.free.push(place);
@@ -185,7 +202,19 @@ impl Hosts {
     #[cold]
     pub fn open(&mut self, flow: u32, network: &mut Network) {
         if self.places[flow as usize] == NOWHERE {
-            self.admit(flow);
+            let of = |flow: u32| {
+                let place = self.places[flow as usize] as usize;
+                self.endpoints[place].get().map(|ends| ends.outcome()).unwrap_or_default()
+            };
+            match self.transfers.as_mut().map(|transfers| transfers.begin(flow, of)) {
+                Some(Beginning::Follows(opener, member)) => {
+                    network.add_delay(opener, member.port, member.added_delay);
+                    return self
+                        .call(opener, network, |ends, host| ends.send_more(member.bytes, host));
+                }
+                Some(Beginning::Waits) => return,
+                Some(Beginning::Opens) | None => self.admit(flow),
+            }
         }
         self.call(flow, network, |endpoint, host| endpoint.open(host));
     }

@@ -179,6 +179,12 @@ impl<P: Profile> Endpoint for Connection<P> {
         });
     }
 
+    fn send_more(&mut self, bytes: u64, host: Host<'_>) {
+        let Application::Greedy(greedy) = &mut self.application else { return };
+        greedy.add(bytes);
+        self.with_socket(Side::Sender, host, |socket, now, around| socket.resume(now, around));
+    }
+
     fn close(&mut self, host: Host<'_>) {
         self.application.stop(host.now());
         self.with_socket(Side::Sender, host, |socket, now, around| {
@@ -215,7 +221,8 @@ impl<P: Profile> Endpoint for Connection<P> {
     /// An event of a timer that is still queued finds by its key that it is nobody's, whoever has the place by
     /// then.
     fn is_over(&self) -> bool {
-        self.sender.is_over() && self.receiver.is_over()
+        // What lasts is closed by its end only.
+        self.sender.is_over() && (self.receiver.is_over() || self.application.lasts())
     }
 
     fn has_arrived(&self) -> bool {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::dependents::Dependents;
+use super::persistent::{Beginning, Persistent, Released};
 use super::{Address, AnyEndpoint, Outcome};
+use crate::base::event::{Event, EventQueue, FlowEvent};
 use crate::base::time::Time;
 use crate::net::network::Network;
 
@@ -71,8 +73,15 @@ pub struct Transfers {
     outcomes: Outcomes,
     /// Those whose state somebody samples stay.
     is_kept: Vec<bool>,
-    /// None: all begin by the clock.
-    dependents: Option<Dependents>,
+    /// None: all begin by the clock, and each over a connection of its own.
+    related: Option<Box<Related>>,
+}
+
+/// Transfers that have to do with others.
+#[derive(Debug)]
+struct Related {
+    dependents: Dependents,
+    persistent: Persistent,
 }
 
 impl Transfers {
@@ -89,30 +98,82 @@ impl Transfers {
                 *is_kept = true;
             }
         }
-        Transfers { first, maker, outcomes: Outcomes::new(count), is_kept, dependents: None }
+        Transfers { first, maker, outcomes: Outcomes::new(count), is_kept, related: None }
     }
 
-    /// Some of them wait for others.
-    pub fn wait(&mut self, dependents: Dependents) {
-        self.dependents = Some(dependents);
+    /// Some of them wait for others, or go over connections of others.
+    pub fn relate(&mut self, dependents: Dependents, persistent: Persistent) {
+        self.related = Some(Box::new(Related { dependents, persistent }));
+    }
+
+    fn number(&self, flow: u32) -> Option<u32> {
+        let number = flow.checked_sub(self.first)?;
+        ((number as usize) < self.is_kept.len()).then_some(number)
+    }
+
+    /// What becomes of a transfer that begins; flows have their numbers among all flows.
+    pub fn begin(&mut self, flow: u32, outcome: impl Fn(u32) -> Outcome) -> Beginning {
+        let first = self.first;
+        let Some(related) = &mut self.related else { return Beginning::Opens };
+        match related.persistent.begin(flow - first, |opener| outcome(first + opener)) {
+            Beginning::Follows(opener, member) => Beginning::Follows(first + opener, member),
+            other => other,
+        }
     }
 
     /// Something has come to the ends of `flow`, which may be no transfer.
     #[inline]
     pub fn note_arrival(&mut self, flow: u32, endpoint: &AnyEndpoint, network: &mut Network) {
-        if let Some(dependents) = &mut self.dependents
-            && (flow.wrapping_sub(self.first) as usize) < self.is_kept.len()
-            && endpoint.get().is_some_and(|ends| ends.has_arrived())
-        {
-            dependents.on_arrival(flow - self.first, self.first, network.events());
+        if self.related.is_some() {
+            self.relate_arrival(flow, endpoint, network);
+        }
+    }
+
+    #[inline(never)]
+    fn relate_arrival(&mut self, flow: u32, endpoint: &AnyEndpoint, network: &mut Network) {
+        let number = self.number(flow);
+        let (Some(related), Some(opener), Some(ends)) = (&mut self.related, number, endpoint.get())
+        else {
+            return;
+        };
+        let Related { dependents, persistent } = &mut **related;
+        let Some(transfer) = persistent.carried(opener) else { return };
+        if ends.has_arrived() {
+            dependents.on_arrival(transfer, self.first, network.events());
+        }
+        if persistent.is_member(opener) {
+            let released = persistent.settle(opener, &ends.outcome(), network.now());
+            self.release(released, network.events());
+        }
+    }
+
+    /// What a connection carried is over, and who has waited for it begins.
+    fn release(&mut self, released: Option<Released>, events: &mut EventQueue) {
+        let Some(Released { transfer, next }) = released else { return };
+        if let Some((transfer, own)) = transfer {
+            self.outcomes.put(transfer, own);
+        }
+        if let Some(next) = next {
+            events.schedule(Time::ZERO, Event::Flow(FlowEvent::Open, self.first + next));
         }
     }
 
     /// As [`Dependents::begun`]; of a flow that is no transfer: none.
     pub fn begun(&self, flow: u32) -> Option<Time> {
-        let dependents = self.dependents.as_ref()?;
-        let number = flow.checked_sub(self.first)?;
-        ((number as usize) < self.is_kept.len()).then(|| dependents.begun(number))?
+        self.related.as_ref()?.dependents.begun(self.number(flow)?)
+    }
+
+    /// When the last byte of a transfer came; known where some have to do with others.
+    pub fn arrived(&self, flow: u32) -> Option<Time> {
+        self.related.as_ref()?.dependents.arrived(self.number(flow)?)
+    }
+
+    /// Whether it may go over another one's connection.
+    pub fn is_shared(&self, flow: u32) -> bool {
+        let (Some(related), Some(number)) = (&self.related, self.number(flow)) else {
+            return false;
+        };
+        related.persistent.is_member(number)
     }
 
     pub fn make(&self, flow: u32, place: u32) -> AnyEndpoint {
@@ -121,13 +182,24 @@ impl Transfers {
         self.maker.make(number, Address { flow, place, is_passing })
     }
 
-    pub fn note_end(&mut self, flow: u32, outcome: Outcome) {
-        self.outcomes.put(flow - self.first, outcome);
+    /// The endpoint of a flow is gone.
+    pub fn note_end(&mut self, flow: u32, outcome: Outcome, events: &mut EventQueue) {
+        let number = flow - self.first;
+        let related = self.related.as_mut();
+        match related.and_then(|related| related.persistent.lose(number, &outcome)) {
+            None => self.outcomes.put(number, outcome),
+            released => self.release(released, events),
+        }
     }
 
-    /// Of a transfer that is not there: nothing, if it has not begun.
-    pub fn outcome(&self, flow: u32) -> Outcome {
-        self.outcomes.get(flow - self.first)
+    /// Of a transfer that is not there, or over another one's connection: nothing, if it has not begun.  `outcome`: of the
+    /// endpoint of a flow.
+    pub fn outcome(&self, flow: u32, outcome: impl Fn(u32) -> Outcome) -> Outcome {
+        let number = flow - self.first;
+        let of = |opener| outcome(self.first + opener);
+        let related = self.related.as_ref();
+        let under_way = related.and_then(|related| related.persistent.under_way(number, of));
+        under_way.unwrap_or_else(|| self.outcomes.get(number))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::host::slow_start;
 use crate::host::tcp::profile::{self, ForProfile};
 use crate::host::tcp::{Config, Ns3, Profile, Socket};
 use crate::host::user::{Setup, UserCode, is_user_code};
-use crate::lowered::{self, Algorithm, Flow, Stack};
+use crate::lowered::{Algorithm, Flow, Stack};
 
 pub fn build(
     flow: &Flow,
@@ -23,7 +23,8 @@ pub fn build(
     user: &dyn UserCode,
 ) -> Result<AnyEndpoint, Error> {
     let configs = configs(&flow.socket, [flow.tos, flow.return_tos]);
-    Ends { of: flow.into(), configs: &configs, seed, user }.connect(address, &flow.application)
+    let application = Application::new(&flow.application, seed);
+    Ends { of: flow.into(), configs: &configs, seed, user }.connect(address, application)
 }
 
 /// What both ends of a connection are made of.
@@ -37,11 +38,7 @@ pub struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    pub fn connect(
-        self,
-        address: Address,
-        application: &lowered::Application,
-    ) -> Result<AnyEndpoint, Error> {
+    pub fn connect(self, address: Address, application: Application) -> Result<AnyEndpoint, Error> {
         let name = &self.configs[0].profile;
         let unknown =
             || Error::Scenario(format!("{}: no TCP has the profile {name}", self.of.name));
@@ -66,7 +63,7 @@ impl Ends<'_> {
 struct Connect<'a> {
     ends: Ends<'a>,
     address: Address,
-    application: &'a lowered::Application,
+    application: Application,
 }
 
 impl ForProfile for Connect<'_> {
@@ -74,8 +71,8 @@ impl ForProfile for Connect<'_> {
 
     fn make<P: Profile>(self) -> Self::Made {
         let [sender, receiver] = self.ends.sockets::<P>()?;
-        let application = Application::new(self.application, self.ends.seed);
-        Ok(AnyEndpoint::new(Connection::new(self.address, sender, receiver, application)))
+        let ends = Connection::new(self.address, sender, receiver, self.application);
+        Ok(AnyEndpoint::new(ends))
     }
 }
 

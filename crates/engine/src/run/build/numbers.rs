@@ -20,6 +20,7 @@ const SIZE: RangeInclusive<u64> = 1..=u16::MAX as u64;
 const DATAGRAM: RangeInclusive<u64> = 1..=(u16::MAX - 28) as u64;
 /// A code point has six bits.
 const MAX_DSCP: usize = 63;
+const CONNECTIONS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 const QUEUES: RangeInclusive<u64> = 1..=256;
 
 type Checked = Result<(), Error>;
@@ -62,7 +63,7 @@ pub fn check(scenario: &Lowered) -> Checked {
         let dscps = [stack.dscp, stack.return_dscp];
         code_points("stacks", dscps, &stack.pias)?;
     }
-    scenario.workloads.iter().try_for_each(|each| workload(each, scenario))
+    scenario.workloads.iter().enumerate().try_for_each(|(i, each)| workload(i, each, scenario))
 }
 
 /// What has an event each is numbered in one.
@@ -187,7 +188,7 @@ fn direction(direction: &Direction) -> Checked {
     share("links: loss", direction.loss)
 }
 
-fn workload(workload: &Workload, scenario: &Lowered) -> Checked {
+fn workload(number: usize, workload: &Workload, scenario: &Lowered) -> Checked {
     let transfers = workload.len();
     below("workloads: stack", workload.stack, scenario.stacks.len())?;
     within("workloads: write_bytes", workload.write_bytes.into(), WRITE)?;
@@ -207,14 +208,22 @@ fn workload(workload: &Workload, scenario: &Lowered) -> Checked {
     ] {
         as_many(what, column, transfers)?;
     }
-    if !workload.after.is_empty() || !workload.wait_ns.is_empty() {
-        as_many("workloads: after", workload.after.len(), transfers)?;
+    let waits = !workload.after.is_empty() || !workload.wait_ns.is_empty();
+    if waits || workload.answers.is_some() {
         as_many("workloads: wait_ns", workload.wait_ns.len(), transfers)?;
         all("workloads: wait_ns", workload.wait_ns.iter().copied(), TIME)?;
+        let others = workload.answers.map_or(transfers, |_| 0);
+        as_many("workloads: after", workload.after.len(), others)?;
         for (i, after) in workload.after.iter().enumerate() {
             all_below("workloads: after", after.iter().map(|&other| other as usize), i)?;
         }
     }
+    if let Some(requests) = workload.answers {
+        below("workloads: answers", requests, number)?;
+        as_many("workloads: answers", transfers, scenario.workloads[requests].len())?;
+    }
+    let connections = workload.connections.unwrap_or(1).into();
+    all("workloads: connections", [connections], CONNECTIONS)?;
     Ok(())
 }
 

@@ -1,14 +1,18 @@
 //! Connections of workloads, made when they begin.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::connection::{self, Ends};
 use crate::base::error::Error;
 use crate::base::time::Time;
-use crate::host::hosts::{Address, AnyEndpoint, Dependents, Maker, Transfers, Waiting};
+use crate::host::application::{Application, Greedy};
+use crate::host::hosts::{
+    Address, AnyEndpoint, Dependents, Maker, Member, Persistent, Transfers, Waiting,
+};
 use crate::host::tcp::Config;
 use crate::host::user::UserCode;
-use crate::lowered::{self, Lowered, Stack, Workload};
+use crate::lowered::{Lowered, Stack, Workload};
 
 /// The transfers of all workloads; none if there are no workloads.
 ///
@@ -29,17 +33,28 @@ pub fn build(scenario: &Lowered, user: Box<dyn UserCode>) -> Result<Option<Trans
         user,
     };
     let mut transfers = Transfers::new(first, count, watched, Box::new(maker));
-    if scenario.workloads.iter().any(|workload| !workload.after.is_empty()) {
-        transfers.wait(dependents(&scenario.workloads, count));
+    let is_related =
+        |workload: &Workload| !workload.wait_ns.is_empty() || workload.connections.is_some();
+    if scenario.workloads.iter().any(is_related) {
+        transfers.relate(dependents(scenario, count), persistent(scenario));
     }
     Ok(Some(transfers))
 }
 
 /// Who waits for whom, through all workloads.
-fn dependents(workloads: &[Workload], count: usize) -> Dependents {
+fn dependents(scenario: &Lowered, count: usize) -> Dependents {
     let mut all = vec![Waiting::default(); count];
-    let mut first = 0;
-    for workload in workloads {
+    let firsts = scenario.first_transfers().map(|flow| flow - scenario.flows.len());
+    let firsts = firsts.collect::<Vec<_>>();
+    for (workload, &first) in scenario.workloads.iter().zip(&firsts) {
+        if let Some(requests) = workload.answers {
+            for (i, &wait) in workload.wait_ns.iter().enumerate() {
+                all[first + i].missing = 1;
+                all[first + i].delay = Time(wait);
+                all[firsts[requests] + i].before.push((first + i) as u32);
+            }
+            continue;
+        }
         for (i, (after, &wait)) in workload.after.iter().zip(&workload.wait_ns).enumerate() {
             let number = first + i;
             all[number].missing = after.len() as u32;
@@ -48,9 +63,34 @@ fn dependents(workloads: &[Workload], count: usize) -> Dependents {
                 all[first + other as usize].before.push(number as u32);
             }
         }
-        first += workload.len();
     }
     Dependents::new(all)
+}
+
+/// Whose connections carry one transfer after another.
+fn persistent(scenario: &Lowered) -> Persistent {
+    let (mut members, mut most) = (Vec::new(), Vec::new());
+    for workload in &scenario.workloads {
+        let Some(connections) = workload.connections else {
+            members.extend(vec![None; workload.len()]);
+            continue;
+        };
+        let mut pools = HashMap::new();
+        for (i, &pair) in workload.pair.iter().enumerate() {
+            let pool = *pools.entry(pair).or_insert_with(|| {
+                most.push(connections);
+                most.len() as u32 - 1
+            });
+            let [link, direction] = scenario.pairs[pair as usize].path[0];
+            members.push(Some(Member {
+                pool,
+                bytes: workload.bytes[i],
+                port: (2 * link + direction) as u32,
+                added_delay: Time(workload.added_delay_ns.get(i).copied().unwrap_or(0)),
+            }));
+        }
+    }
+    Persistent::new(members, &most)
 }
 
 #[derive(Debug)]
@@ -88,13 +128,16 @@ impl OfStack {
 struct Sizes {
     stack: usize,
     write_bytes: u32,
+    /// Their connections stay open.
+    lasts: bool,
     bytes: Vec<u64>,
 }
 
 impl Sizes {
     fn new(workload: &Workload) -> Self {
         let &Workload { stack, write_bytes, .. } = workload;
-        Sizes { stack, write_bytes, bytes: workload.bytes.clone() }
+        let lasts = workload.connections.is_some();
+        Sizes { stack, write_bytes, lasts, bytes: workload.bytes.clone() }
     }
 }
 
@@ -111,9 +154,10 @@ impl Maker for Workloads {
         let workload = workload.expect("as many transfers as were announced");
         let of = &self.stacks[workload.stack];
         let bytes = workload.bytes[number];
-        let source =
-            lowered::Application::Greedy { bytes, write_bytes: workload.write_bytes, eager: false };
-        let made = of.ends(self.seed, &*self.user).connect(address, &source);
+        let mut greedy = Greedy::new(bytes, workload.write_bytes, false);
+        greedy.lasts = workload.lasts;
+        let source = Application::Greedy(greedy);
+        let made = of.ends(self.seed, &*self.user).connect(address, source);
         made.unwrap_or_else(|error| {
             crate::host::user::fail(&of.stack.congestion_control.kind, error.to_string())
         })

@@ -244,6 +244,16 @@ tables! {
         last_rx_ns: I64 "ns",
     }
 
+    /// if transfers answer others: a row for each that does, by flow
+    Answers = "answers" optional {
+        /// index into `flows`
+        flow: I64,
+        /// what it answers: index into `flows`
+        request: I64,
+        /// when all of it had come to who asked; an unfinished one has no time
+        arrived_ns: F64 "ns",
+    }
+
     /// if asked for: a row for each direction of a flow over TCP or UDP, in the order of their first packets, counted at the
     /// IP layer of hosts as ns-3's `FlowMonitor` does
     FlowMonitor = "flow_monitor" optional {

@@ -47,23 +47,33 @@ impl Report {
     ) -> Vec<usize> {
         let mut counts = vec![0; s.workloads.len()];
         self.names_of("workloads", s.workloads.iter().map(|workload| workload.name.as_str()));
-        let mut workloads = std::mem::take(&mut s.workloads);
         let mut total = s.flows.len() + s.pings.len();
-        for (i, workload) in workloads.iter_mut().enumerate() {
+        for i in 0..s.workloads.len() {
             let path = format!("workloads[{i}]");
             let before = self.count();
-            self.workload(&path, workload, s, nodes, stop);
+            let mut workload = s.workloads[i].clone();
+            self.workload(&path, &mut workload, s, nodes, stop);
+            self.answers(&path, &workload, &s.workloads[..i]);
+            // Answers need what they answer: their plan looks it up.
+            let requests = match &workload.arrivals {
+                Arrivals::Answers { to, .. } => s.workloads[..i].iter().position(|w| w.name == *to),
+                _ => None,
+            };
+            s.workloads[i] = workload;
+            if requests.is_some_and(|requests| counts[requests] == 0) {
+                continue;
+            }
             // Only one that makes sense so far can be drawn.
             if self.count() > before {
                 continue;
             }
             let (Some(routes), Some(_)) = (routes.as_deref_mut(), stop) else { continue };
             let most = MAX_FLOWS.saturating_sub(total);
+            let workload = &s.workloads[i];
             let transfers = self.transfers(&path, workload, s, nodes, routes, most);
             counts[i] = transfers;
             total += transfers;
         }
-        s.workloads = workloads;
         // Flows have what they took of theirs.
         s.stacks.retain(|stack| s.workloads.iter().any(|workload| workload.stack == stack.name));
         counts
@@ -108,9 +118,22 @@ impl Report {
         if let Some(added) = &mut workload.added_delay {
             self.added_delay(&format!("{path}.added_delay"), added);
         }
+        self.connections(path, workload, s);
         let write = format!("{path}.write");
         if self.size(&write, &mut workload.write) == Some(0) {
             self.add(write, "0B would never send; write a size above 0");
+        }
+    }
+
+    fn connections(&mut self, path: &str, workload: &Workload, s: &Scenario) {
+        let Some(connections) = workload.connections else { return };
+        let path = format!("{path}.connections");
+        if connections == 0 {
+            self.add(&path, "0 carry nothing; leave it out for one a transfer");
+        }
+        let stack = s.stacks.iter().find(|stack| stack.name == workload.stack);
+        if stack.is_some_and(|stack| !stack.pias.is_empty()) {
+            self.add(path, "stay open, and PIAS counts the bytes of a connection; leave one out");
         }
     }
 
@@ -173,6 +196,9 @@ impl Report {
                     self.add(format!("{path}.times"), "are none; give at least one");
                 }
             }
+            Arrivals::Answers { delay, .. } => {
+                self.time(&format!("{path}.delay"), delay);
+            }
             Arrivals::After { after, delays, start } => {
                 self.active_times(path, start, None, stop, Shortest::Later);
                 for (i, numbers) in after.iter().enumerate() {
@@ -202,11 +228,29 @@ impl Report {
         }
     }
 
+    /// `before`: the workloads in front of it.
+    fn answers(&mut self, path: &str, workload: &Workload, before: &[Workload]) {
+        let Arrivals::Answers { to, .. } = &workload.arrivals else { return };
+        let names = || before.iter().map(|workload| &*workload.name);
+        if !names().any(|name| name == to) {
+            let hint = names::hint(to, names());
+            let message = format!("there is no workload `{to}` in front of this one; {hint}");
+            self.add(format!("{path}.arrivals.to"), message);
+        }
+        let Workload { sources, destinations, apart, pairs, .. } = workload;
+        let has_ends = sources.is_some() || destinations.is_some() || !apart.is_empty();
+        if has_ends || *pairs != Pairs::Random {
+            let message = "go back to where requests come from; leave sources, destinations, apart \
+                           and pairs out";
+            self.add(format!("{path}.pairs"), message);
+        }
+    }
+
     fn pairs(&mut self, path: &str, workload: &Workload, nodes: &Nodes) {
         let has_ends = workload.sources.is_some() || workload.destinations.is_some();
         let waits = matches!(workload.arrivals, Arrivals::After { .. });
         match &workload.pairs {
-            Pairs::Permutation | Pairs::Incast | Pairs::AllToAll if waits => {
+            Pairs::Permutation | Pairs::Incast { .. } | Pairs::AllToAll if waits => {
                 self.add(path, "make several transfers of one that waits; list the pairs");
             }
             Pairs::Permutation if workload.destinations.is_some() || !workload.apart.is_empty() => {
@@ -230,6 +274,9 @@ impl Report {
                 if pairs.is_empty() {
                     self.add(format!("{path}.pairs"), "are none; give at least one");
                 }
+            }
+            Pairs::Incast { senders: Some(0) } => {
+                self.add(format!("{path}.senders"), "0 make no transfer; leave it out for all");
             }
             _ => {}
         }

@@ -47,6 +47,11 @@ pub enum When {
         earliest: Vec<Time>,
         waiting: Vec<Waiting>,
     },
+    /// One for each of these, when it has arrived.
+    Answers {
+        requests: Vec<Transfer>,
+        delay: Time,
+    },
 }
 
 /// What a transfer waits for.
@@ -108,9 +113,17 @@ impl Plan {
     pub fn waits(&self) -> impl Iterator<Item = &Waiting> {
         let waiting = match &self.when {
             When::After { waiting, .. } => &waiting[..],
-            When::Poisson { .. } | When::Times(_) => &[],
+            When::Poisson { .. } | When::Times(_) | When::Answers { .. } => &[],
         };
         waiting.iter()
+    }
+
+    /// How long after its request each transfer begins, if they are answers.
+    pub fn answers_after(&self) -> Option<Time> {
+        match self.when {
+            When::Answers { delay, .. } => Some(delay),
+            _ => None,
+        }
     }
 
     /// What is added to the propagation of each of `count` transfers.
@@ -135,6 +148,9 @@ impl Plan {
             When::Times(times) => Box::new(times.iter().copied().filter(move |&time| time < end)),
             // All of them: others name them by their positions.
             When::After { earliest, .. } => Box::new(earliest.iter().copied()),
+            &When::Answers { ref requests, delay } => {
+                Box::new(requests.iter().map(move |request| request.start + delay))
+            }
             &When::Poisson { load, start, until, count } => {
                 let rate = load * self.capacity / (8.0 * self.sizes.mean() * self.round_size());
                 let mut seconds = start.secs_f64();
@@ -155,7 +171,8 @@ impl Plan {
 
     /// For each source, where its transfers may go, if that is to be chosen.
     fn candidates(&self) -> Vec<Vec<usize>> {
-        if matches!(self.pairs, Pairs::Listed { .. } | Pairs::Permutation) {
+        let is_given = matches!(self.pairs, Pairs::Listed { .. } | Pairs::Permutation);
+        if is_given || matches!(self.when, When::Answers { .. }) {
             return Vec::new();
         }
         let of = |&source: &usize| {
@@ -180,9 +197,10 @@ impl Plan {
             Pairs::Random | Pairs::Listed { .. } => 1.0,
             Pairs::Permutation => self.sources.len() as f64,
             Pairs::AllToAll => self.candidates().iter().map(Vec::len).sum::<usize>() as f64,
-            Pairs::Incast => {
+            Pairs::Incast { senders } => {
                 let all = self.candidates().iter().map(Vec::len).sum::<usize>();
-                all as f64 / self.destinations.len() as f64
+                let all = all as f64 / self.destinations.len() as f64;
+                senders.map_or(all, |senders| all.min(senders.into()))
             }
         }
     }
@@ -194,6 +212,9 @@ impl Plan {
         stream: &mut RngStream,
         round: &mut Vec<[usize; 2]>,
     ) {
+        if let When::Answers { requests, .. } = &self.when {
+            return round.push([requests[n].destination, requests[n].source]);
+        }
         let mut pick = |count: usize| stream.uniform_integer(0, count as u32 - 1) as usize;
         match &self.pairs {
             Pairs::Random => {
@@ -209,11 +230,18 @@ impl Plan {
                 }
                 round.extend(self.sources.iter().zip(order).map(|(&source, to)| [source, to]));
             }
-            Pairs::Incast => {
+            &Pairs::Incast { senders } => {
                 let destination = self.destinations[pick(self.destinations.len())];
                 let sources = self.sources.iter().copied();
-                let sources = sources.filter(|&source| self.may_send(source, destination));
-                round.extend(sources.map(|source| [source, destination]));
+                let mut sources: Vec<_> =
+                    sources.filter(|&source| self.may_send(source, destination)).collect();
+                let count =
+                    senders.map_or(sources.len(), |count| sources.len().min(count as usize));
+                let all = sources.len();
+                if count < all {
+                    (0..count).for_each(|i| sources.swap(i, i + pick(all - i)));
+                }
+                round.extend(sources[..count].iter().map(|&source| [source, destination]));
             }
             Pairs::AllToAll => {
                 for (&source, destinations) in self.sources.iter().zip(candidates) {

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::spec::Arrivals;
 use super::{ALL, Transfer, plan};
 use crate::base::attributes::Attributes;
 use crate::host::tcp::socket_params::SOCKET;
@@ -50,7 +51,15 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
             ideal_ns: Vec::with_capacity(transfers.len()),
             added_delay_ns,
             after: plan.waits().map(|waiting| waiting.after.clone()).collect(),
-            wait_ns: plan.waits().map(|waiting| waiting.delay.0).collect(),
+            wait_ns: match plan.answers_after() {
+                Some(delay) => vec![delay.0; transfers.len()],
+                None => plan.waits().map(|waiting| waiting.delay.0).collect(),
+            },
+            answers: match &workload.arrivals {
+                Arrivals::Answers { to, .. } => s.workloads.iter().position(|w| w.name == *to),
+                _ => None,
+            },
+            connections: workload.connections,
         };
         for (i, transfer) in transfers.iter().enumerate() {
             let (pair, [source_port, destination_port]) = pairs.next(transfer, links, routes);

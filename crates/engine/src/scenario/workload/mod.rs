@@ -51,6 +51,11 @@ pub fn plan(workload: &Workload, s: &Scenario, nodes: &HashMap<&str, usize>) -> 
             let delays: Vec<_> = delays.iter().map(|text| time(text)).collect();
             (When::after(after, &delays, time(start)), None)
         }
+        Arrivals::Answers { to, delay } => {
+            let asks = s.workloads.iter().find(|other| other.name == *to);
+            let requests = asks.map_or_else(Vec::new, |asks| plan(asks, s, nodes).transfers(ALL));
+            (When::Answers { requests, delay: time(delay) }, None)
+        }
         Arrivals::Poisson { load, capacity, start, until, count } => {
             let when = When::Poisson {
                 load: *load,
@@ -132,7 +137,7 @@ impl Plan {
     pub fn offered(&self, transfers: &[Transfer]) -> Offered {
         let load = match self.when {
             When::Poisson { load, .. } => Some(load),
-            When::Times(_) | When::After { .. } => None,
+            When::Times(_) | When::After { .. } | When::Answers { .. } => None,
         };
         // Few digits: so that every reader of JSON reads the same number.
         let rounded = |value: f64, places: f64| (value * places).round() / places;

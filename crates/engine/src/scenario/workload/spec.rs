@@ -51,6 +51,10 @@ pub struct Workload {
     /// What one call hands to the socket.
     #[serde(default = "default_write")]
     pub write: String,
+    /// So many connections at most between two hosts, which stay open and carry one transfer after another; `None`: each
+    /// transfer opens its own, and closes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u32>,
     /// As a flow's, for each transfer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added_delay: Option<AddedDelay>,
@@ -92,6 +96,13 @@ pub enum Arrivals {
         #[serde(default = "zero_time")]
         start: String,
     },
+    /// One for each transfer of an earlier workload, back to where that came from, when it has arrived and a delay
+    /// later.
+    Answers {
+        to: String,
+        #[serde(default = "zero_time")]
+        delay: String,
+    },
 }
 
 /// Between whom the transfers of a round are.
@@ -103,8 +114,11 @@ pub enum Pairs {
     Random,
     /// One from every source, to another one each: a random cycle through all of them.
     Permutation,
-    /// One from every source to the same random destination.
-    Incast,
+    /// One from every source, or from so many of them, to the same random destination.
+    Incast {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        senders: Option<u32>,
+    },
     /// One from every source to every destination.
     AllToAll,
     /// One, between the next of these pairs.

@@ -134,9 +134,12 @@ class Ns3:
             message = f"`{packets}`: captures are made by the backend native only; here it is CSV"
             raise UsageError("packets", message)
         for i, workload in enumerate(scenario.parsed.get("workloads", ())):
-            if workload["arrivals"]["type"] == "After":
+            if workload["arrivals"]["type"] in ("After", "Answers"):
                 message = "transfers that wait for others are the backend native's"
                 raise UsageError(f"workloads[{i}].arrivals", f"{message}; give times")
+            if workload.get("connections"):
+                message = "connections that stay open are the backend native's; leave it out"
+                raise UsageError(f"workloads[{i}].connections", message)
         expected = user_code or backends.user_code(scenario.user_code, self)
         lowered = scenario.lowered()
         if expected:

@@ -51,6 +51,13 @@ impl<P: Profile> Socket<P> {
         true
     }
 
+    /// The application, which had nothing to say, has something again.
+    pub fn resume<E: Environment>(&mut self, now: Time, env: &mut E) {
+        self.tcb.now = now;
+        self.offer_space(env);
+        self.settle_loss_timer(env);
+    }
+
     /// Accepts a write that fits.  It leaves later, by an event of its own.
     #[inline(always)] // on every acknowledgement
     fn write<E: Environment>(&mut self, write: Write, env: &mut E) {
