@@ -274,6 +274,64 @@ def bent(done: Run, name: str, host: str, threshold: float, rounds: int) -> list
     return [acks[i][0] for i in sorted(ended)]
 
 
+# PLB: M. A. Qureshi et al., "PLB: Congestion Signals are Simple and Effective for Network Load
+# Balancing", SIGCOMM 2022, section 3: after so many congested round trips in a row a busy flow
+# takes another path; one is congested if at least half of its acknowledgements were marked.
+
+
+def test_plb_moves_a_flow_only_after_round_trips_half_of_which_was_marked(tmp_path: Path) -> None:
+    network = leaf_spine(2, 4, 8, port=SwitchPort(RED), host_port=SwitchPort(RED))
+    flows = [flow(f"f{i}", f"h_0_{i}", f"h_1_{i}") for i in range(8)]
+    attributes = {"Rounds": "2", "IdleRounds": "0", "Threshold": "0.5"}
+    done = run(network, flows, "plb", attributes, "12ms", tmp_path, tcp={"UseEcn": "On"})
+    changes = 0
+    for i in range(8):
+        may = bent(done, f"f{i}", f"h_0_{i}", 0.4999, 2)
+        for (last, before), (left, after) in pairwise(departures(done, f"f{i}", f"h_0_{i}")):
+            if before != after:
+                changes += 1
+                assert any(last <= time <= left for time in may), (i, left)
+    assert changes > 2
+
+
+# REPS: T. Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and
+# Failure Mitigation", arXiv 2407.21625, section 3: paths are used again whose packets were
+# acknowledged without a mark; after a timeout only those.
+
+
+def sprayed(folder: Path, network: Fabric, explore: int, **more: Any) -> Run:
+    # Every segment has an ACK with its own path, and a loss is left to the timer.
+    own = {"UseEcn": "On", "ReTxThreshold": "1000"}
+    flows = [{**flow("f", "h_0_0", "h_1_0"), "application": steady("6Gbps")}]
+    attributes = {"Explore": str(explore), "FreezingTimeout": "20ms"}
+    return run(network, flows, "reps", attributes, "20ms", folder, tcp=own, **more)
+
+
+def test_reps_gives_a_slow_path_what_it_carries_without_marks(tmp_path: Path) -> None:
+    """6 Gbps over four paths, one of them of 100 Mbps: in turn, it had a quarter."""
+    red = {**RED, "attributes": {"MarkingThreshold": "3p", "MaxSize": "600p"}}
+    network = slower(leaf_spine(2, 4, 2, port=SwitchPort(red)), 1, "100Mbps")
+    late = [row for row in sprayed(tmp_path, network, 32).sent("f") if row[0].time_ns > 5e6]
+    taken = Counter(path for _, path in late)
+    bits = 8 * sum(event.wire for event, path in late if path == 1)
+    assert 0.05e9 < bits / 15e-3 < 0.11e9
+    assert taken[1] < sum(taken.values()) / 6
+    assert min(taken, key=lambda path: taken[path]) == 1
+
+
+def test_reps_uses_only_paths_that_it_knows_after_a_timeout(tmp_path: Path) -> None:
+    """A spine that drops all from 5 ms on: what it swallows comes back from no acknowledgement."""
+    network = leaf_spine(2, 4, 2)
+    ends = {"sources": ["h_0_0"], "destinations": ["h_1_0"]}
+    hole = {"node": "spine_2", "start": "5ms", **ends}
+    done = sprayed(tmp_path, network, 32, faults=[hole])
+    before = Counter(path for event, path in done.sent("f") if event.time_ns < 5e6)
+    assert min(before[path] for path in range(4)) > 100
+    lost = [event.time_ns for event, path in done.sent("f") if path == 2 and event.time_ns > 5e6]
+    assert len(lost) < 40
+    assert max(lost) < 12e6
+
+
 @pytest.mark.parametrize(("threshold", "rounds"), [(0.05, 1), (0.05, 3), (0.6, 1)])
 def test_flowbender_bends_a_flow_only_when_too_much_of_a_round_trip_was_marked(
     tmp_path: Path, threshold: float, rounds: int

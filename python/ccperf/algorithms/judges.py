@@ -52,7 +52,7 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
     **dict.fromkeys(
         ("static", "ecmp", "random", "drb", "letflow", "conga", "drill", "adaptive"), (_DRIVER,)
     ),
-    **dict.fromkeys(("presto", "flowbender", "clove", "hermes", "xpath"), (_LAWS,)),
+    **dict.fromkeys(("presto", "flowbender", "plb", "reps", "clove", "hermes", "xpath"), (_LAWS,)),
 }
 
 

@@ -287,6 +287,7 @@ registry! {
         Presto = presto,
         FlowBender = flowbender,
         Plb = plb,
+        Reps = reps,
         Clove = clove,
         Hermes = hermes,
         XPath = xpath,
