@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import runpy
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+import ccperf
 from ccperf.errors import UsageError
 from ccperf.gym import OBSERVED, CongestionEnv, Interval
 
@@ -181,3 +184,22 @@ def test_it_is_fast(given: dict[str, str]) -> None:
     rate = steps / (time.process_time() - started)
     print(f"{given}: {rate:,.0f} steps/s")
     assert rate > 1000
+
+
+def test_the_example_trains_a_policy_that_keeps_the_queue_short() -> None:
+    """`docs/gym.md`: on a path that it has not seen, CUBIC's throughput without its queue."""
+    path = Path(__file__).parents[1] / "examples" / "python" / "train_policy.py"
+    example = runpy.run_path(str(path))
+    begin = time.process_time()
+    weights = example["train"]()
+    assert time.process_time() - begin < 120
+    unseen = example["UNSEEN"]
+    steps = list(example["play"](weights, CongestionEnv(**unseen), 7).steps)
+    late = [step for step in steps if step.now > 2]
+    samples = ccperf.run("dumbbell", cc="cubic", **unseen).recording.flow_samples
+    is_late = samples["time_ns"] > 2e9
+    acked = samples["acked_bytes"][is_late]
+    cubic = float(acked[-1] - acked[0]) / 13
+    ours = sum(step.delivered for step in late) / 13
+    assert ours > 0.95 * cubic
+    assert np.mean([step.srtt for step in late]) < 0.5e-9 * np.mean(samples["srtt_ns"][is_late])
