@@ -4,7 +4,7 @@
 
 Both in turns, on the same lowered scenarios: CPU time of the simulation with its tables, once the
 code has run before, the least of several. Needs `node` and the engine as it is shipped
-(`make setup`), whose file's size is written down, too.
+(`make setup`), whose size is written down, too, as a file and as a site's script.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from benchmarks.perf import time_native
 from benchmarks.scenarios import cases
 from ccperf.experiments import catalogue
 from ccperf.scenario import Scenario
+from ccperf.site.engine import files_of_site
 
 REPEATS = 5
 _PROGRAM = """
@@ -78,7 +79,8 @@ def main() -> int:
                 f"{title:27}{page:8.3f} s, native {native:.3f} s: {page / native:.2f}", flush=True
             )
     if options.record:
-        values: dict[str, float] = {**rows, "bytes": SHIPPED.stat().st_size}
+        sizes = {"bytes": SHIPPED.stat().st_size, "script": sum(len(t) for _, t in files_of_site())}
+        values: dict[str, float] = {**rows, **sizes}
         figures.record("page", f"CPU time under Node over native, least of {REPEATS}", values)
     return 0
 

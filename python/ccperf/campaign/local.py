@@ -12,7 +12,6 @@ from ccperf.base.interruption import PATIENCE_S
 from ccperf.campaign.executor import JobProgress, Stopped
 from ccperf.campaign.job import Job, perform
 from ccperf.campaign.process import Died, Process
-from ccperf.runs.backends import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +72,7 @@ class LocalExecutor:
         jobs = jobs or cores()
         #: So many runs are handed in ahead: each holds its scenario.
         self.room = 4 * jobs
-        sandbox.share_memory(jobs)
+        self._jobs = jobs
         self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="ccperf-run")
         #: Those that have not ended. One that has holds its run.
         self._futures: set[Future[PackedRun]] = set()
@@ -97,6 +96,10 @@ class LocalExecutor:
 
         # Also where a backend never reports progress, no further run starts.
         advance(0.0)
+        if job.user_code:
+            from ccperf.runs.backends import sandbox
+
+            sandbox.share_memory(self._jobs)
         if self._kept is None or job.user_code:
             return perform(job, advance, self._backend)
         try:

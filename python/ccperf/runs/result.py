@@ -15,7 +15,6 @@ from ccperf.algorithms.user_code.names import label, labels, without_paths
 from ccperf.base.wording import counted
 from ccperf.errors import UnknownKey, unknown
 from ccperf.runs import backends
-from ccperf.runs.diagnoses import diagnose
 from ccperf.runs.metrics import METRICS, compute
 
 if TYPE_CHECKING:
@@ -147,6 +146,8 @@ class Result:
     @cached_property
     def notes(self) -> list[Note]:
         """Return what holds the run back, or looks wrong in it, by :mod:`ccperf.runs.diagnoses`."""
+        from ccperf.runs.diagnoses import diagnose
+
         return diagnose(self.scenario.parsed, self.recording, self.link_metrics)
 
     @property
