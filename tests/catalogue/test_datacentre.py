@@ -218,3 +218,75 @@ def test_what_the_schemes_cost_and_gain_is_as_in_the_paper() -> None:
     assert means["RED-average"][0] < means["ECNSharp"][0]
     assert means["ECNSharp"][1] == pytest.approx(1, abs=0.05)
     assert means["RED-average"][1] > 1.03
+
+
+def ports(scenario: Any, link: str) -> tuple[str, str, str]:
+    """Of a link the rate, and the room and the threshold of the switch's port before it."""
+    [found] = [each for each in scenario.canonical()["links"] if each["name"] == link]
+    attributes = found["reverse"]["qdisc"]["attributes"]
+    return found["rate"], attributes["MaxSize"], attributes["MarkingThreshold"]
+
+
+@pytest.mark.parametrize("experiment", ["leaf_spine", "load_balancing", "all_reduce"])
+def test_each_tier_has_the_room_and_the_threshold_of_its_own_rate(experiment: str) -> None:
+    scheme = "RED-tail" if experiment == "leaf_spine" else "ecmp"
+    made = catalogue.get(experiment)
+
+    def of(**given: str) -> list[tuple[str, str, str]]:
+        scenario = made.scenario(scheme, **given)
+        return [ports(scenario, "h_0_0"), ports(scenario, "leaf_0_spine_0")]
+
+    (rate, room, threshold), between = of()
+    assert (rate, room, threshold) == between
+    room, threshold = (str(int(size.removesuffix("p"))) for size in (room, threshold))
+    below, above = of(rate="40Gbps", fabric_rate="100Gbps")
+    assert below[0] == "40Gbps"
+    assert above[0] == "100Gbps"
+    for port, times in ((below, 4), (above, 10)):
+        assert int(port[1].removesuffix("p")) == times * int(room)
+        assert int(port[2].removesuffix("p")) == pytest.approx(times * int(threshold), abs=times)
+
+
+def test_a_load_is_one_of_the_links_between_switches() -> None:
+    here, faster = (
+        catalogue.get("leaf_spine").scenario("TCN", fabric_rate=rate).workloads[0].arrivals
+        for rate in ("10Gbps", "40Gbps")
+    )
+    assert (here.capacity, faster.capacity) == (f"{160 * 10**9}bps", f"{640 * 10**9}bps")
+
+
+@pytest.mark.parametrize("experiment", ["query_burst", "query_completion", "dwrr", "schedulers"])
+def test_a_rate_scales_queues_of_one_bottleneck(experiment: str) -> None:
+    made = catalogue.get(experiment)
+    scheme = "DwrrQueueDisc" if experiment == "schedulers" else "TCN"
+    of = {
+        rate: made.scenario(scheme, rate=rate).canonical()["links"][-1]
+        for rate in ("10Gbps", "100Gbps")
+    }
+    assert of["100Gbps"]["rate"] == "100Gbps"
+    rooms = {}
+    for rate, link in of.items():
+        qdisc = link["reverse"]["qdisc"]
+        qdisc = qdisc["children"][0] if qdisc.get("children") else qdisc
+        rooms[rate] = int(qdisc["attributes"]["MaxSize"].removesuffix("p"))
+    assert rooms["100Gbps"] == 10 * rooms["10Gbps"]
+
+
+def test_bursts_come_on_top_of_an_unchanged_load() -> None:
+    given: dict[str, Any] = {"load": 0.3, "arrivals": "20ms", "stop_time": "60ms"}
+    plain = catalogue.get("leaf_spine").scenario("TCN", **given)
+    more = catalogue.get("leaf_spine").scenario("TCN", incast=8, **given)
+    assert more.workloads[:1] == plain.workloads
+    classes = compute(more, backends.get("native").simulate(more)).classes
+    assert classes["burst"]["total_transfers_l4"] % 8 == 0
+    assert classes["burst"]["mean_qct_l4"] > classes["burst"]["mean_fct_l4"]
+
+
+def test_flows_over_open_connections_are_those_that_open_one_each() -> None:
+    given: dict[str, Any] = {"flows": 60, "load": 0.5}
+    plain, kept = (
+        simulated("testbed", "ECNSharp", connections=each, **given) for each in ("none", 1000)
+    )
+    sizes = [table.completions.array("size_bytes").sum() for table in (plain, kept)]
+    assert sizes[0] == sizes[1]
+    assert (kept.completions.array("finished") == 1).all()

@@ -86,7 +86,7 @@ class Parameter:
     default: Value
     #: One sentence.
     doc: str
-    #: All there are, if it is a word.
+    #: All there are, if it is a word; of other kinds words beside their values.
     words: tuple[str, ...] = ()
 
     @property
@@ -122,14 +122,10 @@ class Parameter:
     def _parse(self, text: str) -> Value:
         if self.kind == "qdisc" or self.kind == "cc" or self.kind == "routing":
             return registry.resolve(self.kind, text)
-        if self.kind == "trace" and text not in self.words:
-            return _trace(text)
-        if self.kind == "flows" and text not in self.words:
-            return _flows(text)
-        if self.words:
-            if text not in self.words:
-                raise ValueError(unknown(self.name, text, self.words))
+        if text in self.words:
             return text
+        if self.kind == "word":
+            raise ValueError(unknown(self.name, text, self.words))
         return _PARSERS[self.kind](text)
 
 
@@ -242,4 +238,6 @@ _PARSERS: Mapping[Kind, Callable[[str], Value]] = {
     "level": _level,
     "size": _size,
     "buffer": _buffer,
+    "trace": _trace,
+    "flows": _flows,
 }

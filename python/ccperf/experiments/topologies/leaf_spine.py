@@ -53,6 +53,7 @@ def leaf_spine(
     host_link_of: FabricLink | None = None,
     fabric_link_of: FabricLink | None = None,
     port: SwitchPort | None = None,
+    fabric_port: SwitchPort | None = None,
     host_port: SwitchPort = HOST_PORT,
 ) -> Fabric:
     """`leaves` switches with `servers` hosts each, every leaf linked to each of `spines` spines.
@@ -71,6 +72,7 @@ def leaf_spine(
         host_link_of: between servers and leaves.
         fabric_link_of: between leaves and spines.
         port: of every switch, towards hosts and switches.
+        fabric_port: of every switch, towards switches, if that is another.
         host_port: of every server.
 
     Raises:
@@ -86,7 +88,7 @@ def leaf_spine(
     switches = [f"leaf_{i}" for i in range(leaves)] + [f"spine_{i}" for i in range(spines)]
     links = [host_link(host, leaf, below, ports) for host, leaf in hosts]
     between = [
-        switch_link((f"leaf_{i}", f"spine_{j}"), above, port, number)
+        switch_link((f"leaf_{i}", f"spine_{j}"), above, fabric_port or port, number)
         for i in range(leaves)
         for j in range(spines)
         for number in range(parallel)

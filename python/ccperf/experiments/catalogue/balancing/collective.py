@@ -18,7 +18,12 @@ from ccperf.experiments.catalogue.balancing.experiment import (
     BalancingExperiment,
     with_grid,
 )
-from ccperf.experiments.catalogue.datacentre.experiment import RATE_OF_LINKS, SEGMENT, TRANSPORT
+from ccperf.experiments.catalogue.datacentre.experiment import (
+    FABRIC_RATE,
+    RATE_OF_LINKS,
+    SEGMENT,
+    TRANSPORT,
+)
 from ccperf.experiments.catalogue.parameter import Parameter
 from ccperf.experiments.collectives import COLLECTIVES
 
@@ -44,7 +49,7 @@ CONDITION = Parameter(
     "All well, or 20 % of the fabric's links at a fifth of their rate.",
     ("symmetric", "slow_links", "link_cut"),
 )
-NETWORK = (LEAVES, SPINES, SERVERS, FLOWLET, LOSS, ORDER, QDISC, RATE_OF_LINKS)
+NETWORK = (LEAVES, SPINES, SERVERS, FLOWLET, LOSS, ORDER, QDISC, RATE_OF_LINKS, FABRIC_RATE)
 
 
 class _Collective(BalancingExperiment):

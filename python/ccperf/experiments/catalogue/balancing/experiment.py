@@ -12,14 +12,18 @@ from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, UNFINISHE
 from ccperf.experiments.catalogue.balancing.conditions import CONDITIONS, slow_links
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    FABRIC_RATE,
     FLOW_TRACE,
     RATE,
     RATE_OF_LINKS,
     TRANSPORT,
     WORKLOAD,
+    at_rate,
+    bursts,
     flows_between_racks,
-    in_proportion,
+    kept_open,
     of_the_uplinks,
+    rate_between_switches,
     stack,
     without_what_a_trace_says,
 )
@@ -66,6 +70,8 @@ LOSS = Parameter(
 )
 #: Schemes whose papers put a buffer below the receiver's TCP that hands segments on in order.
 RESEQUENCED = ("drb", "presto")
+#: Those that need the acknowledgement of each segment, and a transport that is patient.
+TOLERANT = ("reps",)
 #: Longer than a full queue of a switch takes to drain, 0.72 ms.
 HELD = "1ms"
 ORDER = Parameter(
@@ -75,11 +81,11 @@ ORDER = Parameter(
     "paper",
     "What hosts do about reordering: nothing, hold segments back for up to 1 ms (resequenced), or "
     "wait for half of what is outstanding before a loss (tolerant, with SACK); paper: what the "
-    "scheme's does, resequenced for DRB and Presto.",
+    "scheme's does, resequenced for DRB and Presto, tolerant for REPS.",
     ("paper", "nothing", "resequenced", "tolerant"),
 )
 #: In the order of options.
-CROSSED = (QDISC, RATE_OF_LINKS, FLOW_TRACE)
+CROSSED = (QDISC, RATE_OF_LINKS, FABRIC_RATE, FLOW_TRACE)
 COMMON = (
     WORKLOAD,
     LOAD,
@@ -133,8 +139,11 @@ class BalancingExperiment(Experiment):
     def workloads(self, setup: Setup, network: Fabric) -> list[dict[str, Any]]:
         """What goes over the network: transfers between racks, at a load of the uplinks."""
         # A load is of those that are there when all are well.
-        uplinks = setup["leaves"] * setup["spines"] * _native.parse_rate(setup["rate"])
-        return [flows_between_racks(setup, network, uplinks)]
+        uplinks = (
+            setup["leaves"] * setup["spines"] * _native.parse_rate(rate_between_switches(setup))
+        )
+        flows = flows_between_racks(setup, network, uplinks)
+        return [{**flows, **kept_open(setup)}, *bursts(setup)]
 
     def settle(self, values: dict[str, Value], stop_time: str) -> dict[str, Value]:
         settled = super().settle(values, stop_time)
@@ -167,7 +176,9 @@ def _order(setup: Setup) -> dict[str, str]:
     """What is done about reordering, as attributes of the sockets."""
     asked = setup["order"]
     if asked == "paper":
-        asked = "resequenced" if expression.cut(setup.cc)[0] in RESEQUENCED else "nothing"
+        scheme = expression.cut(setup.cc)[0]
+        patient = "tolerant" if scheme in TOLERANT else "nothing"
+        asked = "resequenced" if scheme in RESEQUENCED else patient
     return {
         "nothing": {},
         "resequenced": {"ResequencingTimeout": HELD},
@@ -178,11 +189,12 @@ def _order(setup: Setup) -> dict[str, str]:
 def _network(setup: Setup, condition: str) -> Fabric:
     from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
 
-    rate = setup["rate"]
-    link = FabricLink(rate, LINK_DELAY)
+    rate = rate_between_switches(setup)
     parallel = 2 if condition == "parallel_links" else 1
-    at = replace(THRESHOLDS, rate=rate, limit=in_proportion(THRESHOLDS.limit, rate))
-    port = SwitchPort(schemes.discipline(setup["qdisc"], at))
+
+    def port(rate: str) -> SwitchPort:
+        return SwitchPort(schemes.discipline(setup["qdisc"], at_rate(THRESHOLDS, rate)))
+
     network = leaf_spine(
         setup["leaves"],
         # As much capacity as without parallel links: those between are as fast together.
@@ -190,9 +202,10 @@ def _network(setup: Setup, condition: str) -> Fabric:
         setup["servers"],
         parallel=parallel,
         slow=slow_links(condition, rate, setup.seed),
-        host_link_of=link,
-        fabric_link_of=link,
-        port=port,
+        host_link_of=FabricLink(setup["rate"], LINK_DELAY),
+        fabric_link_of=FabricLink(rate, LINK_DELAY),
+        port=port(setup["rate"]),
+        fabric_port=port(rate),
         host_port=fair_host_port("20us"),
     )
     if parallel == 1:

@@ -10,6 +10,7 @@ from ccperf.experiments.catalogue.balancing.experiment import (
     Balanced,
     BalancingExperiment,
 )
+from ccperf.experiments.catalogue.datacentre.experiment import CONNECTIONS, INCAST
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class LoadBalancing(BalancingExperiment):
         "leaves. A good balancer is as fast as the links that are left allow, under every "
         "condition, and ends all flows."
     )
-    parameters = (CONDITION, *COMMON)
+    parameters = (CONDITION, *COMMON, CONNECTIONS, INCAST)
 
     def asked(self, setup: Setup) -> Balanced:
         return Balanced(setup["condition"])

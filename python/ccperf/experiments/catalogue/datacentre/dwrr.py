@@ -11,10 +11,12 @@ from ccperf.experiments.catalogue.answer import FCT, FCT_P99, QUEUE, Answer
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import DWRR
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    RATE_OF_LINKS,
     SEGMENT,
     TRANSPORT,
     WINDOW,
     DataCentreExperiment,
+    at_rate,
     stack,
 )
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -55,6 +57,7 @@ class Dwrr(DataCentreExperiment):
     parameters = (
         Parameter("short", "count", (100,), 100, "Number of short flows."),
         WINDOW,
+        RATE_OF_LINKS,
         TRANSPORT,
     )
     draws_more = True
@@ -62,7 +65,7 @@ class Dwrr(DataCentreExperiment):
     stop_time = "400ms"
 
     def build(self, setup: Setup) -> Scenario:
-        inner = schemes.discipline(setup.cc, THRESHOLDS)
+        inner = schemes.discipline(setup.cc, at_rate(THRESHOLDS, setup["rate"]))
         quanta = {"Quanta": " ".join(map(str, QUANTA))}
         scheduler = {"type": "DwrrQueueDisc", "attributes": quanta, "children": [inner]}
         return build(setup, self.name, inner, scheduler)
@@ -80,10 +83,12 @@ def build(
 
     `long_bytes`: of the long flows, which are endless without.
     """
-    from ccperf.experiments.topologies import SwitchPort, star
+    from ccperf.experiments.topologies import FabricLink, SwitchPort, star
 
     # Senders mark as well, or a long flow that is alone overflows its own port.
-    fabric = star(len(DELAYS), delays=DELAYS, host_port=SwitchPort(inner))
+    fabric = star(
+        len(DELAYS), FabricLink(setup["rate"]), delays=DELAYS, host_port=SwitchPort(inner)
+    )
     *senders, receiver = fabric.hosts
     port = SwitchPort(scheduler).direction()
     bottleneck = {**fabric.links[-1], "name": "bottleneck", "reverse": port}

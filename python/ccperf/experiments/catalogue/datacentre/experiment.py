@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.experiment import Experiment
-from ccperf.experiments.catalogue.parameter import Parameter
+from ccperf.experiments.catalogue.parameter import AUTO, Parameter
 from ccperf.scenario import profiles
 
 if TYPE_CHECKING:
@@ -43,7 +44,37 @@ RATE_OF_LINKS = Parameter(
     RATE,
     "Rate of all links; buffers, and thresholds in packets, are as many times as large.",
 )
-NO_TRACE = "none"
+FABRIC_RATE = Parameter(
+    "fabric_rate",
+    "rate",
+    (AUTO,),
+    AUTO,
+    "Rate of the links between switches; auto: that of all links. Buffers and thresholds follow.",
+)
+#: What is not asked for.
+NONE = "none"
+NO_TRACE = NONE
+CONNECTIONS = Parameter(
+    "connections",
+    "count",
+    (NONE,),
+    NONE,
+    "Connections that a host keeps open to another at most, for one flow after another; none: each "
+    "flow opens its own.",
+    words=(NONE,),
+)
+#: As on top of the load in HPCC's evaluation (Y. Li et al., SIGCOMM 2019): 500 kB of each of 60
+#: senders, 2 % of what all hosts can send.
+BURST_BYTES, BURST_LOAD = "500kB", 0.02
+INCAST = Parameter(
+    "incast",
+    "count",
+    (NONE,),
+    NONE,
+    "Senders, at random, of bursts on top of the load, of 500 kB each to one receiver; together 2 "
+    "% of what all hosts can send.",
+    words=(NONE,),
+)
 FLOW_TRACE = Parameter(
     "flow_trace",
     "flows",
@@ -95,6 +126,17 @@ def in_proportion(size: str, rate: str) -> str:
     return f"{max(1, round(packets / _native.parse_rate(RATE)))}p"
 
 
+def at_rate(thresholds: schemes.Thresholds, rate: str) -> schemes.Thresholds:
+    """The thresholds and the room of a port of another rate: as long in time."""
+    return replace(thresholds, rate=rate, limit=in_proportion(thresholds.limit, rate))
+
+
+def rate_between_switches(setup: Setup) -> str:
+    """Of each link there."""
+    asked = setup.parameters.get("fabric_rate", AUTO)
+    return str(setup["rate"] if asked == AUTO else asked)
+
+
 def flows_between_racks(setup: Setup, network: Fabric, uplinks_bps: int) -> dict[str, Any]:
     """Poisson arrivals between hosts of different racks, at a load of the uplinks together.
 
@@ -115,6 +157,29 @@ def flows_between_racks(setup: Setup, network: Fabric, uplinks_bps: int) -> dict
             "until": setup["arrivals"],
         },
     }
+
+
+def bursts(setup: Setup) -> list[dict[str, Any]]:
+    """The incast on top of the load, if it is asked for."""
+    if (senders := setup.parameters.get("incast", NONE)) == NONE:
+        return []
+    arrivals = {"type": "Poisson", "load": BURST_LOAD, "until": setup["arrivals"]}
+    return [
+        {
+            "name": "burst",
+            "stack": "dc",
+            "write": f"{SEGMENT}B",
+            "pairs": {"type": "Incast", "senders": senders},
+            "sizes": {"type": "Constant", "bytes": BURST_BYTES},
+            "arrivals": arrivals,
+        }
+    ]
+
+
+def kept_open(setup: Setup) -> dict[str, Any]:
+    """The field of a workload that says whether its connections stay open."""
+    connections = setup.parameters.get("connections", NONE)
+    return {} if connections == NONE else {"connections": connections}
 
 
 def of_the_uplinks(network: Fabric) -> dict[str, Any]:

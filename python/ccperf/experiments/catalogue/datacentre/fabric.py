@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ccperf import _native
@@ -10,7 +9,10 @@ from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.experiments.catalogue.datacentre import schemes
 from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import LEAF_SPINE
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    CONNECTIONS,
+    FABRIC_RATE,
     FLOW_TRACE,
+    INCAST,
     LOAD,
     RATE,
     RATE_OF_LINKS,
@@ -18,9 +20,12 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     WINDOW,
     WORKLOAD,
     DataCentreExperiment,
+    at_rate,
+    bursts,
     flows_between_racks,
-    in_proportion,
+    kept_open,
     of_the_uplinks,
+    rate_between_switches,
     stack,
     without_what_a_trace_says,
 )
@@ -72,8 +77,11 @@ class LeafSpine(DataCentreExperiment):
         Parameter("spines", "count", (4,), 4, "Number of spines."),
         Parameter("servers", "count", (8,), 8, "Servers of a leaf."),
         Parameter("arrivals", "time", ("200ms",), "200ms", "Flows begin before this."),
+        CONNECTIONS,
+        INCAST,
         ROUTING,
         RATE_OF_LINKS,
+        FABRIC_RATE,
         FLOW_TRACE,
         WINDOW,
         TRANSPORT,
@@ -89,19 +97,22 @@ class LeafSpine(DataCentreExperiment):
         from ccperf.experiments.topologies import FabricLink, SwitchPort, fair_host_port, leaf_spine
 
         leaves, spines = setup["leaves"], setup["spines"]
-        rate = setup["rate"]
-        link = FabricLink(rate, LINK_DELAY)
-        at = replace(THRESHOLDS, rate=rate, limit=in_proportion(THRESHOLDS.limit, rate))
+        rate, above = setup["rate"], rate_between_switches(setup)
+
+        def port(rate: str) -> SwitchPort:
+            return SwitchPort(schemes.discipline(setup.cc, at_rate(THRESHOLDS, rate)))
+
         network = leaf_spine(
             leaves,
             spines,
             setup["servers"],
-            host_link_of=link,
-            fabric_link_of=link,
-            port=SwitchPort(schemes.discipline(setup.cc, at)),
+            host_link_of=FabricLink(rate, LINK_DELAY),
+            fabric_link_of=FabricLink(above, LINK_DELAY),
+            port=port(rate),
+            fabric_port=port(above),
             host_port=fair_host_port(),
         )
-        flows = flows_between_racks(setup, network, leaves * spines * _native.parse_rate(rate))
+        flows = flows_between_racks(setup, network, leaves * spines * _native.parse_rate(above))
         delays = {"type": "Classes", "delays": ADDED_DELAYS}
         return network.scenario(
             [],
@@ -110,6 +121,9 @@ class LeafSpine(DataCentreExperiment):
             label=self.name,
             routing={"type": setup["routing"]},
             stacks=[stack(setup)],
-            workloads=[{**flows, "added_delay": delays}],
+            workloads=[
+                {**flows, **kept_open(setup), "added_delay": delays},
+                *bursts(setup),
+            ],
             recording=of_the_uplinks(network),
         )

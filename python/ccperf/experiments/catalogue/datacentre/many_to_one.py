@@ -14,6 +14,7 @@ from ccperf.experiments.catalogue.datacentre.experiment import (
     SIZES,
     DataCentreExperiment,
     in_proportion,
+    kept_open,
     stack,
 )
 
@@ -94,6 +95,7 @@ def build(
             "type": "Cdf",
             "points": [(_microseconds(share * spread), p) for share, p in TAIL],
         },
+        **kept_open(setup),
         "sizes": SIZES[setup["workload"]],
         "arrivals": {
             "type": "Poisson",

@@ -14,13 +14,14 @@ from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import (
     QUERY_COMPLETION,
 )
 from ccperf.experiments.catalogue.datacentre.experiment import (
-    RATE,
+    RATE_OF_LINKS,
     SEGMENT,
     SIZES,
     TRANSPORT,
     WINDOW,
     WORKLOAD,
     DataCentreExperiment,
+    at_rate,
     stack,
 )
 from ccperf.experiments.catalogue.parameter import AUTO, Parameter
@@ -85,8 +86,8 @@ class QueryExperiment(DataCentreExperiment):
 
         network = star(
             SENDERS + 1,
-            FabricLink(RATE, LINK_DELAY),
-            port=SwitchPort(schemes.discipline(setup.cc, THRESHOLDS)),
+            FabricLink(setup["rate"], LINK_DELAY),
+            port=SwitchPort(schemes.discipline(setup.cc, at_rate(THRESHOLDS, setup["rate"]))),
             host_port=fair_host_port(),
         )
         *senders, receiver = network.hosts
@@ -105,7 +106,7 @@ class QueryExperiment(DataCentreExperiment):
             "arrivals": {
                 "type": "Poisson",
                 "load": setup["load"],
-                "capacity": RATE,
+                "capacity": setup["rate"],
                 "until": setup["asked"],
             },
         }
@@ -155,6 +156,7 @@ class QueryBurst(QueryExperiment):
             for each in BACKGROUND
         ),
         SMALL_WINDOW,
+        RATE_OF_LINKS,
         TRANSPORT,
     )
     watched: ClassVar[dict[str, Any]] = {
@@ -176,6 +178,7 @@ class QueryCompletion(QueryExperiment):
         Parameter("answers", "count", (25, 50, 75, 100, 125, 150, 175, 200), 100, "Answers."),
         *BACKGROUND,
         SMALL_WINDOW,
+        RATE_OF_LINKS,
         TRANSPORT,
     )
     printed = QUERY_COMPLETION

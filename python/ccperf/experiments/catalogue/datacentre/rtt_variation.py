@@ -9,6 +9,7 @@ from ccperf.experiments.catalogue.answer import FCT, LARGE, SMALL_P99, Answer
 from ccperf.experiments.catalogue.datacentre import many_to_one
 from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import RTT_VARIATION
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    CONNECTIONS,
     LOAD,
     RATE_OF_LINKS,
     TRANSPORT,
@@ -39,6 +40,7 @@ class RttVariation(many_to_one.ManyToOneExperiment):
         WORKLOAD,
         LOAD,
         FLOWS,
+        CONNECTIONS,
         RATE_OF_LINKS,
         TRANSPORT,
     )

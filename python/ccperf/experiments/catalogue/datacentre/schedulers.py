@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.base import expression
 from ccperf.errors import UsageError
 from ccperf.experiments.catalogue.answer import FCT, FCT_P99, QUEUE, Answer
 from ccperf.experiments.catalogue.datacentre import dwrr, schemes
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    RATE_OF_LINKS,
     TRANSPORT,
     WINDOW,
     DataCentreExperiment,
+    at_rate,
 )
 from ccperf.experiments.catalogue.experiment import resolved
 from ccperf.experiments.catalogue.parameter import Parameter
@@ -50,6 +53,7 @@ class Schedulers(DataCentreExperiment):
         Parameter("marking", "qdisc", ("TcnQueueDisc",), "TcnQueueDisc", "Discipline of a class."),
         Parameter("short", "count", (100,), 100, "Number of short flows."),
         WINDOW,
+        RATE_OF_LINKS,
         TRANSPORT,
     )
     draws_more = True
@@ -72,7 +76,7 @@ class Schedulers(DataCentreExperiment):
         return found
 
     def build(self, setup: Setup) -> Scenario:
-        inner = schemes.discipline(setup["marking"], dwrr.THRESHOLDS)
+        inner = schemes.discipline(setup["marking"], at_rate(dwrr.THRESHOLDS, setup["rate"]))
         kind, parameters = expression.cut(setup.cc)
         is_pias = kind == PIAS
         name = "StrictPriorityQueueDisc" if is_pias else kind
@@ -85,6 +89,12 @@ class Schedulers(DataCentreExperiment):
             "children": children,
         }
         # What counts its bytes has an end, here beyond that of the run.
-        own: dict[str, Any] = {"dscp": 0, "pias": DEMOTION, "long_bytes": 2 * 10**9}
+        own: dict[str, Any] = {"dscp": 0, "pias": DEMOTION, "long_bytes": _endless(setup)}
         own = own if is_pias else {}
         return dwrr.build(setup, self.name, inner, scheduler, **own)
+
+
+def _endless(setup: Setup) -> int:
+    """More bytes than a link of the rate carries in the run."""
+    seconds = _native.parse_time(setup.stop_time) / 1e9
+    return max(2 * 10**9, round(_native.parse_rate(setup["rate"]) / 8 * seconds))

@@ -8,6 +8,7 @@ from ccperf.experiments.catalogue.answer import FCT, LARGE, QUEUE, SMALL_P99, An
 from ccperf.experiments.catalogue.datacentre import many_to_one
 from ccperf.experiments.catalogue.datacentre.ecn_sharp_figures import TESTBED
 from ccperf.experiments.catalogue.datacentre.experiment import (
+    CONNECTIONS,
     LOAD,
     RATE_OF_LINKS,
     TRANSPORT,
@@ -34,7 +35,7 @@ class Testbed(many_to_one.ManyToOneExperiment):
         "the average costs large flows throughput; a good scheme has the better of both."
     )
     answer = Answer((FCT, SMALL_P99, LARGE, QUEUE), "load", "ratio")
-    parameters = (WORKLOAD, LOAD, FLOWS, RATE_OF_LINKS, TRANSPORT)
+    parameters = (WORKLOAD, LOAD, FLOWS, CONNECTIONS, RATE_OF_LINKS, TRANSPORT)
     printed = TESTBED
 
     def build(self, setup: Setup) -> Scenario:
