@@ -59,6 +59,8 @@ class Said:
     text: str
     #: The largest value on the axis, for the error of reading.
     axis: float
+    #: That of the panel of small flows, if they have one of their own.
+    small_axis: float = 0.0
     #: Why there is no verdict; empty if there is one.
     incomparable: str = ""
 
@@ -165,7 +167,9 @@ def verdict(row: Mapping[str, Any], said: Said) -> str:
     low, high = row["interval"]
     if low is None:
         low = high = row["ours"]
-    error = _READING * (said.axis if "unfinished" not in row["metric"] else 10)
+    is_small = said.small_axis > 0 and row["metric"].startswith("small.")
+    axis = said.small_axis if is_small else said.axis
+    error = _READING * (axis if "unfinished" not in row["metric"] else 10)
     if said.axis == 600 and "fct" in row["metric"]:
         # A logarithmic axis of three decades.
         error = row["published"][0] * (10 ** (3 * _READING) - 1)
