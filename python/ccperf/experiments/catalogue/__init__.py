@@ -61,6 +61,7 @@ NAMED = EXPERIMENTS | lazy.Shelf(
         "dumbbell": f"{__name__}.dumbbell:Dumbbell",
         "l4s": f"{__name__}.l4s:L4s",
         "bbr_draft": f"{__name__}.bbr_draft:BbrDraft",
+        "handover": f"{__name__}.handover:Handover",
     }
 )
 
