@@ -182,7 +182,7 @@ def run(
             used = kept if are_worth_it and backends.is_registered(backend) else None
             return LocalExecutor(backend, jobs, coordinator.advance, processes=used)
 
-        coordinator.run(make_executor, is_counted=count is not None)
+        coordinator.run(make_executor, count)
         if report.interrupted and is_over.is_set():
             report.interrupted, report.out_of_time = False, True
     report.wall_seconds = time.perf_counter() - started
@@ -241,16 +241,20 @@ class _Coordinator:
         if wanted := self._wanted.get(run_id):
             self._progress.advance(wanted.points[0], fraction)
 
-    def run(self, make_executor: Callable[[bool], Executor], *, is_counted: bool) -> None:
+    def run(self, make_executor: Callable[[bool], Executor], count: int | None) -> None:
         """Make them all; what makes them is made once it is known whether they are many.
 
         Where nobody has counted the points, those that are fewer than many are counted here.
         """
-        first = list(islice(self._missing, MANY))
-        if not is_counted:
-            known = len(first) if len(first) < MANY else 0
+        first: list[_Wanted] = []
+        are_many = count is not None and count >= MANY and self._store.latest() is None
+        if not are_many:
+            first += islice(self._missing, MANY)
+            are_many = len(first) == MANY
+        if count is None:
+            known = 0 if are_many else len(first)
             self._progress.begin(known, len(self._report.stored_before))
-        self._executor = make_executor(len(first) == MANY)
+        self._executor = make_executor(are_many)
         try:
             self._make(chain(first, self._missing))
         finally:
