@@ -127,7 +127,7 @@ RELEASES := ns3-3.44 ns3-3.48 ns3-dev
 releases: setup ## what the releases of ns-3 change in the catalogue, for docs/releases.md
 	@mkdir -p dist/releases
 	for release in $(RELEASES); do $(BIN)/ccperf bench --profile $$release --no-site \
-	  --db dist/releases/$$release.db cubic,bbr,dctcp,newreno,linuxreno,bic,highspeed,scalable,illinois,yeah,htcp,hybla,veno,westwood,vegas,ledbat,lp \
+	  --db dist/releases/$$release.db cubic,bbr,dctcp,newreno,TcpLinuxReno,bic,highspeed,scalable,illinois,yeah,htcp,hybla,veno,westwood,vegas,ledbat,lp \
 	  || exit 1; done
 	for release in ns3-3.44 ns3-dev; do $(BIN)/ccperf bench --profile $$release --no-site \
 	  --seed 1,2 --db dist/releases/$$release.db cubic,bbr,dctcp || exit 1; done
