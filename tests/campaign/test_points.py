@@ -62,6 +62,8 @@ def test_seeds_that_draw_starts_or_nothing_take_one_scenario(
     )
     assert len({point.identity(backend, contents).id for point in repeated.points()}) == 5
     assert len(built) == 1
+    assert len({point.scenario.hash for point in repeated.kept_short().points()}) == 5
+    assert len(built) == 2
 
 
 @pytest.mark.parametrize("name", ["bursty_loss", "aqm", "competition"])

@@ -78,11 +78,13 @@ class Repeated:
 
     def points(self) -> Iterator[Point]:
         """One for each seed."""
-        labels = self.experiment.setup(self.cc, **self._with(self.seeds[0])).labels
+        first = self._with(self.seeds[0])
+        labels = self.experiment.setup(self.cc, **first).labels
         name = self.experiment.name
-        if len(self.seeds) > 1 and (self.differs_in_seed_only or self.starts):
+        starts = self.starts or self.experiment.drawn_starts(self.cc, **first)
+        if len(self.seeds) > 1 and (self.differs_in_seed_only or starts):
             scenario = self.scenario
-            alike = Seeds(scenario, self.starts)
+            alike = Seeds(scenario, starts)
             for seed in self.seeds:
                 given = scenario.seed if seed is None else seed
                 yield Point(alike.scenario(given), name, labels, alike)
