@@ -1,0 +1,92 @@
+"""Laws of conservation, in random scenarios under the TCP of the profile `linux`.
+
+The scenarios are those of the comparison with ns-3 (`ccperf.verify.fuzz`), with what only this
+profile or L4S has: RACK-TLP and its parts, Prague and accurate ECN, DualPI2, BBRv3.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ccperf.runs.backends import get
+from ccperf.runs.recording import Recording
+from ccperf.scenario import Scenario
+from ccperf.verify import fuzz
+
+SCENARIOS, PARTS = 300, 6
+OWN = ("TcpPrague", "TcpBbr3")
+#: Of ns-3's releases alone.
+LEFT_OUT = ("Fack", "UseAbe")
+
+
+def scenarios(part: int) -> list[Scenario]:
+    return [
+        under_linux(drawn.scenario(f"laws {part}.{number}"), random.Random(f"{part}/{number}"))
+        for number, drawn in enumerate(islice(fuzz.dumbbells(1000 + part), SCENARIOS // PARTS))
+    ]
+
+
+def under_linux(scenario: Scenario, rng: random.Random) -> Scenario:
+    fields: dict[str, Any] = scenario.model_dump(mode="json")
+    for flow in fields["flows"]:
+        if flow["transport"] != "TCP":
+            continue
+        kept = {name: value for name, value in flow["tcp"].items() if name not in LEFT_OUT}
+        flow["tcp"] = {**kept, "Profile": "linux"}
+        if rng.random() < 0.3:
+            flow["cc"] = {"type": rng.choice(OWN)}
+        elif rng.random() < 0.3:
+            flow["tcp"] |= {"UseEcn": "On", "EcnFeedback": "Accurate"}
+    if rng.random() < 0.4:
+        fields["links"][0]["forward"]["qdisc"] = {"type": "DualPi2QueueDisc"}
+    return Scenario.model_validate(fields)
+
+
+def check(recording: Recording) -> None:
+    samples = recording.flow_samples
+    of = np.asarray(samples["flow"])
+    for flow in dict.fromkeys(samples["flow"]):
+        column = {
+            name: np.asarray(samples[name], np.int64)[of == flow]
+            for name in (
+                *("sent_bytes", "received_bytes", "acked_bytes", "written_bytes", "read_bytes"),
+                *("in_flight_bytes", "cwnd_bytes", "retransmissions"),
+            )
+        }
+        for name in ("sent_bytes", "received_bytes", "acked_bytes", "written_bytes", "read_bytes"):
+            assert (np.diff(column[name]) >= 0).all(), f"{name} of {flow} falls"
+        # What is read has arrived, what has arrived has been sent.
+        assert (column["read_bytes"] <= column["received_bytes"]).all(), flow
+        assert (column["received_bytes"] <= column["sent_bytes"]).all(), flow
+        # What is acknowledged has been read (in order) and written.
+        assert (column["acked_bytes"] <= column["read_bytes"]).all(), flow
+        assert (column["read_bytes"] <= column["written_bytes"]).all(), flow
+        # The pipe: never negative, never more than is sent and not acknowledged.
+        out = column["sent_bytes"] - column["acked_bytes"]
+        assert (column["in_flight_bytes"] >= 0).all(), flow
+        assert (column["in_flight_bytes"] <= out).all(), flow
+        assert (column["cwnd_bytes"] >= 0).all(), flow
+    links = recording.link_samples
+    for name in ("tx_bytes", "qdisc_dropped", "qdisc_marked"):
+        for link in dict.fromkeys(links["link"]):
+            values = np.asarray(links[name], np.int64)[np.asarray(links["link"]) == link]
+            assert (np.diff(values) >= 0).all(), f"{name} of {link} falls"
+    assert (np.asarray(links["qdisc_packets"]) >= 0).all()
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_bytes_and_packets_are_conserved(part: int) -> None:
+    native, done = get("native"), 0
+    for scenario in scenarios(part):
+        try:
+            recording = native.simulate(scenario)
+            check(recording)
+        except Exception as error:
+            raise AssertionError(f"{scenario.label}: {error}") from error
+        done += 1
+    assert done == SCENARIOS // PARTS
