@@ -86,7 +86,7 @@ _CASES: dict[str, dict[str, Any]] = {
     "13": {"reverse": _BURSTS},
     "14": {"rate": "500kbps", "rtt": "4ms", "queue": "30000B"},
     "15": {"rate": "10Mbps", "changes": ({"time": "8s", "rate": "100Mbps"},)},
-    "16": {"changes": ({"time": "4s", "rate": "10Mbps"},)},
+    "16": {"stop": "20s", "changes": ({"time": "4s", "rate": "10Mbps"},)},
     "17": {
         "stop": "20s",
         "qdisc": "PolicerQueueDisc",
