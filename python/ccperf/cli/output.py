@@ -139,6 +139,7 @@ _SUMMARY: Mapping[str, Mapping[str, str]] = {
         "total_unfinished_l4": "unfinished",
         "mean_fct_l4": "FCT [ms]",
         "p99_fct_l4": "99 % [ms]",
+        "mean_rpc_time_l4": "RPC [ms]",
     },
 }
 #: More flows, links or classes than that fill a screen.
