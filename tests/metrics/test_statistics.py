@@ -51,6 +51,15 @@ def test_long_series_are_added_in_numpys_order(name: str) -> None:
             np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_an_array_may_lie_in_its_memory_as_it_likes(name: str) -> None:
+    whole = np.random.default_rng(8).lognormal(size=(30, 40))
+    for series in (whole.T, whole[::2], whole[:, 1::3], np.asfortranarray(whole), whole.T[5:, :7]):
+        found = of(statistics, name)(series)
+        expected = of(with_numpy, name)(np.ascontiguousarray(series))
+        np.testing.assert_array_equal(found, expected)
+
+
 @given(
     steps=hnp.arrays(np.int64, SHAPES, elements=st.integers(0, 10**8)),
     interval_ns=st.integers(10**6, 9 * 10**9),

@@ -1,8 +1,11 @@
 //! Statistics over samples: arrays of shape (points, columns) in, one value a column or row out.
 
+use std::borrow::Cow;
+
 use ccperf_metrics::{self as metrics, Series};
 use numpy::{
-    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2,
+    PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
 
@@ -37,13 +40,7 @@ pub fn rates<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let [rows, columns] = [0, 1].map(|axis| counter.shape()[axis]);
     let shape = (rows.saturating_sub(1), columns);
-    let rates = match counter.as_slice() {
-        Ok(values) => metrics::rates(values, columns, interval_ns),
-        Err(_) => {
-            let values: Vec<_> = counter.as_array().iter().copied().collect();
-            metrics::rates(&values, columns, interval_ns)
-        }
-    };
+    let rates = metrics::rates(&by_rows(&counter), columns, interval_ns);
     rates.into_pyarray(py).reshape(shape)
 }
 
@@ -53,10 +50,14 @@ fn found<'py>(
     statistic: impl FnOnce(Series) -> Vec<f64>,
 ) -> Found<'py> {
     let columns = series.shape()[1];
-    let of = |values: &[f64]| statistic(Series { values, columns });
-    let values = match series.as_slice() {
-        Ok(values) => of(values),
-        Err(_) => of(&series.as_array().iter().copied().collect::<Vec<_>>()),
-    };
+    let values = statistic(Series { values: &by_rows(series), columns });
     values.into_pyarray(py)
+}
+
+/// The values row by row: an array's own memory where they lie so in it. (That it is contiguous says less.)
+fn by_rows<'a, T: Element + Copy>(array: &'a PyReadonlyArray2<'_, T>) -> Cow<'a, [T]> {
+    match array.as_slice() {
+        Ok(values) if array.is_c_contiguous() => Cow::Borrowed(values),
+        _ => array.as_array().iter().copied().collect(),
+    }
 }
