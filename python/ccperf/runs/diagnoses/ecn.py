@@ -8,7 +8,7 @@ from ccperf.algorithms import registry
 from ccperf.runs.diagnoses.rule import Flow, Rule, Run
 
 #: Congestion controls that ask for ECN themselves.
-ASKING = ("TcpDctcp", "TcpDctcpReno")
+ASKING = ("TcpDctcp", "TcpDctcpReno", "TcpPrague")
 
 
 def asks(flow: Flow) -> bool:
