@@ -43,21 +43,27 @@ fn aligned(size: usize, alignment: usize) -> *mut u8 {
     if failed == 0 { block.cast() } else { null_mut() }
 }
 
+#[cold]
+fn alloc_unusual(size: usize, alignment: usize, huge_page: usize) -> *mut u8 {
+    if size < huge_page {
+        return aligned(size, alignment);
+    }
+    let block = aligned(size, alignment.max(huge_page));
+    ask(block, size, huge_page);
+    block
+}
+
 // SAFETY: every block comes from `malloc`, `calloc`, `realloc` or `posix_memalign`, at least as aligned as
 // was asked, and goes to `realloc` or `free`.
 unsafe impl<const HUGE_PAGE: usize> GlobalAlloc for HugePages<HUGE_PAGE> {
+    #[inline] // so that it is a comparison and a call of `malloc` where the layout is known
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let size = layout.size();
-        if size >= HUGE_PAGE {
-            let block = aligned(size, layout.align().max(HUGE_PAGE));
-            ask(block, size, HUGE_PAGE);
-            block
-        } else if is_usual(layout.align(), size) {
+        if size < HUGE_PAGE && is_usual(layout.align(), size) {
             // SAFETY: a function without conditions.
-            unsafe { libc::malloc(size).cast() }
-        } else {
-            aligned(size, layout.align())
+            return unsafe { libc::malloc(size).cast() };
         }
+        alloc_unusual(size, layout.align(), HUGE_PAGE)
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -86,12 +92,24 @@ unsafe impl<const HUGE_PAGE: usize> GlobalAlloc for HugePages<HUGE_PAGE> {
         unsafe { libc::free(block.cast()) };
     }
 
+    #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        if is_usual(layout.align(), size)
-            && (size < HUGE_PAGE || layout.size() >= OF_ITS_OWN * HUGE_PAGE)
-        {
-            // Pages of its own are put elsewhere, not copied.
+        if size < HUGE_PAGE && is_usual(layout.align(), size) {
             // SAFETY: the block is one of those above.
+            return unsafe { libc::realloc(block.cast(), size).cast() };
+        }
+        // SAFETY: the caller keeps the contract of `realloc`.
+        unsafe { self.realloc_unusual(block, layout, size) }
+    }
+}
+
+impl<const HUGE_PAGE: usize> HugePages<HUGE_PAGE> {
+    /// As [`GlobalAlloc::realloc`], under the same contract.
+    #[cold]
+    unsafe fn realloc_unusual(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if is_usual(layout.align(), size) && layout.size() >= OF_ITS_OWN * HUGE_PAGE {
+            // Pages of its own are put elsewhere, not copied.
+            // SAFETY: the block is one of those of `alloc`.
             let block = unsafe { libc::realloc(block.cast(), size).cast() };
             if size >= HUGE_PAGE {
                 ask(block, size, HUGE_PAGE);

@@ -222,9 +222,13 @@ impl Quantity {
     }
 
     fn find(&self, name: &str) -> Option<(usize, &'static Unit)> {
-        self.units.iter().enumerate().find_map(|(family, units)| {
-            units.iter().find(|unit| unit.name == name).map(|unit| (family, unit))
-        })
+        // The first letter tells most of them apart.
+        let is_named =
+            |unit: &&Unit| unit.name.as_bytes()[0] == name.as_bytes()[0] && unit.name == name;
+        self.units
+            .iter()
+            .enumerate()
+            .find_map(|(family, units)| units.iter().find(is_named).map(|unit| (family, unit)))
     }
 
     fn unknown_unit(&self, text: &str, name: &str) -> String {
@@ -355,22 +359,24 @@ impl Decimal {
 
 /// The shortest decimal of `value` in one of `units` (name, power of ten) that is not below 1, the
 /// smaller unit on ties; zero in the unit `zero`.
-fn shortest(value: u64, units: &[(&str, u32)], zero: &str) -> String {
+fn shortest(value: u64, units: &[(&str, usize)], zero: &str) -> String {
     if value == 0 {
         return format!("0{zero}");
     }
-    let text = |&(name, power): &(&str, u32)| {
-        let scale = 10u64.pow(power);
-        let (whole, fraction) = (value / scale, value % scale);
-        if whole == 0 {
-            return None;
-        }
-        let decimals = format!("{fraction:0width$}", width = power as usize);
-        let decimals = decimals.trim_end_matches('0');
-        let point = if decimals.is_empty() { "" } else { "." };
-        Some(format!("{whole}{point}{decimals}{name}"))
+    let digits = value.to_string();
+    let significant = digits.trim_end_matches('0').len();
+    let length = |&&(name, power): &&(&str, usize)| {
+        let whole = digits.len() - power;
+        let decimals = significant.saturating_sub(whole);
+        whole + usize::from(decimals > 0) + decimals + name.len()
     };
-    units.iter().filter_map(text).min_by_key(String::len).expect("the base unit always fits")
+    let fits = |&&(_, power): &&(&str, usize)| digits.len() > power;
+    let &(name, power) =
+        units.iter().filter(fits).min_by_key(length).expect("the base unit always fits");
+    let (whole, rest) = digits.split_at(digits.len() - power);
+    let decimals = rest.trim_end_matches('0');
+    let point = if decimals.is_empty() { "" } else { "." };
+    [whole, point, decimals, name].concat()
 }
 
 #[cfg(test)]

@@ -87,11 +87,11 @@ pub struct AckSample<'a> {
 }
 
 /// What a segment remembers of the connection when it was sent last.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct SentRate {
     /// Bytes delivered until then.
     pub delivered: u64,
-    /// When the last of them were; `Time::MAX`: never sent as it is, or already counted as delivered.
+    /// When the last of them were.
     pub delivered_time: Time,
     /// [`RateConnection::first_sent_time`] then.
     pub first_sent: Time,
@@ -99,19 +99,6 @@ pub struct SentRate {
     /// Bytes in flight right after it left, and found lost until then (modulo 2^32); only where round trips are wanted.
     pub tx_in_flight: u32,
     pub lost: u32,
-}
-
-impl Default for SentRate {
-    fn default() -> Self {
-        SentRate {
-            delivered: 0,
-            delivered_time: Time::MAX,
-            first_sent: Time::MAX,
-            app_limited: false,
-            tx_in_flight: 0,
-            lost: 0,
-        }
-    }
 }
 
 /// What is on its way, and what the window allows; all in bytes.
@@ -164,7 +151,7 @@ impl RateEstimator {
         self.connection.delivered
     }
 
-    /// A segment is sent when `in_flight` bytes were, and `lost` had been found lost.
+    /// What a segment remembers that is sent when `in_flight` bytes were, and `lost` had been found lost.
     #[inline]
     pub fn on_sent(&mut self, now: Time, in_flight: u32, lost: u64) -> SentRate {
         let lost = lost as u32;
@@ -183,7 +170,7 @@ impl RateEstimator {
     }
 
     /// A segment of `bytes`, sent last at `last_sent` and not for the first time if it `is_repeated`, is acknowledged or
-    /// SACKed.  Counts once.
+    /// SACKed for the first time.  `sent`: what it remembers, where samples are asked for.
     #[inline]
     pub fn on_delivered(
         &mut self,
@@ -191,13 +178,10 @@ impl RateEstimator {
         bytes: u32,
         last_sent: Time,
         is_repeated: bool,
-        sent: &mut SentRate,
+        sent: Option<&SentRate>,
     ) {
-        if sent.delivered_time == Time::MAX {
-            return;
-        }
         self.connection.delivered += u64::from(bytes);
-        if let Some(sampling) = &mut self.sample {
+        if let (Some(sampling), Some(sent)) = (&mut self.sample, sent) {
             let is_newest = if sampling.measures {
                 // The draft's IsNewestPacket.
                 let is_newest =
@@ -219,7 +203,6 @@ impl RateEstimator {
                 sampling.sample.measure(&mut self.connection, now, last_sent, sent);
             }
         }
-        sent.delivered_time = Time::MAX;
     }
 
     /// The application has written: less than one segment to send, window open and nothing left to
@@ -338,8 +321,8 @@ mod tests {
     }
 
     /// An ACK of one segment.
-    fn ack(rate: &mut RateEstimator, now: Time, last_sent: Time, mut sent: SentRate) -> RateSample {
-        rate.on_delivered(now, MSS, last_sent, false, &mut sent);
+    fn ack(rate: &mut RateEstimator, now: Time, last_sent: Time, sent: SentRate) -> RateSample {
+        rate.on_delivered(now, MSS, last_sent, false, Some(&sent));
         let taken = Taken { delivered: MSS, lost_change: 0, lost: 0, prior_in_flight: MSS };
         *rate.sample(taken, MIN_RTT).unwrap().rate
     }
@@ -356,14 +339,15 @@ mod tests {
         assert_eq!(sample.delivery_rate, Rate(2_000 * 8 * 1_000 / 24));
     }
 
-    /// Less than a round trip is none; and a segment that has been delivered before gives no other.
+    /// Less than a round trip is none; and what delivers nothing gives no other.
     #[test]
     fn what_is_of_no_use_has_no_interval() {
         let mut rate = RateEstimator::sampling(false);
         let first = rate.on_sent(at(1), 0, 0);
         let early = ack(&mut rate, at(5), at(1), first);
         assert_eq!((early.delivered, early.interval), (1_000, Time::ZERO));
-        let again = ack(&mut rate, at(25), at(1), SentRate { delivered_time: Time::MAX, ..first });
+        let nothing = Taken { delivered: 0, lost_change: 0, lost: 0, prior_in_flight: MSS };
+        let again = rate.sample(nothing, MIN_RTT).unwrap().rate;
         assert_eq!((again.delivered, again.interval), (-1, Time::ZERO));
         let second = rate.on_sent(at(26), 0, 0);
         assert_eq!(ack(&mut rate, at(46), at(26), second).interval, at(20));
@@ -372,9 +356,9 @@ mod tests {
     #[test]
     fn the_round_trip_is_of_the_segment_that_left_last() {
         let mut rate = RateEstimator::sampling(true);
-        let mut first = rate.on_sent(at(1), 0, 0);
+        let first = rate.on_sent(at(1), 0, 0);
         let second = rate.on_sent(at(3), MSS, 0);
-        rate.on_delivered(at(25), MSS, at(1), false, &mut first);
+        rate.on_delivered(at(25), MSS, at(1), false, Some(&first));
         assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, Some(at(22)));
         let third = rate.on_sent(at(30), 0, 0);
         assert_eq!(ack(&mut rate, at(51), at(30), third).rtt, Some(at(21)));
@@ -383,9 +367,9 @@ mod tests {
     #[test]
     fn a_retransmission_leaves_the_ack_without_a_round_trip() {
         let mut rate = RateEstimator::sampling(true);
-        let mut again = rate.on_sent(at(1), 0, 0);
+        let again = rate.on_sent(at(1), 0, 0);
         let second = rate.on_sent(at(3), MSS, 0);
-        rate.on_delivered(at(25), MSS, at(1), true, &mut again);
+        rate.on_delivered(at(25), MSS, at(1), true, Some(&again));
         assert_eq!(ack(&mut rate, at(25), at(3), second).rtt, None);
         let nothing = Taken { delivered: 0, lost_change: 0, lost: 0, prior_in_flight: 0 };
         assert_eq!(rate.sample(nothing, MIN_RTT).unwrap().rate.rtt, None);

@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use sacks::Seen;
 
 use super::profile::changes::{Change, Changes};
-use super::rate::{RateEstimator, SentRate};
+use super::rate::SentRate;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 
@@ -31,8 +31,9 @@ pub struct Segment {
     pub retransmitted: bool,
     /// Ever sent again.
     pub is_repeated: bool,
+    /// Its delivery is yet to be counted.  Not that of what has not been sent as it is.
+    pub counts: bool,
     pub last_sent: Time,
-    pub rate: SentRate,
 }
 
 impl Segment {
@@ -44,8 +45,8 @@ impl Segment {
             lost: false,
             retransmitted: false,
             is_repeated: false,
+            counts: false,
             last_sent: Time::MAX,
-            rate: SentRate::default(),
         }
     }
 
@@ -56,15 +57,8 @@ impl Segment {
 
 /// Who is told of segments that are acknowledged or SACKed, the first time.
 pub trait Deliveries {
-    fn on_delivered(&mut self, now: Time, segment: &mut Segment);
-}
-
-impl Deliveries for RateEstimator {
-    #[inline(always)]
-    fn on_delivered(&mut self, now: Time, segment: &mut Segment) {
-        let Segment { len, last_sent, is_repeated, .. } = *segment;
-        self.on_delivered(now, len, last_sent, is_repeated, &mut segment.rate);
-    }
+    /// `rate`: what the segment remembers, if it does.
+    fn on_delivered(&mut self, now: Time, segment: &mut Segment, rate: Option<&SentRate>);
 }
 
 /// Rule (3) of RFC 6675's NextSeg: in recovery, what is not known to be lost may be sent again when
@@ -87,6 +81,8 @@ pub enum SackMarks {
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     sent: VecDeque<Segment>,
+    /// What each of them remembers, if delivery rates are sampled: beside them, since mostly they are not.
+    rates: Option<VecDeque<SentRate>>,
     /// SND.UNA.
     head: Seq,
     /// Bytes in the buffer, sent and unsent.
@@ -125,6 +121,7 @@ impl Scoreboard {
             newest_sacked: Time::ZERO,
             sacked_leave_pipe: changes.has(Change::SackedRetransmissions),
             sent: VecDeque::new(),
+            rates: None,
             head: Seq(0),
             size: 0,
             sent_size: 0,
@@ -140,6 +137,11 @@ impl Scoreboard {
             cursor: 0,
             seen: None,
         }
+    }
+
+    /// From now on segments remember what had been delivered when they left.
+    pub fn remember_rates(&mut self) {
+        self.rates = Some(VecDeque::new());
     }
 
     /// SND.UNA.
@@ -195,6 +197,12 @@ impl Scoreboard {
         self.sent_size
     }
 
+    /// One beyond the last byte that was sent.
+    #[inline]
+    pub fn high(&self) -> Seq {
+        self.head + self.sent_size
+    }
+
     /// Where the last segment begins that was sent.
     pub fn last_sent(&self) -> Option<Seq> {
         self.sent.back().map(|segment| segment.start)
@@ -239,11 +247,14 @@ impl Scoreboard {
         if len == 0 {
             return None;
         }
-        let high = self.head + self.sent_size;
+        let high = self.high();
         let index = if high >= seq + len {
             self.retransmit(len, seq)
         } else if high <= seq {
             self.sent.push_back(Segment::new(seq, len));
+            if let Some(rates) = &mut self.rates {
+                rates.push_back(SentRate::default());
+            }
             self.sent_size += len;
             self.sent.len() - 1
         } else {
@@ -255,22 +266,52 @@ impl Scoreboard {
         Some(index)
     }
 
-    /// The next `len` bytes, which there are, are sent for the first time.  Returns where they begin.
+    /// The next `len` bytes, which there are, are sent for the first time, as a segment that remembers `rate`, if it
+    /// does.  Returns where they begin.
     #[inline(always)]
-    pub fn push_new(&mut self, len: u32, now: Time, rate: SentRate) -> Seq {
-        let start = self.head + self.sent_size;
-        self.sent.push_back(Segment { last_sent: now, rate, ..Segment::new(start, len) });
+    pub fn push_new(&mut self, len: u32, now: Time, rate: impl FnOnce() -> SentRate) -> Seq {
+        let start = self.high();
+        self.sent.push_back(Segment { last_sent: now, counts: true, ..Segment::new(start, len) });
+        if let Some(rates) = &mut self.rates {
+            rates.push_back(rate());
+        }
         self.sent_size += len;
         start
     }
 
-    pub fn segment_mut(&mut self, index: usize) -> &mut Segment {
-        &mut self.sent[index]
+    /// The segment that was taken leaves, and remembers `rate`, if it does.
+    pub fn send(&mut self, index: usize, rate: impl FnOnce() -> SentRate) -> Segment {
+        if let Some(rates) = &mut self.rates {
+            rates[index] = rate();
+        }
+        let segment = &mut self.sent[index];
+        segment.counts = true;
+        *segment
+    }
+
+    /// Those that begin at `seq` or later.
+    pub fn from(&self, seq: Seq) -> impl Iterator<Item = &Segment> {
+        let is_before = |segment: &Segment| segment.start < seq;
+        let has_before = self.sent.front().is_some_and(is_before);
+        let before = if has_before { self.sent.partition_point(is_before) } else { 0 };
+        self.sent.range(before..)
+    }
+
+    /// The first segment goes.
+    #[inline(always)]
+    fn pop_front(&mut self) {
+        self.sent.pop_front();
+        if let Some(rates) = &mut self.rates {
+            rates.pop_front();
+        }
     }
 
     /// Gives the last segment back to the unsent data (a window probe).
     pub fn take_back_last(&mut self) {
         if let Some(segment) = self.sent.pop_back() {
+            if let Some(rates) = &mut self.rates {
+                rates.pop_back();
+            }
             self.sent_size -= segment.len;
             if segment.retransmitted {
                 self.retrans_out -= segment.len;
@@ -279,15 +320,22 @@ impl Scoreboard {
         }
     }
 
-    /// Removes what `ack` acknowledges and tells whom it may concern of each whole segment.
+    /// Removes what `ack` acknowledges and tells whom it may concern of each whole segment.  Returns when the first and
+    /// the last of these left, of those that were removed while nothing was marked.
     #[inline(always)] // on every acknowledgement
-    pub fn discard_up_to(&mut self, ack: Seq, now: Time, whom: &mut impl Deliveries) {
+    pub fn discard_up_to(
+        &mut self,
+        ack: Seq,
+        now: Time,
+        whom: &mut impl Deliveries,
+    ) -> Option<[Time; 2]> {
         if self.head >= ack {
-            return;
+            return None;
         }
         let is_unmarked = self.is_unmarked();
+        let mut left = None;
         if is_unmarked {
-            self.discard_unmarked(ack, now, whom);
+            left = self.discard_unmarked(ack, now, whom);
         }
         if self.head < ack {
             self.discard_one_by_one(ack, now, whom);
@@ -303,24 +351,34 @@ impl Scoreboard {
             self.sack_seen = false;
             self.highest_sack = None;
         }
+        left
     }
 
     /// The whole segments of it, none of which counts as anything but sent.
     #[inline(always)]
-    fn discard_unmarked(&mut self, ack: Seq, now: Time, whom: &mut impl Deliveries) {
+    fn discard_unmarked(
+        &mut self,
+        ack: Seq,
+        now: Time,
+        whom: &mut impl Deliveries,
+    ) -> Option<[Time; 2]> {
         let (mut bytes, mut segments) = (0, 0);
+        let [mut first, mut last] = [Time::MAX; 2];
         while let Some(front) = self.sent.front_mut()
             && front.end() <= ack
         {
-            whom.on_delivered(now, front);
+            whom.on_delivered(now, front, self.rates.as_ref().and_then(VecDeque::front));
             bytes += front.len;
             segments += 1;
-            self.sent.pop_front();
+            last = front.last_sent;
+            first = first.min(last);
+            self.pop_front();
         }
         self.cursor = self.cursor.saturating_sub(segments);
         self.size -= bytes;
         self.sent_size -= bytes;
         self.head += bytes;
+        (segments > 0).then_some([first, last])
     }
 
     #[inline(never)]
@@ -335,8 +393,8 @@ impl Scoreboard {
             let gone = left.min(front.len);
             let (sacked, retransmitted, lost) = (front.sacked, front.retransmitted, front.lost);
             if gone == front.len {
-                whom.on_delivered(now, front);
-                self.sent.pop_front();
+                whom.on_delivered(now, front, self.rates.as_ref().and_then(VecDeque::front));
+                self.pop_front();
                 self.cursor = self.cursor.saturating_sub(1);
             } else {
                 front.start += gone;
@@ -430,10 +488,13 @@ impl Scoreboard {
     /// Cuts segment `i` after `len` bytes.  The first part is the new one: it has the marks, but no
     /// memory of the delivery rate.
     fn split(&mut self, i: usize, len: u32) {
-        let first = Segment { len, rate: SentRate::default(), ..self.sent[i] };
+        let first = Segment { len, counts: false, ..self.sent[i] };
         self.sent[i].start += len;
         self.sent[i].len -= len;
         self.sent.insert(i, first);
+        if let Some(rates) = &mut self.rates {
+            rates.insert(i, SentRate::default());
+        }
         self.cursor = self.cursor.min(i);
         self.forget_seen();
     }
@@ -441,6 +502,9 @@ impl Scoreboard {
     /// Joins segment `i` with the next.  If only one of them was retransmitted, the whole is not.
     fn join(&mut self, i: usize) {
         let next = self.sent.remove(i + 1).expect("there is a segment to join with");
+        if let Some(rates) = &mut self.rates {
+            rates.remove(i + 1);
+        }
         let this = &mut self.sent[i];
         if this.retransmitted != next.retransmitted {
             self.retrans_out -= if this.retransmitted { this.len } else { next.len };

@@ -99,7 +99,7 @@ impl LossDetection for Rack {
 
     /// Section 6.2, steps 2 and 3.
     fn on_delivered(&mut self, now: Time, segment: &Segment) {
-        if segment.rate.delivered_time == Time::MAX {
+        if !segment.counts {
             return; // it has been counted when it was SACKed
         }
         let rtt = now - segment.last_sent;

@@ -5,13 +5,14 @@ use crate::base::seq::Seq;
 
 impl Scoreboard {
     /// NextSeg of RFC 6675 section 4: where to send from, and how much at most.
+    #[inline(always)] // in one place, for every segment of an episode
     pub fn next_segment(&mut self, rule3: Rule3, window: u32) -> Option<(Seq, u32)> {
         if self.lost_out > 0
             && let Some(start) = self.first_lost_hole()
         {
             return Some((start, self.segment_size));
         }
-        let high = self.head + self.sent_size;
+        let high = self.high();
         if self.size > self.sent_size {
             if self.sent_size >= window {
                 return None;
@@ -74,7 +75,7 @@ impl Scoreboard {
             }
         }
         self.cursor = 0;
-        self.lost_below = self.head + self.sent_size;
+        self.lost_below = self.high();
         self.has_lost_beyond = false;
     }
 
@@ -178,6 +179,7 @@ impl Scoreboard {
 
     /// Start of the first segment that is neither SACKed nor retransmitted, if it lies below the highest
     /// SACK, and whether it is marked lost.
+    #[inline]
     fn first_hole(&mut self) -> Option<(Seq, bool)> {
         while let Some(segment) = self.sent.get(self.cursor) {
             if !segment.sacked && !segment.retransmitted {
@@ -191,6 +193,7 @@ impl Scoreboard {
     }
 
     /// The first of them that is marked lost: the first of all, unless one beyond `lost_below` is.
+    #[inline]
     fn first_lost_hole(&mut self) -> Option<Seq> {
         if self.marks_one_by_one {
             return self.first_lost_of_all();
@@ -199,6 +202,11 @@ impl Scoreboard {
         if is_lost || !self.has_lost_beyond {
             return is_lost.then_some(start);
         }
+        self.first_lost_beyond()
+    }
+
+    #[cold]
+    fn first_lost_beyond(&self) -> Option<Seq> {
         let highest = self.highest_sack.unwrap_or(Seq(0));
         let sent = self.sent.range(self.cursor..);
         let mut below = sent.take_while(|segment| !self.sack_seen || segment.start < highest);
@@ -207,6 +215,7 @@ impl Scoreboard {
     }
 
     /// Wherever it lies.
+    #[inline(never)]
     fn first_lost_of_all(&mut self) -> Option<Seq> {
         self.first_hole();
         let mut sent = self.sent.range(self.cursor.min(self.sent.len())..);

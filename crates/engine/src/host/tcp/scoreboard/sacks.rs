@@ -22,7 +22,7 @@ impl Scoreboard {
         let mut sacked = 0;
         self.newest_sacked = Time::ZERO;
         for &(left, right) in blocks {
-            if self.head + self.sent_size < left {
+            if self.high() < left {
                 return sacked;
             }
             sacked += self.mark_block(left, right, now, whom);
@@ -60,7 +60,7 @@ impl Scoreboard {
                     self.sack_seen = true;
                     self.highest_sack = Some(segment.start);
                 }
-                whom.on_delivered(now, segment);
+                whom.on_delivered(now, segment, self.rates.as_ref().map(|rates| &rates[i]));
             }
             i += 1;
         }

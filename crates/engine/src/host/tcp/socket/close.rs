@@ -174,6 +174,7 @@ impl<P: Profile> Socket<P> {
             self.listen_again();
         } else {
             self.open = false;
+            self.has_shortcuts = false;
         }
     }
 
@@ -191,7 +192,7 @@ impl<P: Profile> Socket<P> {
         self.tcb.next_tx_seq = Seq(0);
         self.tcb.high_tx_mark = Seq(0);
         self.sending.scoreboard.set_head(Seq(0));
-        self.round_trips.forget_flight();
+        self.round_trips.forget_flight(&self.sending.scoreboard);
         self.round_trips.reset();
         for seq in [
             &mut self.receiving.highest_ack_sent,

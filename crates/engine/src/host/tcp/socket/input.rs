@@ -17,12 +17,19 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     pub fn on_segment<E: Environment>(&mut self, packet: &Packet, now: Time, env: &mut E) {
         self.tcb.now = now;
-        if self.receiving.resequencer.is_some() {
-            self.resequence(packet, env);
-        } else if !self.take_steadily(packet, env) {
+        if !self.take_steadily(packet, env) {
             self.take_segment(packet, env);
         }
         self.settle_loss_timer(env);
+    }
+
+    /// Any segment.
+    fn take_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        if self.receiving.resequencer.is_some() {
+            self.resequence(packet, env);
+        } else {
+            self.take_in_turn(packet, env);
+        }
     }
 
     /// A segment comes where data is held back that is out of order.
@@ -35,7 +42,7 @@ impl<P: Profile> Socket<P> {
             return self.await_order(env);
         }
         buffer.pass(packet);
-        self.take_segment(packet, env);
+        self.take_in_turn(packet, env);
         self.hand_on(env);
     }
 
@@ -45,7 +52,7 @@ impl<P: Profile> Socket<P> {
             && let Some(packet) = buffer.next(self.tcb.now)
         {
             buffer.pass(&packet);
-            self.take_segment(&packet, env);
+            self.take_in_turn(&packet, env);
         }
         self.await_order(env);
     }
@@ -58,7 +65,7 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    fn take_segment<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+    fn take_in_turn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         if self.tcb.ecn_mode == EcnMode::Accurate {
             let plain = self.take_counter(packet);
             return self.take_plain_segment(&plain, env);
@@ -237,14 +244,20 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn estimate_rtt(&mut self, packet: &Packet) {
-        if self.round_trips.is_idle() {
-            return; // a receiver mostly is
+        let scoreboard = &self.sending.scoreboard;
+        if self.round_trips.may_cover(packet.ack, scoreboard) {
+            let of_echo = self.rtt_of_echo(packet);
+            self.round_trips.on_ack(packet.ack, of_echo, scoreboard, &mut self.tcb);
         }
+    }
+
+    /// The round trip that the segment's timestamps say, if they do.
+    #[inline(always)]
+    pub(super) fn rtt_of_echo(&self, packet: &Packet) -> Option<Time> {
         let has_echo = self.agreed.timestamps && packet.options.has_timestamps();
-        let sample = if has_echo { P::rtt_of_echo(self.tcb.now, packet.ts_ecr) } else { None };
-        self.round_trips.on_ack(packet.ack, sample, &mut self.tcb);
+        if has_echo { P::rtt_of_echo(self.tcb.now, packet.ts_ecr) } else { None }
     }
 
     #[inline(always)] // on every packet that arrives at a host

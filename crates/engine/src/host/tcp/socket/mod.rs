@@ -147,11 +147,12 @@ pub struct Socket<P: Profile = Ns3> {
     state: State,
     /// False once the end point is gone: nothing is sent or received any more.
     open: bool,
+    /// The shortcuts of `steady.rs` are right here: nothing is held back, FACK does not count what is in flight, ECN is
+    /// not accurate, and the end point is there.
+    has_shortcuts: bool,
     pending_timers: u16,
     /// The last look for something to send found nothing, and nothing has been written since.
     found_nothing: bool,
-    /// The shortcuts of `steady.rs` are right here.
-    has_shortcuts: bool,
     retransmit_action: RetransmitAction,
 
     sending: Sending<P>,
@@ -184,9 +185,9 @@ impl<P: Profile> Socket<P> {
             statistics: Statistics::default(),
             state: State::Closed,
             open: true,
+            has_shortcuts: !config.fack && config.resequencing_timeout == Time::ZERO,
             pending_timers: 0,
             found_nothing: false,
-            has_shortcuts: !config.fack,
             retransmit_action: RetransmitAction::Data,
             sending: Sending::new(&config, congestion.rate_estimator()),
             round_trips: RoundTrips::new(&config, P::INITIAL_RTT),

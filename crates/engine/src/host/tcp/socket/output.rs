@@ -1,5 +1,6 @@
 //! Sending: data while the window allows, control segments, and what the application writes.
 
+use super::parts::Sending;
 use super::{Environment, RetransmitAction, Socket, State, Timer, Write};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -66,7 +67,9 @@ impl<P: Profile> Socket<P> {
         // The first write knows it as last evaluated; asking for the window evaluates it, so that the
         // second may find another.  From then on only what is unsent changes, and grows: none of
         // the later writes would find a limit that the second has not found.
-        let first = write.size.min(write.bytes);
+        // Where nobody asks for samples all writes are one.
+        let size = if self.sending.rate.is_sampling() { write.size } else { write.bytes };
+        let first = size.min(write.bytes);
         if first > 0 {
             self.accept(first);
             let may_send = matches!(self.state, State::Established | State::CloseWait);
@@ -75,7 +78,7 @@ impl<P: Profile> Socket<P> {
             }
             let rest = write.bytes - first;
             if rest > 0 {
-                let second = rest.min(write.size);
+                let second = rest.min(size);
                 self.accept(second);
                 self.sending.scoreboard.add(rest - second);
             }
@@ -167,11 +170,11 @@ impl<P: Profile> Socket<P> {
     ) -> u32 {
         let now = self.tcb.now;
         let in_flight = self.bytes_in_flight();
-        let Some(index) = self.sending.scoreboard.take(max, seq, now) else { return 0 };
-        let sent_rate =
-            self.sending.rate.on_sent(now, in_flight, self.sending.scoreboard.found_lost());
-        let segment = self.sending.scoreboard.segment_mut(index);
-        segment.rate = sent_rate;
+        let Sending { scoreboard, rate, .. } = &mut self.sending;
+        self.round_trips.keep(seq, max, scoreboard);
+        let Some(index) = scoreboard.take(max, seq, now) else { return 0 };
+        let lost = scoreboard.found_lost();
+        let segment = scoreboard.send(index, || rate.on_sent(now, in_flight, lost));
         let (len, is_retransmission) = (segment.len, segment.retransmitted);
 
         if self.is_pacing() && !self.is_pending(Timer::Pacing) {
@@ -208,8 +211,6 @@ impl<P: Profile> Socket<P> {
         self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(self.tcb.segment_size);
         if is_retransmission {
             self.round_trips.on_retransmitted(seq, len);
-        } else {
-            self.round_trips.on_sent(seq, len, now);
         }
         if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Cwr) {
             self.congestion.on_sent(len);
@@ -280,7 +281,7 @@ impl<P: Profile> Socket<P> {
             self.round_trips.rto = Time(self.config.connect_timeout.0 << attempt);
             self.sending.syns_left -= 1;
             if self.sending.syns_left == self.config.connect_count - 1 {
-                self.round_trips.on_sent(seq, 0, self.tcb.now);
+                self.round_trips.on_syn_sent(seq, self.tcb.now);
             } else {
                 self.round_trips.on_retransmitted(seq, 0);
             }

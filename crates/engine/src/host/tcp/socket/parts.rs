@@ -7,7 +7,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::loss::{Feedback, LossDetection};
 use crate::host::tcp::profile::Profile;
-use crate::host::tcp::rate::RateEstimator;
+use crate::host::tcp::rate::{RateEstimator, SentRate};
 use crate::host::tcp::reassembly::Reassembly;
 use crate::host::tcp::resequencing::Resequencer;
 use crate::host::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
@@ -66,17 +66,24 @@ struct Followers<'a, L> {
 
 impl<L: LossDetection> Deliveries for Followers<'_, L> {
     #[inline(always)]
-    fn on_delivered(&mut self, now: Time, segment: &mut Segment) {
+    fn on_delivered(&mut self, now: Time, segment: &mut Segment, rate: Option<&SentRate>) {
         self.loss.on_delivered(now, segment);
         let Segment { len, last_sent, is_repeated, .. } = *segment;
-        self.rate.on_delivered(now, len, last_sent, is_repeated, &mut segment.rate);
+        if std::mem::take(&mut segment.counts) {
+            self.rate.on_delivered(now, len, last_sent, is_repeated, rate);
+        }
     }
 }
 
 impl<P: Profile> Sending<P> {
     pub(super) fn new(config: &Config, rate: RateEstimator) -> Self {
+        let mut scoreboard =
+            Scoreboard::new(config.send_buffer, config.segment_size, config.changes);
+        if rate.is_sampling() {
+            scoreboard.remember_rates();
+        }
         Sending {
-            scoreboard: Scoreboard::new(config.send_buffer, config.segment_size, config.changes),
+            scoreboard,
             loss: P::Loss::new(config),
             loss_due: None,
             rate,
@@ -103,9 +110,9 @@ impl<P: Profile> Sending<P> {
 
     /// See [`Scoreboard::discard_up_to`].
     #[inline(always)]
-    pub(super) fn discard_up_to(&mut self, ack: Seq, now: Time) {
+    pub(super) fn discard_up_to(&mut self, ack: Seq, now: Time) -> Option<[Time; 2]> {
         let Sending { scoreboard, rate, loss, .. } = self;
-        scoreboard.discard_up_to(ack, now, &mut Followers { rate, loss });
+        scoreboard.discard_up_to(ack, now, &mut Followers { rate, loss })
     }
 
     /// See [`Scoreboard::update`].

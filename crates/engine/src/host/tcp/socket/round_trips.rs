@@ -5,6 +5,7 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::rtt::RttEstimation;
+use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::Tcb;
 
 /// A segment that has not yet given an RTT sample.
@@ -17,22 +18,36 @@ struct Sent {
 }
 
 impl Sent {
-    fn end(self) -> Seq {
+    /// One that has been sent once, as it is.
+    fn once(segment: &Segment) -> Sent {
+        let &Segment { start, len, last_sent, .. } = segment;
+        Sent { seq: start, len, time: last_sent, retransmitted: false }
+    }
+
+    fn end(&self) -> Seq {
         self.seq + self.len
     }
 
     /// Of its acknowledgement, which has come.  Without timestamps, retransmitted segments give no sample
     /// (Karn's algorithm, RFC 6298 section 3).
-    #[inline]
     fn rtt(self, of_echo: Option<Time>, now: Time) -> Option<Time> {
-        let elapsed = now - self.time;
-        of_echo.or((!self.retransmitted && !elapsed.is_zero()).then_some(elapsed))
+        if self.retransmitted { of_echo } else { rtt(self.time, of_echo, now) }
     }
+}
+
+/// Of the acknowledgement of a segment that left once.
+#[inline(always)]
+fn rtt(left: Time, of_echo: Option<Time>, now: Time) -> Option<Time> {
+    let elapsed = now - left;
+    of_echo.or((!elapsed.is_zero()).then_some(elapsed))
 }
 
 #[derive(Debug)]
 pub(super) struct RoundTrips<R> {
     estimator: R,
+    /// What begins here, or later, has been sent once: when, the scoreboard knows.
+    once_from: Seq,
+    /// Of what begins before, since the scoreboard may join it and cut it: see [`RoundTrips::keep`].
     history: Ring<Sent>,
     /// No entry of it is longer.
     longest: u32,
@@ -52,6 +67,7 @@ impl<R: RttEstimation> RoundTrips<R> {
         RoundTrips {
             settled_rto: estimator.rto(config.clock_granularity, config.min_rto),
             estimator,
+            once_from: Seq(0),
             history: Ring::default(),
             longest: 0,
             rto: Time::ZERO,
@@ -72,15 +88,47 @@ impl<R: RttEstimation> RoundTrips<R> {
         self.settled_rto = self.estimator.rto(self.granularity, self.min_rto);
     }
 
-    /// Nothing is in flight that could give a sample.
+    /// Nothing could give a sample, unless it has been sent once.
     #[inline]
     pub(super) fn is_idle(&self) -> bool {
         self.history.is_empty()
     }
 
+    /// An ACK may cover something that could give a sample; mostly, at a receiver and in recovery, it does not.
+    #[inline(always)]
+    pub(super) fn may_cover(&self, ack: Seq, scoreboard: &Scoreboard) -> bool {
+        self.history.first().map_or(ack > scoreboard.head(), |first| first.end() <= ack)
+    }
+
     /// What is in flight gives no sample any more.
-    pub(super) fn forget_flight(&mut self) {
+    pub(super) fn forget_flight(&mut self, scoreboard: &Scoreboard) {
         self.history.clear();
+        self.once_from = scoreboard.high();
+    }
+
+    /// At most `len` bytes from `seq` on are about to be sent.  If they were before, as segments that may become others
+    /// now, these are remembered as they are.
+    #[inline]
+    pub(super) fn keep(&mut self, seq: Seq, len: u32, scoreboard: &Scoreboard) {
+        if seq < scoreboard.high() && seq + len > self.once_from {
+            self.keep_all(scoreboard);
+        }
+    }
+
+    #[inline(never)]
+    fn keep_all(&mut self, scoreboard: &Scoreboard) {
+        for segment in scoreboard.from(self.once_from) {
+            self.push(Sent::once(segment));
+        }
+        self.once_from = scoreboard.high();
+    }
+
+    fn push(&mut self, sent: Sent) {
+        if self.history.is_empty() {
+            self.longest = 0;
+        }
+        self.longest = self.longest.max(sent.len);
+        self.history.push_back(sent);
     }
 
     /// The RTO that follows from the estimate, which no timeout has doubled.
@@ -93,14 +141,9 @@ impl<R: RttEstimation> RoundTrips<R> {
         self.estimator.timeout(self.granularity)
     }
 
-    /// A segment is sent for the first time.
-    #[inline]
-    pub(super) fn on_sent(&mut self, seq: Seq, len: u32, time: Time) {
-        if self.history.is_empty() {
-            self.longest = 0;
-        }
-        self.longest = self.longest.max(len);
-        self.history.push_back(Sent { seq, len, time, retransmitted: false });
+    /// A SYN is sent for the first time.
+    pub(super) fn on_syn_sent(&mut self, seq: Seq, time: Time) {
+        self.push(Sent { seq, len: 0, time, retransmitted: false });
     }
 
     pub(super) fn on_retransmitted(&mut self, seq: Seq, len: u32) {
@@ -121,24 +164,49 @@ impl<R: RttEstimation> RoundTrips<R> {
         }
     }
 
-    /// A sample for the oldest unacknowledged entry of the history; `tcb.last_rtt` is that of the newest
-    /// one that this ACK covers.  `of_echo`: what the ACK's timestamp echo says, if it has one.
-    #[inline(always)]
-    pub(super) fn on_ack(&mut self, ack: Seq, of_echo: Option<Time>, tcb: &mut Tcb) {
-        let Some(oldest) = self.history.front().filter(|entry| entry.end() <= ack) else { return };
-        let mut newest = oldest;
-        loop {
-            self.history.pop_front();
-            match self.history.front() {
-                Some(entry) if entry.end() <= ack => newest = entry,
-                _ => break,
-            }
+    /// A sample for the oldest segment that was not acknowledged; `tcb.last_rtt` is that of the newest
+    /// one that this ACK covers.  `of_echo`: what the ACK's timestamp echo says, if it has one.  What it acknowledges is
+    /// still in the scoreboard.
+    #[inline(never)]
+    pub(super) fn on_ack(
+        &mut self,
+        ack: Seq,
+        of_echo: Option<Time>,
+        scoreboard: &Scoreboard,
+        tcb: &mut Tcb,
+    ) {
+        if let Some(acked) = self.acked(ack, scoreboard) {
+            self.sample(ack, acked.map(|sent| sent.rtt(of_echo, tcb.now)), tcb);
         }
-        if let Some(last) = newest.rtt(of_echo, tcb.now) {
+    }
+
+    /// Whether all that was sent from `head` on has been sent once.
+    #[inline(always)]
+    pub(super) fn is_clear_from(&self, head: Seq) -> bool {
+        self.history.is_empty() && head >= self.once_from
+    }
+
+    /// The same as [`RoundTrips::on_ack`] where that is so: the segments that left at these times are acknowledged, from
+    /// the first to the last.
+    #[inline(always)]
+    pub(super) fn on_clear_ack(
+        &mut self,
+        ack: Seq,
+        left: [Time; 2],
+        of_echo: Option<Time>,
+        tcb: &mut Tcb,
+    ) {
+        self.once_from = ack;
+        self.sample(ack, left.map(|left| rtt(left, of_echo, tcb.now)), tcb);
+    }
+
+    /// Of the oldest segment that was not acknowledged, and of the newest that is now.
+    #[inline(always)]
+    fn sample(&mut self, ack: Seq, [oldest, newest]: [Option<Time>; 2], tcb: &mut Tcb) {
+        if let Some(last) = newest {
             tcb.last_rtt = last;
         }
-        let sample = oldest.rtt(of_echo, tcb.now);
-        if let Some(rtt) = sample {
+        if let Some(rtt) = oldest {
             self.estimator.measure(rtt);
             if R::HAS_ROUNDS && ack > self.round_end {
                 self.estimator.on_round();
@@ -149,5 +217,23 @@ impl<R: RttEstimation> RoundTrips<R> {
             tcb.srtt = self.estimator.srtt();
             tcb.min_rtt = tcb.min_rtt.min(tcb.srtt);
         }
+    }
+
+    /// The first and the last segment that an ACK covers.
+    fn acked(&mut self, ack: Seq, scoreboard: &Scoreboard) -> Option<[Sent; 2]> {
+        let mut acked = None;
+        while let Some(&entry) = self.history.first().filter(|entry| entry.end() <= ack) {
+            self.history.drop_front();
+            acked = Some([acked.map_or(entry, |[first, _]: [Sent; 2]| first), entry]);
+        }
+        if !self.history.is_empty() {
+            return acked;
+        }
+        for segment in scoreboard.from(self.once_from).take_while(|segment| segment.end() <= ack) {
+            let entry = Sent::once(segment);
+            self.once_from = segment.end();
+            acked = Some([acked.map_or(entry, |[first, _]| first), entry]);
+        }
+        acked
     }
 }

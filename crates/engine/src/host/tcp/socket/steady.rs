@@ -7,12 +7,13 @@
 //! [`Environment::is_plain`] everything.
 
 use super::ack::Rto;
+use super::parts::Sending;
 use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::loss::LossDetection;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
-use crate::packet::{Ecn, Flags, Packet};
+use crate::packet::{Ecn, Flags, Options, Packet};
 
 impl<P: Profile> Socket<P> {
     /// Takes the segment if it is one of the steady state.
@@ -21,8 +22,7 @@ impl<P: Profile> Socket<P> {
         let is_usual = packet.flags == Flags::ACK
             && packet.sacks == 0
             && packet.window > 0
-            && self.open
-            && packet.options.has_timestamps() == self.agreed.timestamps;
+            && packet.options == Options::new(self.agreed.timestamps);
         // A detection with a timer may find losses where nothing looks like one.
         let may_be_steady =
             !P::Loss::HAS_TIMER && is_usual && self.has_shortcuts && !env.is_plain();
@@ -100,10 +100,17 @@ impl<P: Profile> Socket<P> {
     fn take_new_ack<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         let (ack, now) = (packet.ack, self.tcb.now);
         self.take_headers(packet, env);
-        self.estimate_rtt(packet);
+        let is_clear = self.round_trips.is_clear_from(self.sending.scoreboard.head());
+        if !is_clear {
+            self.estimate_rtt(packet);
+        }
         let prior_in_flight = self.tcb.bytes_in_flight;
         let delivered_before = self.sending.rate.delivered();
-        self.sending.discard_up_to(ack, now);
+        let left = self.sending.discard_up_to(ack, now);
+        if is_clear && let Some(left) = left {
+            let of_echo = self.rtt_of_echo(packet);
+            self.round_trips.on_clear_ack(ack, left, of_echo, &mut self.tcb);
+        }
         let delivered = (self.sending.rate.delivered() - delivered_before) as u32;
         self.tcb.last_acked_sacked = delivered;
         self.publish_pipe();
@@ -124,7 +131,6 @@ impl<P: Profile> Socket<P> {
     pub(super) fn send_steadily<E: Environment>(&mut self, env: &mut E) -> bool {
         let is_steady = self.is_undisturbed()
             && self.sending.connected
-            && !self.sending.close_on_empty
             && self.sending.scoreboard.is_unmarked();
         if !is_steady || !self.has_shortcuts || env.is_plain() {
             return false;
@@ -138,8 +144,10 @@ impl<P: Profile> Socket<P> {
                 self.found_nothing = true;
                 return true;
             }
-            if room < size || unsent < room || self.tcb.bytes_in_flight == 0 {
-                return false; // the application is asked, or the algorithm told
+            // The application is asked for more, unless it has closed; then the last segment has a FIN.
+            let goes_on = if self.sending.close_on_empty { unsent > size } else { unsent >= room };
+            if room < size || !goes_on || self.tcb.bytes_in_flight == 0 {
+                return false; // also where the algorithm is told that it begins
             }
             self.found_nothing = false;
             self.send_whole_segment(env);
@@ -161,12 +169,9 @@ impl<P: Profile> Socket<P> {
     #[inline(always)]
     fn send_whole_segment<E: Environment>(&mut self, env: &mut E) {
         let (now, size) = (self.tcb.now, self.tcb.segment_size);
-        let rate = self.sending.rate.on_sent(
-            now,
-            self.tcb.bytes_in_flight,
-            self.sending.scoreboard.found_lost(),
-        );
-        let seq = self.sending.scoreboard.push_new(size, now, rate);
+        let (in_flight, lost) = (self.tcb.bytes_in_flight, self.sending.scoreboard.found_lost());
+        let Sending { scoreboard, rate, .. } = &mut self.sending;
+        let seq = scoreboard.push_new(size, now, || rate.on_sent(now, in_flight, lost));
         if self.is_pacing() {
             let gap = self.pacing_gap(size);
             self.arm(Timer::Pacing, gap, env);
@@ -185,7 +190,6 @@ impl<P: Profile> Socket<P> {
 
         let in_flight = self.publish_pipe();
         self.tcb.is_cwnd_limited = self.tcb.cwnd < in_flight.wrapping_add(size);
-        self.round_trips.on_sent(seq, size, now);
         self.tcb.next_tx_seq = seq + size;
         self.tcb.high_tx_mark = self.tcb.high_tx_mark.max(seq + size);
         self.note_departure(seq, size, false);

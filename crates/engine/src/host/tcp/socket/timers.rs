@@ -69,7 +69,7 @@ impl<P: Profile> Socket<P> {
         self.sending.recover = self.tcb.high_tx_mark;
         self.sending.is_recover_active = true;
         self.round_trips.rto = doubled::<P>(self.round_trips.rto); // RFC 6298 section 5.5
-        self.round_trips.forget_flight();
+        self.round_trips.forget_flight(&self.sending.scoreboard);
         if P::EVERY_TIMEOUT_SETS_SSTHRESH || !is_repeated {
             self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, in_flight);
         }
@@ -107,6 +107,7 @@ impl<P: Profile> Socket<P> {
     fn probe_window<E: Environment>(&mut self, env: &mut E) {
         self.sending.persist_timeout = doubled::<P>(self.sending.persist_timeout);
         let seq = self.tcb.next_tx_seq;
+        self.round_trips.keep(seq, 1, &self.sending.scoreboard);
         if self.sending.scoreboard.take(1, seq, self.tcb.now).is_some() {
             self.sending.scoreboard.take_back_last();
             let window = self.window_field(self.agreed.receive_shift);
