@@ -5,6 +5,10 @@ each instruction of WebAssembly that it executes. Such a count is the same on ev
 busy, for the same code and the same compiler; it is not that of a processor, but goes with it.
 Counted is the simulation alone, neither reading the scenario nor making the tables.
 
+A change may cost a processor more and that machine nothing, so the first of them are counted by
+valgrind, too, in the engine for Python: a process that simulates, less one that only reads. Such a
+count also depends a little on the C library.
+
 The table beside this file is what was counted last; ``--record`` writes it anew. A test compares:
 see `problems`.
 """
@@ -13,7 +17,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
+import re
+import shutil
 import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -35,6 +45,22 @@ MORE, LESS = 0.01, 0.03
 #: The same for the code that another compiler makes of the same source.
 OTHER_COMPILER = 0.1
 
+#: So many scenarios are counted by valgrind: a second each.
+NATIVE = 6
+
+#: Loads the engine without Python's package, whose modules take longer than the simulation.
+_PROGRAM = """
+import importlib.util, os, sys
+engine, scenario, until = sys.argv[1:]
+spec = importlib.util.spec_from_file_location("ccperf._native", engine)
+native = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(native)
+with open(scenario) as text:
+    simulation = native.Simulation(text.read())
+simulation.run_until(int(until))
+os._exit(0)
+"""
+
 _ENOUGH = 1 << 62
 _ALL_EVENTS = (1 << 31) - 1
 _MORE_TO_COME, _DONE = 1, 0
@@ -44,6 +70,19 @@ def is_shipped() -> bool:
     """Whether the package's engine for browsers is built from this checkout, as it is shipped."""
     engine = Path(str(files("ccperf") / "data" / "engine.wasm"))
     return SHIPPED.is_file() and engine.is_file() and engine.read_bytes() == SHIPPED.read_bytes()
+
+
+def why_not_native() -> str | None:
+    """Why valgrind cannot count the engine for Python here, if it cannot."""
+    if shutil.which("valgrind") is None:
+        return "needs valgrind"
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        return "counts are those of x86-64 on Linux"
+    built = RECORD.parents[1] / "target/release/lib_native.so"
+    engine = Path(_native.__file__)
+    if not built.is_file() or built.read_bytes() != engine.read_bytes():
+        return "needs the engine as it is shipped: make setup"
+    return None
 
 
 def compiler() -> str:
@@ -108,15 +147,42 @@ def measured() -> dict[str, Cost]:
     }
 
 
+def measured_natively() -> dict[str, Cost]:
+    """The same for the first of them, by valgrind."""
+    return {
+        name: Cost(_packet_hops(scenario), _native_count(scenario))
+        for name, scenario in list(counted().items())[:NATIVE]
+    }
+
+
+def _native_count(scenario: Scenario) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "scenario.json"
+        file.write_text(scenario.lowered())
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        command += [sys.executable, "-I", "-S", "-c", _PROGRAM, _native.__file__, str(file)]
+
+        def until(time: int) -> int:
+            fixed = os.environ | {"PYTHONHASHSEED": "0"}
+            done = subprocess.run(
+                [*command, str(time)], capture_output=True, text=True, check=True, env=fixed
+            )
+            found = re.search(r"Collected : (\d+)", done.stderr)
+            assert found is not None, done.stderr
+            return int(found[1])
+
+        return until(_ENOUGH) - until(0)
+
+
 def _packet_hops(scenario: Scenario) -> int:
     links = _native.Simulation(scenario.lowered()).finish()["links"]
     return int(links["tx_packets"].sum())
 
 
-def recorded() -> tuple[str, dict[str, Cost]]:
-    """The compiler and the costs of the table beside this file."""
+def recorded(machine: str = "scenarios") -> tuple[str, dict[str, Cost]]:
+    """The compiler and the costs of the table beside this file; ``machine``: or "native"."""
     data = json.loads(RECORD.read_text())
-    return data["compiler"], {name: Cost(**cost) for name, cost in data["scenarios"].items()}
+    return data["compiler"], {name: Cost(**cost) for name, cost in data.get(machine, {}).items()}
 
 
 def problems(
@@ -140,11 +206,23 @@ def problems(
     return said
 
 
-def record(costs: dict[str, Cost]) -> None:
+def record(costs: dict[str, Cost], native: dict[str, Cost]) -> None:
     """Write the table beside this file anew."""
-    scenarios = {name: vars(cost) for name, cost in costs.items()}
-    data = {"compiler": compiler(), "scenarios": scenarios}
+    data = {
+        "compiler": compiler(),
+        "scenarios": {name: vars(cost) for name, cost in costs.items()},
+        "native": {name: vars(cost) for name, cost in native.items()},
+    }
     RECORD.write_text(json.dumps(data, indent=2) + "\n")
+
+
+def _print(title: str, found: dict[str, Cost], before: dict[str, Cost]) -> None:
+    print(f"{title:31} {'packet-hops':>11} {'instructions':>12} {'a hop':>5} {'change':>6}")
+    for name, cost in found.items():
+        was = before.get(name)
+        change = f"{cost.instructions / was.instructions - 1:+.1%}" if was else "new"
+        counts = f"{cost.packet_hops:11} {cost.instructions:12} {cost.a_hop:5.0f}"
+        print(f"{name:31} {counts} {change:>6}")
 
 
 def main() -> None:
@@ -153,16 +231,15 @@ def main() -> None:
     wants_record = parser.parse_args().record
     if not is_shipped():
         parser.error("the engine for browsers is not built as it is shipped: make wasm")
+    why_not = why_not_native()
+    if wants_record and why_not:
+        parser.error(f"the engine for Python is to be counted, too: {why_not}")
     found = measured()
-    _, before = recorded() if RECORD.is_file() else ("", {})
-    print(f"{'scenario':31} {'packet-hops':>11} {'instructions':>12} {'a hop':>5} {'change':>6}")
-    for name, cost in found.items():
-        was = before.get(name)
-        change = f"{cost.instructions / was.instructions - 1:+.1%}" if was else "new"
-        counts = f"{cost.packet_hops:11} {cost.instructions:12} {cost.a_hop:5.0f}"
-        print(f"{name:31} {counts} {change:>6}")
+    _print("in WebAssembly", found, recorded()[1] if RECORD.is_file() else {})
+    native = {} if why_not else measured_natively()
+    _print("natively", native, recorded("native")[1] if RECORD.is_file() else {})
     if wants_record:
-        record(found)
+        record(found, native)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,20 @@ def test_scenarios_cost_as_many_instructions_as_recorded() -> None:
     assert not said, "\n".join([*said, meant])
 
 
+def test_a_processor_executes_as_many_instructions_as_recorded() -> None:
+    why_not = instructions.why_not_native()
+    if why_not:
+        pytest.skip(why_not)
+    compiler, expected = instructions.recorded("native")
+    said = instructions.problems(
+        instructions.measured_natively(),
+        expected,
+        is_same_compiler=compiler == instructions.compiler(),
+    )
+    meant = "If that is meant: .venv/bin/python -m benchmarks.instructions --record"
+    assert not said, "\n".join([*said, meant])
+
+
 @pytest.mark.parametrize(
     ("instructions_found", "with_the_same", "with_another"),
     [(100_900, 0, 0), (101_100, 1, 0), (97_100, 0, 0), (96_900, 1, 0), (111_000, 1, 1)],
