@@ -387,7 +387,13 @@ def test_socket_attributes_are_those_of_ns3() -> None:
         "UseAbe": "3.47",
     }
     own = {param["ns3"] for param in params if param["is_own"]}
-    assert own == {"Profile", "ReorderingTolerance", "ResequencingTimeout", "SlowStart"}
+    assert own == {
+        "EcnFeedback",
+        "Profile",
+        "ReorderingTolerance",
+        "ResequencingTimeout",
+        "SlowStart",
+    }
 
 
 def test_a_scenario_is_read_by_the_engine_once(monkeypatch: pytest.MonkeyPatch) -> None:
