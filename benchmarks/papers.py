@@ -77,12 +77,12 @@ FIGURES: Sequence[Figure] = (
         {"load": 0.5},
     ),
     Figure("ecn-13", "dwrr", 10),
-    Figure("hermes-12", "hermes_symmetric", 3, {"load": (0.5,), "workload": WEB}, HERMES),
+    Figure("hermes-12", "hermes_symmetric", 10, {"load": (0.5,), "workload": WEB}, HERMES),
     Figure("hermes-12b", "hermes_symmetric", 3, {"load": (0.7,), "workload": MINING}, LONGER),
     Figure(
         "hermes-13",
         "hermes_asymmetric",
-        3,
+        10,
         {"load": (0.5,), "workload": WEB},
         HERMES,
         schemes=("hermes", "conga", "letflow"),
@@ -95,7 +95,7 @@ FIGURES: Sequence[Figure] = (
         LONG,
         schemes=("hermes", "conga", "letflow"),
     ),
-    Figure("hermes-15", "hermes_flowlet_timeout", 3, fixed=HERMES),
+    Figure("hermes-15", "hermes_flowlet_timeout", 10, fixed=HERMES),
     Figure(
         "hermes-16",
         "hermes_random_drops",
