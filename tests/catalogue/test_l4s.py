@@ -1,4 +1,4 @@
-"""Prague over DualPI2: what L4S promises, and the laws of its parts."""
+"""TcpPrague over DualPI2: what L4S promises, and the laws of its parts."""
 
 from __future__ import annotations
 
