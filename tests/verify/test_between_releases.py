@@ -37,7 +37,8 @@ def test_what_3_48_changed_is_what_its_changes_say() -> None:
         for effect in between_releases.last().effects["ns3-3.48"]
         if effect.experiment in ("scalability", "loss_resilience", "ecn", "buffer_sizing")
     }
-    assert alone <= {"TcpBbr", "TcpLedbat", "TcpVegas", "TcpYeah"}
+    # Three of them stop being themselves in CWR, which they are told of since 3.48.
+    assert alone <= {"TcpBbr", "TcpLedbat", "TcpVegas", "TcpVeno", "TcpYeah"}
 
 
 def test_a_conclusion_is_called_what_its_values_say() -> None:

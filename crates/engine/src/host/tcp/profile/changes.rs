@@ -104,7 +104,7 @@ pub const ALL: &[About] = &[
         commit: "533350aeb",
         issue: "#1319",
         doc: "The congestion control is told when CWR begins and ends (`CongestionStateSet`), as of the other states.",
-        shows: "TcpVegas and TcpYeah with ECN",
+        shows: "TcpVegas, TcpVeno and TcpYeah with ECN",
         attributes: &[],
         least: &[],
     },
