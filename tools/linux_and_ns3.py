@@ -28,6 +28,7 @@ from ccperf.verify.linux import Parting, partings, traced
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "linux-and-ns3.md"
+FIGURE = ROOT / "docs" / "images" / "linux-and-ns3.svg"
 RECORD = ROOT / "benchmarks" / "linux.json"
 ALGORITHMS = ("TcpCubic", "TcpNewReno", "TcpDctcp", "TcpVegas", "TcpBbr")
 #: A hundred flows of it take Linux a minute.
@@ -176,6 +177,14 @@ SWITCHES: Mapping[str, Switch] = {
 }
 
 
+#: The engine's TCP made of Linux's parts, and what it has Linux's algorithm of.
+LINUX = both(socket(Profile="linux"), TIMEOUTS)
+PROFILE: Mapping[str, Switch] = {
+    "TcpCubic": Switch("", LINUX),
+    "TcpNewReno": Switch("", both(another("TcpLinuxReno"), LINUX)),
+}
+
+
 def scenario(cc: str, name: str, switch: Switch = Switch("")) -> Scenario:
     """The first point of an experiment, with a switch thrown."""
     experiment = REGISTRY[name]
@@ -198,10 +207,13 @@ def headlines(name: str, made: Scenario, recording: Recording) -> dict[str, floa
     return {metric: found[metric] for metric in answer(name).metrics if metric in found}
 
 
-def compared(cc: str, name: str) -> dict[str, Any]:
-    """Where the segments part, and what the metrics are on both sides."""
+def compared(cc: str, name: str, ours: Switch = Switch("")) -> dict[str, Any]:
+    """Where the segments part, and what the metrics are on both sides; `ours`: for the engine."""
     made = scenario(cc, name)
-    runs = [traced(made, backends.get(backend)) for backend in ("native", "linux")]
+    runs = [
+        traced(scenario(cc, name, ours), backends.get("native")),
+        traced(made, backends.get("linux")),
+    ]
     values = [headlines(name, made, run.recording) for run in runs]
     kinds = {
         flow["name"]: (flow.get("congestion_control") or {}).get("type")
@@ -278,6 +290,18 @@ def record(names: Iterable[str], experiments: Iterable[str]) -> None:
             print(cc, name, flush=True)
 
 
+def record_profile(names: Iterable[str], experiments: Iterable[str]) -> None:
+    """The same under the profile `linux`, without causes."""
+    known = read()
+    for cc in (cc for cc in names if cc in PROFILE):
+        for name in experiments:
+            found = known.setdefault("profile", {}).setdefault(cc, {})
+            if name not in found:
+                found[name] = compared(cc, name, PROFILE[cc])
+                write(known)
+                print(cc, name, "profile linux", flush=True)
+
+
 def read() -> dict[str, Any]:
     """What has been recorded."""
     if RECORD.exists():
@@ -318,8 +342,14 @@ SEGMENTS_HEAD = """
 ## How far segments agree
 
 The segments that the first source to part sends, one after another, by sequence number and length,
-as far as that has been recorded. `ccperf verify linux` says it of any scenario, with the senders'
-states.
+as far as that has been recorded: the engine's with ns-3's TCP, and under the profile
+[`linux`](linux-profile.md), beside the kernel's. `ccperf verify linux` says it of any scenario,
+with the senders' states.
+
+![Time until segments part, of each experiment](images/linux-and-ns3.svg)
+
+One mark is two that part at the same time. There is none where they never part (`incast`), or where
+one of both has not been recorded yet: the table has those that have.
 """
 
 
@@ -333,8 +363,9 @@ def page(known: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     segments = [
-        "| algorithm | experiment | segments alike | of | part at |",
-        "|---|---|---|---|---|",
+        "| algorithm | experiment | ns-3's: alike | of | part at | profile `linux`: alike | of "
+        "| part at |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     large = [
         "| algorithm | experiment | metric | unit | ns-3 | Linux | both, switched | cause |",
@@ -344,11 +375,9 @@ def page(known: Mapping[str, Any]) -> str:
         steps, explained = [0, 0, 0], 0
         for name, entry in runs.items():
             if "segments" in entry:
-                at = entry["parts_ns"]
-                when = "never" if at is None else f"{at / 1e9:.3f} s"
-                segments.append(
-                    f"| {cc} | `{name}` | {entry['segments']} | {entry['of']} | {when} |"
-                )
+                under = known.get("profile", {}).get(cc, {}).get(name)
+                cells = [cc, f"`{name}`", *_parted(entry), *_parted(under)]
+                segments.append(f"| {' | '.join(cells)} |")
             for metric, ours in entry["ns3"].items():
                 theirs = entry["linux"][metric]
                 difference = apart(ours, theirs)
@@ -367,12 +396,73 @@ def page(known: Mapping[str, Any]) -> str:
         steps = known["counts"].get(cc, steps)
         row = [cc, sum(steps), *steps, explained]
         counts.append(f"| {' | '.join(map(str, row))} |")
+    for cc, runs in known.get("profile", {}).items():
+        steps = [0, 0, 0]
+        for entry in runs.values():
+            for metric, ours in entry["ns3"].items():
+                difference = apart(ours, entry["linux"][metric])
+                steps[(difference > 0.01) + (difference > LARGE)] += 1
+        row = [f"{cc}, profile `linux`", sum(steps), *steps, ""]
+        counts.append(f"| {' | '.join(map(str, row))} |")
     parts = [text + METRICS_HEAD, *counts, CAUSES_HEAD, *large, SEGMENTS_HEAD, *segments, ""]
     return "\n".join(parts)
 
 
+def _parted(entry: Mapping[str, Any] | None) -> tuple[str, str, str]:
+    """Segments alike, of how many, and when they part."""
+    if entry is None:
+        return "", "", ""
+    at = entry["parts_ns"]
+    when = "never" if at is None else f"{at / 1e9:.3f} s"
+    return str(entry["segments"]), str(entry["of"]), when
+
+
 def _shown(value: float | None) -> str:
     return "" if value is None else f"{value:.4g}"
+
+
+def draw(known: Mapping[str, Any]) -> None:
+    """The figure: when segments part, under ns-3's TCP and under the profile `linux`."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
+    mpl.rcParams.update({"svg.hashsalt": "ccperf", "svg.fonttype": "path", "font.size": 9})
+    under = known["profile"]
+    names = [name for name in REGISTRY if any(name in runs for runs in under.values())]
+    size = (8.4, 5.4)
+    figure, axes = plt.subplots(
+        1, len(under), figsize=size, sharey=True, squeeze=False, layout="constrained"
+    )
+    for axis, (cc, runs) in zip(axes[0], under.items(), strict=True):
+        before = known["runs"].get(cc, {})
+        both_known = [name for name in names if "segments" in before.get(name, {}) and name in runs]
+        ends = [
+            [_seconds(each[name]) if name in both_known else math.nan for name in names]
+            for each in (before, runs)
+        ]
+        for place, pair in enumerate(zip(*ends, strict=True)):
+            axis.plot(pair, [place] * 2, color="#b0b0b0", lw=1.5, zorder=1)
+        looks = zip(
+            ("ns-3's TCP", "profile linux"), ends, ("#c44e00", "#0062a3"), "oD", strict=True
+        )
+        for label, seconds, colour, marker in looks:
+            axis.scatter(seconds, range(len(names)), color=colour, marker=marker, s=24, label=label)
+        axis.set_xscale("log")
+        axis.set_xlabel("segments part from Linux's after [s]")
+        axis.set_title(cc, fontsize=9)
+        axis.grid(axis="x", color="#e5e5e5")
+        axis.set_axisbelow(True)
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0][0].set_yticks(range(len(names)), names)
+    axes[0][0].invert_yaxis()
+    axes[0][0].legend(frameon=False, loc="upper right")
+    figure.savefig(FIGURE, metadata={"Date": None, "Creator": "ccperf"})
+
+
+def _seconds(entry: Mapping[str, Any]) -> float:
+    """When segments part; not a number where they never do."""
+    at = entry["parts_ns"]
+    return math.nan if at is None else at / 1e9
 
 
 def main() -> None:
@@ -387,6 +477,7 @@ def main() -> None:
     given = parser.parse_args()
     if not given.only_write:
         record(given.cc.split(","), given.experiments.split(","))
+        record_profile(given.cc.split(","), given.experiments.split(","))
     known = read()
     if given.causes:
         for cc, runs in known["runs"].items():
@@ -394,6 +485,7 @@ def main() -> None:
                 runs[name] = with_causes(cc, name, entry)
         write(known)
     PAGE.write_text(page(known))
+    draw(known)
 
 
 if __name__ == "__main__":

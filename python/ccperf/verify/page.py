@@ -94,6 +94,7 @@ def sections() -> list[Section]:
         Section("Where ns-3 departs from RFCs, and the engine follows", [_FOLLOWED, _rfcs()]),
         Section("Where ns-3 ends", [_ENDS, _ends()]),
         Section("The published tables", [_PUBLISHED]),
+        Section("Linux", [_LINUX]),
     ]
 
 
@@ -222,6 +223,12 @@ _ENDS = (
     "`tests/verify/test_departures.py` shows these with real ns-3:"
 )
 
+_LINUX = (
+    "ns-3 is what the engine equals; how far both are from the TCP of a Linux kernel is measured, "
+    "not held to. [Linux and ns-3](linux-and-ns3.md) has, for each experiment, where segments part "
+    "and how far metrics differ, with causes; [the profile `linux`](linux-profile.md) is nearer to "
+    "it."
+)
 _PUBLISHED = (
     "They were made with a development version of ns-3 of mid-2024. The one thing in them that "
     f"{fidelity.NS3_RELEASE} does differently is proportional rate reduction; the older form is "
