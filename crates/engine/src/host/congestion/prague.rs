@@ -129,6 +129,8 @@ impl CongestionControl for Prague {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
         let is_reduced = std::mem::take(&mut self.is_reduced);
         let window = if is_reduced { self.window } else { self.window / 2.0 };
+        // After a timeout cwnd may be far below W.
+        let window = window.min(f64::from(tcb.cwnd_segments()));
         in_segments(window) * tcb.segment_size
     }
 
