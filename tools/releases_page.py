@@ -14,8 +14,8 @@ NEWEST = "ns3-dev"
 _INTRO = """\
 # What a release of ns-3 changes
 
-After 3.44 (March 2025) ns-3 corrected its loss recovery, BBR, LEDBAT, Vegas, Veno, YeAH and DCTCP. An
-algorithm that did badly in ns-3 3.44 may have been held back by ns-3. This page measures by how
+After 3.44 (March 2025) ns-3 corrected its loss recovery, BBR, LEDBAT, Vegas, Veno, YeAH and DCTCP.
+An algorithm that did badly in ns-3 3.44 may have been held back by ns-3. This page measures by how
 much. ccperf is each of these releases, packet by packet ([fidelity](fidelity.md)), so the same
 catalogue ran under each of them, with nothing else changed: the release's TCP and its own loss
 recovery, `TcpPrrRecovery`. (The catalogue itself takes `PrrRfc6937`, in which only part of this
