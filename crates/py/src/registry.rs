@@ -91,7 +91,8 @@ fn param(spec: &Spec, param: &Param) -> Value {
     value["default"] = param.default.into();
     value["doc"] = param.doc.into();
     value["since"] = changes::of_attribute(spec.ns3, param.ns3).map(|about| about.release).into();
-    value["least_later"] = changes::least_of_attribute(spec.ns3, param.ns3).map(|(_, least)| least).into();
+    value["least_later"] =
+        changes::least_of_attribute(spec.ns3, param.ns3).map(|(_, least)| least).into();
     value["is_own"] = OWN.contains(&param.ns3).into();
     value
 }

@@ -366,7 +366,8 @@ fn an_attribute_of_a_later_release_needs_its_profile() {
 #[test]
 fn an_attribute_keeps_to_the_bounds_of_its_profile() {
     for (name, value) in [("MinCwnd", "0"), ("Gain", "0")] {
-        let mut scenario = with("/flows/0/cc", json!({"type": "ledbat", "attributes": {name: value}}));
+        let mut scenario =
+            with("/flows/0/cc", json!({"type": "ledbat", "attributes": {name: value}}));
         assert!(Canonical::from_json(&scenario.to_string()).is_ok(), "ns-3 3.44 takes it");
         scenario["flows"][0]["tcp"] = json!({"Profile": "ns3-3.48"});
         let [(path, message)] = &problems(&scenario)[..] else { panic!("one problem") };

@@ -40,7 +40,8 @@ impl Report {
                     && has.has(about.change)
                     && value.parse::<f64>().is_ok_and(|value| value < least)
                 {
-                    let message = format!("{value} is too small for {profile}; write at least {least}");
+                    let message =
+                        format!("{value} is too small for {profile}; write at least {least}");
                     self.add(format!("{path}.{field}.{name}"), message);
                 }
                 let Some(about) = changes::of_attribute(class, name) else { continue };
