@@ -384,12 +384,11 @@ def test_runs_side_by_side_share_the_memory(
 ) -> None:
     """Eight at a time have a sixteenth each: half of the machine's memory together."""
     import ccperf.runs.backends.sandbox as module
-    from ccperf.campaign.local import LocalExecutor
 
     monkeypatch.setattr(module, "_memory", lambda: 16 * 2**30)
     monkeypatch.setattr(module, "_runs_at_a_time", 1)
     once = "self.all = getattr(self, 'all', None) or __import__('numpy').zeros(7 * 10**8, 'B').data"
     name = python_class(tmp_path, once)
     get("native").simulate(scenario(name))
-    LocalExecutor(get("native"), 8).close()
+    module.share_memory(8)
     assert "MemoryError" in fails(name)

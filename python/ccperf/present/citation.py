@@ -26,6 +26,7 @@ _SOURCES = {
     "TcpVegas": "vegas",
     "TcpBbr": "bbr",
     "TcpBbr3": "bbr3",
+    "TcpPrague": "prague",
     "TcpVeno": "veno",
     "TcpWestwoodPlus": "westwood",
     "TcpHtcp": "htcp",

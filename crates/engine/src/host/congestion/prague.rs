@@ -140,7 +140,7 @@ impl CongestionControl for Prague {
             CongState::Open => self.is_in_loss = false,
             CongState::Recovery | CongState::Loss => {
                 self.prior_window = self.prior_window.max(self.window);
-                self.window -= self.window / 2.0;
+                self.fall(0.5);
                 self.is_in_loss = true;
                 self.is_reduced = state == CongState::Recovery;
             }
@@ -195,10 +195,15 @@ impl Prague {
         if self.is_in_loss || !is_over {
             return;
         }
-        self.window -= self.alpha * self.window / 2.0;
+        self.fall(self.alpha / 2.0);
         tcb.ssthresh = in_segments(self.window) * tcb.segment_size;
         self.reduced_at = Some(tcb.now);
         self.reduced_until = tcb.high_tx_mark;
+    }
+
+    /// By this share, but not below two segments: by the window what each ACK adds is divided.
+    fn fall(&mut self, share: f64) {
+        self.window = (self.window - share * self.window).max(LEAST_WINDOW);
     }
 
     /// Sections 2.4.3 and 2.4.5.
@@ -285,6 +290,19 @@ mod tests {
         d.tcb.high_tx_mark = d.tcb.last_acked_seq + d.tcb.cwnd;
         d.tcb.delivered_ce += u32::from(marked);
         d.rate_ack(Rate(1), bytes, d.tcb.cwnd);
+    }
+
+    #[test]
+    fn timeouts_without_end_leave_a_window_that_grows_by_a_segment_a_round() {
+        let mut d = started(2, 25, &[]);
+        for _ in 0..100 {
+            d.state(CongState::Loss);
+        }
+        d.state(CongState::Open);
+        for _ in 0..3 {
+            round(&mut d);
+        }
+        assert!(d.cwnd() <= 8, "{}", d.cwnd());
     }
 
     /// One round trip without a mark.
