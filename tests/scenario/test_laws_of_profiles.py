@@ -69,8 +69,9 @@ def check(recording: Recording) -> None:
         # The pipe: never negative, never more than is sent and not acknowledged.
         out = column["sent_bytes"] - column["acked_bytes"]
         assert (column["in_flight_bytes"] >= 0).all(), flow
-        # (A connection that is over keeps its last value, as ns-3's does.)
-        goes_on = column["acked_bytes"] < column["written_bytes"]
+        # (That of a transfer whose end is acknowledged stays what it was, as ns-3's does.)
+        end = recording.flows["completion_ns"][flow]
+        goes_on = ~(np.asarray(samples["time_ns"])[of == flow] > end)
         assert (column["in_flight_bytes"] <= out)[goes_on].all(), flow
         assert (column["cwnd_bytes"] >= 0).all(), flow
     links = recording.link_samples

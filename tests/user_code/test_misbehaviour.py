@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import ccperf
 from ccperf import campaign
 from ccperf.errors import RunError
 from ccperf.runs.backends import get
@@ -387,8 +388,18 @@ def test_runs_side_by_side_share_the_memory(
 
     monkeypatch.setattr(module, "_memory", lambda: 16 * 2**30)
     monkeypatch.setattr(module, "_runs_at_a_time", 1)
-    once = "self.all = getattr(self, 'all', None) or __import__('numpy').zeros(7 * 10**8, 'B').data"
+    zeros = "__import__('numpy').zeros(12 * 10**8, 'B').data"
+    once = f"self.all = getattr(self, 'all', None) or {zeros}"
     name = python_class(tmp_path, once)
     get("native").simulate(scenario(name))
-    module.share_memory(8)
-    assert "MemoryError" in fails(name)
+    with pytest.raises(RunError, match="MemoryError"):
+        ccperf.grid(
+            "aqm",
+            cc=name,
+            k=1,
+            qdisc="codel",
+            stop_time="1s",
+            seed=range(1, 9),
+            jobs=8,
+            progress=False,
+        )

@@ -75,6 +75,12 @@ class Seen:
         acked = self.acked[self.between(begin, end)]
         return float(acked[-1] - acked[0]) * 8e-6 / (end - begin)
 
+    def lost_share(self, begin: float, end: float) -> float:
+        """Of what was sent."""
+        within = self.between(begin, end)
+        sent, lost = (float(np.ptp(of[within])) for of in (self.sent, self.lost))
+        return lost * SEGMENT / sent
+
     def median(self, values: Floats, begin: float, end: float) -> float:
         return float(np.median(values[self.between(begin, end)]))
 
@@ -218,9 +224,7 @@ def _down(seen: Seen) -> Verdict:
 
 
 def _policer(seen: Seen) -> Verdict:
-    late = seen.between(5, 20)
-    lost = seen.lost[late][-1] - seen.lost[late][0]
-    share = lost * SEGMENT / (seen.sent[late][-1] - seen.sent[late][0])
+    share = seen.lost_share(5, 20)
     used = seen.goodput(5, 20) / (10 * GOODPUT)
     figure = f"{100 * used:.0f} % of the token rate, {100 * share:.1f} % lost"
     return Verdict(used > 0.8 and share < 0.05, figure)
@@ -247,11 +251,9 @@ def _probe_rtt_in_startup(seen: Seen) -> Verdict:
 def _probe_up_shallow(seen: Seen) -> Verdict:
     ups = [(b, e) for b, e in seen.phases(1.15, 1.4, 1.5) if e - b >= 0.004]
     longest = max((e - b for b, e in ups), default=0.0) / seen.rtt
-    late = seen.between(1.5, 12)
-    lost = seen.lost[late][-1] - seen.lost[late][0]
-    share = lost * SEGMENT / (seen.sent[late][-1] - seen.sent[late][0])
+    share = seen.lost_share(1.5, 12)
     figure = f"{len(ups)} probes, the longest {longest:.1f} round trips, {100 * share:.2f} % lost"
-    return Verdict(0 < longest <= 5 and lost > 0 and share < 0.02, figure)
+    return Verdict(0 < longest <= 5 and 0 < share < 0.02, figure)
 
 
 def _refill(seen: Seen) -> Verdict:

@@ -36,8 +36,8 @@ impl Report {
         let of_cc = cc.map(|cc| ("cc.attributes", cc.kind.as_str(), &cc.attributes));
         for (field, class, given) in [("tcp", SOCKET.ns3, tcp)].into_iter().chain(of_cc) {
             for (name, value) in given {
-                if let Some((about, least)) = changes::least_of_attribute(class, name)
-                    && has.has(about.change)
+                if let Some((change, least)) = changes::least_of_attribute(class, name)
+                    && has.has(change)
                     && value.parse::<f64>().is_ok_and(|value| value < least)
                 {
                     let message =

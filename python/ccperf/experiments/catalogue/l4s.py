@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 #: The numbers of flows of the algorithm under test and of the other.
 MIXES = ("1:0", "1:1", "1:3", "3:1", "3:3", "0:1")
-ECN = ("off", "classic", "accurate")
+#: What the other's sockets are asked for: no ECN, RFC 3168 or AccECN.
+_ASKED: dict[str, dict[str, str]] = {
+    "off": {},
+    "classic": {"UseEcn": "On"},
+    "accurate": {"UseEcn": "On", "EcnFeedback": "Accurate"},
+}
 
 
 class L4s(Experiment):
@@ -38,7 +43,12 @@ class L4s(Experiment):
     parameters = (
         Parameter("against", "cc", ("TcpCubic",), "TcpCubic", "The algorithm that it meets."),
         Parameter(
-            "ecn", "word", ("off",), "off", "What that asks for: no ECN, RFC 3168 or AccECN.", ECN
+            "ecn",
+            "word",
+            ("off",),
+            "off",
+            "What that asks for: no ECN, RFC 3168 or AccECN.",
+            tuple(_ASKED),
         ),
         Parameter(
             "mix", "word", ("1:0", "1:1"), "1:1", "Flows under test, and of the other.", MIXES
@@ -75,11 +85,7 @@ class L4s(Experiment):
         names = [setup.cc] * counts[0] + [setup["against"]] * counts[1]
         each = [rtts[0]] * counts[0] + [rtts[1]] * counts[1]
         plain = profiles.tcp("linux")
-        asked = {"off": {}, "classic": {"UseEcn": "On"}}
-        other = {
-            **plain,
-            **asked.get(setup["ecn"], {"UseEcn": "On", "EcnFeedback": "Accurate"}),
-        }
+        other = {**plain, **_ASKED[setup["ecn"]]}
         flows = [
             replace(flow, tcp=plain if i < counts[0] else other)
             for i, flow in enumerate(shared.greedy(setup, names, each, self.starts(setup)))

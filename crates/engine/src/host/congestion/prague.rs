@@ -259,7 +259,7 @@ impl Prague {
     fn set_window(&self, tcb: &mut Tcb, acked: f64) {
         let (have, want) = (tcb.cwnd_segments(), in_segments(self.window));
         let next = if want < have { have - 1 } else { want.min(have + acked.ceil() as u32) };
-        tcb.cwnd = next.max(LEAST_WINDOW as u32) * tcb.segment_size;
+        tcb.cwnd = next * tcb.segment_size;
     }
 
     /// Section 2.5.1.
@@ -268,7 +268,7 @@ impl Prague {
             return;
         }
         let gain = if tcb.cwnd < tcb.ssthresh / 2 { 2.0 } else { 1.0 };
-        let bits = 8.0 * self.window.max(LEAST_WINDOW) * f64::from(tcb.segment_size);
+        let bits = 8.0 * self.window * f64::from(tcb.segment_size);
         let rate = Rate((gain * bits / tcb.srtt.secs_f64()) as u64);
         tcb.pacing_rate = rate.min(tcb.max_pacing_rate);
     }
@@ -290,19 +290,6 @@ mod tests {
         d.tcb.high_tx_mark = d.tcb.last_acked_seq + d.tcb.cwnd;
         d.tcb.delivered_ce += u32::from(marked);
         d.rate_ack(Rate(1), bytes, d.tcb.cwnd);
-    }
-
-    #[test]
-    fn timeouts_without_end_leave_a_window_that_grows_by_a_segment_a_round() {
-        let mut d = started(2, 25, &[]);
-        for _ in 0..100 {
-            d.state(CongState::Loss);
-        }
-        d.state(CongState::Open);
-        for _ in 0..3 {
-            round(&mut d);
-        }
-        assert!(d.cwnd() <= 8, "{}", d.cwnd());
     }
 
     /// One round trip without a mark.
@@ -391,6 +378,19 @@ mod tests {
             let wanted = (unmarked + (unmarked * unmarked + 2.0 * unmarked).sqrt()) / share;
             assert!((mean / wanted - 1.0).abs() < 0.1, "{share}: {mean} for {wanted}");
         }
+    }
+
+    #[test]
+    fn timeouts_without_end_leave_a_window_that_grows_by_a_segment_a_round() {
+        let mut d = started(2, 25, &[]);
+        for _ in 0..100 {
+            d.state(CongState::Loss);
+        }
+        d.state(CongState::Open);
+        for _ in 0..3 {
+            round(&mut d);
+        }
+        assert!(d.cwnd() <= 8, "{}", d.cwnd());
     }
 
     /// Section 2.4.1.

@@ -5,7 +5,7 @@
 //! transfer is acknowledged.  It keeps its window and all else that it has learned.  Its packets have the flow number of
 //! the transfer that opened it.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use super::Outcome;
 use crate::base::time::Time;
@@ -17,9 +17,9 @@ pub struct Persistent {
     members: Vec<Option<Member>>,
     pools: Vec<Pool>,
     /// By the transfer that opened it.
-    connections: HashMap<u32, Connected>,
+    connections: Vec<Option<Box<Connected>>>,
     /// Of each transfer that is carried, the one that opened its connection.
-    carriers: HashMap<u32, u32>,
+    carriers: Vec<Option<u32>>,
 }
 
 /// A transfer of a pool.
@@ -77,7 +77,9 @@ impl Persistent {
     /// `most`: of each pool, how many connections it may have.
     pub fn new(members: Vec<Option<Member>>, most: &[u32]) -> Self {
         let pool = |&left| Pool { left, idle: BTreeSet::new(), waiting: VecDeque::new() };
-        Persistent { members, pools: most.iter().map(pool).collect(), ..Persistent::default() }
+        let connections = members.iter().map(|_| None).collect();
+        let carriers = vec![None; members.len()];
+        Persistent { members, pools: most.iter().map(pool).collect(), connections, carriers }
     }
 
     fn member(&self, transfer: u32) -> Option<Member> {
@@ -102,37 +104,30 @@ impl Persistent {
             pool.waiting.push_back(transfer);
             return Beginning::Waits;
         };
-        self.carriers.insert(transfer, opener);
-        if opener == transfer {
-            let before = Outcome::default();
-            let own = Connected {
-                pool: member.pool,
-                transfer: Some(opener),
-                bytes: member.bytes,
-                before,
-            };
-            self.connections.insert(opener, own);
-            return Beginning::Opens;
-        }
-        if let Some(connection) = self.connections.get_mut(&opener) {
+        self.carriers[transfer as usize] = Some(opener);
+        if let Some(connection) = &mut self.connections[opener as usize] {
             connection.transfer = Some(transfer);
             connection.bytes += member.bytes;
             connection.before = outcome(opener);
+            return Beginning::Follows(opener, member);
         }
-        Beginning::Follows(opener, member)
+        let Member { pool, bytes, .. } = member;
+        let own = Connected { pool, transfer: Some(opener), bytes, before: Outcome::default() };
+        self.connections[opener as usize] = Some(Box::new(own));
+        Beginning::Opens
     }
 
     /// The transfer that a packet of `opener` belongs to; itself, if it has a connection of its own.
     pub fn carried(&self, opener: u32) -> Option<u32> {
-        match self.connections.get(&opener) {
-            Some(connection) => connection.transfer,
-            None => Some(opener),
+        match self.connections.get(opener as usize) {
+            Some(Some(connection)) => connection.transfer,
+            _ => Some(opener),
         }
     }
 
     /// A packet has come to a connection.  If all that it has carried is acknowledged by `now`, it is idle.
     pub fn settle(&mut self, opener: u32, so_far: &Outcome, now: Time) -> Option<Released> {
-        let connection = self.connections.get_mut(&opener)?;
+        let connection = self.connections.get_mut(opener as usize)?.as_mut()?;
         if so_far.acked_bytes < connection.bytes {
             return None;
         }
@@ -140,29 +135,29 @@ impl Persistent {
         let own = Outcome { completed: Some(now), ..so_far.since(&connection.before) };
         let pool = &mut self.pools[connection.pool as usize];
         pool.idle.insert(opener);
-        self.carriers.remove(&transfer);
+        self.carriers[transfer as usize] = None;
         Some(Released { transfer: Some((transfer, own)), next: pool.waiting.pop_front() })
     }
 
     /// A connection is gone, if it was one of these.
     pub fn lose(&mut self, opener: u32, so_far: &Outcome) -> Option<Released> {
-        let connection = self.connections.remove(&opener)?;
+        let connection = self.connections.get_mut(opener as usize)?.take()?;
         let pool = &mut self.pools[connection.pool as usize];
         pool.idle.remove(&opener);
         pool.left += 1;
         let transfer =
             connection.transfer.map(|transfer| (transfer, so_far.since(&connection.before)));
         if let Some((transfer, _)) = transfer {
-            self.carriers.remove(&transfer);
+            self.carriers[transfer as usize] = None;
         }
         Some(Released { transfer, next: pool.waiting.pop_front() })
     }
 
     /// What a transfer that is under way over a connection has done there.
     pub fn under_way(&self, transfer: u32, outcome: impl Fn(u32) -> Outcome) -> Option<Outcome> {
-        let opener = self.carriers.get(&transfer)?;
-        let connection = self.connections.get(opener)?;
-        Some(outcome(*opener).since(&connection.before))
+        let opener = (*self.carriers.get(transfer as usize)?)?;
+        let connection = self.connections[opener as usize].as_ref()?;
+        Some(outcome(opener).since(&connection.before))
     }
 }
 

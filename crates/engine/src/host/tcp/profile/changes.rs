@@ -36,8 +36,6 @@ pub struct About {
     pub shows: &'static str,
     /// The attributes that came with it: of which class, and which.
     pub attributes: &'static [(&'static str, &'static str)],
-    /// The attributes that may be no less from then on: of which class, which, and their least value.
-    pub least: &'static [(&'static str, &'static str, f64)],
 }
 
 /// Every change, in the order in which ns-3 made them.
@@ -52,7 +50,6 @@ pub const ALL: &[About] = &[
               mark ends; it was a mark of its own, which stayed.",
         shows: "TcpBbr, from its first ProbeRTT on (10 s)",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::Abe,
@@ -71,7 +68,6 @@ pub const ALL: &[About] = &[
             ("TcpLinuxReno", "BetaEcn"),
             ("TcpCubic", "BetaEcn"),
         ],
-        least: &[],
     },
     About {
         change: Change::Fack,
@@ -83,7 +79,6 @@ pub const ALL: &[About] = &[
               segments lie between SND.UNA and the highest SACK, and takes what lies beyond that for what is in flight.",
         shows: "nothing, unless the attribute is set",
         attributes: &[("TcpSocket", "Fack")],
-        least: &[],
     },
     About {
         change: Change::LedbatWindow,
@@ -95,7 +90,6 @@ pub const ALL: &[About] = &[
               the ACK plus ALLOWED_INCREASE (RFC 6817 section 2.4.2), and starts a base delay after 60 s, not 61.",
         shows: "TcpLedbat, always",
         attributes: &[("TcpLedbat", "AllowedIncrease")],
-        least: &[("TcpLedbat", "MinCwnd", 1.0), ("TcpLedbat", "Gain", 1e-6)],
     },
     About {
         change: Change::CwrEvents,
@@ -106,7 +100,6 @@ pub const ALL: &[About] = &[
         doc: "The congestion control is told when CWR begins and ends (`CongestionStateSet`), as of the other states.",
         shows: "TcpVegas, TcpVeno and TcpYeah with ECN",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::PrrArithmetic,
@@ -118,7 +111,6 @@ pub const ALL: &[About] = &[
               prr_out below 0.",
         shows: "TcpPrrRecovery with windows above 64 KiB",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::SackedRetransmissions,
@@ -129,7 +121,6 @@ pub const ALL: &[About] = &[
         doc: "A retransmission that is SACKed is no longer in flight; it counted until the cumulative ACK.",
         shows: "recovery of more than one loss, with SACK",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::DctcpLoss,
@@ -141,7 +132,6 @@ pub const ALL: &[About] = &[
               follows another, not in fast recovery.",
         shows: "TcpDctcp with repeated timeouts",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::NetUnreachable,
@@ -153,7 +143,6 @@ pub const ALL: &[About] = &[
               All routers do, if one flow or stack has the profile.",
         shows: "links that fail, with packets on the way",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::WindowUpdate,
@@ -165,7 +154,6 @@ pub const ALL: &[About] = &[
               window (RFC 1122 section 4.2.3.3).",
         shows: "receive buffers of less than two segments",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::LostRetransmissions,
@@ -177,7 +165,6 @@ pub const ALL: &[About] = &[
               of 0), and is sent again; it took a timeout.",
         shows: "retransmissions that are lost, with SACK",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::PrrDelivered,
@@ -188,7 +175,6 @@ pub const ALL: &[About] = &[
         doc: "With SACK, PRR counts what a duplicate ACK delivers once; it added a segment.",
         shows: "TcpPrrRecovery with SACK",
         attributes: &[],
-        least: &[],
     },
     About {
         change: Change::PrrRecoverFs,
@@ -200,7 +186,6 @@ pub const ALL: &[About] = &[
               it was the pipe.",
         shows: "TcpPrrRecovery",
         attributes: &[],
-        least: &[],
     },
 ];
 
@@ -209,13 +194,16 @@ pub fn of_attribute(class: &str, attribute: &str) -> Option<&'static About> {
     ALL.iter().find(|about| about.attributes.contains(&(class, attribute)))
 }
 
-/// The change since which an attribute of a class may be no less than what is returned with it.
-pub fn least_of_attribute(class: &str, attribute: &str) -> Option<(&'static About, f64)> {
-    ALL.iter().find_map(|about| {
-        let (_, _, least) =
-            about.least.iter().find(|(of, name, _)| (*of, *name) == (class, attribute))?;
-        Some((about, *least))
-    })
+/// Attributes that a change bounds: of which class, which, and their least value from then on.
+const LEAST: [(Change, &str, &str, f64); 2] = [
+    (Change::LedbatWindow, "TcpLedbat", "MinCwnd", 1.0),
+    (Change::LedbatWindow, "TcpLedbat", "Gain", 1e-6),
+];
+
+/// The least value of an attribute, and since which change it has one.
+pub fn least_of_attribute(class: &str, attribute: &str) -> Option<(Change, f64)> {
+    let of = |(_, of, name, _): &&(Change, &str, &str, f64)| (*of, *name) == (class, attribute);
+    LEAST.iter().find(of).map(|&(change, _, _, least)| (change, least))
 }
 
 /// A set of changes.

@@ -147,19 +147,23 @@ const COUNTED: &str = "
     60.000001 > AE. 1:5001 by 1000 ack 1 ect0
 ";
 
+/// One that the peer made.
+const COUNTS: &str = "
+    0   listen
+    0   < SAEW 0 sackok
+    0   > SW. 0 ack 1 sackok
+    50  < W. 1 ack 1
+";
+
 /// RFC 9768 section 3.1.1.
 #[test]
 fn accurate_ecn_is_asked_for_and_agreed_by_three_flags() {
     play(&ACCURATE, COUNTED);
     let timeline = "
-        0   listen
-        0   < SAEW 0 sackok
-        0   > SW. 0 ack 1 sackok
-        50  < W. 1 ack 1
         100 < AE. 1:1001 ack 1 ect0
         100 > AE. 1 ack 1001
     ";
-    play(&ACCURATE, timeline);
+    play(&ACCURATE, &after(COUNTS, timeline));
 }
 
 #[test]
@@ -179,13 +183,7 @@ fn a_peer_of_rfc_3168_makes_it_classic() {
 /// Section 3.2.2: 5 and the marks since, modulo 8.
 #[test]
 fn the_receiver_says_how_many_marks_have_come() {
-    let mut timeline = "
-        0   listen
-        0   < SAEW 0 sackok
-        0   > SW. 0 ack 1 sackok
-        50  < W. 1 ack 1
-    "
-    .to_owned();
+    let mut timeline = COUNTS.to_owned();
     let fields = ["AW", "AEW", "", "E", "W", "EW", "A", "AE", "AW"];
     for (i, field) in fields.iter().enumerate() {
         let (from, to, at) = (1000 * i + 1, 1000 * i + 1001, 100 + 10 * i);
@@ -199,10 +197,6 @@ fn the_receiver_says_how_many_marks_have_come() {
 #[test]
 fn the_first_mark_is_acknowledged_at_once() {
     let timeline = "
-        0   listen
-        0   < SAEW 0 sackok
-        0   > SW. 0 ack 1 sackok
-        50  < W. 1 ack 1
         100 < AE. 1:1001 ack 1 ect0
         100 > AE. 1 ack 1001
         105 < AE. 1001:2001 ack 1 ect0
@@ -213,7 +207,7 @@ fn the_first_mark_is_acknowledged_at_once() {
         130 > . 1 ack 5001
     ";
     let settings = [ACCURATE.as_slice(), &[("DelAckCount", "2")]].concat();
-    play(&settings, timeline);
+    play(&settings, &after(COUNTS, timeline));
 }
 
 /// The same window as with RFC 3168's echo, and the count; CWR is not said, the count is.
