@@ -70,7 +70,7 @@ def attempt(words: list[str]) -> None:
     scenario.lowered()
     # What was understood can be said again.
     again, _ = programs.scenario(programs.parse(shlex.split(run.command())))
-    if not any(flow.recovery == "TcpPrrRecovery" for flow in run.flows):
+    if not any(flow.recovery == "TcpPrrRecovery" for flow in scenario.flows):
         assert again.hash == scenario.hash
 
 

@@ -216,12 +216,31 @@ fn marks_counted_reduce_the_window_once() {
     let rest = "
         110 < AW. 1 ack 1001
         110 > AE. 5001:6001 ack 1 ect0
-        110 ? state Cwr ssthresh 2000 marked 1
+        110 ? state Cwr ssthresh 2000 marked 1 ecn EceRcvd
         111 < W. 1 ack 5001
         111 > AE. 6001:7001 ack 1 ect0
         111 ? state Cwr ssthresh 2000 marked 5
+        112 < W. 1 ack 6001
+        112 > AE. 7001:8001 ack 1 ect0
+        112 ? marked 5 ecn Idle
     ";
     play(&ACCURATE, &after(COUNTED, rest));
+}
+
+/// Section 3.2.2.1: a SYN-ACK that was marked is told of in the ACK that answers it, and is no mark of the data's.
+#[test]
+fn a_mark_of_the_syn_ack_reduces_nothing() {
+    let timeline = "
+        0          listen
+        0          < SAEW 0 sackok
+        0          > SW. 0 ack 1 sackok
+        50         < AW. 1 ack 1
+        60         write 1000
+        60.000001  > FAE. 1:1001 ack 1 ect0
+        110        < AW. 1 ack 1001
+        110        ? state Open marked 0
+    ";
+    play(&ACCURATE, timeline);
 }
 
 /// Prague's own: ECT(1), also on retransmissions; half for the first mark.
