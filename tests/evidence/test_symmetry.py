@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +17,9 @@ from ccperf.evidence.cells import Cell, Point
 from ccperf.evidence.compare import Comparison, Row, compare
 from ccperf.experiments.catalogue import EXPERIMENTS, answer
 from ccperf.runs.metrics import METRICS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ALGORITHMS = ("TcpNewReno", "TcpCubic", "TcpBbr")
 #: Those that a comparison turned round used to judge otherwise.
@@ -164,23 +168,34 @@ def test_whatever_the_values_are_the_order_of_names_changes_nothing(
     assert said.more + said.less <= said.shown
 
 
+def counted(values: Sequence[tuple[Sequence[float], Sequence[float]]], side: int) -> list[Cell]:
+    """One side's cells over points, of which both sides' drops are given by seed."""
+    return [
+        Cell(
+            Point("aqm", (("k", str(k)),), "same"),
+            "ab"[side],
+            "native",
+            "engine",
+            {seed: {"total_qdisc_drops_l2": drop} for seed, drop in enumerate(pair[side], 1)},
+        )
+        for k, pair in enumerate(values)
+    ]
+
+
 def drops(*values: tuple[float, float]) -> Row:
     """A row over points with so many drops of both sides, whatever the seed."""
-    a, b = (
-        [
-            Cell(
-                Point("aqm", (("k", str(k)),), "same"),
-                "ab"[side],
-                "native",
-                "engine",
-                {seed: {"total_qdisc_drops_l2": pair[side]} for seed in (1, 2)},
-            )
-            for k, pair in enumerate(values)
-        ]
-        for side in (0, 1)
-    )
+    a, b = (counted([([a, a], [b, b]) for a, b in values], side) for side in (0, 1))
     (row,) = compare({"a": a, "b": b}, ["total_qdisc_drops_l2"]).rows
     return row
+
+
+def test_factors_that_cancel_do_so_in_either_order() -> None:
+    """One point from 0, and two whose factors of means, 1.8 / 2.4 and 2 / 1.5, have the mean 1."""
+    values = [([0, 3, 3, 3, 3], [0, 0, 3, 3, 3]), ([1, 1], [0, 0]), ([0, 3], [2, 2])]
+    a, b = (counted(values, side) for side in (0, 1))
+    metric = ["total_qdisc_drops_l2"]
+    there = compare({"a": a, "b": b}, metric, least=0)
+    assert_turned(there, compare({"b": b, "a": a}, metric, least=0))
 
 
 def test_a_point_where_one_side_is_zero_counts_and_has_no_factor() -> None:

@@ -74,7 +74,8 @@ class Difference:
         if self.is_log or self.effect == "difference":
             return self.mean
         if self.base.mean > 0 < self.other.mean:
-            return math.log(self.other.mean / self.base.mean)
+            # Not the quotient's logarithm: with the sides exchanged, that differs by rounding.
+            return math.log(self.other.mean) - math.log(self.base.mean)
         return math.copysign(math.inf, self.mean) if self.mean else 0.0
 
     @property
