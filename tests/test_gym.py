@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import runpy
 import time
 import warnings
@@ -14,8 +15,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import ccperf
-from ccperf.errors import UsageError
-from ccperf.gym import OBSERVED, CongestionEnv, Interval
+from ccperf.errors import RunError, UsageError
+from ccperf.gym import OBSERVED, CongestionEnv, CongestionVectorEnv, Interval
 
 PATH = {"rate": "10Mbps", "rtt": "40ms", "stop_time": "5s"}
 HOLD = np.zeros(1, np.float32)
@@ -160,29 +161,158 @@ def test_what_a_reset_cannot_do_is_said() -> None:
         CongestionEnv().reset(options={"sead": 1})
 
 
-def test_vectors_of_it_step_together() -> None:
-    several = gymnasium.make_vec(
-        "ccperf/CongestionControl-v0", num_envs=3, vectorization_mode="sync", **PATH
+def test_what_is_slow_or_fails_in_the_agents_own_functions_ends_the_episode() -> None:
+    def fails(seen: Interval) -> float:
+        if seen.now > 1:
+            raise ZeroDivisionError("by nothing")
+        return 0.0
+
+    for given, message in (
+        ({"reward": fails}, r"reward: ZeroDivisionError: by nothing, at 1\.\d+ s"),
+        ({"reward": lambda seen: np.log(seen.now < 1)}, r"reward: `-inf` is not finite, at 1\."),
+        ({"observe": lambda seen: OBSERVED / (seen.now < 1)}, r"observe: .* is not finite, at 1\."),
+    ):
+        env = CongestionEnv(interval="200ms", **given, **PATH)
+        with np.errstate(divide="ignore"), pytest.raises(RunError, match=message):
+            episode(env, [HOLD], seed=1)
+        with pytest.raises(UsageError, match="the episode has ended"):
+            env.step(HOLD)
+    env = CongestionEnv(patience=0.05, **PATH)
+    env.reset(seed=1)
+    env.step(HOLD)
+    time.sleep(0.06)
+    with pytest.raises(UsageError, match=r"action: took .* s, may take 0\.05 s \(`patience`\)"):
+        env.step(HOLD)
+    with pytest.raises(UsageError, match="the episode has ended"):
+        env.step(HOLD)
+
+
+def test_an_interval_travels_between_processes() -> None:
+    seen, *_ = episode(CongestionEnv(**PATH), [HOLD], seed=1)
+    for each in (seen[0], seen[-1]):
+        assert pickle.loads(pickle.dumps(each)) == each
+        assert f"now={each.now}" in repr(each)
+    assert seen[0] != seen[-1]
+
+
+def test_a_vector_is_the_same_as_its_environments_one_by_one() -> None:
+    """Over the end of the episodes, which begin anew a step later, as Gymnasium's own do."""
+    given = {"experiment": "loss_resilience", "stop_time": "800ms", "interval": "rtt"}
+    made = [
+        gymnasium.make_vec("ccperf/CongestionControl-v0", 3, vectorization_mode=mode, **given)
+        for mode in ("vector_entry_point", "sync")
+    ]
+    assert isinstance(made[0], CongestionVectorEnv)
+    assert made[0].single_observation_space == made[1].single_observation_space
+    assert made[0].action_space == made[1].action_space
+    assert made[0].metadata["autoreset_mode"] == made[1].metadata["autoreset_mode"]
+    ours, theirs = (env.reset(seed=5) for env in made)
+    rng, begun = np.random.default_rng(1), 0
+    for _ in range(120):
+        assert np.array_equal(ours[0], theirs[0])
+        for name in theirs[-1].keys() & {"interval", "seed"}:
+            has_one = theirs[-1][f"_{name}"]
+            assert np.array_equal(ours[-1][f"_{name}"], has_one)
+            assert list(ours[-1][name][has_one]) == list(theirs[-1][name][has_one])
+        for one, other in zip(ours[1:-1], theirs[1:-1], strict=True):
+            assert np.array_equal(one, other)
+        begun += int(ours[-1].get("_seed", np.zeros(3)).sum())
+        actions = rng.uniform(-0.3, 0.4, (3, 1)).astype(np.float32)
+        ours, theirs = (env.step(actions) for env in made)
+    assert begun >= 6
+
+
+def test_a_vector_can_have_rewards_and_observations_of_its_own() -> None:
+    env = CongestionVectorEnv(
+        2,
+        observe=lambda seen: np.array([seen.srtt], np.float32),
+        observation_space=gymnasium.spaces.Box(0, np.inf, (1,), np.float32),
+        reward=lambda seen: float(seen.delivered),
+        **PATH,
     )
-    several.reset(seed=1)
-    observations, rewards, *_ = several.step(several.action_space.sample())
-    assert observations.shape == (3, 6)
-    assert rewards.shape == (3,)
+    env.reset(seed=1)
+    observations, rewards, *_, infos = env.step(np.zeros((2, 1), np.float32))
+    assert rewards.tolist() == [seen.delivered for seen in infos["interval"]]
+    assert observations.ravel().tolist() == pytest.approx([i.srtt for i in infos["interval"]])
 
 
-@pytest.mark.parametrize("given", [{"rtt": "40ms"}, {"rtt": "10ms"}, {"interval": "ack"}])
-def test_it_is_fast(given: dict[str, str]) -> None:
+def test_what_is_wrong_in_a_vector_is_said_of_the_run_and_ends_all() -> None:
+    env = CongestionVectorEnv(3, **PATH)
+    with pytest.raises(UsageError, match="step: the episodes have ended; call reset"):
+        env.step(np.zeros((3, 1), np.float32))
+    env.reset(seed=[1, None, 3])
+    with pytest.raises(UsageError, match=r"actions\[1\]: `\[NaN\]` must be 1 finite number"):
+        env.step(np.array([[0], [np.nan], [0]], np.float32))
+    with pytest.raises(UsageError, match="the episodes have ended"):
+        env.step(np.zeros((3, 1), np.float32))
+    env.reset()
+    with pytest.raises(UsageError, match=r"actions: have the shape \(2, 1\), must have \(3, 1\)"):
+        env.step(np.zeros((2, 1), np.float32))
+    with pytest.raises(UsageError, match="seed: has 2 numbers for 3 runs"):
+        env.reset(seed=[1, 2])
+    with pytest.raises(UsageError, match="num_envs: `0` must be at least 1"):
+        CongestionVectorEnv(0)
+
+
+#: Paths of 10 Mbps with a buffer of a BDP, the RTT in s (0: a step is an ACK), and how often the
+#: ten segments of the beginning are doubled to fill path and half the buffer.
+FAST = [
+    ({"rtt": "40ms"}, 0.040, 2),
+    ({"rtt": "10ms"}, 0.010, 0),
+    ({"rtt": "15ms", "interval": "ack"}, 0.0, 1),
+]
+
+
+def check_work(seen: list[Interval], steps: int, rtt: float) -> None:
+    """What the steps of one run have done: the path was full, and they were of its round trips."""
+    seconds = sum(each.seconds for each in seen)
+    assert seconds > 29
+    goodput = 8 * sum(each.delivered for each in seen) / seconds
+    assert goodput == pytest.approx(10e6 * 1448 / 1502, rel=0.01)
+    assert {each.lost for each in seen[5:]} == {0}
+    if rtt:
+        full = [each.seconds for each in seen[5:-1]]
+        assert np.mean(full) == pytest.approx(np.mean([each.srtt for each in seen[5:-1]]), rel=0.01)
+        assert rtt < np.mean(full) < 2 * rtt
+    else:
+        # An ACK for each segment.
+        assert steps == pytest.approx(sum(each.delivered for each in seen) / 1448, rel=0.02)
+
+
+@pytest.mark.parametrize(("given", "rtt", "doublings"), FAST)
+def test_it_is_fast(given: dict[str, str], rtt: float, doublings: int) -> None:
     env = CongestionEnv(**{"rate": "10Mbps", "stop_time": "30s", **given})
     env.reset(seed=1)
-    for _ in range(2):
-        env.step(HOLD + 1)  # 40 segments, which fill the path
+    for _ in range(doublings):
+        env.step(HOLD + 1)
     # Of processor time: what else the machine does is not ours.
-    started, steps, is_over = time.process_time(), 0, False
+    started, seen, is_over = time.process_time(), [], False
     while not is_over:
-        is_over = env.step(HOLD)[3]
-        steps += 1
-    rate = steps / (time.process_time() - started)
+        _, _, _, is_over, info = env.step(HOLD)
+        seen.append(info["interval"])
+    rate = len(seen) / (time.process_time() - started)
     print(f"{given}: {rate:,.0f} steps/s")
+    check_work(seen, len(seen), rtt)
+    assert rate > 1000
+
+
+@pytest.mark.parametrize(("given", "rtt", "doublings"), FAST[:2])
+def test_a_vector_is_fast(given: dict[str, str], rtt: float, doublings: int) -> None:
+    runs = 64
+    env = CongestionVectorEnv(runs, **{"rate": "10Mbps", "stop_time": "30s", **given})
+    env.reset(seed=1)
+    for _ in range(doublings):
+        env.step(np.ones((runs, 1), np.float32))
+    hold, seen = np.zeros((runs, 1), np.float32), []
+    started, is_over = time.process_time(), False
+    while not is_over:
+        _, _, _, truncated, infos = env.step(hold)
+        is_over = truncated.any()
+        seen.append(infos["interval"])
+    rate = runs * len(seen) / (time.process_time() - started)
+    print(f"{runs} runs, {given}: {rate:,.0f} steps/s")
+    for run in range(runs):
+        check_work([each[run] for each in seen], len(seen), rtt)
     assert rate > 1000
 
 

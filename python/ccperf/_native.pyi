@@ -140,21 +140,133 @@ class Simulation:
 @final
 class ExternalControl:
     """In place of a method ``cong_control`` of a congestion control: it takes over a window and a
-    pacing rate at each ACK, and calls no Python."""
+    pacing rate at each ACK, and calls no Python. An `Episode` sets them."""
 
     def __new__(cls) -> ExternalControl: ...
-    def set(self, cwnd: int, rate_bps: int) -> None:
-        """The window from the next ACK on, in bytes, at least one segment, and the pacing rate; 0
-        leaves the connection's own."""
+
+@final
+class Interval:
+    """What the sender of an agent's flow has seen from one step to the next."""
+
+    def __new__(
+        cls,
+        now: float,
+        seconds: float,
+        delivered: int,
+        lost: int,
+        srtt: float,
+        rtt: float,
+        min_rtt: float,
+        cwnd: int,
+        in_flight: int,
+        segment_size: int,
+        capacity: float,
+        highest: float,
+    ) -> Interval: ...
+    @property
+    def now(self) -> float:
+        """Simulated time at its end, in s."""
 
     @property
-    def acks(self) -> int:
-        """How many ACKs it has heard of."""
+    def seconds(self) -> float:
+        """How long it was."""
 
-    def last_ack(self) -> tuple[int, int, tuple[int, int, int], tuple[int, int, int]]:
-        """Of the last ACK: bytes delivered and found lost since the start; smoothed, last and least
-        round trip in ns, 0 before the first sample; bytes in flight, of a segment and of the
-        window."""
+    @property
+    def delivered(self) -> int:
+        """Bytes delivered in it."""
+
+    @property
+    def lost(self) -> int:
+        """Bytes found lost in it."""
+
+    @property
+    def srtt(self) -> float:
+        """The smoothed round trip at its end, in s; this one and the next two are 0 before the
+        first sample."""
+
+    @property
+    def rtt(self) -> float:
+        """The last round trip, in s."""
+
+    @property
+    def min_rtt(self) -> float:
+        """The least round trip so far, in s."""
+
+    @property
+    def cwnd(self) -> int:
+        """The window of the last action, in bytes."""
+
+    @property
+    def in_flight(self) -> int:
+        """Bytes in flight at its end."""
+
+    @property
+    def segment_size(self) -> int:
+        """Bytes of a whole segment."""
+
+    @property
+    def capacity(self) -> float:
+        """Bit/s of the slowest link at its start, which no sender knows."""
+
+    @property
+    def highest(self) -> float:
+        """The highest throughput of a step so far, in bit/s."""
+
+    @property
+    def throughput(self) -> float:
+        """Delivered per time, in bit/s."""
+
+    @property
+    def loss(self) -> float:
+        """The share of what was found lost, from 0 to 1."""
+
+    def observe(self) -> npt.NDArray[np.float32]:
+        """Six numbers that a sender knows, each cut at ``ccperf.gym.OBSERVED``.
+
+        Throughput over the highest so far; smoothed and last round trip over the least one, less 1;
+        the share of losses; bytes in flight over the window; log2 of the window in segments, over
+        20.
+        """
+
+    def reward(self) -> float:
+        """The used share of the capacity, less 1/4 of the queueing delay in least round trips,
+        less 10 times the share of losses."""
+
+@final
+class Episode:
+    """A run in the hands of agents (``ccperf.gym``), and how far it is."""
+
+    @staticmethod
+    def begin(
+        simulation: Simulation,
+        ends: Sequence[Sequence[ExternalControl]],
+        interval: str,
+        action: str,
+        capacity: float,
+    ) -> Episode | None:
+        """Run to the first ACK of data of each agent; None if the run ends before.
+
+        ``ends``: of each agent's flow the controls of its ends, of which the sender's hears of
+        delivered data; ``interval``: ``rtt``, ``ack`` or a number of ns; ``action``: ``cwnd``,
+        ``rate`` or ``both``.
+        """
+
+    def first(self) -> list[Interval]:
+        """What agents know before their first step."""
+
+    def step(self, action: npt.NDArray[np.float32]) -> tuple[list[Interval], bool]:
+        """Set windows and rates, one agent after the other, and run a step: what each has seen, and
+        whether the run goes on. UsageError for what is no action, and after the end; RunError if
+        user code fails. After an error the episode is over."""
+
+    def step_alone(self, action: npt.NDArray[np.float32]) -> tuple[Interval, bool]:
+        """The same of the one agent."""
+
+def step_episodes(
+    episodes: Sequence[Episode], actions: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64], npt.NDArray[np.bool_], list[Interval]]:
+    """A step of each of several episodes with one agent: observations and rewards, a row each,
+    whether each goes on, and what each has seen. Errors as of ``Episode.step``."""
 
 @final
 class LongTable:

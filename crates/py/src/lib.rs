@@ -1,6 +1,7 @@
 //! The Python binding: conversions only.  `python/ccperf/_native.pyi` is its documentation.
 
 mod confine;
+mod episode;
 mod quantities;
 mod random;
 mod registry;
@@ -20,6 +21,8 @@ static MEMORY: ccperf_memory::HugePages = ccperf_memory::HugePages;
 mod _native {
     #[pymodule_export]
     use super::confine::confine;
+    #[pymodule_export]
+    use super::episode::{Episode, Interval, step_episodes};
     #[pymodule_export]
     use super::quantities::{
         format_queue_size, format_rate, format_size, format_time, parse_queue_size, parse_rate,

@@ -57,24 +57,14 @@ impl Simulation {
     }
 
     fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<bool> {
-        detached(py, || {
-            let mut inner = self.inner.lock().ok()?;
-            inner.as_mut().map(|simulation| simulation.run_until(Time(time_ns)))
-        })?
-        .ok_or_else(finished)?
-        .map_err(to_python)
+        self.with(py, |simulation| simulation.run_until(Time(time_ns)))
     }
 
     fn run_for(&self, py: Python<'_>, events: u64) -> PyResult<Option<u64>> {
-        detached(py, || {
-            let mut inner = self.inner.lock().ok()?;
-            inner.as_mut().map(|simulation| {
-                let more = simulation.run_for(events)?;
-                Ok(more.then(|| simulation.now().0))
-            })
-        })?
-        .ok_or_else(finished)?
-        .map_err(to_python)
+        self.with(py, |simulation| {
+            let more = simulation.run_for(events)?;
+            Ok(more.then(|| simulation.now().0))
+        })
     }
 
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -83,6 +73,19 @@ impl Simulation {
             simulation.map(simulate::Simulation::finish)
         })?;
         tables(py, recording.ok_or_else(finished)?.map_err(to_python)?)
+    }
+}
+
+impl Simulation {
+    /// Goes on with it, as [`detached`] work.
+    pub fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut simulate::Simulation) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        detached(py, || self.inner.lock().ok()?.as_mut().map(work))?
+            .ok_or_else(finished)?
+            .map_err(to_python)
     }
 }
 

@@ -8,7 +8,7 @@
 //! is the same everywhere and stays as it is.
 
 /// Natural logarithm.
-pub(crate) fn ln(x: f64) -> f64 {
+pub fn ln(x: f64) -> f64 {
     pxfm::f_log(x)
 }
 
@@ -16,7 +16,7 @@ pub(crate) fn exp(x: f64) -> f64 {
     pxfm::f_exp(x)
 }
 
-pub(crate) fn pow(x: f64, y: f64) -> f64 {
+pub fn pow(x: f64, y: f64) -> f64 {
     pxfm::f_pow(x, y)
 }
 

@@ -10,40 +10,41 @@ use pyo3::prelude::*;
 
 /// What was set, and what the last ACK said.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+pub struct State {
     /// In bytes; 0: the connection's own.
-    cwnd: u32,
+    pub cwnd: u32,
     /// Bit/s; 0: not paced.
-    rate: u64,
-    acks: u64,
-    delivered: u64,
-    lost: u64,
-    srtt_ns: i64,
-    rtt_ns: i64,
-    min_rtt_ns: i64,
-    in_flight: u32,
-    segment_size: u32,
-    cwnd_now: u32,
+    pub rate: u64,
+    pub seen: Seen,
 }
 
-/// Smoothed, last, least; in ns.
-type RoundTrips = (i64, i64, i64);
-/// In flight, one segment, the window; in bytes.
-type Windows = (u32, u32, u32);
+/// Bytes delivered and found lost since the start, round trips (0 before the first sample), bytes in flight, of
+/// a segment and of the window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    pub acks: u64,
+    pub delivered: u64,
+    pub lost: u64,
+    pub srtt_ns: i64,
+    pub rtt_ns: i64,
+    pub min_rtt_ns: i64,
+    pub in_flight: u32,
+    pub segment_size: u32,
+    pub cwnd: u32,
+}
 
 /// In place of a method `cong_control` of a Python class: takes over window and rate at each ACK, and Python
-/// is not called.
+/// is not called.  `Episode` sets them.
 #[pyclass(frozen, module = "ccperf._native")]
 pub struct ExternalControl(Arc<Mutex<State>>);
 
 impl ExternalControl {
     pub fn control(&self) -> Control {
-        Control::rate(Holder(Arc::clone(&self.0)))
-            .hearing(Hears::NOTHING.and(Callback::CongControl))
+        Control::rate(Holder(self.state())).hearing(Hears::NOTHING.and(Callback::CongControl))
     }
 
-    fn state(&self) -> State {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn state(&self) -> Arc<Mutex<State>> {
+        Arc::clone(&self.0)
     }
 }
 
@@ -52,23 +53,6 @@ impl ExternalControl {
     #[new]
     fn new() -> Self {
         ExternalControl(Arc::default())
-    }
-
-    fn set(&self, cwnd: u32, rate_bps: u64) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (state.cwnd, state.rate) = (cwnd, rate_bps);
-    }
-
-    #[getter]
-    fn acks(&self) -> u64 {
-        self.state().acks
-    }
-
-    fn last_ack(&self) -> (u64, u64, RoundTrips, Windows) {
-        let of = self.state();
-        let round_trips = (of.srtt_ns, of.rtt_ns, of.min_rtt_ns);
-        let windows = (of.in_flight, of.segment_size, of.cwnd_now);
-        (of.delivered, of.lost, round_trips, windows)
     }
 }
 
@@ -89,10 +73,8 @@ impl CongestionControl for Holder {
         if state.rate > 0 {
             (tcb.pacing, tcb.pacing_rate) = (true, Rate(state.rate));
         }
-        *state = State {
-            cwnd: state.cwnd,
-            rate: state.rate,
-            acks: state.acks + 1,
+        state.seen = Seen {
+            acks: state.seen.acks + 1,
             delivered: sample.connection.delivered,
             lost: sample.connection.lost,
             srtt_ns: tcb.srtt.ns(),
@@ -100,7 +82,7 @@ impl CongestionControl for Holder {
             min_rtt_ns: if tcb.min_rtt == Time::MAX { 0 } else { tcb.min_rtt.ns() },
             in_flight: tcb.bytes_in_flight,
             segment_size: tcb.segment_size,
-            cwnd_now: tcb.cwnd,
+            cwnd: tcb.cwnd,
         };
     }
 }
