@@ -4,6 +4,9 @@ Brackets are for people, figures and files. A shell wants quotes around them; it
 ``cubic:Beta=0.5:HyStart=false`` as it is. Several values of a parameter, ``cubic:Beta=0.5/0.7`` or
 ``cubic(Beta=0.5|0.7)``, are several algorithms. What is stored and shown has brackets and one
 value each.
+
+Queue disciplines of Linux's are written as for ``tc``, too: ``linux:fq_codel limit 1000 ecn``. What
+begins with a letter is a parameter there, what follows is its value, and one without is ``true``.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from itertools import product
 
 _BRACKETS = re.compile(r"(?P<name>[^()]*[^()\s])\s*\((?P<inside>.*)\)", re.DOTALL)
 _COLONS = re.compile(r"(?P<name>.+?)(?P<pairs>(?::[A-Za-z_]\w*=[^:]*)+)")
-_PAIR = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*(.*\S)\s*", re.DOTALL)
+_WORDS = re.compile(r"(?P<name>linux:\w+)\s+(?P<words>[A-Za-z].*\S)\s*", re.DOTALL)
+_PAIR = re.compile(r"\s*([A-Za-z_][\w-]*)\s*=\s*(.*\S)\s*", re.DOTALL)
 
 
 def parse(text: str) -> tuple[str, dict[str, str]]:
@@ -22,7 +26,9 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
 
     Raises :class:`ValueError` for brackets that hold something else.
     """
-    if found := _BRACKETS.fullmatch(text):
+    if found := _WORDS.fullmatch(text):
+        pairs = [f"{name}={value}" for name, value in _pairs(found["words"].split())]
+    elif found := _BRACKETS.fullmatch(text):
         pairs = split(found["inside"]) if found["inside"].strip() else []
     elif found := _COLONS.fullmatch(text):
         pairs = found["pairs"][1:].split(":")
@@ -39,9 +45,20 @@ def parse(text: str) -> tuple[str, dict[str, str]]:
     return found["name"], attributes
 
 
+def _pairs(words: list[str]) -> list[tuple[str, str]]:
+    """Parameters as ``tc`` has them."""
+    found: list[tuple[str, list[str]]] = []
+    for word in words:
+        if word[0].isalpha():
+            found.append((word, []))
+        else:
+            found[-1][1].append(word)
+    return [(name, " ".join(values) or "true") for name, values in found]
+
+
 def bare(text: str) -> str:
     """The name alone, however the parameters are written."""
-    found = _BRACKETS.fullmatch(text) or _COLONS.fullmatch(text)
+    found = _WORDS.fullmatch(text) or _BRACKETS.fullmatch(text) or _COLONS.fullmatch(text)
     return found["name"] if found else text
 
 

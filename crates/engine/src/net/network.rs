@@ -390,6 +390,11 @@ impl Network {
         port.on_timer(timer.discipline, timer.tag, &mut self.common);
     }
 
+    /// A queue discipline from outside, the only one of its port, may now have a packet to send.
+    pub fn wake_discipline(&mut self, port: u32) {
+        self.ports[port as usize].on_timer(0, 0, &mut self.common);
+    }
+
     /// The head of a lane arrives.  Returns the packet if this was its last hop.
     #[inline]
     pub fn on_arrival(&mut self, lane: u32) -> Option<PacketId> {

@@ -144,7 +144,8 @@ fn padded(body: &mut Vec<u8>, bytes: &[u8]) {
     body.resize(body.len().next_multiple_of(4), 0);
 }
 
-fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
+/// The headers of a packet of the engine's, as they stand on the wire.
+pub fn headers(keys: &FlowKeys, headers: Headers<'_>) -> Vec<u8> {
     let Headers { packet: p, sacks } = headers;
     let key = keys.of(p);
     let mut bytes = ip_header(key, keys.service(p), p);

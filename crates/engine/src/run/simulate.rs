@@ -60,13 +60,14 @@ impl Simulation {
         guarded(|| Self::build(scenario, packets, user, None)).map_err(|f| f.at(Time::ZERO))?
     }
 
-    /// `stack`: has the ends of all connections.
+    /// `stack`: has the ends of all connections; `user`: makes what else is from outside.
     pub fn with_stack(
         scenario: Lowered,
         packets: Option<&Path>,
+        user: Box<dyn UserCode>,
         stack: &mut dyn Stack,
     ) -> Result<Self, Error> {
-        let build = || Self::build(scenario, packets, Box::new(NoUserCode), Some(stack));
+        let build = || Self::build(scenario, packets, user, Some(stack));
         guarded(build).map_err(|f| f.at(Time::ZERO))?
     }
 
@@ -182,7 +183,7 @@ impl Simulation {
 
     /// What the network promises to those who have their ends elsewhere.
     pub fn lookahead(&self) -> Lookahead {
-        Lookahead::new(&self.scenario)
+        Lookahead::new(&self.scenario, &self.network)
     }
 
     /// The time before which nobody outside needs to look: no host is reached, nothing is sampled.
@@ -219,6 +220,11 @@ impl Simulation {
     pub fn call(&mut self, flow: u32, call: impl FnOnce(&mut dyn Endpoint, Host<'_>)) {
         self.recorder.note_activity(flow);
         self.hosts.call(flow, &mut self.network, call);
+    }
+
+    /// Something has happened outside to the queue discipline of a port.
+    pub fn wake_discipline(&mut self, port: u32) {
+        self.network.wake_discipline(port);
     }
 
     /// The events that exist before time starts, in the order in which ns-3 schedules them.

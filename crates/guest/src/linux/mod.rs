@@ -6,6 +6,7 @@
 //! or has room for more.
 
 mod connection;
+mod discipline;
 mod kernel;
 mod settings;
 mod sys;
@@ -23,6 +24,7 @@ use ccperf_engine::run::recording::Recording;
 use ccperf_engine::run::simulate::Simulation;
 
 use connection::{SOCKETS, Sockets, lock};
+use discipline::{DISCIPLINES, Disciplines};
 use kernel::Kernel;
 use settings::Settings;
 
@@ -69,10 +71,14 @@ fn simulate(
     settings: Settings,
     packets: Option<&Path>,
 ) -> Result<(Recording, u64), Failure> {
+    let network = sys::Netlink::open()?; // of the kernel's first network, before it makes others
     let kernel = Arc::new(Mutex::new(Kernel::new(&settings, scenario.flow_count())?));
+    let epoll = lock(&kernel).epoll.share()?;
+    let disciplines = Box::new(Disciplines::new(network, epoll, settings.disciplines));
+    let mut statistics = disciplines.statistics(settings.statistics_ns)?;
     let (seed, stop) = (scenario.seed, scenario.stop_ns.max(1));
     let mut sockets = Sockets { kernel: Arc::clone(&kernel), settings: settings.flows, seed };
-    let mut simulation = Simulation::with_stack(scenario, packets, &mut sockets)?;
+    let mut simulation = Simulation::with_stack(scenario, packets, disciplines, &mut sockets)?;
     let lookahead = simulation.lookahead();
     let mut ready = Vec::new();
     // Ticks and timers are where they are whatever came before.
@@ -85,7 +91,9 @@ fn simulate(
         lock(&kernel).clock = now;
         let mut goes_on = simulation.catch_up(now)?;
         for &token in &ready {
-            if let Some(flow) = token.checked_sub(SOCKETS) {
+            if let Some(port) = token.checked_sub(DISCIPLINES) {
+                simulation.wake_discipline(port as u32);
+            } else if let Some(flow) = token.checked_sub(SOCKETS) {
                 simulation.call(flow as u32, |endpoint, host| endpoint.on_outside(host));
             } else {
                 simulation.with_host(|mut host| lock(&kernel).drain(token as usize, &mut host))?;
@@ -96,6 +104,9 @@ fn simulate(
             break;
         }
         simulation.sample()?;
+        if let Some(statistics) = &mut statistics {
+            statistics.write(now.0)?;
+        }
         wakes += 1;
         let part = 100 * now.0 / stop;
         if part > percent || wakes % OFTEN == 0 {
@@ -103,7 +114,8 @@ fn simulate(
             fs::write("/out/progress", now.0.to_string())?;
             is_on_time(now, start)?;
         }
-        let wait = simulation.horizon(&lookahead).0.saturating_sub(now.0);
+        let next = statistics.as_ref().map_or(u64::MAX, |statistics| statistics.next);
+        let wait = simulation.horizon(&lookahead).0.min(next).saturating_sub(now.0);
         lock(&kernel).epoll.wait(wait, &mut ready)?;
         // Whom nobody wakes, sleeps as long as was said.  Lateness would add up, and be noticed.
         now = if ready.is_empty() { now + Time(wait) } else { Time(sys::now() - start) };

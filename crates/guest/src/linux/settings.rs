@@ -17,6 +17,25 @@ pub struct Settings {
     /// Modules to be loaded, in this order.
     #[serde(default)]
     pub modules: Vec<Module>,
+    /// Of links' directions that have one of the kernel's, in their order.
+    pub disciplines: Vec<Discipline>,
+    /// How often their statistics are written, in ns; 0: never.
+    #[serde(default)]
+    pub statistics_ns: u64,
+}
+
+/// A queue discipline of the kernel's.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Discipline {
+    /// As tc(8) calls it.
+    pub kind: String,
+    /// The attributes inside `TCA_OPTIONS`.
+    pub options: Vec<u8>,
+    /// Of the device that it is on.
+    pub mtu: u32,
+    /// Packets, for disciplines whose limit is that of their device.
+    pub queue: u32,
 }
 
 /// A namespace of the kernel's: hosts that have the same settings and nothing to say to each other.

@@ -1,6 +1,7 @@
 //! The system calls that the guest makes, and nothing else: the only `unsafe` code of this crate.
 
 mod netlink;
+mod port;
 mod tap;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use libc::{c_int, c_void};
-use netlink::{Netlink, index};
+pub use netlink::Netlink;
+use netlink::index;
+pub use port::{Fate, Note, Port};
 pub use tap::Tap;
 
 /// -1 is an error.
@@ -122,7 +125,7 @@ pub fn host(
 ) -> Result<(Tap, OwnedFd)> {
     let receives = tun("wire", 0)?;
     let netlink = Netlink::open()?;
-    netlink.add_dummy("host")?;
+    netlink.add_device("dummy", "host", 0)?;
     let host = index("host")?;
     leave_sums_to_the_kernel(&netlink, "host")?;
     netlink.set_up(index("lo")?, None)?;
@@ -384,6 +387,11 @@ impl Epoll {
     pub fn new() -> Result<Self> {
         // SAFETY: the descriptor is new and ours.
         Ok(Epoll(unsafe { OwnedFd::from_raw_fd(checked(libc::epoll_create1(0))?) }))
+    }
+
+    /// The same one, for somebody else.
+    pub fn share(&self) -> Result<Self> {
+        Ok(Epoll(self.0.try_clone()?))
     }
 
     /// `is_edge`: says once when there is room to write; or else, while there is something to read.

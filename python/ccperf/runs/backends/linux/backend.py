@@ -29,7 +29,7 @@ from ccperf.algorithms.user_code.content import check
 from ccperf.errors import RunError, UsageError
 from ccperf.runs import backends
 from ccperf.runs.backends import keeper
-from ccperf.runs.backends.linux import build, module, stack
+from ccperf.runs.backends.linux import build, disciplines, module, stack
 from ccperf.runs.backends.tables import read_tables
 
 if TYPE_CHECKING:
@@ -68,7 +68,10 @@ class Linux:
         kernel = build.current()
         if kernel is None:
             return "none"
-        return f"{kernel.version}-{kernel.key[:8]}+{_digest(*_stamp(GUEST))[:12]}"
+        guest = hashlib.sha256()
+        for part in (GUEST, disciplines.PORT):
+            guest.update(_digest(*_stamp(part)).encode())
+        return f"{kernel.version}-{kernel.key[:8]}+{guest.hexdigest()[:12]}"
 
     def available(self) -> str | None:
         """None if it can be used here, or one sentence on what is missing."""
@@ -129,8 +132,14 @@ class Linux:
         packets: Path | None = None,
         progress: Progress | None = None,
         words: tuple[str, ...] = (),
+        statistics: tuple[Path, int] | None = None,
     ) -> dict[str, Any]:
-        """The tables of a run; `words` go to the kernel's command line, after all others."""
+        """The tables of a run; `words` go to the kernel's command line, after all others.
+
+        `statistics`: a file for what the kernel's queue disciplines say of themselves, and how
+        often, in ns. Each line has the time, the discipline's number and a structure of
+        <linux/pkt_sched.h> in hexadecimal digits.
+        """
         told = stack.of(lowered)
         kernel = self._kernel()
         with tempfile.TemporaryDirectory(prefix="ccperf-linux-") as made:
@@ -147,7 +156,8 @@ class Linux:
             ]
             for one in modules:
                 shutil.copyfile(one.file, job / one.file.name)
-            (job / "stack.json").write_text(json.dumps({**told.settings, "modules": loaded}))
+            more = {"modules": loaded, "statistics_ns": statistics[1] if statistics else 0}
+            (job / "stack.json").write_text(json.dumps({**told.settings, **more}))
             if packets is not None:
                 (job / "packets").write_text(f"packets{packets.suffix}")
             command = [str(kernel.program), *_words(job, told), *words]
@@ -155,6 +165,8 @@ class Linux:
             _report(job, said, modules)
             if packets is not None:
                 shutil.move(job / "out" / f"packets{packets.suffix}", packets)
+            if statistics is not None:
+                shutil.move(job / "out" / "statistics", statistics[0])
             return read_tables(job / "out" / "tables")
 
     def _kernel(self) -> build.Kernel:

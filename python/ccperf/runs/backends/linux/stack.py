@@ -19,6 +19,7 @@ from ccperf import _native
 from ccperf.algorithms import registry
 from ccperf.algorithms.user_code import names
 from ccperf.errors import UsageError
+from ccperf.runs.backends.linux import disciplines
 
 #: Sysctls of the whole kernel and of each namespace that differ from what a distribution boots
 #: with. Without the first, the send buffers of a few connections are memory pressure in a small
@@ -114,6 +115,7 @@ def of(lowered: str) -> Stack:
         "variables": {**KERNEL, **own},
         "machines": [machine.told() for machine in machines],
         "flows": told,
+        "disciplines": disciplines.told(scenario),
     }
     given = _given(scenario, flows)
     return Stack(
@@ -121,7 +123,8 @@ def of(lowered: str) -> Stack:
         _boot(scenario, given),
         _differing(machines),
         _megabytes(count, machines),
-        {flow.file: _words(flow.parameters) for flow in given.values() if flow.file},
+        {flow.file: _words(flow.parameters) for flow in given.values() if flow.file}
+        | ({disciplines.PORT: ""} if settings["disciplines"] else {}),
     )
 
 

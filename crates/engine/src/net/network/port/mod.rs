@@ -177,6 +177,14 @@ impl Port {
         }
     }
 
+    /// The only queue discipline here is none of the engine's.
+    pub fn is_fed_from_outside(&self) -> bool {
+        match &self.device {
+            Device::Single(single) => single.is_fed_from_outside(),
+            Device::Several(_) => false,
+        }
+    }
+
     /// Bytes that wait: IP packets in the disciplines, frames in the device.
     pub fn waiting_bytes(&self) -> u32 {
         match &self.device {

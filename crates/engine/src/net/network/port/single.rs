@@ -306,6 +306,10 @@ impl Single {
         common.refuse(transmitter.port, id, reason);
     }
 
+    pub fn is_fed_from_outside(&self) -> bool {
+        self.feeder.as_ref().is_some_and(|feeder| matches!(feeder.qdisc, AnyQdisc::Dyn(_)))
+    }
+
     pub fn waiting_bytes(&self) -> u32 {
         self.queue.bytes() + self.feeder.as_ref().map_or(0, |feeder| feeder.state.bytes)
     }

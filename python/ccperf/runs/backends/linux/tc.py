@@ -1,0 +1,118 @@
+"""Words and units of tc(8), and the numbers that the kernel takes for them.
+
+Times are `5ms`, and microseconds without a unit; rates are in bits (`10Mbit`); sizes are bytes,
+with `kb` and `mb` for 1024 and 1024 x 1024; shares are `2%` or `0.02`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z%]*)")
+_TIMES = {"": 1e3, "s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0, "sec": 1e9, "msec": 1e6, "usec": 1e3}
+_RATES = {"bit": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "tbit": 1e12}
+_SIZES = {"": 1, "b": 1, "k": 1 << 10, "kb": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "g": 1 << 30}
+_PACKETS = {"": 1, "p": 1, "packets": 1}
+_SHARES = {"": 1.0, "%": 0.01}
+MOST = 2**32 - 1
+
+
+def _scaled(text: str, units: Mapping[str, float], example: str) -> float:
+    found = _NUMBER.fullmatch(text)
+    if found is None or found[2].lower() not in units:
+        raise ValueError(f"`{text}` is nothing that tc reads here: {example}")
+    return float(found[1]) * units[found[2].lower()]
+
+
+def _whole(value: float, text: str, most: int = MOST) -> int:
+    if value != int(value) or value > most:
+        raise ValueError(f"`{text}` is no whole number up to {most} of what the kernel counts")
+    return int(value)
+
+
+def ns(text: str) -> int:
+    """Nanoseconds."""
+    return _whole(round(_scaled(text, _TIMES, "5ms"), 3), text, 2**63 - 1)
+
+
+def us(text: str) -> int:
+    """Microseconds."""
+    return _whole(round(_scaled(text, _TIMES, "5ms") / 1e3, 6), text)
+
+
+def rate(text: str) -> int:
+    """Bytes per second."""
+    example = "10Mbit (Mbps are megabytes to tc, and left out here)"
+    return _whole(_scaled(text, _RATES, example) / 8, text, 2**63 - 1)
+
+
+def size(text: str) -> int:
+    """Bytes."""
+    return _whole(_scaled(text, _SIZES, "a number of bytes, or 10kb"), text)
+
+
+def packets(text: str) -> int:
+    """A number of packets."""
+    return _whole(_scaled(text, _PACKETS, "a number of packets, 1000"), text)
+
+
+def number(text: str) -> int:
+    """A number of anything."""
+    return _whole(_scaled(text, {"": 1}, "a whole number"), text)
+
+
+def real(text: str) -> float:
+    """Any number that is not negative."""
+    return _scaled(text, {"": 1.0}, "a number")
+
+
+def share(text: str) -> float:
+    """From 0 to 1."""
+    found = _scaled(text, _SHARES, "2%, or 0.02")
+    if found > 1:
+        raise ValueError(f"`{text}` is more than all: 100% is the most")
+    return found
+
+
+def flag(text: str) -> int:
+    """A word that stands alone."""
+    if text != "true":
+        raise ValueError(f"`{text}`: this word has no value: leave it, or take it out")
+    return 1
+
+
+def attribute(kind: int, value: bytes) -> bytes:
+    """Length, type and value, padded to a multiple of four: netlink(7)."""
+    return struct.pack("=HH", len(value) + 4, kind) + value + bytes(-len(value) % 4)
+
+
+def u8(kind: int, value: int) -> bytes:
+    if value > 255:
+        raise ValueError(f"{value} is above 255, the most that the kernel takes")
+    return attribute(kind, struct.pack("=B", value))
+
+
+def u32(kind: int, value: int) -> bytes:
+    if value > MOST:
+        raise ValueError(f"{value} is above {MOST}, the most that the kernel takes")
+    return attribute(kind, struct.pack("=I", value))
+
+
+def u64(kind: int, value: int) -> bytes:
+    return attribute(kind, struct.pack("=Q", value))
+
+
+#: Bytes of netlink for the text of a value.
+Word = Callable[[str], bytes]
+
+
+def word(kind: int, read: Callable[[str], int], width: Callable[[int, int], bytes] = u32) -> Word:
+    """A word whose value is a number of the kernel's."""
+    return lambda text: width(kind, read(text))
+
+
+def alone(kind: int, value: int, width: Callable[[int, int], bytes] = u32) -> Word:
+    """A word without a value that stands for one."""
+    return lambda text: width(kind, value * flag(text))
