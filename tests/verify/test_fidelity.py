@@ -12,12 +12,12 @@ from ccperf.algorithms import judges, registry
 from ccperf.verify import counting, departures, fidelity, matrix, page, record
 
 ROOT = Path(__file__).parents[2]
-#: Neither ns-3 nor the driver has them: they are held against laws, or nothing.
+#: Neither ns-3 nor the driver has them: they are held against Linux, laws, or nothing.
 WITHOUT_A_TWIN = {
     name
     for kind in registry.WORDS
     for name in registry.algorithms(kind)
-    if judges.kind(name) in (judges.LAW, judges.NONE)
+    if judges.kind(name) in (judges.LINUX, judges.LAW, judges.NONE)
 }
 
 

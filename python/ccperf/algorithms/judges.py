@@ -14,12 +14,12 @@ from typing import NamedTuple
 from ccperf import data
 
 #: The kinds of judges.
-NS3, AUTHORS = "ns-3's own class", "the authors' code"
+NS3, AUTHORS, LINUX = "ns-3's own class", "the authors' code", "Linux's own code"
 TWICE, LAW, NONE = "our second writing", "closed form", "none"
 
 
 class Judge(NamedTuple):
-    """One of `NS3`, `AUTHORS`, `TWICE` and `LAW`, and where the comparison is."""
+    """One of `NS3`, `AUTHORS`, `LINUX`, `TWICE` and `LAW`, and where the comparison is."""
 
     kind: str
     where: str
@@ -35,7 +35,10 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
         _DRIVER,
     ),
     "TcpDctcpReno": (_DRIVER,),
-    "DualPi2QueueDisc": (Judge(LAW, "`crates/engine/src/net/qdisc/dual_pi2.rs`, its tests"),),
+    "DualPi2QueueDisc": (
+        Judge(LINUX, "`tests/backends/test_linux_dualpi2.py`"),
+        Judge(LAW, "`crates/engine/src/net/qdisc/dual_pi2.rs`, its tests"),
+    ),
     "TcpPrague": (
         Judge(LAW, "`crates/engine/src/host/congestion/prague.rs`, `tests/catalogue/test_l4s.py`"),
     ),
