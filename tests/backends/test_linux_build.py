@@ -30,6 +30,9 @@ TEXTS = {
         "static void crng_make_state(struct s *state,\n\t\t\t    u8 *data, u32 random_data_len)\n"
         "{\n\tunsigned long flags;\n\n\tBUG_ON(random_data_len > 32);\n\tusual();\n}\n"
     ),
+    "io_uring/io_uring.h": (
+        "\treturn dist >= 0 || atomic_read(&ctx->cq_timeouts) != iowq->nr_timeouts;\n"
+    ),
     "net/ipv4/Makefile": "obj-y := tcp.o tcp_input.o\nobj-$(X) += tcp_cubic.o\n",
 }
 
@@ -52,6 +55,7 @@ def test_every_step_edits_its_own_line_and_no_other(tree: Path) -> None:
     assert head == "#define TIMER_MULTIPLIER 1\n#define TIMER_MIN_DELTA 1\n"
     assert (tree / "arch/um/kernel/time.c").read_text() == "\tif (set)\n\t\t{ }\n\tread();\n\n"
     assert (tree / "arch/um/kernel/skas/syscall.c").read_text() == "\t\t{ }\n\t\tschedule();\n"
+    assert (tree / "io_uring/io_uring.h").read_text() == "\treturn dist >= 0;\n"
     random = (tree / "drivers/char/random.c").read_text()
     assert random.index("ccperf.seed") < random.index("static void crng_make_state")
     assert random.index("crng_fast_key_erasure((u8 *)ccperf_stream") < random.index("usual()")

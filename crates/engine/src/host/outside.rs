@@ -9,7 +9,7 @@ pub use crate::host::application::Greedy;
 pub use crate::host::application::{Application, Due, Source};
 pub use crate::host::departures::Departures;
 pub use crate::host::hosts::{Address, Endpoint, Host, Outcome, Sample, State};
-pub use crate::net::network::Lookahead;
+pub use crate::net::network::{Arriving, Lookahead};
 
 /// Makes the ends of connections.
 pub trait Stack: fmt::Debug {

@@ -37,7 +37,7 @@ use lanes::Flight;
 
 pub use forwarding::Forwarding;
 pub use fragmentation::Fragmentation;
-pub use lookahead::Lookahead;
+pub use lookahead::{Arriving, Lookahead};
 pub use port::{
     DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
 };

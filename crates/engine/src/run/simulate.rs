@@ -16,7 +16,7 @@ use crate::host::hosts::{Address, Endpoint, Host, Hosts};
 use crate::host::outside::Stack;
 use crate::host::user::{NoUserCode, UserCode};
 use crate::lowered::{Change, Lowered};
-use crate::net::network::{Lookahead, Network};
+use crate::net::network::{Arriving, Lookahead, Network};
 use crate::packet::trace::{self, PacketTrace};
 use crate::run::build::{self, Columns, Startup};
 use crate::run::openings::Openings;
@@ -186,9 +186,11 @@ impl Simulation {
         Lookahead::new(&self.scenario, &self.network)
     }
 
-    /// The time before which nobody outside needs to look: no host is reached, nothing is sampled.
-    pub fn horizon(&self, lookahead: &Lookahead) -> Time {
-        self.network.horizon(lookahead).min(self.recorder.next())
+    /// The time before which nobody outside needs to look: no host is reached but by what is `arriving`, nothing is sampled.
+    pub fn horizon(&self, lookahead: &Lookahead, arriving: &mut Vec<Arriving>) -> Time {
+        let horizon = self.network.horizon(lookahead, arriving).min(self.recorder.next());
+        arriving.retain(|one| one.time < horizon);
+        horizon
     }
 
     /// All that is due by `now` runs, and the clock is there.  Returns false at the scenario's end.

@@ -2,7 +2,7 @@
 
 use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use ccperf_engine::base::error::Error;
@@ -16,7 +16,7 @@ use ccperf_engine::lowered::Flow;
 use ccperf_engine::packet::{Flags, Packet};
 use libc::{IPPROTO_IP, IPPROTO_TCP, SOL_SOCKET};
 
-use super::kernel::Kernel;
+use super::kernel::{Ends, Kernel, is_suspect};
 use super::settings;
 use super::sys::{self, TcpInfo};
 
@@ -26,9 +26,6 @@ const APPLICATION: Token = Token(0);
 const OPEN: u8 = 0;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
-/// Larger than any token of a host's device.
-pub const SOCKETS: u64 = 1 << 32;
-
 /// Sockets at all ends.
 #[derive(Debug)]
 pub struct Sockets {
@@ -121,6 +118,7 @@ impl Connection {
         ];
         let mut known = lock(&kernel);
         known.know(address.flow, ends);
+        known.ends[address.flow as usize].machines = Some(settings.machines);
         let [sender, listener] = [0, 1].map(|side: usize| -> Result<OwnedFd> {
             known.enter(settings.machines[side])?;
             let socket = sys::tcp_socket()?;
@@ -214,7 +212,8 @@ impl Connection {
 
     /// Gives the socket bytes.  Returns how many it took, and whether it has no room for more.
     fn send(&mut self, bytes: u64, now: Time) -> Result<(Option<u32>, bool)> {
-        let kernel = lock(&self.kernel);
+        let mut kernel = lock(&self.kernel);
+        kernel.act(now);
         let bytes = kernel.zeros(bytes);
         let sent = sys::send(&self.sender, bytes);
         let (length, is_over) = (bytes.len(), sent.as_ref().is_err_and(sys::is_over));
@@ -248,24 +247,46 @@ impl Connection {
         {
             self.receiver = sys::accept(listener)?;
         }
-        let Some(receiver) = &self.receiver else { return Ok(()) };
-        while !self.is_read {
-            match sys::discard(receiver) {
-                Err(error) if sys::is_over(&error) => self.is_read = true,
-                Err(error) => return Err(error),
-                Ok(None) => break,
-                Ok(Some(0)) => {
-                    self.is_read = true;
-                    sys::shut_down(receiver)?;
-                }
-                Ok(Some(bytes)) => self.application.on_read(host.now(), bytes as u32),
-            }
+        while !self.is_read
+            && let Some(receiver) = &self.receiver
+        {
+            let read = sys::discard(receiver);
+            let is_more = self.note_read(read, host.now())?;
             // Only behind a FIN there is more to learn, its end.
-            if !self.has_fin {
+            if !is_more || !self.has_fin {
                 break;
             }
         }
         lock(&self.kernel).drain(self.machines[1], host)
+    }
+
+    /// The receiver has read so much, or nothing.  Returns whether there was something.
+    fn note_read(&mut self, read: Result<Option<usize>>, now: Time) -> Result<bool> {
+        match read {
+            Err(error) if sys::is_over(&error) => self.is_read = true,
+            Err(error) => return Err(error),
+            Ok(None) => return Ok(false),
+            Ok(Some(0)) => {
+                self.is_read = true;
+                self.receiver.as_ref().map_or(Ok(()), sys::shut_down)?;
+            }
+            Ok(Some(bytes)) => self.application.on_read(now, bytes as u32),
+        }
+        Ok(true)
+    }
+
+    /// What is known of the ends now.
+    fn publish(&self) {
+        let is_reading = self.is_connected && !self.is_read && !self.has_fin;
+        let receiver = self.receiver.as_ref().filter(|_| is_reading);
+        let ends = &mut lock(&self.kernel).ends[self.address.flow as usize];
+        *ends = Ends {
+            is_steady: self.is_connected,
+            reader: receiver.map(AsRawFd::as_raw_fd),
+            highest_ack: self.highest_ack,
+            is_open: self.episodes.state == OPEN,
+            ..*ends
+        };
     }
 
     fn on_acknowledged(&mut self, packet: &Packet, now: Time) {
@@ -281,6 +302,7 @@ impl Connection {
 
     /// Something has happened that the congestion state may have changed for.
     fn look(&mut self, now: Time) -> Result<()> {
+        lock(&self.kernel).act(now);
         let info = sys::tcp_info(&self.sender)?;
         self.episodes.note(info.ca_state, now);
         Ok(())
@@ -288,20 +310,17 @@ impl Connection {
 
     fn arrive(&mut self, packet: &Packet, host: &mut Host<'_>) -> Result<()> {
         let side = usize::from(!packet.backward);
-        let is_news = self.highest_ack < packet.ack;
+        let is_suspect = is_suspect(packet, self.highest_ack) || self.episodes.state != OPEN;
         if !packet.backward {
             self.received += u64::from(packet.payload);
             self.has_fin |= packet.flags.has(Flags::FIN);
         }
-        lock(&self.kernel).deliver(self.machines[side], packet, host)?;
-        if !packet.backward {
-            return self.read(host);
+        let read = lock(&self.kernel).deliver(self.machines[side], packet, host)?;
+        match read {
+            Some(read) if !packet.backward => return self.note_read(read, host.now()).map(drop),
+            None if !packet.backward => return self.read(host),
+            _ => self.on_acknowledged(packet, host.now()),
         }
-        self.on_acknowledged(packet, host.now());
-        let is_suspect = packet.sacks > 0
-            || !is_news
-            || packet.flags.has(Flags::ECE)
-            || self.episodes.state != OPEN;
         if is_suspect { self.look(host.now()) } else { Ok(()) }
     }
 
@@ -333,9 +352,9 @@ impl Connection {
 
     fn start(&mut self, host: &mut Host<'_>) -> Result<()> {
         let mut kernel = lock(&self.kernel);
+        kernel.act(host.now());
         kernel.enter(self.machines[0])?;
-        let token = SOCKETS + u64::from(self.address.flow);
-        kernel.epoll.add(&self.sender, token, true)?;
+        kernel.room.add(&self.sender, self.address.flow.into(), true)?;
         sys::connect(&self.sender, SocketAddrV4::new(self.ends[1].0, self.ends[1].1))?;
         kernel.drain(self.machines[0], host)
     }
@@ -395,10 +414,12 @@ impl Endpoint for Connection {
 
     fn close_receiver(&mut self, mut host: Host<'_>) {
         succeed(self.stop_reading(&mut host));
+        self.publish();
     }
 
     fn on_packet(&mut self, packet: &Packet, mut host: Host<'_>) {
         succeed(self.arrive(packet, &mut host));
+        self.publish();
     }
 
     fn on_timer(&mut self, token: Token, mut host: Host<'_>) {
@@ -408,6 +429,7 @@ impl Endpoint for Connection {
     /// The kernel says that the sender's socket has room.
     fn on_outside(&mut self, mut host: Host<'_>) {
         succeed(self.on_ready(&mut host));
+        self.publish();
     }
 
     fn outcome(&self) -> Outcome {

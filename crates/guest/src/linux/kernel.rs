@@ -1,21 +1,26 @@
 //! Hosts in the kernel: a namespace each, with a device whose packets this program reads and writes.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Result};
 use std::net::Ipv4Addr;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use ccperf_engine::base::seq::Seq;
 use ccperf_engine::base::time::Time;
-use ccperf_engine::host::outside::{Departures, Host};
+use ccperf_engine::host::outside::{Arriving, Departures, Host};
 use ccperf_engine::packet::{Flags, Image, Packet};
 
+use super::discipline::DISCIPLINES;
 use super::settings::Settings;
-use super::sys::{self, Epoll, Tap};
+use super::sys::{self, Delivery, Epoll, MOST, Ring, Tap};
 use super::wire::{self, Key};
+
+/// Of `room`, among those who are ready; larger than any number of a machine.
+const ROOM: u64 = 1 << 32;
 
 /// One or more hosts.
 #[derive(Debug)]
@@ -43,6 +48,30 @@ struct Known {
     is_backward: bool,
 }
 
+/// What is known of the ends of a flow before a packet comes there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ends {
+    /// Those of source and destination; none if its ends are the engine's.
+    pub machines: Option<[usize; 2]>,
+    /// They are connected.
+    pub is_steady: bool,
+    /// What reads where data comes, as long as more may come.
+    pub reader: Option<RawFd>,
+    pub highest_ack: Seq,
+    /// Nothing is lost or marked, as far as the sender knows.
+    pub is_open: bool,
+    /// The sender is looked at after every packet.
+    pub is_watched: bool,
+}
+
+/// A packet that the kernel has been handed ahead of time.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    time: Time,
+    flow: u32,
+    is_backward: bool,
+}
+
 /// All hosts.
 #[derive(Debug)]
 pub struct Kernel {
@@ -51,7 +80,19 @@ pub struct Kernel {
     /// By flow, the first sequence numbers of both ends.
     first: Vec<[Seq; 2]>,
     pub tallies: Vec<Tally>,
-    pub epoll: Epoll,
+    pub ends: Vec<Ends>,
+    /// All devices and queue disciplines, and `room`.
+    pub all: Epoll,
+    /// Sockets that may be written to.
+    pub room: Epoll,
+    ring: Ring,
+    planned: Vec<Planned>,
+    /// How many of these have come to their hosts, and how many of those the engine knows of.
+    come: usize,
+    replayed: usize,
+    /// The kernel's clock at the beginning, and how far the clock of days is ahead of it.
+    start: u64,
+    days_ahead: u64,
     /// Simulated time as the kernel has it.
     pub clock: Time,
     /// Packets that came to a host after their time; none, if nothing is wrong.
@@ -62,8 +103,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// With all machines of the settings; there are `flows`.
-    pub fn new(settings: &Settings, flows: usize) -> Result<Self> {
+    /// With all machines of the settings; there are `flows`, of which `watched` are looked at after every packet.
+    pub fn new(settings: &Settings, flows: usize, watched: &[u32]) -> Result<Self> {
         for (name, value) in &settings.variables {
             set(name, value)?;
         }
@@ -74,7 +115,8 @@ impl Kernel {
             // Who reads what a kernel says before it gives up wants to know where they are.
             fs::copy("/proc/modules", "/out/modules")?;
         }
-        let epoll = Epoll::new()?;
+        let (all, room) = (Epoll::new()?, Epoll::new()?);
+        all.add(&room, ROOM, false)?;
         let mut machines = Vec::new();
         for (number, machine) in settings.machines.iter().enumerate() {
             sys::unshare_network()?;
@@ -84,7 +126,7 @@ impl Kernel {
                     set(name, value)?;
                 }
             }
-            epoll.add(&sent.socket, number as u64, false)?;
+            all.add(&sent.socket, number as u64, false)?;
             let network = File::open("/proc/self/ns/net")?;
             machines.push(Machine { sent, receives, network });
         }
@@ -93,11 +135,20 @@ impl Kernel {
             flows: HashMap::new(),
             first: vec![[Seq(0); 2]; flows],
             tallies: (0..flows).map(|_| Tally::default()).collect(),
-            epoll,
+            ends: (0..flows as u32)
+                .map(|flow| Ends { is_watched: watched.contains(&flow), ..Ends::default() })
+                .collect(),
+            all,
+            room,
+            ring: Ring::new()?,
+            planned: Vec::new(),
+            come: 0,
+            replayed: 0,
+            start: 0,
+            days_ahead: 0,
             clock: Time::ZERO,
             late: 0,
             stray: 0,
-
             zeros: vec![0; 1 << 18],
         })
     }
@@ -130,20 +181,198 @@ impl Kernel {
         &self.zeros[..most.min(self.zeros.len() as u64) as usize]
     }
 
-    /// A packet comes to a host.
-    pub fn deliver(&mut self, machine: usize, packet: &Packet, host: &mut Host<'_>) -> Result<()> {
-        self.late += u64::from(host.now() != self.clock);
+    /// Simulated time begins with the next second of the kernel's.  Ticks and timers are where they are whatever came before.
+    pub fn begin(&mut self) -> Result<()> {
+        const SECOND: u64 = 1_000_000_000;
+        self.start = (sys::now() / SECOND + 1) * SECOND;
+        self.days_ahead = sys::days_ahead();
+        self.all.wait(self.start - sys::now(), &mut Vec::new())
+    }
+
+    /// How far the kernel's clock is from where it should be, if it is off.
+    pub fn off(&self, now: Time) -> Option<Option<u64>> {
+        let off = (sys::now() - self.start).checked_sub(now.0);
+        (off != Some(0)).then_some(off)
+    }
+
+    /// Sleeps until `horizon`, unless a host sends something or has room before, or packets that are `arriving` have come to
+    /// their hosts.  Returns what time it is, and in `ready` the flows whose sockets have room, and tokens of queue disciplines.
+    pub fn sleep(
+        &mut self,
+        horizon: Time,
+        arriving: &[Arriving],
+        ready: &mut Vec<u64>,
+    ) -> Result<Time> {
+        ready.clear();
+        if self.ring.is_busy() && self.planned.last().is_some_and(|last| last.time >= horizon) {
+            self.ring.cancel()?;
+            self.planned.truncate(self.come);
+        }
+        if !self.ring.is_busy() {
+            self.plan(arriving);
+        }
+        if !self.ring.is_busy() {
+            let ours = arriving.iter().find(|one| self.ends_of(&one.packet).is_some());
+            let until = ours.map_or(horizon, |one| one.time.min(horizon));
+            let wait = Time(until.0.saturating_sub(self.clock.0));
+            let mut found = Vec::new();
+            self.all.wait(wait.0, &mut found)?;
+            // Whom nobody wakes, sleeps as long as was said.  Lateness would add up, and be noticed.
+            if found.is_empty() {
+                return Ok(self.clock + wait);
+            }
+            for token in found {
+                match token {
+                    ROOM => ready.extend(self.has_room()?),
+                    DISCIPLINES.. => ready.push(token),
+                    _ => {} // what a device has sent is seen anyway
+                }
+            }
+            return Ok(self.now());
+        }
+        let reached = self.ring.wait(self.room.as_raw_fd())?;
+        self.come = reached.count;
+        if reached.has_room {
+            *ready = self.has_room()?;
+        }
+        match self.planned.last() {
+            Some(last) if !self.ring.is_busy() => Ok(last.time),
+            _ => Ok(self.now()),
+        }
+    }
+
+    /// Whose sockets have room.
+    fn has_room(&self) -> Result<Vec<u64>> {
+        let mut found = Vec::new();
+        self.room.wait(0, &mut found)?;
+        Ok(found)
+    }
+
+    fn now(&self) -> Time {
+        Time(sys::now() - self.start)
+    }
+
+    /// Hands over what is arriving, as far as nobody needs to look at the hosts meanwhile.
+    fn plan(&mut self, arriving: &[Arriving]) {
+        self.planned.clear();
+        (self.come, self.replayed) = (0, 0);
+        let mut foreseen: Vec<(u32, Seq)> = Vec::new();
+        let mut handed: Vec<(&Arriving, Image, usize, RawFd, Option<RawFd>)> = Vec::new();
+        for one in arriving {
+            let Packet { flow, flags, ack, payload, .. } = one.packet;
+            let Some((ends, machines)) = self.ends_of(&one.packet) else { continue };
+            let is_other = [Flags::SYN, Flags::FIN, Flags::RST].iter().any(|&flag| flags.has(flag));
+            let is_read = if one.packet.backward {
+                payload == 0
+            } else {
+                payload > 0 && ends.reader.is_some()
+            };
+            if is_other || !is_read || !ends.is_steady || handed.len() == MOST {
+                break;
+            }
+            let mut image = one.image;
+            let length = wire::headers(&mut image, one.packet.ecn);
+            let machine = &self.machines[machines[usize::from(!one.packet.backward)]];
+            let device = machine.receives.as_raw_fd();
+            let reader = if one.packet.backward { None } else { ends.reader };
+            handed.push((one, image, length, device, reader));
+            if ends.is_watched {
+                break;
+            }
+            if !one.packet.backward {
+                continue;
+            }
+            let known = foreseen.iter_mut().find(|known| known.0 == flow);
+            let highest = known.as_ref().map_or(ends.highest_ack, |known| known.1);
+            if is_suspect(&one.packet, highest) || !ends.is_open {
+                break;
+            }
+            match known {
+                Some(known) => known.1 = ack,
+                None => foreseen.push((flow, ack)),
+            }
+        }
+        let deliveries: Vec<_> = handed
+            .iter()
+            .map(|&(one, ref image, length, device, reader)| Delivery {
+                at_ns: self.start + one.time.0,
+                device,
+                headers: &image[..length],
+                payload: one.packet.payload.into(),
+                reader,
+            })
+            .collect();
+        self.ring.hand_over(&deliveries);
+        self.planned.extend(handed.iter().map(|(one, ..)| Planned {
+            time: one.time,
+            flow: one.packet.flow,
+            is_backward: one.packet.backward,
+        }));
+    }
+
+    /// Those of a packet's flow, and their machines, if the kernel has them.
+    fn ends_of(&self, packet: &Packet) -> Option<(&Ends, [usize; 2])> {
+        let ends = self.ends.get(packet.flow as usize)?;
+        Some((ends, ends.machines?))
+    }
+
+    /// When the first thing happened that the engine does not know of yet.
+    pub fn seen(&self) -> Option<Time> {
+        let sent = self.machines.iter().filter_map(|machine| machine.sent.next_ns()).min();
+        let come = self.planned[..self.come].get(self.replayed).map(|planned| planned.time);
+        sent.map(|ns| self.simulated(ns)).into_iter().chain(come).min()
+    }
+
+    fn simulated(&self, ns: u64) -> Time {
+        Time(ns.saturating_sub(self.days_ahead + self.start))
+    }
+
+    /// Something is done in the kernel now: its clock must say so.
+    pub fn act(&mut self, now: Time) {
+        self.late += u64::from(now != self.clock);
+    }
+
+    /// A packet comes to a host.  If that was known before, returns what its socket has read then.
+    pub fn deliver(
+        &mut self,
+        machine: usize,
+        packet: &Packet,
+        host: &mut Host<'_>,
+    ) -> Result<Option<Result<Option<usize>>>> {
+        let planned = self.planned[..self.come].get(self.replayed).copied();
+        if let Some(planned) = planned
+            && planned.time == host.now()
+        {
+            let is_it = planned.flow == packet.flow && planned.is_backward == packet.backward;
+            self.late += u64::from(!is_it);
+            self.replayed += 1;
+            self.drain(machine, host)?;
+            return Ok(Some(self.ring.read(self.replayed - 1)));
+        }
+        self.act(host.now());
         let mut image = *host.arrived_image();
         let length = wire::headers(&mut image, packet.ecn);
         let payload = &self.zeros[..packet.payload.into()];
         sys::write(&self.machines[machine].receives, [&image[..length], payload])?;
-        self.drain(machine, host)
+        self.drain(machine, host)?;
+        Ok(None)
     }
 
-    /// What a host sends goes into the network.
+    /// What all hosts have sent until now goes into the network.
+    pub fn drain_all(&mut self, host: &mut Host<'_>) -> Result<()> {
+        (0..self.machines.len()).try_for_each(|machine| self.drain(machine, host))
+    }
+
+    /// What a host has sent until now goes into the network.
     pub fn drain(&mut self, machine: usize, host: &mut Host<'_>) -> Result<()> {
         let mut headers = [0; size_of::<Image>()];
-        while let Some(held) = self.machines[machine].sent.take(&mut headers) {
+        while let Some(ns) = self.machines[machine].sent.next_ns() {
+            match self.simulated(ns).cmp(&host.now()) {
+                Ordering::Less => self.late += 1,
+                Ordering::Equal => {}
+                Ordering::Greater => break,
+            }
+            let Some(held) = self.machines[machine].sent.take(&mut headers) else { break };
             let Some(mut segment) = wire::read(&headers[..held]) else {
                 self.stray += 1;
                 continue;
@@ -174,6 +403,11 @@ impl Kernel {
         }
         Ok(())
     }
+}
+
+/// Whether an ACK says that something may have been lost or marked; `highest` came before.
+pub fn is_suspect(packet: &Packet, highest: Seq) -> bool {
+    packet.sacks > 0 || highest >= packet.ack || packet.flags.has(Flags::ECE)
 }
 
 impl Tally {

@@ -23,7 +23,7 @@ use ccperf_engine::lowered::Lowered;
 use ccperf_engine::run::recording::Recording;
 use ccperf_engine::run::simulate::Simulation;
 
-use connection::{SOCKETS, Sockets, lock};
+use connection::{Sockets, lock};
 use discipline::{DISCIPLINES, Disciplines};
 use kernel::Kernel;
 use settings::Settings;
@@ -72,31 +72,27 @@ fn simulate(
     packets: Option<&Path>,
 ) -> Result<(Recording, u64), Failure> {
     let network = sys::Netlink::open()?; // of the kernel's first network, before it makes others
-    let kernel = Arc::new(Mutex::new(Kernel::new(&settings, scenario.flow_count())?));
-    let epoll = lock(&kernel).epoll.share()?;
+    let made = Kernel::new(&settings, scenario.flow_count(), &scenario.recording.changes)?;
+    let kernel = Arc::new(Mutex::new(made));
+    let epoll = lock(&kernel).all.share()?;
     let disciplines = Box::new(Disciplines::new(network, epoll, settings.disciplines));
     let mut statistics = disciplines.statistics(settings.statistics_ns)?;
     let (seed, stop) = (scenario.seed, scenario.stop_ns.max(1));
     let mut sockets = Sockets { kernel: Arc::clone(&kernel), settings: settings.flows, seed };
     let mut simulation = Simulation::with_stack(scenario, packets, disciplines, &mut sockets)?;
     let lookahead = simulation.lookahead();
-    let mut ready = Vec::new();
-    // Ticks and timers are where they are whatever came before.
-    const SECOND: u64 = 1_000_000_000;
-    let start = (sys::now() / SECOND + 1) * SECOND;
-    lock(&kernel).epoll.wait(start - sys::now(), &mut ready)?;
+    let (mut ready, mut arriving) = (Vec::<u64>::new(), Vec::new());
+    lock(&kernel).begin()?;
     let (mut percent, mut wakes) = (0, 0_u64);
     let mut now = Time::ZERO;
     loop {
         lock(&kernel).clock = now;
-        let mut goes_on = simulation.catch_up(now)?;
+        let mut goes_on = replay(&mut simulation, &kernel, now)? && simulation.catch_up(now)?;
         for &token in &ready {
             if let Some(port) = token.checked_sub(DISCIPLINES) {
                 simulation.wake_discipline(port as u32);
-            } else if let Some(flow) = token.checked_sub(SOCKETS) {
-                simulation.call(flow as u32, |endpoint, host| endpoint.on_outside(host));
             } else {
-                simulation.with_host(|mut host| lock(&kernel).drain(token as usize, &mut host))?;
+                simulation.call(token as u32, |endpoint, host| endpoint.on_outside(host));
             }
         }
         goes_on &= simulation.run_until(now)?;
@@ -112,16 +108,14 @@ fn simulate(
         if part > percent || wakes % OFTEN == 0 {
             percent = part;
             fs::write("/out/progress", now.0.to_string())?;
-            is_on_time(now, start)?;
+            is_on_time(&lock(&kernel), now)?;
         }
-        let next = statistics.as_ref().map_or(u64::MAX, |statistics| statistics.next);
-        let wait = simulation.horizon(&lookahead).0.min(next).saturating_sub(now.0);
-        lock(&kernel).epoll.wait(wait, &mut ready)?;
-        // Whom nobody wakes, sleeps as long as was said.  Lateness would add up, and be noticed.
-        now = if ready.is_empty() { now + Time(wait) } else { Time(sys::now() - start) };
+        let next = statistics.as_ref().map_or(Time::MAX, |statistics| Time(statistics.next));
+        let horizon = simulation.horizon(&lookahead, &mut arriving).min(next);
+        now = lock(&kernel).sleep(horizon, &arriving, &mut ready)?;
     }
-    is_on_time(now, start)?;
     let kernel = lock(&kernel);
+    is_on_time(&kernel, now)?;
     if kernel.late > 0 {
         return Err(format!("{} packets came to a host after their time", kernel.late).into());
     }
@@ -133,10 +127,28 @@ fn simulate(
     Ok((simulation.finish()?, stray))
 }
 
+/// The engine does what the kernel has done until `until`, in its order.  Returns false at the scenario's end.
+fn replay(
+    simulation: &mut Simulation,
+    kernel: &Mutex<Kernel>,
+    until: Time,
+) -> Result<bool, Failure> {
+    loop {
+        let Some(at) = lock(kernel).seen().filter(|&at| at <= until) else { return Ok(true) };
+        if !simulation.catch_up(at)? {
+            return Ok(false);
+        }
+        simulation.with_host(|mut host| lock(kernel).drain_all(&mut host))?;
+        if lock(kernel).seen().is_some_and(|next| next <= at) {
+            return Err(format!("at {} ns the kernel is ahead of the network", at.0).into());
+        }
+    }
+}
+
 /// The kernel's clock shows this time.
-fn is_on_time(now: Time, start: u64) -> Result<(), Failure> {
-    match (sys::now() - start).checked_sub(now.0) {
-        Some(0) => Ok(()),
-        late => Err(format!("at {} ns the kernel's clock is {late:?} ns off", now.0).into()),
+fn is_on_time(kernel: &Kernel, now: Time) -> Result<(), Failure> {
+    match kernel.off(now) {
+        None => Ok(()),
+        Some(late) => Err(format!("at {} ns the kernel's clock is {late:?} ns off", now.0).into()),
     }
 }

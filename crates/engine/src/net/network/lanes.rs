@@ -179,8 +179,8 @@ impl<T: Waits> Lanes<T> {
     }
 
     /// All that waits in a lane, and when it is due.
-    pub fn waiting(&self, lane: u32) -> impl Iterator<Item = (Time, T)> {
-        self.lanes[lane as usize].row.iter().map(|waiting| (waiting.due.key().time, waiting.what))
+    pub fn waiting(&self, lane: u32) -> impl Iterator<Item = (Key, T)> {
+        self.lanes[lane as usize].row.iter().map(|waiting| (waiting.due.key(), waiting.what))
     }
 
     /// Takes the head of a lane, which is due now.

@@ -1,5 +1,6 @@
 //! The shortcuts of the event queue, and what must hold for every scenario.
 
+mod ahead;
 mod long_tables;
 mod transfers;
 

@@ -2,6 +2,7 @@
 
 mod netlink;
 mod port;
+mod ring;
 mod tap;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ use libc::{c_int, c_void};
 pub use netlink::Netlink;
 use netlink::index;
 pub use port::{Fate, Note, Port};
+pub use ring::{Delivery, MOST, Ring};
 pub use tap::Tap;
 
 /// -1 is an error.
@@ -79,10 +81,19 @@ pub fn enter_network(of: &File) -> Result<()> {
 
 /// Nanoseconds of `CLOCK_MONOTONIC`.
 pub fn now() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+/// How far the clock of days is ahead of it; both go alike.
+pub fn days_ahead() -> u64 {
+    clock(libc::CLOCK_REALTIME) - now()
+}
+
+fn clock(which: libc::clockid_t) -> u64 {
     // SAFETY: all zeros is a time.
     let mut time: libc::timespec = unsafe { zeroed() };
     // SAFETY: `time` may be written.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    unsafe { libc::clock_gettime(which, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -383,6 +394,12 @@ pub fn tcp_info(socket: &OwnedFd) -> Result<TcpInfo> {
 #[derive(Debug)]
 pub struct Epoll(OwnedFd);
 
+impl AsRawFd for Epoll {
+    fn as_raw_fd(&self) -> c_int {
+        self.0.as_raw_fd()
+    }
+}
+
 impl Epoll {
     pub fn new() -> Result<Self> {
         // SAFETY: the descriptor is new and ours.
@@ -395,7 +412,7 @@ impl Epoll {
     }
 
     /// `is_edge`: says once when there is room to write; or else, while there is something to read.
-    pub fn add(&self, fd: &OwnedFd, token: u64, is_edge: bool) -> Result<()> {
+    pub fn add(&self, fd: &impl AsRawFd, token: u64, is_edge: bool) -> Result<()> {
         let events = if is_edge { libc::EPOLLOUT | libc::EPOLLET } else { libc::EPOLLIN };
         let mut event = libc::epoll_event { events: events as u32, u64: token };
         // SAFETY: the kernel reads the event.

@@ -19,6 +19,9 @@ const USER: u32 = 1;
 /// In a slot's head, how many bytes of the packet are here, and where they begin.
 const HELD: usize = 8;
 const BEGIN: usize = 12;
+/// When it was sent, by the clock of days: seconds and ns.
+const SECONDS: usize = 16;
+const NANOSECONDS: usize = 20;
 /// Room for head and headers; the payload is cut off.
 const SLOT: usize = 256;
 const BLOCK: usize = 1 << 16;
@@ -77,22 +80,31 @@ impl Tap {
         Ok(Tap { socket, slots, next: 0 })
     }
 
-    /// The first bytes of the next packet, in `to`.  Returns how many.
-    pub fn take(&mut self, to: &mut [u8]) -> Option<usize> {
+    /// The next packet's slot, if there is a packet.
+    fn slot(&self) -> Option<&[u8]> {
         // SAFETY: there are `SLOTS` slots of `SLOT` bytes.
         let slot = unsafe { self.slots.add(self.next * SLOT) };
         // SAFETY: a slot begins with a word, which is aligned; the kernel writes it, too.
         let owner = unsafe { AtomicU32::from_ptr(slot.as_ptr().cast()) };
-        if owner.load(Ordering::Acquire) & USER == 0 {
-            return None;
-        }
+        let is_ours = owner.load(Ordering::Acquire) & USER != 0;
         // SAFETY: the slot is ours, and no longer than this.
-        let bytes = unsafe { std::slice::from_raw_parts(slot.as_ptr(), SLOT) };
-        let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four"));
-        let begin = usize::from(u16::from_ne_bytes([bytes[BEGIN], bytes[BEGIN + 1]]));
-        let held = (word(HELD) as usize).min(to.len());
-        to[..held].copy_from_slice(&bytes[begin..][..held]);
-        owner.store(0, Ordering::Release);
+        is_ours.then(|| unsafe { std::slice::from_raw_parts(slot.as_ptr(), SLOT) })
+    }
+
+    /// When the next packet was sent, in ns of the clock of days.
+    pub fn next_ns(&self) -> Option<u64> {
+        let slot = self.slot()?;
+        Some(u64::from(word(slot, SECONDS)) * 1_000_000_000 + u64::from(word(slot, NANOSECONDS)))
+    }
+
+    /// The first bytes of the next packet, in `to`.  Returns how many.
+    pub fn take(&mut self, to: &mut [u8]) -> Option<usize> {
+        let slot = self.slot()?;
+        let begin = usize::from(u16::from_ne_bytes([slot[BEGIN], slot[BEGIN + 1]]));
+        let held = (word(slot, HELD) as usize).min(to.len());
+        to[..held].copy_from_slice(&slot[begin..][..held]);
+        // SAFETY: as above.
+        unsafe { AtomicU32::from_ptr(slot.as_ptr().cast_mut().cast()) }.store(0, Ordering::Release);
         self.next = (self.next + 1) % SLOTS;
         Some(held)
     }
@@ -112,6 +124,10 @@ impl Tap {
         })?;
         Ok(counts[1])
     }
+}
+
+fn word(slot: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(slot[at..at + 4].try_into().expect("four"))
 }
 
 impl Drop for Tap {
