@@ -37,6 +37,8 @@ class Segment:
     number: float
     payload: int
     flags: frozenset[str]
+    #: What it acknowledges, in bytes.
+    ack: int
 
 
 @pytest.fixture(autouse=True)
@@ -51,10 +53,15 @@ def timeline(
     *,
     stop: str = "2s",
     lost: Sequence[int] = (),
+    lost_answers: Sequence[int] = (),
+    delay: str = "10ms",
     sysctls: dict[str, Any] | None = None,
     tcp: dict[str, Any] | None = None,
 ) -> tuple[list[Segment], list[Segment]]:
-    """What source and destination send; `lost`: of what the source sends, by number from 0."""
+    """What source and destination send; `lost`: of what the source sends, by number from 0.
+
+    `lost_answers` are the destination's.
+    """
     made = {
         "stop_time": stop,
         "nodes": ["a", "b"],
@@ -63,8 +70,9 @@ def timeline(
                 "name": "link",
                 "ends": ["a", "b"],
                 "rate": "100Mbps",
-                "delay": "10ms",
+                "delay": delay,
                 "forward": {"drop": list(lost)},
+                "reverse": {"drop": list(lost_answers)},
             }
         ],
         "flows": [
@@ -87,9 +95,8 @@ def timeline(
             if row["event"] == "enqueue":
                 number = (int(row["seq"]) - 1) / MSS
                 flags = frozenset(row["flags"].split("|"))
-                sent[row["link"]].append(
-                    Segment(int(row["time_ns"]) / 1e6, number, int(row["payload_bytes"]), flags)
-                )
+                ms, payload = int(row["time_ns"]) / 1e6, int(row["payload_bytes"])
+                sent[row["link"]].append(Segment(ms, number, payload, flags, int(row["ack"])))
     return sent["link_forward"], sent["link_reverse"]
 
 
@@ -188,3 +195,47 @@ def test_in_a_bulk_transfer_every_second_segment_is_acknowledged(tmp_path: Path)
     sent, answered = timeline(tmp_path, {}, stop="1s", tcp={"RcvBufSize": 1_000_000})
     late = [len([one for one in side if one.ms > 500]) for side in (data(sent), answered)]
     assert 1.8 < late[0] / late[1] <= 2.1
+
+
+def test_a_single_segment_is_acknowledged_after_40_ms(tmp_path: Path) -> None:
+    """TCP_DELACK_MIN, within the 500 ms of RFC 1122 section 4.2.3.2.
+
+    Five segments come at once, then nothing for a round trip of 100 ms. The first four are
+    acknowledged at once: quick ACKs of a new connection, and a segment with PSH that has been read.
+    """
+    sent, answered = timeline(
+        tmp_path, {}, stop="199ms", delay="50ms", tcp={"InitialCwnd": 5, "RcvBufSize": 8000}
+    )
+    wire_ms = (MSS + 54) * 8 / 100e3
+    came = [data(sent)[0].ms + 50 + number * wire_ms for number in range(1, 6)]
+    acked = {(one.ack - 1) / MSS: one.ms for one in answered if one.ack > 1}
+    assert sorted(acked) == [1, 2, 3, 4, 5]
+    for number in range(1, 5):
+        assert 0 <= acked[number] - came[number - 1] < 0.1
+    assert is_due(acked[5] - came[4], 40)
+
+
+def test_a_window_that_stays_closed_is_probed_after_a_timeout_and_then_ever_more_rarely(
+    tmp_path: Path,
+) -> None:
+    """RFC 9293 section 3.8.6.1; a probe has no data, and a number that was acknowledged.
+
+    What fills a hole fills the receiver's whole buffer; the application reads at once, and the
+    ACK that opens the window again is lost, as are all others behind it.
+    """
+    small = {"SegmentSize": 400, "InitialCwnd": 40, "RcvBufSize": 6000}
+    _, answered = timeline(tmp_path, {}, stop="70ms", lost=[2], tcp=small)
+    closed = next(i for i, one in enumerate(answered) if one.ack > 1)
+    assert answered[closed + 1].ack == answered[closed].ack
+    sent, answered = timeline(
+        tmp_path, {}, stop="4s", lost=[2], lost_answers=range(closed + 1, 99), tcp=small
+    )
+    probes = [one for one in sent if one.ms > answered[closed].ms]
+    assert {(one.payload, one.number * MSS + 1) for one in probes} == {
+        (0, answered[closed].ack - 1)
+    }
+    times = [answered[closed].ms + RTT_MS / 2, *(one.ms for one in probes)]
+    gaps = [later - one for one, later in pairwise(times)]
+    assert len(gaps) == 4
+    for gap, factor in zip(gaps, [1, 2, 4, 8], strict=True):
+        assert is_due(gap, factor * (RTT_MS + 200))
