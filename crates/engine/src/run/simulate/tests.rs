@@ -2,6 +2,7 @@
 
 mod ahead;
 mod long_tables;
+mod outside;
 mod transfers;
 
 use std::io::Write;
