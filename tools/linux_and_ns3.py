@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +28,10 @@ from ccperf.store.metric_text import reduced
 from ccperf.verify.linux import Parting, partings, traced
 
 ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT))
+
+from tools import linux_disciplines  # noqa: E402
+
 PAGE = ROOT / "docs" / "linux-and-ns3.md"
 FIGURE = ROOT / "docs" / "images" / "linux-and-ns3.svg"
 RECORD = ROOT / "benchmarks" / "linux.json"
@@ -405,7 +410,7 @@ def page(known: Mapping[str, Any]) -> str:
         row = [f"{cc}, profile `linux`", sum(steps), *steps, ""]
         counts.append(f"| {' | '.join(map(str, row))} |")
     parts = [text + METRICS_HEAD, *counts, CAUSES_HEAD, *large, SEGMENTS_HEAD, *segments, ""]
-    return "\n".join(parts)
+    return "\n".join(parts) + linux_disciplines.section(linux_disciplines.read())
 
 
 def _parted(entry: Mapping[str, Any] | None) -> tuple[str, str, str]:
