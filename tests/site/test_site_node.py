@@ -1,5 +1,6 @@
 """The engine for browsers records what the native one does, byte for byte, on the scenarios that
-are compared with ns-3 and on random ones. It runs under Node, which takes no browser."""
+are compared with ns-3, on random ones, and on what ns-3 does not have: the profile `linux`, L4S,
+BBRv3, handovers. It runs under Node, which takes no browser."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 from packed import pack
 
+import profile_scenarios
 from ccperf import _native
+from ccperf.experiments import catalogue
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.verify import matrix
 from ccperf.verify.fuzz import draws
@@ -83,3 +86,26 @@ def test_the_whole_matrix_is_recorded_alike(part: int) -> None:
 def test_random_scenarios_are_recorded_alike(part: int) -> None:
     drawn = islice(draws(20261124), part, RANDOM, PARTS)
     assert differences([one.scenario(f"random/{part}") for one in drawn]) == []
+
+
+@pytest.mark.parametrize("part", range(profile_scenarios.PARTS))
+def test_the_profile_linux_and_l4s_are_recorded_alike(part: int) -> None:
+    assert differences(profile_scenarios.scenarios(part)) == []
+
+
+@pytest.mark.parametrize(
+    ("experiment", "cc", "given"),
+    [
+        ("l4s", "TcpPrague", {"mix": "3:3"}),
+        ("l4s", "TcpDctcp", {}),
+        ("handover", "TcpBbr3", {}),
+        ("handover", "TcpCubic", {}),
+        ("bbr_draft", "TcpBbr3", {}),
+        ("competition", "TcpBbr3", {}),
+    ],
+)
+def test_experiments_that_ns3_does_not_have_are_recorded_alike(
+    experiment: str, cc: str, given: dict[str, str]
+) -> None:
+    points = catalogue.get(experiment)
+    assert differences([points.scenario(cc, seed=seed, **given) for seed in (1, 2)]) == []
