@@ -43,6 +43,9 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
         Judge(LAW, "`crates/engine/src/host/congestion/prague.rs`, `tests/catalogue/test_l4s.py`"),
     ),
     "TcpBbr3": (Judge(LAW, "`tests/scenario/test_bbr3.py`"),),
+    "TcpCopa": (
+        Judge(LAW, "`crates/engine/src/host/congestion/copa.rs`, `tests/scenario/test_copa.py`"),
+    ),
     **dict.fromkeys(
         (
             *("BurstReleaseQueueDisc", "PolicerQueueDisc", "ECNSharpQueueDisc", "TcnQueueDisc"),

@@ -26,6 +26,7 @@ _SOURCES = {
     "TcpVegas": "vegas",
     "TcpBbr": "bbr",
     "TcpBbr3": "bbr3",
+    "TcpCopa": "copa",
     "TcpPrague": "prague",
     "TcpVeno": "veno",
     "TcpWestwoodPlus": "westwood",

@@ -5,11 +5,13 @@ mod aggregation;
 mod driver;
 mod max_filter;
 #[cfg(test)]
+mod path;
+#[cfg(test)]
 mod properties;
 
 use crate::base::attributes::{Attributes, Spec};
 use crate::host::slow_start::Standard;
-use crate::host::tcp::control::{Control, Hears};
+use crate::host::tcp::control::{Callback, Control, Hears};
 use crate::host::tcp::profile::changes::Changes;
 
 /// What an algorithm may read while it is built.
@@ -45,7 +47,7 @@ macro_rules! registry {
 }
 
 /// What ns-3 does not have, and its driver neither.
-pub const OWN: &[&str] = &[bbr3::SPEC.ns3, prague::SPEC.ns3];
+pub const OWN: &[&str] = &[bbr3::SPEC.ns3, copa::SPEC.ns3, prague::SPEC.ns3];
 
 macro_rules! hears {
     () => {
@@ -66,6 +68,7 @@ registry! {
     vegas,
     bbr,
     bbr3 hearing Hears::ALL,
+    copa hearing Hears::NOTHING.and(Callback::CongControl),
     veno,
     westwood starting Standard,
     htcp starting Standard,

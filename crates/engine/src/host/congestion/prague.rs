@@ -280,7 +280,7 @@ fn in_segments(window: f64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::driver::{Driver, MSS};
+    use super::super::driver::{Driver, MSS, with_context};
     use super::*;
     use crate::base::rng::RngStream;
 
@@ -391,6 +391,36 @@ mod tests {
             round(&mut d);
         }
         assert!(d.cwnd() <= 8, "{}", d.cwnd());
+    }
+
+    /// Section 2.5.1: in slow start twice the window a round trip, from the handshake on.
+    #[test]
+    fn it_is_paced_before_the_first_ack() {
+        let mut d = Driver::new("TcpPrague", &[]);
+        d.tcb.max_pacing_rate = Rate(u64::MAX);
+        d.control = with_context(&SPEC, &[], new);
+        d.control.init(&mut d.tcb);
+        d.state(CongState::Open);
+        assert_eq!(d.tcb.pacing_rate, Rate(2 * 10 * 8 * u64::from(MSS) * 10));
+    }
+
+    /// Section 2.4.3: of an ACK that crosses ssthresh only what lies below it counts a segment each.
+    #[test]
+    fn an_ack_across_ssthresh_grows_little_beyond_it() {
+        let mut d = Driver::new("TcpPrague", &[]).with_rtt(40).with_ssthresh(50);
+        while d.cwnd() < 48 {
+            ack(&mut d, false);
+        }
+        d.rate_ack(Rate(1), 4 * MSS, d.tcb.cwnd);
+        assert_eq!(d.cwnd(), 51);
+    }
+
+    /// When an episode begins; what the socket asks for then is that window, not half of it again.
+    #[test]
+    fn an_episode_halves_the_window_once() {
+        let mut d = started(100, 40, &[]);
+        d.state(CongState::Recovery);
+        assert_eq!(d.ssthresh_on_loss(), 50);
     }
 
     /// Section 2.4.1.

@@ -108,6 +108,25 @@ mod tests {
         })
     }
 
+    /// A timeout makes nine samples necessary again.
+    #[test]
+    fn a_timeout_begins_a_round() {
+        let mut tcb =
+            Tcb { cwnd: 100 * MSS, ssthresh: u32::MAX, segment_size: MSS, ..Tcb::default() };
+        tcb.high_tx_mark = Seq(1000 * MSS);
+        let mut start = HyStartLinux::default();
+        start.init(&tcb);
+        for _ in 0..2 {
+            for sample in 1..=9 {
+                tcb.now += Time::from_ms(3);
+                start.on_round_trip(&mut tcb, Time::from_ms(46), LEAST);
+                assert_eq!(tcb.ssthresh == tcb.cwnd, sample == 9, "{sample}");
+            }
+            tcb.ssthresh = u32::MAX;
+            start.on_timeout(&tcb);
+        }
+    }
+
     #[test]
     fn a_train_of_half_the_minimum_rtt_ends_it() {
         assert_eq!(ends_after(Time::from_ms(1), |_| LEAST), Some(21));

@@ -158,17 +158,21 @@ mod tests {
 
         /// A window of ACKs, one segment each, whose round trips take so long.
         fn round(&mut self, rtt_ms: u64) {
+            for _ in 0..self.tcb.cwnd / MSS {
+                self.ack(rtt_ms);
+            }
+        }
+
+        fn ack(&mut self, rtt_ms: u64) {
             let rate = RateSample { rtt: Some(Time::from_ms(rtt_ms)), ..RateSample::default() };
             let connection = RateConnection::default();
-            for _ in 0..self.tcb.cwnd / MSS {
-                self.tcb.last_acked_seq += MSS;
-                if self.tcb.cwnd < self.tcb.ssthresh {
-                    self.start.on_ack(&mut self.tcb, 1);
-                }
-                let sample = AckSample { connection: &connection, rate: &rate };
-                self.start.on_sample(&mut self.tcb, sample);
-                self.tcb.high_tx_mark = self.tcb.last_acked_seq + self.tcb.cwnd;
+            self.tcb.last_acked_seq += MSS;
+            if self.tcb.cwnd < self.tcb.ssthresh {
+                self.start.on_ack(&mut self.tcb, 1);
             }
+            let sample = AckSample { connection: &connection, rate: &rate };
+            self.start.on_sample(&mut self.tcb, sample);
+            self.tcb.high_tx_mark = self.tcb.last_acked_seq + self.tcb.cwnd;
         }
 
         fn segments(&self) -> u32 {
@@ -199,6 +203,17 @@ mod tests {
         flow.round(45);
         let factor = f64::from(flow.segments()) / f64::from(before);
         assert!((1.2..1.3).contains(&factor), "{factor}");
+    }
+
+    /// Section 4.2: N_RTT_SAMPLE is 8.
+    #[test]
+    fn the_eighth_sample_of_a_round_is_the_first_that_decides() {
+        let mut flow = Flow::new();
+        flow.round(40);
+        for sample in 1..=8 {
+            flow.ack(60);
+            assert_eq!(flow.start.conservative.is_some(), sample == 8, "{sample}");
+        }
     }
 
     /// The one in which the rise is found counts (section 4.3).

@@ -40,8 +40,59 @@ registry! {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
     use super::*;
+    use crate::host::tcp::control::{Callback, CongestionControl, Control, Hears};
     use crate::host::tcp::socket_params::SLOW_STARTS;
+    use crate::host::tcp::{CongState, Tcb};
+
+    #[derive(Debug)]
+    struct Window;
+
+    impl CongestionControl for Window {
+        fn ssthresh(&mut self, _tcb: &Tcb, bytes_in_flight: u32) -> u32 {
+            bytes_in_flight
+        }
+    }
+
+    /// Counts the timeouts of which it hears.
+    #[derive(Debug)]
+    struct Told(Arc<AtomicU32>);
+
+    impl SlowStart for Told {
+        fn on_ack(&mut self, _tcb: &mut Tcb, _segments_acked: u32) -> u32 {
+            0
+        }
+
+        fn on_timeout(&mut self, _tcb: &Tcb) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_timeout_is_told_and_nothing_else() {
+        let count = Arc::new(AtomicU32::new(0));
+        let mut control = Control::from(Window).starting(Told(Arc::clone(&count)));
+        for (state, told) in [(CongState::Recovery, 0), (CongState::Open, 0), (CongState::Loss, 1)]
+        {
+            control.set_state(&mut Tcb::default(), state);
+            assert_eq!(count.load(Relaxed), told, "{state:?}");
+        }
+    }
+
+    /// What hears of ACKs or has the window alone gets round trips, and so does a slow start that asks.
+    #[test]
+    fn round_trips_are_measured_for_who_wants_them() {
+        let hearing = |hears| Control::from(Window).hearing(hears);
+        assert!(!hearing(Hears::NOTHING).wants_round_trips());
+        assert!(hearing(Hears::NOTHING.and(Callback::OnAck)).wants_round_trips());
+        assert!(hearing(Hears::NOTHING.and(Callback::CongControl)).wants_round_trips());
+        let starting = hearing(Hears::NOTHING).starting(hystart_pp::HyStartPlusPlus::default());
+        assert!(starting.wants_round_trips());
+        assert!(!hearing(Hears::NOTHING).starting(Standard).wants_round_trips());
+    }
 
     #[test]
     fn scenarios_can_name_each() {

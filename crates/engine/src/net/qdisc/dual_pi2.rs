@@ -412,6 +412,16 @@ mod tests {
         }
     }
 
+    /// It updates again and again: alpha d each time, at a delay that grows by 16 ms.
+    #[test]
+    fn updates_go_on() {
+        let mut bench = Bench::new(NAME, &[("Alpha", "1"), ("Beta", "0"), ("Target", "0s")]);
+        bench.arrive(0, 1500, Ecn::Ect0);
+        bench.wait(Time::from_ms(50));
+        let wanted = 0.016 + 0.032 + 0.048;
+        assert!((dual(&mut bench).base - wanted).abs() < 1e-12, "{}", dual(&mut bench).base);
+    }
+
     /// p_L = k p' and p_C = p'^2, so that p_C = (p_L / k)^2 (section 2.1).
     #[test]
     fn marks_are_coupled() {
@@ -486,6 +496,37 @@ mod tests {
             let wanted: f64 = protection.parse().unwrap();
             assert!((share - wanted).abs() < 0.1 * wanted, "{protection} {bytes_of_l}: {share}");
         }
+    }
+
+    /// The credit is between the two: one queue alone changes nothing about it, and an empty one starts anew.
+    #[test]
+    fn turns_are_taken_only_where_both_have_packets() {
+        let mut bench = at(0.0, &[]);
+        departures(&mut bench, Ecn::Ect0, 500);
+        bench.arrive(1, 1500, Ecn::Ect1);
+        assert_eq!(bench.depart().unwrap().ecn, Ecn::Ect1);
+
+        let mut bench = at(0.0, &[]);
+        for round in 0..2 {
+            bench.arrive(0, 1500, Ecn::Ect0);
+            (0..9).for_each(|_| {
+                bench.arrive(1, 1500, Ecn::Ect1);
+            });
+            // Nine packets of L are the share of L, then it would be the turn of C.
+            let first = bench.depart().unwrap();
+            assert_eq!(first.ecn, Ecn::Ect1, "{round}");
+            while bench.depart().is_some() {}
+        }
+    }
+
+    /// Before a packet is queued the laws are the same.
+    #[test]
+    fn marks_on_arrival_are_those_of_departures() {
+        let given = [("DropEarly", "true"), ("StepThreshold", "1s")];
+        let scalable = departures(&mut at(0.2, &given), Ecn::Ect1, 20_000);
+        assert!((share(&scalable, Ecn::Ce) - 0.4).abs() < 0.012);
+        let classic = departures(&mut at(0.2, &given), Ecn::Ect0, 20_000);
+        assert!((share(&classic, Ecn::Ce) - 0.04).abs() < 0.008);
     }
 
     /// With k p' above 1 L drops with p'^2 and marks all else; C drops even ECT(0).  Without drops on

@@ -96,3 +96,72 @@ impl Qdisc for Scheduled {
         self.classes.timer(tag, cx)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::net::qdisc::bench::Bench;
+    use crate::packet::Ecn;
+
+    /// What a scheduler was shown and told, in order.
+    #[derive(Clone, Debug, Default)]
+    struct Told(Arc<Mutex<Vec<String>>>);
+
+    /// Sends from the last class that has packets.
+    #[derive(Debug)]
+    struct Last(Told, bool);
+
+    impl Scheduler for Last {
+        fn classify(&mut self, id: PacketId, classes: usize, cx: &QdiscContext<'_>) -> usize {
+            cx.packets[id].flow as usize % classes
+        }
+
+        fn next(&mut self, classes: &[ClassView], _cx: &QdiscContext<'_>) -> usize {
+            let seen: Vec<_> = classes
+                .iter()
+                .map(|class| format!("{}/{}/{}", class.packets, class.bytes, class.head.is_some()))
+                .collect();
+            self.0.0.lock().unwrap().push(seen.join(" "));
+            classes.iter().rposition(|class| class.packets > 0).unwrap()
+        }
+
+        fn sent(&mut self, class: usize, id: PacketId, cx: &QdiscContext<'_>) {
+            let bytes = cx.packets[id].ip_bytes;
+            self.0.0.lock().unwrap().push(format!("sent {bytes} of {class}"));
+        }
+
+        fn sees_heads(&self) -> bool {
+            self.1
+        }
+    }
+
+    #[test]
+    fn a_scheduler_sees_what_there_is_and_hears_of_what_it_sends() {
+        for sees_heads in [false, true] {
+            let told = Told::default();
+            let class = || Bench::new("FifoQueueDisc", &[]).qdisc;
+            let scheduler = Box::new(Last(told.clone(), sees_heads));
+            let mut bench = Bench::new("FifoQueueDisc", &[]);
+            let scheduled = Scheduled::new(vec![class(), class()], scheduler);
+            bench.qdisc = AnyQdisc::Dyn(Box::new(scheduled));
+            bench.call(|q, cx| q.attach(cx));
+            assert!(bench.depart().is_none());
+            for (flow, bytes) in [(0, 100), (1, 200), (1, 300)] {
+                assert!(bench.arrive(flow, bytes, Ecn::NotEct));
+            }
+            while bench.depart().is_some() {}
+            let h = sees_heads;
+            let wanted = [
+                format!("1/100/{h} 2/500/{h}"),
+                "sent 200 of 1".to_owned(),
+                format!("1/100/{h} 1/300/{h}"),
+                "sent 300 of 1".to_owned(),
+                format!("1/100/{h} 0/0/false"),
+                "sent 100 of 0".to_owned(),
+            ];
+            assert_eq!(*told.0.lock().unwrap(), wanted);
+        }
+    }
+}

@@ -33,6 +33,8 @@
 mod control;
 mod losses;
 mod model;
+#[cfg(test)]
+mod path_tests;
 mod probe_bw;
 mod probe_rtt;
 mod startup;

@@ -110,7 +110,9 @@ mod tests {
         let mut rtt = measured(&[100]);
         rtt.on_round();
         rtt.measure(Time::from_ms(900));
+        // A quarter of 200 ms is left of the first deviation, and 750 ms more are missing to 800.
         let peak = rto(&rtt) - rtt.srtt();
+        assert_eq!(peak, Time::from_ms(950));
         (0..20).for_each(|_| rtt.measure(rtt.srtt()));
         assert_eq!(rto(&rtt) - rtt.srtt(), peak);
         (0..20).for_each(|_| rtt.on_round());

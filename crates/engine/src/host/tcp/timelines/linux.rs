@@ -1,7 +1,7 @@
 //! The profile `linux`: RACK-TLP (RFC 8985), the timeout, and an episode that is undone (RFC 4015).
 
 use super::loss::TEN_SENT;
-use super::{ESTABLISHED, after};
+use super::{ESTABLISHED, WITHOUT_SACK, after};
 use crate::host::tcp::bench::play_as;
 use crate::host::tcp::profile::Linux;
 
@@ -100,6 +100,66 @@ fn a_tail_is_probed_two_round_trips_later() {
          262 < . 1 ack 4001
          262 ? in_flight 0 state Open
          2000 ? in_flight 0 state Open",
+    );
+}
+
+/// Section 7.3: one probe at a time.  Until what was sent by then is acknowledged the timeout is next.
+#[test]
+fn no_second_probe_leaves_before_the_first_is_acknowledged() {
+    play(
+        &[],
+        "0 connect
+         0 > S 0 sackok
+         50 < S. 0 ack 1 sackok
+         50 > . 1 ack 1
+         60 write 4000
+         60.000001 > . 1:4001 by 1000 ack 1
+         110 < . 1 ack 2001
+         211.999998 > . 3001:4001 ack 1
+         213 < . 1 ack 3001
+         475.874999 > . 3001:4001 ack 1
+         500 ? state Loss",
+    );
+}
+
+/// RFC 6582 and 5681: without SACK the third duplicate begins recovery.
+#[test]
+fn without_sack_it_takes_three_duplicates() {
+    let rest = "
+        110 < . 1 ack 1
+        110 > . 10001:11001 ack 1
+        110 ? state Disorder
+        111 < . 1 ack 1
+        111 > . 11001:12001 ack 1
+        111 ? state Disorder
+        112 < . 1 ack 1
+        112 > . 1:1001 ack 1
+        112 ? state Recovery";
+    play(&[("Sack", "false")], &after(WITHOUT_SACK, &after(TEN_SENT, rest)));
+}
+
+/// Each episode is found, the second as the first.
+#[test]
+fn a_second_episode_begins_as_the_first_did() {
+    play_ten(
+        "110 < . 1 ack 1 sack 1001:2001
+         110 > . 10001:11001 ack 1
+         111 < . 1 ack 1 sack 1001:3001
+         111 > . 11001:12001 ack 1
+         112 < . 1 ack 1 sack 1001:4001
+         112 > . 1:1001 ack 1
+         112 ? state Recovery ssthresh 4000 in_flight 9000
+         162 < . 1 ack 12001
+         162 > . 12001:16001 by 1000 ack 1
+         162 ? state Open cwnd 4250
+         212 < . 1 ack 12001 sack 13001:14001
+         212 > . 16001:17001 ack 1
+         212 ? state Disorder
+         213 < . 1 ack 12001 sack 13001:15001
+         213 > . 17001:18001 ack 1
+         214 < . 1 ack 12001 sack 13001:16001
+         214 > . 12001:13001 ack 1
+         214 ? state Recovery",
     );
 }
 
