@@ -113,7 +113,7 @@ fn wakes(qdisc: Option<&str>, hold: Time) -> (u64, u64, u64) {
             [2, 3].into_iter().for_each(|port| simulation.wake_discipline(port));
         }
         let often = if hold > Time::ZERO { Time::from_ms(1) } else { simulation.stop() };
-        let next = simulation.horizon(&lookahead).min(simulation.now() + often);
+        let next = simulation.horizon(&lookahead, &mut Vec::new()).min(simulation.now() + often);
         clock.store(next.0.min(simulation.stop().0), Relaxed);
     }
     let sent = simulation.network.ports[2].transmitter.tx_bytes;
