@@ -182,6 +182,7 @@ def _build(
         tools = source.tools(room / "tools")
         tree = source.unpack(found, room)
         version = source.version_of(tree)
+        _check_processor(tree, version)
         steps.apply(tree)
         for path in controls:
             _add(path, tree)
@@ -270,6 +271,17 @@ def _add(control: Path, tree: Path) -> None:
         made = place / "Makefile.ccperf"
         made.write_text(f"{text}\nobj-y += {name}\n")
         made.replace(makefile)
+
+
+def _check_processor(tree: Path, version: str, processor: Path = Path("/proc/cpuinfo")) -> None:
+    """Old kernels have a fixed size for what a processor's registers take, and AMX's take more."""
+    sizes = tree / "arch" / "x86" / "um" / "user-offsets.c"
+    is_fixed = sizes.is_file() and "(HOST_FP_SIZE, 2696)" in sizes.read_text(errors="replace")
+    if is_fixed and processor.is_file() and " amx_tile " in processor.read_text():
+        raise Unavailable(
+            f"Linux {version} starts no program on a processor with AMX, since it has no room for "
+            "its registers; 7.3 has"
+        )
 
 
 def _check_config(path: Path, version: str) -> None:

@@ -27,8 +27,6 @@ class Step:
     files: tuple[str, ...]
     find: str
     replace: str
-    only_where: str = ""
-    """If it is about some kernels only, what their file has."""
 
     def apply(self, tree: Path) -> None:
         """Edit the file, which is replaced by another one: it may be a link to somebody else's.
@@ -38,14 +36,10 @@ class Step:
         """
         path = next((tree / name for name in self.files if (tree / name).is_file()), None)
         if path is None:
-            if self.only_where:
-                return
             raise RunError(
                 f"the step `{self.name}` does not fit this kernel: it has no {self.files[0]}"
             )
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
-        if not re.search(self.only_where, text):
-            return
         edited, count = re.subn(self.find, self.replace, text)
         if count != 1:
             found = "is not there" if count == 0 else f"is there {count} times"
