@@ -1,4 +1,4 @@
-"""Copa in whole runs: the queue of its analysis, equal shares, and its modes beside CUBIC."""
+"""TcpCopa in whole runs: the queue of its analysis, equal shares, its modes beside CUBIC."""
 
 from __future__ import annotations
 
