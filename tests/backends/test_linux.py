@@ -77,6 +77,16 @@ def test_without_the_reno_friendly_region_losses_are_as_far_apart_as_the_cubic_i
     assert times[times > 1] == pytest.approx([1.61, 6.75, 8.64], abs=0.03)
 
 
+def test_packets_that_reach_two_hosts_at_one_nanosecond_come_one_after_another() -> None:
+    """At 1.642495851 s, on a parking lot: of two flows whose last links are of other lengths."""
+    experiment = catalogue.get("parking_lot")
+    made = experiment.scenario(
+        "TcpCubic", **{**dict(next(iter(experiment.grid()))), "stop_time": "1.7s"}
+    )
+    recording = LINUX.simulate(made)
+    assert first(recording, "links", "tx_packets") > 1000
+
+
 def test_a_receiver_that_is_told_so_acknowledges_each_segment() -> None:
     acks = {
         count: LINUX.simulate(dumbbell(stop="2s", acks=count)).tables["links"].array("tx_packets")

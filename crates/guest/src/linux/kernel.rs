@@ -270,6 +270,10 @@ impl Kernel {
             if is_other || !is_read || !ends.is_steady || handed.len() == MOST {
                 break;
             }
+            // What two cause at one nanosecond could not be told apart.
+            if handed.last().is_some_and(|before| before.0.time == one.time) {
+                break;
+            }
             let mut image = one.image;
             let length = wire::headers(&mut image, one.packet.ecn);
             let machine = &self.machines[machines[usize::from(!one.packet.backward)]];

@@ -221,26 +221,21 @@ impl Ring {
         (self.handed, self.come, self.gone) = (deliveries.len(), 0, 0);
         self.has_reader.clear();
         self.results.clear();
-        let mut before = None;
         for (number, delivery) in deliveries.iter().enumerate() {
             let is_last = number + 1 == deliveries.len();
             // What follows waits for its own time, whatever there was to be read.
             let on = if is_last { 0 } else { HARDLINK };
-            if before != Some(delivery.at_ns) {
-                self.times[number] =
-                    [delivery.at_ns / 1_000_000_000, delivery.at_ns % 1_000_000_000];
-                self.queue(&Entry {
-                    code: TIMEOUT,
-                    flags: LINK | SKIP_SUCCESS,
-                    file: -1,
-                    address: (&raw const self.times[number]) as u64,
-                    length: 1,
-                    flags_of_code: TIMEOUT_ABS | TIMEOUT_ETIME_SUCCESS,
-                    token: WAITED * MOST as u64 + number as u64,
-                    ..Entry::default()
-                });
-                before = Some(delivery.at_ns);
-            }
+            self.times[number] = [delivery.at_ns / 1_000_000_000, delivery.at_ns % 1_000_000_000];
+            self.queue(&Entry {
+                code: TIMEOUT,
+                flags: LINK | SKIP_SUCCESS,
+                file: -1,
+                address: (&raw const self.times[number]) as u64,
+                length: 1,
+                flags_of_code: TIMEOUT_ABS | TIMEOUT_ETIME_SUCCESS,
+                token: WAITED * MOST as u64 + number as u64,
+                ..Entry::default()
+            });
             let packet = &mut self.packets[number];
             let length = delivery.headers.len() + delivery.payload;
             packet.clear();

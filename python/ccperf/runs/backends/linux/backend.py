@@ -58,7 +58,7 @@ class Linux:
         summary="the Linux kernel's own TCP, in virtual time",
         user_code=frozenset({names.KERNEL}),
         packets=(".csv", ".pcapng"),
-        speed=0.055e6,
+        speed=0.14e6,
         overhead_s=0.3,
     )
 
