@@ -13,7 +13,7 @@ use crate::base::rng::Distribution;
 use crate::base::time::{Rate, Time};
 
 pub use link::{
-    DeviceQueue, DeviceSelect, Direction, GilbertElliott, Jitter, Link, Reordering, Schedule,
+    DeviceQueue, DeviceSelect, Direction, GilbertElliott, Jitter, Link, Pfc, Reordering, Schedule,
 };
 
 /// The version of the format.
@@ -32,6 +32,8 @@ pub const LONGEST: Time = Time::from_secs(1_000_000_000);
 pub const LONGEST_DELAY: Time = Time::from_secs(1_000_000);
 /// 1 Pbps, at which a packet of 1500 bytes takes 12 picoseconds.
 pub const FASTEST: Rate = Rate(1_000_000_000_000_000);
+/// Of a switch, in bytes.
+pub const LARGEST_BUFFER: u64 = 1 << 40;
 /// What an application writes at once, in bytes: a packet's bits are counted in 32 bits.
 pub const LARGEST_WRITE: u64 = (1 << 29) - 1;
 

@@ -3,6 +3,7 @@
 pub mod capture;
 pub mod deliveries;
 pub mod flow_monitor;
+pub mod ingress;
 pub mod path_monitor;
 mod pool;
 pub mod trace;
@@ -10,6 +11,7 @@ pub mod verdict;
 
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use ingress::Pause;
 
 pub use pool::{Headers, PacketList, PacketPool};
 
@@ -73,6 +75,8 @@ impl Flags {
     pub const AE: Flags = Flags(0x100);
     /// Not TCP's: the packet is a fragment, see [`Packet::fragment`].
     pub const FRAGMENT: Flags = Flags(0x200);
+    /// Not TCP's: it is a pause frame, see [`Packet::pause`].
+    pub const PAUSE: Flags = Flags(0x400);
 
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0
@@ -243,6 +247,21 @@ impl Packet {
             identification: self.identification(),
             offset: self.notes[1] as u16,
             more: self.notes[1] >> 16 != 0,
+        })
+    }
+
+    /// Makes it say this, which has [`Flags::PAUSE`].
+    pub fn set_pause(&mut self, pause: Pause) {
+        self.seq = Seq(u32::from(pause.pausing) << 8 | u32::from(pause.priorities));
+        self.window = pause.quanta;
+    }
+
+    /// If it is a pause frame.
+    pub fn pause(&self) -> Option<Pause> {
+        self.flags.has(Flags::PAUSE).then(|| Pause {
+            priorities: self.seq.0 as u8,
+            pausing: (self.seq.0 >> 8) as u8,
+            quanta: self.window,
         })
     }
 

@@ -32,8 +32,11 @@ _INDICES = {
     "flow_histograms": {"way": "flow_monitor"},
     "reordering": {"flow": "flows"},
     "paths": {"flow": "flows", "way": "ways"},
+    "pauses": {"link": "links"},
     "changes": {"flow": "flows"},
 }
+#: Of a link with priority-based flow control.
+_PRIORITIES = 8
 #: Tables in the order of their times.
 _IN_ORDER = ("paths", "failed_paths", "changes")
 #: Bytes that a text may have beyond the scenario's longest name: a number, the name of a group.
@@ -62,6 +65,7 @@ class Expected:
             "workloads": len(self._workloads),
             "pings": sum(map(self._requests, self.scenario.get("pings", ()))),
             "probing": 1,
+            "pauses": _PRIORITIES * len(self.directions),
         }
         return known.get(table)
 

@@ -332,6 +332,11 @@ class Recording:
         return self.tables.get("probing")
 
     @property
+    def pauses(self) -> Table | None:
+        """How often and how long links paused, if some can (PFC)."""
+        return self.tables.get("pauses")
+
+    @property
     def ways(self) -> Table | None:
         """The ways that followed flows took, if any were followed."""
         return self.tables.get("ways")

@@ -58,6 +58,28 @@ class Reordering(Model):
     delay: Time
 
 
+class Pfc(Model):
+    """Priority-based flow control: how the node at the far end has a direction pause.
+
+    That node counts what has come over the link, by priority, until it leaves. The threshold is
+    `xoff`, or `alpha` times what is free of the node's shared `buffer`.
+    """
+
+    #: Those that lose nothing; a packet's priority is its code point's class selector, DSCP / 8.
+    priorities: tuple[Count, ...] = (3,)
+    xoff: Size | None = Field(default=None, exclude_if=is_none)
+    alpha: float | None = Field(default=None, exclude_if=is_none)
+    buffer: Size | None = Field(default=None, exclude_if=is_none)
+    #: How far below the threshold a pause ends. None: two frames of the MTU.
+    hysteresis: Size | None = None
+    #: Room beyond the threshold for each priority. None: what may come after a pause was asked for.
+    headroom: Size | None = None
+    #: Of a pause, in times of 512 bits; it is renewed after half of it.
+    quanta: Annotated[int, Field(strict=True, ge=1, le=65535)] = 65535
+    #: Between the end of a pause frame and its effect.
+    response: Time = "0s"
+
+
 class Direction(Model):
     """One direction of a link and the device that sends into it."""
 
@@ -88,6 +110,7 @@ class Direction(Model):
     gilbert_elliott: GilbertElliott | None = Field(default=None, exclude_if=is_none)
     jitter: Jitter | None = Field(default=None, exclude_if=is_none)
     reordering: Reordering | None = Field(default=None, exclude_if=is_none)
+    pfc: Pfc | None = Field(default=None, exclude_if=is_none)
 
 
 class Schedule(Model):

@@ -93,8 +93,12 @@ happens! {
     PortEvent to one of 2^18 {
         /// It has sent a packet completely.
         TxComplete,
-        /// Its device queue may have room again.
+        /// Its device queue may have room again; or something else that it waits for may have come.
         Wake,
+        /// A pause frame that it got has its effect.
+        PauseTakesEffect,
+        /// A pause that it has asked the other end for is to be renewed.
+        RenewPause,
     }
 }
 

@@ -93,6 +93,9 @@ pub struct Direction {
     pub jitter: Option<Box<Jitter>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reordering: Option<Box<Reordering>>,
+    /// How the node at the far end has this direction pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<Box<Pfc>>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -133,6 +136,26 @@ fn usual_qdisc() -> Option<Arc<Algorithm>> {
 
 fn is_usual_qdisc(qdisc: &Option<Arc<Algorithm>>) -> bool {
     qdisc.as_ref() == Some(&*USUAL_QDISC)
+}
+
+/// Priority-based flow control.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pfc {
+    /// Those that lose nothing, ascending; a packet's is its code point's class selector, DSCP / 8.
+    pub priorities: Vec<u8>,
+    /// The threshold of each, or its share of what is free of the switch's buffer.
+    pub xoff_bytes: Option<u64>,
+    pub alpha: Option<f64>,
+    pub buffer_bytes: Option<u64>,
+    /// How far below the threshold a pause ends.
+    pub hysteresis_bytes: u64,
+    /// What each has beside that.
+    pub headroom_bytes: u64,
+    /// Of a pause, in times of 512 bits.
+    pub quanta: u16,
+    /// How long after a pause frame has come this direction pauses.
+    pub response_ns: u64,
 }
 
 /// A channel that is good at first: each packet moves it, then is lost by the state that it finds.

@@ -14,6 +14,7 @@ mod forwarding;
 mod fragmentation;
 mod lanes;
 mod lookahead;
+mod pauses;
 mod port;
 mod reassembly;
 mod steering;
@@ -30,7 +31,7 @@ use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace};
-use crate::packet::{Image, PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
+use crate::packet::{Flags, Image, PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use common::{Common, NO_ROUTE};
 use fragmentation::Received;
 use lanes::Flight;
@@ -38,8 +39,9 @@ use lanes::Flight;
 pub use forwarding::Forwarding;
 pub use fragmentation::Fragmentation;
 pub use lookahead::{Arriving, Lookahead};
+pub use pauses::Paused;
 pub use port::{
-    DelayVariation, Device, DeviceFifo, Fault, Loss, Port, Several, Single, Transmitter,
+    DelayVariation, Device, DeviceFifo, Fault, Loss, Pausable, Port, Several, Single, Transmitter,
 };
 pub use steering::Steering;
 pub use unreachable::Exit;
@@ -419,6 +421,10 @@ impl Network {
     #[inline(never)]
     fn attend_arrival(&mut self, Flight { id, port: index, .. }: Flight) -> Option<PacketId> {
         let common = &mut self.common;
+        if common.is_arrival_noticed && common.packets[id].flags.has(Flags::PAUSE) {
+            self.pause(index, id);
+            return None;
+        }
         let wire = &mut self.wires[index as usize];
         let (packets, now) = (&common.packets, common.events.now().time);
         if let Some(reason) = wire.loss.takes(id, packets, now, &mut self.loss_streams) {
@@ -434,6 +440,10 @@ impl Network {
             common.observe_arrival(index, id, next);
             match next {
                 Next::Here => return self.notice_arrival(id),
+                Next::Port(_) if !common.has_room(index, id) => {
+                    self.refuse(index, id);
+                    return None;
+                }
                 Next::Port(next) if self.fragmentation.is_some() => {
                     self.enter_cut(next, id);
                     return None;

@@ -6,6 +6,7 @@ use crate::base::fetch::fetch;
 use crate::base::time::Time;
 use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{FlowMonitor, LostIn};
+use crate::packet::ingress::Ingress;
 use crate::packet::path_monitor::PathMonitor;
 
 /// A packet with the SACK blocks that are kept beside it.
@@ -34,6 +35,8 @@ pub struct PacketPool {
     monitor: Option<Box<FlowMonitor>>,
     paths: Option<Box<PathMonitor>>,
     deliveries: Option<Box<Deliveries>>,
+    /// What switches hold of them, where some hold senders back.
+    ingress: Option<Box<Ingress>>,
 }
 
 impl PacketPool {
@@ -93,6 +96,7 @@ impl PacketPool {
         if let Some(paths) = &mut self.paths {
             paths.gone(id.0 as usize);
         }
+        self.release(id);
     }
 
     #[inline(always)]
@@ -131,6 +135,27 @@ impl PacketPool {
 
     pub fn paths(&self) -> Option<&PathMonitor> {
         self.paths.as_deref()
+    }
+
+    /// From now on `ingress` accounts for what switches hold.
+    pub fn set_ingress(&mut self, ingress: Ingress) {
+        self.ingress = Some(Box::new(ingress));
+        self.is_observed = true;
+    }
+
+    pub fn ingress(&self) -> Option<&Ingress> {
+        self.ingress.as_deref()
+    }
+
+    pub fn ingress_mut(&mut self) -> Option<&mut Ingress> {
+        self.ingress.as_deref_mut()
+    }
+
+    /// A switch no longer holds a packet.
+    pub fn release(&mut self, id: PacketId) {
+        if let Some(ingress) = &mut self.ingress {
+            ingress.release(id.0 as usize);
+        }
     }
 
     /// A packet that is about to be removed is lost where it is noticed.

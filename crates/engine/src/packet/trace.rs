@@ -161,6 +161,8 @@ impl PacketTrace {
         let out = &mut *self.out;
         match &mut self.form {
             Form::Csv(table) => table.write(out, row),
+            // It is no packet of IP.
+            Form::Capture(_) if packet.packet.flags.has(Flags::PAUSE) => Ok(()),
             Form::Capture(capture) => match event {
                 PacketEvent::Tx => capture.sent(out, at, port, packet),
                 PacketEvent::Rx => capture.arrived(out, at, port, packet),
@@ -256,6 +258,9 @@ fn write_flags(out: &mut dyn Write, flags: Flags) -> io::Result<()> {
             write!(out, "{separator}{name}")?;
             separator = "|";
         }
+    }
+    if flags.has(Flags::PAUSE) {
+        write!(out, "PAUSE")?;
     }
     Ok(())
 }

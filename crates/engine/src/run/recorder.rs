@@ -15,7 +15,7 @@ use crate::run::recording::full_grid::FullGrid;
 use crate::run::recording::long_table::{Growing, Rows};
 use crate::run::recording::tables::{
     Answers, Changes, Completions, Deliveries, Drops, Echoes, FlowSamples, Flows, LinkSamples,
-    Links, QueueSamples, Workloads,
+    Links, Pauses, QueueSamples, Workloads,
 };
 use crate::run::recording::{Kept, Recording, Table};
 
@@ -248,6 +248,7 @@ impl Recorder {
             tables.extend(monitor::tables(&seen).map(Kept::InMemory));
         }
         tables.extend(balancing::tables(scenario, network).into_iter().map(Kept::InMemory));
+        tables.extend(pauses(network).map(Kept::InMemory));
         if !self.last.is_empty() {
             tables.push(self.changes.finish(None));
         }
@@ -494,6 +495,22 @@ fn links(scenario: &Lowered, network: &Network) -> Table {
         t.failure_dropped.push(wire.loss.failed() as i64);
     }
     t.into_table()
+}
+
+/// None where no link pauses.
+fn pauses(network: &Network) -> Option<Table> {
+    let mut t = Pauses::default();
+    for paused in network.pauses() {
+        t.link.push(i64::from(paused.port));
+        t.priority.push(paused.priority as i64);
+        t.pauses.push(paused.account.pauses as i64);
+        t.pause_frames.push(paused.frames as i64);
+        t.paused_ns.push(paused.time.ns());
+        t.peak_bytes.push(paused.account.peak_bytes as i64);
+        t.peak_headroom_bytes.push(paused.account.peak_headroom as i64);
+        t.dropped.push(paused.account.dropped_packets as i64);
+    }
+    (!t.link.is_empty()).then(|| t.into_table())
 }
 
 fn echoes(scenario: &Lowered, hosts: &Hosts) -> Table {

@@ -262,6 +262,8 @@ impl Simulation {
             Event::Port(PortEvent::TxComplete, port) => self.network.on_tx_complete(port),
             Event::Lane(LaneEvent::Transmitted, lane) => self.network.on_transmitted(lane),
             Event::Port(PortEvent::Wake, port) => self.network.on_wake(port),
+            Event::Port(PortEvent::PauseTakesEffect, port) => self.network.on_pause_effect(port),
+            Event::Port(PortEvent::RenewPause, port) => self.network.on_pause_renewal(port),
             Event::Endpoint(token, place) => {
                 if let Some(flow) = self.hosts.on_timer(place, token, &mut self.network) {
                     self.note(flow);

@@ -114,6 +114,7 @@ impl Report {
         for (i, change) in s.changes.iter_mut().enumerate() {
             self.change(&format!("changes[{i}]"), change, &known, &s.links, stop);
         }
+        self.pfc(s);
         self.routing(s);
         self.failures(s, stop);
         self.faults(&mut s.faults, &nodes, stop);

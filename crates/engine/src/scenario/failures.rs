@@ -75,6 +75,8 @@ impl Report {
                 "several transmit queues".to_owned()
             } else if direction.queue_limits.is_some() {
                 "byte queue limits".to_owned()
+            } else if direction.pfc.is_some() {
+                "pauses (pfc)".to_owned()
             } else {
                 continue;
             };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::distribution::Times;
 use super::names::{self, Registry};
 use super::spec::{self, Scenario};
-use super::{attributes, failures, faults, ideal, recording, streams};
+use super::{attributes, failures, faults, ideal, pfc, recording, streams};
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
@@ -92,7 +92,7 @@ pub(super) fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str
     names.enumerate().map(|(i, name)| (name, i)).collect()
 }
 
-fn ns(text: &str) -> u64 {
+pub(super) fn ns(text: &str) -> u64 {
     units::parse_time(text).expect(CHECKED).0
 }
 
@@ -100,7 +100,7 @@ fn bps(text: &str) -> u64 {
     units::parse_rate(text).expect(CHECKED).0
 }
 
-fn bytes(text: &str) -> u64 {
+pub(super) fn bytes(text: &str) -> u64 {
     units::parse_size(text).expect(CHECKED)
 }
 
@@ -135,6 +135,7 @@ fn link(link: &spec::Link, may_lose: bool, nodes: &HashMap<&str, usize>) -> Link
             gilbert_elliott: d.gilbert_elliott.as_ref().map(|of| Box::new(gilbert_elliott(of))),
             jitter: d.jitter.as_ref().map(|of| Box::new(jitter(of, &path))),
             reordering: d.reordering.as_ref().map(|of| Box::new(reordering(of, &path))),
+            pfc: d.pfc.as_ref().map(|of| Box::new(pfc::lower(of))),
         }
     };
     let addresses = link.addresses.as_ref().expect(CHECKED);

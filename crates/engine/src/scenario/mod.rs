@@ -20,6 +20,7 @@ mod links;
 mod lower;
 mod memory;
 pub mod names;
+mod pfc;
 mod pias;
 mod ping;
 mod recording;

@@ -1,6 +1,6 @@
 //! How large packets may be.
 
-use super::spec::{ChangesOf, Scenario};
+use super::spec::{ChangesOf, Link, Scenario};
 use crate::net::routing::balance::STATIC;
 
 /// What IP's header can say.
@@ -17,9 +17,11 @@ pub(super) struct Room {
 
 /// Why packets cannot be cut in a scenario, if they cannot.
 pub(super) fn why_not_cut(s: &Scenario) -> Option<&'static str> {
+    let holds_back = |link: &Link| link.forward.pfc.is_some() || link.reverse.pfc.is_some();
     let follows = |of: &ChangesOf| !matches!(of, ChangesOf::Every(false));
     [
         (s.routing.kind != STATIC.ns3, "where each packet's path is chosen"),
+        (s.links.iter().any(holds_back), "where links pause"),
         (s.recording.flow_monitor, "with a flow monitor"),
         (s.recording.balancing || follows(&s.recording.paths), "where paths are recorded"),
     ]

@@ -104,6 +104,8 @@ pub struct Direction {
     pub jitter: Option<Jitter>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reordering: Option<Reordering>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pfc: Option<Pfc>,
 }
 
 impl Default for Direction {
@@ -128,8 +130,43 @@ impl Default for Direction {
             gilbert_elliott: None,
             jitter: None,
             reordering: None,
+            pfc: None,
         }
     }
+}
+
+/// Priority-based flow control: how the node at the far end has a direction pause.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pfc {
+    /// Those that lose nothing.
+    #[serde(default = "third_priority")]
+    pub priorities: Vec<u8>,
+    /// Either this, or `alpha` and `buffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xoff: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<String>,
+    /// `None`: two frames.
+    #[serde(default)]
+    pub hysteresis: Option<String>,
+    /// `None`: what may come after a pause frame was asked for.
+    #[serde(default)]
+    pub headroom: Option<String>,
+    #[serde(default = "most_quanta")]
+    pub quanta: u16,
+    #[serde(default = "zero_time")]
+    pub response: String,
+}
+
+fn third_priority() -> Vec<u8> {
+    vec![3]
+}
+
+fn most_quanta() -> u16 {
+    u16::MAX
 }
 
 /// A channel that is good or bad, good at first; each packet moves it, then is lost by its state.

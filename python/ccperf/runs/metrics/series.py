@@ -89,6 +89,10 @@ class FlowSeries:
         )
         #: Bytes of probes over all that hosts have sent; NaN where it was not recorded.
         self.probing_share = _probing_share(recording)
+        #: Times that priorities of links were to pause, and the largest share of the run that one
+        #: could not send; NaN where none can.
+        stop_ns = _native.parse_time(canonical["stop_time"])
+        self.pauses, self.paused_share = _pauses(recording, stop_ns)
         #: Of the flows without an end, sampled or not, in Mbps; none without completions.
         self.goodputs = _goodputs(recording)
         #: Packets over links, of all links of the run.
@@ -433,6 +437,14 @@ def _probing_share(recording: Recording) -> float:
         return 0.0
     sent = int(table.array("host_bytes")[0])
     return int(table.array("bytes")[0]) / sent if sent else np.nan
+
+
+def _pauses(recording: Recording, end_ns: int) -> tuple[float, float]:
+    table = recording.pauses
+    if table is None:
+        return np.nan, np.nan
+    longest = int(table.array("paused_ns").max(initial=0))
+    return float(table.array("pauses").sum()), longest / end_ns
 
 
 def _goodputs(recording: Recording) -> Floats:

@@ -3,7 +3,7 @@
 use super::added_delays::AddedDelays;
 use super::forwarding::Forwarding;
 use super::lanes::{Flight, Lanes, Transmission};
-use crate::base::event::{DisciplineEvent, Event, EventQueue};
+use crate::base::event::{DisciplineEvent, Event, EventQueue, PortEvent};
 use crate::base::time::Time;
 use crate::net::qdisc::FlowKeys;
 use crate::net::routing::{Next, Origin};
@@ -21,6 +21,9 @@ pub const QUEUE_FULL: &str = "Device queue full";
 /// to where it goes.
 pub const LINK_DOWN: &str = "Link down";
 pub const NO_ROUTE: &str = "No route";
+
+/// Why a packet is lost that a switch has no room for although nothing should be.
+pub const HEADROOM_FULL: &str = "Headroom full";
 
 #[derive(Debug)]
 pub struct Common {
@@ -69,7 +72,10 @@ impl Common {
 
     /// Packets are recorded from now on.
     #[cfg(test)]
-    pub fn record_into(&mut self, trace: PacketTrace) {
+    pub fn record_into(&mut self, mut trace: PacketTrace) {
+        if self.packets.ingress().is_some() {
+            trace.add_flow(<[FlowKey; 2]>::default()); // pause frames have one
+        }
         self.trace = Some(trace);
         self.is_observed = true;
         self.is_arrival_noticed = true;
@@ -106,6 +112,15 @@ impl Common {
         self.forwarding.add_origin(origin);
         self.flow_keys.keys.push(keys);
         self.flow_keys.keys.len() as u32 - 1
+    }
+
+    /// Switches that have just begun or ceased to hold senders back tell them.
+    pub fn tell_upstream(&mut self) {
+        if let Some(ingress) = self.packets.ingress_mut() {
+            while let Some(wire) = ingress.next_due() {
+                self.events.schedule(Time::ZERO, Event::Port(PortEvent::Wake, wire ^ 1));
+            }
+        }
     }
 
     /// Writes a row of the packet trace, if there is one.

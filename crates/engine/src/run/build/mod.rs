@@ -8,6 +8,7 @@ mod flow_keys;
 mod forwarding;
 mod fragmentation;
 mod numbers;
+mod pauses;
 mod port;
 mod probes;
 mod startup;
@@ -46,7 +47,9 @@ pub fn check(scenario: &Lowered) -> Result<(), Error> {
     numbers::check(scenario)?;
     let failed = scenario.failures.iter().flat_map(|failure| &failure.down);
     let mut directions = failed.flat_map(|&link| &scenario.links[link].directions);
-    if directions.any(|d| d.device_queues > 1 || d.queue_limits_hold_ns.is_some()) {
+    if directions
+        .any(|d| d.device_queues > 1 || d.queue_limits_hold_ns.is_some() || d.pfc.is_some())
+    {
         return Err(Error::Scenario("a link that fails has one plain device queue".to_owned()));
     }
     Ok(())
@@ -101,6 +104,7 @@ pub fn network(
     let (mut loss_streams, mut known) = (Vec::new(), HashMap::with_capacity(count));
     // The ports of a switch share its buffer.
     let pools: Vec<_> = scenario.nodes.iter().map(|_| Pool::default()).collect();
+    let pausable = pauses::pausable(scenario);
     for link in &scenario.links {
         for (direction, &node) in link.directions.iter().zip(&link.ends) {
             let number = direction.loss_stream;
@@ -110,8 +114,9 @@ pub fn network(
             });
             let delay = Time(link.delay_ns);
             let number = ports.len() as u32;
-            let (seed, pool) = (scenario.seed, &pools[node]);
-            ports.push(port::build(direction, number, delay, seed, user, pool)?);
+            let of = port::Surroundings { seed: scenario.seed, user, pool: &pools[node] };
+            let can_pause = pausable[number as usize];
+            ports.push(port::build(direction, number, delay, can_pause, of)?);
             let bursts = direction.gilbert_elliott.as_deref().cloned();
             losses.push(Loss::new(direction.loss, bursts, loss_stream, direction.drops.clone()));
         }
@@ -128,6 +133,9 @@ pub fn network(
     let mut network = Network::new(ports, wires, loss_streams, forwarding, keys, trace);
     if let Some(fragmentation) = fragmentation {
         network.cut_packets(fragmentation);
+    }
+    if let Some(rules) = pauses::rules(scenario) {
+        network.hold_back(rules, scenario.nodes.len());
     }
     if let Some(exits) = unreachable::exits(scenario, network.is_steered()) {
         network.report_unreachable(exits);

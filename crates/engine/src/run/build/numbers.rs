@@ -5,9 +5,11 @@ use std::ops::RangeInclusive;
 use crate::base::error::Error;
 use crate::base::event::{NodeEvent, RunEvent};
 use crate::lowered::{
-    Application, Direction, FASTEST, Flow, LARGEST_WRITE, LONGEST, LONGEST_DELAY, Link, Lowered,
-    MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, OnOff, Pair, Ping, Poisson, Recording, SCHEMAS, Workload,
+    Application, Direction, FASTEST, Flow, LARGEST_BUFFER, LARGEST_WRITE, LONGEST, LONGEST_DELAY,
+    Link, Lowered, MAX_ENDPOINTS, MAX_FLOWS, MAX_LINKS, OnOff, Pair, Ping, Poisson, Recording,
+    SCHEMAS, Workload,
 };
+use crate::packet::ingress::PRIORITIES;
 
 const TIME: RangeInclusive<u64> = 0..=LONGEST.0;
 const INTERVAL: RangeInclusive<u64> = 1..=LONGEST.0;
@@ -22,6 +24,9 @@ const DATAGRAM: RangeInclusive<u64> = 1..=(u16::MAX - 28) as u64;
 const MAX_DSCP: usize = 63;
 const CONNECTIONS: RangeInclusive<u64> = 1..=u32::MAX as u64;
 const QUEUES: RangeInclusive<u64> = 1..=256;
+const PRIORITY: RangeInclusive<u64> = 0..=PRIORITIES as u64 - 1;
+/// Of a switch's buffer: sums of them stay far from the end of 64 bits.
+const BYTES: RangeInclusive<u64> = 0..=LARGEST_BUFFER;
 
 type Checked = Result<(), Error>;
 
@@ -185,6 +190,18 @@ fn direction(direction: &Direction) -> Checked {
     within("links: rate_bps", direction.rate_bps, RATE)?;
     within("links: mtu_bytes", direction.mtu_bytes.into(), SIZE)?;
     within("links: device_queues", direction.device_queues.into(), QUEUES)?;
+    if let Some(pfc) = &direction.pfc {
+        let priorities = pfc.priorities.iter().map(|&priority| priority.into());
+        all("links: pfc: priorities", priorities, PRIORITY)?;
+        all("links: pfc: bytes", [pfc.hysteresis_bytes, pfc.headroom_bytes], BYTES)?;
+        all("links: pfc: bytes", pfc.xoff_bytes.into_iter().chain(pfc.buffer_bytes), BYTES)?;
+        within("links: pfc: quanta", pfc.quanta.into(), 1..=u16::MAX.into())?;
+        within("links: pfc: response_ns", pfc.response_ns, DELAY)?;
+        if pfc.xoff_bytes.is_some() == pfc.alpha.zip(pfc.buffer_bytes).is_some() {
+            let message = "links: pfc: either xoff_bytes, or alpha and buffer_bytes";
+            return Err(Error::Scenario(message.to_owned()));
+        }
+    }
     share("links: loss", direction.loss)
 }
 

@@ -8,18 +8,30 @@ use crate::base::error::Error;
 use crate::base::time::{Rate, Time};
 use crate::host::user::{Setup, UserCode, is_user_code};
 use crate::lowered::{Algorithm, Direction};
-use crate::net::network::{DelayVariation, Device, DeviceFifo, Port, Several, Single, Transmitter};
+use crate::net::network::{
+    DelayVariation, Device, DeviceFifo, Pausable, Port, Several, Single, Transmitter,
+};
 use crate::net::qdisc::{self, AnyQdisc, Pool, Scheduled};
+use crate::packet::ingress::PRIORITIES;
 
-/// `port`: its number.
+/// What its disciplines are made with.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    pub seed: u64,
+    pub user: &'a dyn UserCode,
+    /// Of the switch that it is in.
+    pub pool: &'a Pool,
+}
+
+/// `port`: its number; `can_pause`: its priorities.
 pub fn build(
     direction: &Direction,
     port: u32,
     delay: Time,
-    seed: u64,
-    user: &dyn UserCode,
-    pool: &Pool,
+    can_pause: bool,
+    of: Surroundings<'_>,
 ) -> Result<Port, Error> {
+    let Surroundings { seed, user, pool } = of;
     let hold_time = direction.queue_limits_hold_ns.map(Time);
     let mut transmitter = Transmitter::new(
         port,
@@ -32,7 +44,9 @@ pub fn build(
     let build =
         |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user, pool);
     let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
-    let device = if direction.device_queues == 1 {
+    let device = if can_pause {
+        Device::Pausable(Box::new(pausable(direction, build)?))
+    } else if direction.device_queues == 1 {
         let qdisc = direction.qdisc.as_deref().map(build).transpose()?;
         Device::Single(Single::new(qdisc, queue(), hold_time))
     } else {
@@ -44,6 +58,22 @@ pub fn build(
         Device::Several(Box::new(Several::new(queues, direction.device_select, each, is_mq)))
     };
     Ok(Port::new(transmitter, device))
+}
+
+/// A device with a discipline for each priority, all alike.
+fn pausable(
+    direction: &Direction,
+    build: impl Fn(&Algorithm) -> Result<AnyQdisc, Error>,
+) -> Result<Pausable, Error> {
+    let missing = || Error::Scenario("a device that can be paused has no discipline".to_owned());
+    let root = direction.qdisc.as_deref().ok_or_else(missing)?;
+    let of = |priority: usize| {
+        // What they draw is not alike.
+        Algorithm { stream: root.stream.wrapping_add(priority as u64), ..root.clone() }
+    };
+    let disciplines = (0..PRIORITIES).map(|priority| build(&of(priority)));
+    let response = direction.pfc.as_ref().map_or(0, |pfc| pfc.response_ns);
+    Ok(Pausable::new(disciplines.collect::<Result<_, _>>()?, Time(response)))
 }
 
 fn build_qdisc(

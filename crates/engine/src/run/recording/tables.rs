@@ -362,6 +362,26 @@ tables! {
         reason: Str,
     }
 
+    /// if links pause (PFC): a row for each priority of a direction that its far end can have pause
+    Pauses = "pauses" optional {
+        /// index into `links`: the direction that pauses
+        link: I64,
+        /// 0 to 7
+        priority: I64,
+        /// how often it was to pause from not pausing on
+        pauses: I64,
+        /// pause frames sent to it, about any priority, renewals and ends of pauses among them
+        pause_frames: I64 "frames",
+        /// how long it could not send
+        paused_ns: I64 "ns",
+        /// the most that the far end held of what had come over it, PPP headers included
+        peak_bytes: I64 "B",
+        /// the most of that above the threshold
+        peak_headroom_bytes: I64 "B",
+        /// lost at the far end for want of headroom; counted in `loss_dropped` as well
+        dropped: I64 "packets",
+    }
+
     /// with `recording.paths`: a row for each path that a followed flow took, in the order in which they
     /// were taken first
     Ways = "ways" optional {

@@ -3,6 +3,7 @@
 mod ahead;
 mod long_tables;
 mod outside;
+mod pauses;
 mod transfers;
 
 use std::io::Write;

@@ -153,6 +153,11 @@ def _check(scenario: Mapping[str, Any]) -> None:
             f"workloads.{workload['name']}",
             "the backend linux has no transfers of workloads: give flows instead",
         )
+    for link in scenario["links"]:
+        if any(way.get("pfc") for way in link["directions"]):
+            raise UsageError(
+                f"links.{link['name']}.pfc", "pauses are the backend native's: leave pfc out"
+            )
     if (kind := scenario["routing"]["type"]) != "static":
         raise UsageError(
             "routing", f"the backend linux does not know `{kind}` yet: leave it `static`"

@@ -133,6 +133,11 @@ class Ns3:
         if packets is not None and packets.suffix == ".pcapng":
             message = f"`{packets}`: captures are made by the backend native only; here it is CSV"
             raise UsageError("packets", message)
+        for i, link in enumerate(scenario.parsed["links"]):
+            for way in ("forward", "reverse"):
+                if link.get(way, {}).get("pfc"):
+                    message = "pauses (pfc) are the backend native's; leave it out"
+                    raise UsageError(f"links[{i}].{way}.pfc", message)
         for i, workload in enumerate(scenario.parsed.get("workloads", ())):
             if workload["arrivals"]["type"] in ("After", "Answers"):
                 message = "transfers that wait for others are the backend native's"

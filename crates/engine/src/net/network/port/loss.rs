@@ -85,6 +85,11 @@ impl Loss {
         self.losses.as_ref().map_or(0, |losses| losses.failed)
     }
 
+    /// The receiving device has lost another one, for want of room.
+    pub fn count_lost(&mut self) {
+        self.losses().lost += 1;
+    }
+
     /// Another one.
     pub fn count_failed(&mut self) {
         self.losses().failed += 1;

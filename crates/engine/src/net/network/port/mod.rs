@@ -11,6 +11,7 @@ mod flow_control;
 mod gilbert_elliott;
 mod loss;
 mod one_place;
+mod pausable;
 mod several;
 mod single;
 mod transmitter;
@@ -25,6 +26,7 @@ pub use delay_variation::DelayVariation;
 pub use device_fifo::DeviceFifo;
 pub use faults::Fault;
 pub use loss::Loss;
+pub use pausable::Pausable;
 pub use several::Several;
 pub use single::Single;
 pub use transmitter::Transmitter;
@@ -50,6 +52,8 @@ pub enum Device {
     Single(Single),
     /// Several queues, each with flow control of its own.
     Several(Box<Several>),
+    /// One whose priorities can be paused.
+    Pausable(Box<Pausable>),
 }
 
 /// Backlog and counters of a port's queue disciplines, all of them together.
@@ -89,7 +93,7 @@ impl Port {
     pub fn attend(&mut self, looks: bool) {
         let has_shortcuts = match &self.device {
             Device::Single(single) => single.has_shortcuts(),
-            Device::Several(_) => false,
+            Device::Several(_) | Device::Pausable(_) => false,
         };
         self.transmitter.attend(looks || !has_shortcuts);
     }
@@ -100,6 +104,7 @@ impl Port {
         match &mut self.device {
             Device::Single(single) => single.enter(id, &mut self.transmitter, common),
             Device::Several(several) => several.enter(id, &mut self.transmitter, common),
+            Device::Pausable(device) => device.enter(id, &mut self.transmitter, common),
         }
     }
 
@@ -109,6 +114,7 @@ impl Port {
         match &mut self.device {
             Device::Single(single) => single.transmit_next(&mut self.transmitter, common),
             Device::Several(several) => several.transmit_next(&mut self.transmitter, common),
+            Device::Pausable(device) => device.transmit_next(&mut self.transmitter, common),
         }
     }
 
@@ -117,6 +123,7 @@ impl Port {
         match &mut self.device {
             Device::Single(single) => single.on_wake(&mut self.transmitter, common),
             Device::Several(several) => several.on_wake(&mut self.transmitter, common),
+            Device::Pausable(device) => device.on_wake(&mut self.transmitter, common),
         }
     }
 
@@ -126,6 +133,23 @@ impl Port {
         match &mut self.device {
             Device::Single(single) => single.on_timer(tag, transmitter, common),
             Device::Several(several) => several.on_timer(discipline, tag, transmitter, common),
+            Device::Pausable(device) => device.on_timer(discipline, tag, transmitter, common),
+        }
+    }
+
+    /// With what can pause it, if something can.
+    pub fn pausable(&mut self) -> Option<(&mut Pausable, &mut Transmitter)> {
+        match &mut self.device {
+            Device::Pausable(device) => Some((device, &mut self.transmitter)),
+            _ => None,
+        }
+    }
+
+    /// The device, if it can be paused.
+    pub fn as_pausable(&self) -> Option<&Pausable> {
+        match &self.device {
+            Device::Pausable(device) => Some(device),
+            _ => None,
         }
     }
 
@@ -148,6 +172,7 @@ impl Port {
         match &mut self.device {
             Device::Single(single) => single.each_discipline(transmitter, common, call),
             Device::Several(several) => several.each_discipline(transmitter, common, call),
+            Device::Pausable(device) => device.each_discipline(transmitter, common, call),
         }
     }
 
@@ -155,7 +180,9 @@ impl Port {
     pub fn fail(&mut self, loss: &mut Loss, common: &mut Common) {
         match &mut self.device {
             Device::Single(single) => single.flush(&mut self.transmitter, loss, common),
-            Device::Several(_) => unreachable!("refused when the network was built"),
+            Device::Several(_) | Device::Pausable(_) => {
+                unreachable!("refused when the network was built")
+            }
         }
         loss.doom(common.flights.on_wire(self.transmitter.port));
     }
@@ -165,6 +192,7 @@ impl Port {
         match &self.device {
             Device::Single(single) => single.statistics(),
             Device::Several(several) => several.statistics(),
+            Device::Pausable(device) => device.statistics(),
         }
     }
 
@@ -174,6 +202,7 @@ impl Port {
         match &self.device {
             Device::Single(single) => single.decisions(),
             Device::Several(several) => several.decisions(),
+            Device::Pausable(device) => device.decisions(),
         }
     }
 
@@ -190,6 +219,7 @@ impl Port {
         match &self.device {
             Device::Single(single) => single.waiting_bytes(),
             Device::Several(several) => several.waiting_bytes(),
+            Device::Pausable(device) => device.waiting_bytes(),
         }
     }
 
@@ -198,6 +228,7 @@ impl Port {
         match &self.device {
             Device::Single(single) => single.dropped,
             Device::Several(several) => several.dropped,
+            Device::Pausable(_) => 0,
         }
     }
 }

@@ -1,0 +1,53 @@
+//! Which ports can pause, and how switches have them do so.
+
+use crate::base::time::Rate;
+use crate::lowered::{Direction, Lowered, Pfc};
+use crate::packet::PPP_HEADER;
+use crate::packet::ingress::{Rules, Threshold};
+
+/// By port: it is one whose priorities can be paused, since its link pauses, or its switch has to know what leaves.
+pub fn pausable(scenario: &Lowered) -> Vec<bool> {
+    let mut holds_back = vec![false; scenario.nodes.len()];
+    for link in &scenario.links {
+        // Forward leads to the second end.
+        for (direction, &far_end) in link.directions.iter().zip(link.ends.iter().rev()) {
+            holds_back[far_end] |= direction.pfc.is_some();
+        }
+    }
+    let ports = scenario.links.iter().flat_map(|link| {
+        let pauses = link.directions.iter().any(|direction| direction.pfc.is_some());
+        link.ends.map(|end| pauses || holds_back[end])
+    });
+    ports.collect()
+}
+
+/// By port, of what comes over its wire; none if no link pauses.
+pub fn rules(scenario: &Lowered) -> Option<Vec<Option<Rules>>> {
+    let rules: Vec<_> = scenario
+        .links
+        .iter()
+        .flat_map(|link| {
+            let [a, b] = link.ends;
+            link.directions.iter().zip([b, a])
+        })
+        .map(|(direction, far_end)| Some(of(direction, direction.pfc.as_deref()?, far_end)))
+        .collect();
+    rules.iter().any(Option::is_some).then_some(rules)
+}
+
+fn of(direction: &Direction, pfc: &Pfc, switch: usize) -> Rules {
+    let alpha_and_buffer = pfc.alpha.zip(pfc.buffer_bytes);
+    Rules {
+        switch: switch as u32,
+        priorities: pfc.priorities.iter().fold(0, |bits, &priority| bits | 1 << priority),
+        threshold: alpha_and_buffer
+            .map_or(Threshold::Static(pfc.xoff_bytes.unwrap_or(0)), |(alpha, buffer)| {
+                Threshold::Dynamic { alpha, buffer }
+            }),
+        hysteresis: pfc.hysteresis_bytes,
+        headroom: pfc.headroom_bytes,
+        frame: u64::from(direction.mtu_bytes + PPP_HEADER),
+        quanta: pfc.quanta,
+        rate: Rate(direction.rate_bps),
+    }
+}

@@ -1,0 +1,120 @@
+"""Priority-based flow control in scenarios: what they say, what is refused, what is recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ccperf.errors import ScenarioError, UsageError
+from ccperf.experiments.topologies import FabricLink, SwitchPort, star
+from ccperf.runs import backends, metrics
+from ccperf.scenario import Scenario
+
+FIFO = {"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}
+
+
+def scenario(pfc: dict[str, Any] | None, more: dict[str, Any] | None = None) -> Scenario:
+    """Four hosts that send to a fifth as fast as they can, over links that pause."""
+    port = SwitchPort(FIFO)
+    network = star(5, FabricLink("1Gbps", "10us"), port=port)
+    links = [
+        {**link, "forward": {**link["forward"], "pfc": pfc, **(more or {})}}
+        for link in network.links
+    ]
+    receiver, *senders = network.hosts
+    flows = [
+        {
+            "source": host,
+            "destination": receiver,
+            "transport": "UDP",
+            "tos": 96,
+            "application": {"type": "CBR", "rate": "900Mbps", "write": "1472B"},
+        }
+        for host in senders
+    ]
+    return Scenario.model_validate(
+        {"nodes": network.nodes, "links": links, "flows": flows, "stop_time": "10ms"}
+    )
+
+
+def test_what_depends_on_the_link_is_filled_in() -> None:
+    canonical = scenario({"xoff": "30kB"}).canonical()
+    pfc = canonical["links"][0]["forward"]["pfc"]
+    # 2 x 10 us at 1 Gbps, the pause frame after one of the MTU, and the last frame: PPP has 2 B.
+    assert pfc == {
+        "priorities": [3],
+        "xoff": "30kB",
+        "hysteresis": f"{2 * 1502}B",
+        "headroom": f"{2 * 1250 + 1502 + 64 + 1502}B",
+        "quanta": 65535,
+        "response": "0s",
+    }
+
+
+@pytest.mark.parametrize(
+    ("pfc", "more", "path", "words"),
+    [
+        ({}, {}, "pfc", "give either xoff"),
+        ({"xoff": "9kB", "alpha": 1.0}, {}, "pfc", "give either xoff"),
+        ({"alpha": -1.0, "buffer": "1MB"}, {}, "pfc.alpha", "-1 is not above 0"),
+        ({"xoff": "9kB", "priorities": (8,)}, {}, "pfc.priorities", "8 is no priority"),
+        ({"xoff": "9kB", "priorities": ()}, {}, "pfc.priorities", "is empty"),
+        ({"xoff": "9kB", "priorities": (1, 1)}, {}, "pfc.priorities", "twice"),
+        ({"xoff": "9kB", "quanta": 3}, {}, "pfc.quanta", "write 65535"),
+        ({"xoff": "2TB"}, {}, "pfc.xoff", "is too large"),
+        ({"xoff": "9kB"}, {"qdisc": None}, "qdisc", "each priority needs a queue"),
+        ({"xoff": "9kB"}, {"device_queues": 2}, "device_queues", "write 1"),
+        ({"xoff": "9kB"}, {"queue_limits": {}}, "queue_limits", "leave them out"),
+    ],
+)
+def test_what_makes_no_sense_is_said_with_its_field(
+    pfc: dict[str, Any], more: dict[str, Any], path: str, words: str
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        scenario(pfc, more).check()
+    wanted = f"links[0].forward.{path}: "
+    assert any(line.startswith(wanted) and words in line for line in str(caught.value).splitlines())
+
+
+def test_a_switch_has_one_buffer() -> None:
+    both = scenario({"alpha": 1.0, "buffer": "1MB"})
+    links = [link.model_dump() for link in both.links]
+    links[2]["forward"]["pfc"]["buffer"] = "2MB"
+    with pytest.raises(ScenarioError, match=r"links\[2\]\.forward\.pfc\.buffer.*1MB"):
+        Scenario.model_validate({**both.model_dump(), "links": links})
+
+
+def test_a_link_that_pauses_does_not_fail() -> None:
+    written = scenario({"xoff": "9kB"}).model_dump()
+    failing = {**written, "failures": [{"link": written["links"][0]["name"], "down": "1ms"}]}
+    with pytest.raises(ScenarioError, match="pauses"):
+        Scenario.model_validate(failing).check()
+
+
+@pytest.mark.parametrize("backend", ["ns3", "linux"])
+def test_other_backends_refuse_it(backend: str) -> None:
+    with pytest.raises(UsageError, match="pfc"):
+        backends.get(backend).simulate(scenario({"xoff": "9kB"}))
+
+
+def test_nothing_is_lost_and_who_paused_is_recorded() -> None:
+    paused_links = scenario({"xoff": "30kB"})
+    recording = backends.get("native").simulate(paused_links)
+    assert recording.pauses is not None
+    assert recording.links.array("loss_dropped").sum() == 0
+    paused = recording.pauses.array("paused_ns")
+    # Four share 1 Gbps: each sends a quarter of what it would at 900 Mbps.
+    assert paused.shape == (5,)
+    assert (paused[1:] > 5e6).all()
+    assert paused[0] == 0
+    network = metrics.compute(paused_links, recording).network["net"]
+    assert network["total_pauses_l2"] == recording.pauses.array("pauses").sum()
+    assert network["max_paused_share_l1"] == pytest.approx(paused.max() / 1e5)
+
+
+def test_without_it_there_is_no_table() -> None:
+    without = scenario(None)
+    recording = backends.get("native").simulate(without)
+    assert recording.pauses is None
+    assert "pfc" not in without.canonical()["links"][0]["forward"]
