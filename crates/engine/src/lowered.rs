@@ -206,6 +206,8 @@ pub enum Transport {
     Tcp,
     /// Datagrams that nobody acknowledges.
     Udp,
+    /// A reliable connection of RDMA (RoCEv2), whose sender has a rate.
+    Roce,
 }
 
 impl Transport {
@@ -239,7 +241,7 @@ pub struct Flow {
     #[serde(default = "yes")]
     pub is_heard: bool,
     pub application: Application,
-    /// TCP's; none over UDP.
+    /// TCP's, or RoCE's; none over UDP.
     pub congestion_control: Option<Algorithm>,
     /// TCP's: `TcpClassicRecovery`, `TcpPrrRecovery` or `PrrRfc6937`.
     pub recovery: String,

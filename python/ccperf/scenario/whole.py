@@ -347,7 +347,8 @@ def _of_scenario(part: Any, profile: str) -> Any:
     if not isinstance(part, Mapping) or "stack" in part:
         return part
     whole = profiles.over(part, profile, "profile")
-    return part if part.get("transport") == "UDP" and not profiles.has_routers(profile) else whole
+    is_tcp = part.get("transport", "TCP") == "TCP"
+    return whole if is_tcp or profiles.has_routers(profile) else part
 
 
 def _with_stacks(data: Any) -> Any:

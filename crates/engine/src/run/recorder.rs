@@ -8,7 +8,7 @@ use std::io;
 use crate::base::error::Failure;
 use crate::base::time::{Rate, Time};
 use crate::host::hosts::{Hosts, Sample, State};
-use crate::lowered::Lowered;
+use crate::lowered::{Lowered, Transport};
 use crate::net::network::Network;
 use crate::packet::verdict::Verdict;
 use crate::run::recording::full_grid::FullGrid;
@@ -403,8 +403,9 @@ fn begun(scenario: &Lowered, hosts: &Hosts, flow: u32, by_the_clock: u64) -> u64
 
 fn completions(scenario: &Lowered, hosts: &Hosts) -> Table {
     let written = scenario.flows.iter().map(|flow| {
-        let is_tcp = flow.transport.is_tcp();
-        is_tcp.then(|| (&flow.group, flow.start_ns, flow.application.bytes(), flow.ideal_ns))
+        let is_acknowledged = flow.transport != Transport::Udp;
+        is_acknowledged
+            .then(|| (&flow.group, flow.start_ns, flow.application.bytes(), flow.ideal_ns))
     });
     let transfers = scenario.workloads.iter().flat_map(|workload| {
         let columns = workload.start_ns.iter().zip(&workload.bytes).zip(&workload.ideal_ns);

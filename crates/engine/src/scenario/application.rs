@@ -13,6 +13,8 @@ impl Report {
     pub(super) fn application(&mut self, path: &str, flow: &mut Flow) {
         let buffer = match flow.transport {
             Transport::Tcp => Some(Attributes::new(&SOCKET, &flow.tcp).u32("SndBufSize")),
+            // A packet carries one.
+            Transport::Roce => Some(u16::MAX.into()),
             Transport::Udp => None,
         };
         let path = format!("{path}.application");

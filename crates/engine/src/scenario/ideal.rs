@@ -1,6 +1,7 @@
 //! How long a transfer takes that has the network to itself.
 
 use crate::base::attributes::Attributes;
+use crate::host::hosts::roce;
 use crate::lowered::Link;
 use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
@@ -25,18 +26,53 @@ pub(super) fn completion_ns(
 ) -> u64 {
     let options = if socket.bool("Timestamp") { TIMESTAMP_OPTION } else { 0 };
     let header = u64::from(IP_HEADER + TCP_HEADER + options + PPP_HEADER);
-    let segment = u64::from(socket.u32("SegmentSize"));
-    let segments = bytes.div_ceil(segment);
-    let last = bytes - (segments - 1) * segment + header;
-    let all = bytes.saturating_add(segments.saturating_mul(header));
-    let delays = path.iter().chain(return_path).map(|&[link, _]| links[link].delay_ns);
-    let propagation = delays.sum::<u64>() + added_ns;
-    let rates = path.iter().map(|&[link, side]| links[link].directions[side].rate_bps);
-    let least = rates.clone().min().unwrap_or(u64::MAX);
-    let time = |bytes: u64, rate: u64| {
-        u64::try_from(8_000_000_000 * u128::from(bytes) / u128::from(rate)).unwrap_or(u64::MAX)
-    };
-    // What the last segment takes through all links, less through the slowest one, which has `all`.
-    let others = rates.map(|rate| time(last, rate)).sum::<u64>() - time(last, least);
-    (2 * propagation).saturating_add(time(all, least)).saturating_add(others)
+    let segments =
+        Segments { bytes, each: socket.u32("SegmentSize").into(), header, round_trips: 2 };
+    segments.completion_ns([path, return_path], links, added_ns)
+}
+
+/// The same over RoCE, which asks for no connection: a round trip less, packets of `payload`, and other headers.
+pub(super) fn message_ns(
+    bytes: u64,
+    payload: u64,
+    paths: [&[[usize; 2]]; 2],
+    links: &[Link],
+    added_ns: u64,
+) -> u64 {
+    let header = u64::from(roce::HEADERS + PPP_HEADER);
+    Segments { bytes, each: payload, header, round_trips: 1 }.completion_ns(paths, links, added_ns)
+}
+
+/// What a transfer is cut into.
+struct Segments {
+    bytes: u64,
+    /// Payload of a full one.
+    each: u64,
+    header: u64,
+    /// There and back.
+    round_trips: u64,
+}
+
+impl Segments {
+    fn completion_ns(
+        &self,
+        [path, return_path]: [&[[usize; 2]]; 2],
+        links: &[Link],
+        added_ns: u64,
+    ) -> u64 {
+        let &Segments { bytes, each: segment, header, round_trips } = self;
+        let segments = bytes.div_ceil(segment);
+        let last = bytes - (segments - 1) * segment + header;
+        let all = bytes.saturating_add(segments.saturating_mul(header));
+        let delays = path.iter().chain(return_path).map(|&[link, _]| links[link].delay_ns);
+        let propagation = delays.sum::<u64>() + added_ns;
+        let rates = path.iter().map(|&[link, side]| links[link].directions[side].rate_bps);
+        let least = rates.clone().min().unwrap_or(u64::MAX);
+        let time = |bytes: u64, rate: u64| {
+            u64::try_from(8_000_000_000 * u128::from(bytes) / u128::from(rate)).unwrap_or(u64::MAX)
+        };
+        // What the last segment takes through all links, less through the slowest one, which has `all`.
+        let others = rates.map(|rate| time(last, rate)).sum::<u64>() - time(last, least);
+        (round_trips * propagation).saturating_add(time(all, least)).saturating_add(others)
+    }
 }

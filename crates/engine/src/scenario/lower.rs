@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::distribution::Times;
 use super::names::{self, Registry};
 use super::spec::{self, Scenario};
-use super::{attributes, failures, faults, ideal, pfc, recording, streams};
+use super::{attributes, failures, faults, ideal, pfc, recording, streams, transport};
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
@@ -18,7 +18,7 @@ use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 use crate::host::user::is_user_code;
 use crate::lowered::{
     self, Algorithm, Application, Change, DeviceQueue, Direction, Flow, Link, Lowered, OnOff, Ping,
-    Poisson, Recording, SCHEMA, Schedule, Workload,
+    Poisson, Recording, SCHEMA, Schedule, Transport, Workload,
 };
 use crate::net::qdisc::{self, Children, FIFO};
 use crate::net::routing::{Paths, balance};
@@ -262,6 +262,12 @@ fn flow(
     });
     let route = route([&flow.source, &flow.destination], nodes, links, routes);
     let ideal_ns = match application(&flow.application, "") {
+        Application::Greedy { bytes, write_bytes, .. }
+            if bytes > 0 && flow.transport == Transport::Roce =>
+        {
+            let both = [&route.path[..], &route.return_path];
+            Some(ideal::message_ns(bytes, write_bytes.into(), both, links, added_delay_ns))
+        }
         Application::Greedy { bytes, .. } if bytes > 0 => {
             let socket = Attributes::new(&SOCKET, &flow.tcp);
             let both = [&route.path[..], &route.return_path];
@@ -286,7 +292,7 @@ fn flow(
         congestion_control: flow
             .cc
             .as_ref()
-            .map(|cc| algorithm(cc, Registry::CongestionControl, &format!("flows/{name}/cc"))),
+            .map(|cc| algorithm(cc, transport::controls(flow), &format!("flows/{name}/cc"))),
         transport: flow.transport,
         recovery: flow.recovery.clone(),
         tos: flow.tos,

@@ -141,7 +141,9 @@ fn packets(s: &Scenario, traffic: &Traffic) -> Option<Cost> {
                 let fix = "make it smaller, or the receiver's buffer";
                 cost(windows, format!("{path}.tcp.SndBufSize"), fix)
             }
-            Transport::Udp => cost(windows, path, "lower the rate of its first link"),
+            Transport::Udp | Transport::Roce => {
+                cost(windows, path, "lower the rate of its first link")
+            }
         };
     }
     let (port, _) = traffic.held.iter().max_by_key(|&(port, held)| (*held, usize::MAX - port))?;

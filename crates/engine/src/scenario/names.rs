@@ -2,7 +2,7 @@
 
 use crate::base::attributes::{Param, Spec};
 use crate::net::routing::balance;
-use crate::{host::congestion, host::recovery, net::qdisc};
+use crate::{host::congestion, host::hosts::roce, host::recovery, net::qdisc};
 
 /// The tables of algorithms that a name can be looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum Registry {
     Qdisc,
     Recovery,
     Routing,
+    /// Of senders over RoCE.
+    RateControl,
 }
 
 impl Registry {
@@ -20,6 +22,7 @@ impl Registry {
             Registry::Qdisc => qdisc::SPECS,
             Registry::Recovery => recovery::SPECS,
             Registry::Routing => balance::SPECS,
+            Registry::RateControl => roce::SPECS,
         }
     }
 
@@ -29,6 +32,7 @@ impl Registry {
             Registry::Qdisc => "queue discipline",
             Registry::Recovery => "loss recovery algorithm",
             Registry::Routing => "kind of routing",
+            Registry::RateControl => "rate control of RoCE",
         }
     }
 

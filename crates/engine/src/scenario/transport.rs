@@ -4,10 +4,25 @@ use std::collections::BTreeMap;
 
 use super::check::Report;
 use super::names::Registry;
-use super::spec::{Algorithm, Flow};
+use super::spec::{Algorithm, Application, Flow};
 use super::texts::default_recovery;
+use crate::base::units;
+use crate::host::hosts::roce;
 use crate::host::tcp::profile::{self, changes, ns3};
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
+use crate::lowered::Transport;
+
+/// As RoCE is configured most: data in priority 3, and what answers it in priority 6.
+const DATA_DSCP: u8 = 26;
+const ANSWER_DSCP: u8 = 48;
+
+/// Where its congestion control is found.
+pub(super) fn controls(flow: &Flow) -> Registry {
+    match flow.transport {
+        Transport::Roce => Registry::RateControl,
+        Transport::Tcp | Transport::Udp => Registry::CongestionControl,
+    }
+}
 
 impl Report {
     pub(super) fn tcp(&mut self, path: &str, flow: &mut Flow) {
@@ -67,6 +82,51 @@ impl Report {
                     format!("{tos} sets the two ECN bits; write a multiple of 4, like 16"),
                 );
             }
+        }
+    }
+
+    /// A connection of RDMA: its sender has a rate, and its application all the data at once.
+    pub(super) fn roce(&mut self, path: &str, flow: &mut Flow) {
+        match &mut flow.cc {
+            Some(cc) => self.algorithm(&format!("{path}.cc"), cc, Registry::RateControl),
+            None => self.add(format!("{path}.cc"), "is missing; write one like `dcqcn`"),
+        }
+        if !matches!(flow.application, Application::Greedy { .. }) {
+            let message = "RoCE sends what there is at the rate of its control; write Greedy";
+            self.add(format!("{path}.application.type"), message);
+        }
+        let given = [
+            ("recovery", flow.recovery != default_recovery()),
+            ("tcp", flow.tcp.keys().any(|name| name != PROFILE)),
+            ("pias", !flow.pias.is_empty()),
+        ];
+        for (field, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
+            let message = "is TCP's, and this flow's transport is RoCE; leave it out";
+            self.add(format!("{path}.{field}"), message);
+        }
+        self.types_of_service(path, [flow.tos, flow.return_tos]);
+        for (tos, dscp, usual) in [
+            (&mut flow.tos, flow.dscp, DATA_DSCP),
+            (&mut flow.return_tos, flow.return_dscp, ANSWER_DSCP),
+        ] {
+            if *tos == 0 && dscp == 0 {
+                *tos = usual << 2;
+            }
+        }
+    }
+
+    /// A packet of RDMA is not cut.
+    pub(super) fn message_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
+        let written = units::parse_size(flow.application.write()).unwrap_or(0);
+        let Some(most) = mtu.map(|mtu| u64::from(mtu.saturating_sub(roce::HEADERS))) else {
+            return;
+        };
+        if written > most {
+            let message = format!(
+                "{written} B do not fit in the path's MTU beside {} B of headers; write at most {most}B",
+                roce::HEADERS
+            );
+            self.add(format!("{path}.application.write"), message);
         }
     }
 

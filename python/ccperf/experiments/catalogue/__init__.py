@@ -13,6 +13,7 @@ from ccperf.experiments.catalogue.answer import USUAL, Answer
 from ccperf.experiments.catalogue.balancing import BALANCING
 from ccperf.experiments.catalogue.datacentre import DATACENTRE
 from ccperf.experiments.catalogue.experiment import Experiment, Setup
+from ccperf.experiments.catalogue.lossless import LOSSLESS
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -55,14 +56,18 @@ REGISTRY: lazy.Shelf[Experiment] = lazy.Shelf(
 
 #: Those, those of queue disciplines, and those of load balancers.
 EXPERIMENTS = REGISTRY | DATACENTRE | BALANCING
-#: And what is in no benchmark: a network to try things on, and what only sets have.
-NAMED = EXPERIMENTS | lazy.Shelf(
-    {
-        "dumbbell": f"{__name__}.dumbbell:Dumbbell",
-        "l4s": f"{__name__}.l4s:L4s",
-        "bbr_draft": f"{__name__}.bbr_draft:BbrDraft",
-        "handover": f"{__name__}.handover:Handover",
-    }
+#: And what is in no benchmark: a network to try things on, what only sets have, lossless fabrics.
+NAMED = (
+    EXPERIMENTS
+    | LOSSLESS
+    | lazy.Shelf(
+        {
+            "dumbbell": f"{__name__}.dumbbell:Dumbbell",
+            "l4s": f"{__name__}.l4s:L4s",
+            "bbr_draft": f"{__name__}.bbr_draft:BbrDraft",
+            "handover": f"{__name__}.handover:Handover",
+        }
+    )
 )
 
 __getattr__ = lazy.names(
@@ -89,13 +94,15 @@ def get(name: str | Experiment) -> Experiment:
 
 def answer(name: str | None) -> Answer:
     """What an experiment is about; of what is none of the catalogue, the usual metrics."""
-    return EXPERIMENTS[name].answer if name and name in EXPERIMENTS else USUAL
+    of = EXPERIMENTS | LOSSLESS
+    return of[name].answer if name and name in of else USUAL
 
 
 __all__ = [
     "BALANCING",
     "DATACENTRE",
     "EXPERIMENTS",
+    "LOSSLESS",
     "NAMED",
     "REGISTRY",
     "Answer",

@@ -460,11 +460,18 @@ def _goodputs(recording: Recording) -> Floats:
 
 
 def _segment_bytes(flow: Mapping[str, Any]) -> int:
+    if flow.get("transport") == "ROCE":
+        return _native.parse_size(flow["application"]["write"])
     return int(flow["tcp"].get("SegmentSize", _NS3_DEFAULT_SEGMENT_SIZE))
 
 
 def _header_bytes(flow: Mapping[str, Any]) -> int:
-    """Return what IP, TCP and PPP add to a segment of data; timestamps are on unless said."""
+    """Return what IP, TCP and PPP add to a segment of data; timestamps are on unless said.
+
+    Over RoCE these are IP, UDP, the base transport header, its check sum and PPP.
+    """
+    if flow.get("transport") == "ROCE":
+        return 20 + 8 + 12 + 4 + 2
     has_timestamps = flow["tcp"].get("Timestamp", "true") == "true"
     return 20 + 20 + 2 + (12 if has_timestamps else 0)
 
@@ -472,7 +479,7 @@ def _header_bytes(flow: Mapping[str, Any]) -> int:
 def _is_endless(flow: Mapping[str, Any]) -> bool:
     application = flow.get("application", {})
     return (
-        flow.get("transport", "TCP") == "TCP"
+        flow.get("transport", "TCP") != "UDP"
         and application.get("type") == "Greedy"
         and _native.parse_size(application["bytes"]) == 0
     )

@@ -111,6 +111,13 @@ impl<'a> Host<'a> {
         self.network.send(packet);
     }
 
+    /// Whether the host's link has its turn for a packet from the flow's source now.  If it has not, the event of `token`
+    /// runs when it has.
+    pub fn take_turn(&mut self, token: Token) -> bool {
+        let event = self.event(token);
+        self.network.take_turn(self.flow, event)
+    }
+
     /// As [`Network::send_if_routed`].
     pub fn send_if_routed(&mut self, mut packet: Packet) {
         packet.flow = self.flow;

@@ -2,11 +2,12 @@
 
 use super::Network;
 use super::common::{Common, HEADROOM_FULL};
+use crate::base::event::Event;
 use crate::base::time::Time;
-use crate::net::routing::Origin;
+use crate::net::routing::{Next, Origin};
 use crate::packet::ingress::{Account, Ingress, Rules, priority_of};
 use crate::packet::trace::PacketEvent;
-use crate::packet::{FlowKey, PacketId};
+use crate::packet::{FlowKey, Options, Packet, PacketId};
 
 /// What pauses have done to one priority of a direction.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +59,21 @@ impl Network {
         self.wires[port as usize].loss.count_lost();
         self.common.record(port, PacketEvent::Drop, id, HEADROOM_FULL);
         self.common.packets.remove(id);
+    }
+
+    /// The source of `flow` would send.  Returns whether its link has its turn for it; if not, `event` runs when it has.
+    pub fn take_turn(&mut self, flow: u32, event: Event) -> bool {
+        let probe = Packet { flow, options: Options::new(false), ..Packet::default() };
+        let common = &mut self.common;
+        let priority = priority_of(common.flow_keys.dscp(&probe));
+        let Next::Port(port) = common.forwarding.usual_first_hop(common.forwarding.origin(&probe))
+        else {
+            return true;
+        };
+        match self.ports[port as usize].pausable() {
+            Some((device, transmitter)) => device.take_turn(priority, event, transmitter, common),
+            None => true,
+        }
     }
 
     /// A pause frame that came some time ago has its effect.

@@ -11,6 +11,7 @@ mod numbers;
 mod pauses;
 mod port;
 mod probes;
+mod roce;
 mod startup;
 mod transfers;
 mod unreachable;
@@ -187,6 +188,7 @@ pub fn hosts(
             }
             Transport::Tcp => connection::build(flow, address, scenario.seed, &*user)?,
             Transport::Udp => AnyEndpoint::new(datagrams::build(flow, address, scenario.seed)?),
+            Transport::Roce => AnyEndpoint::new(roce::build(flow, address, scenario)?),
         });
     }
     for (number, ping) in (scenario.flow_count() as u32..).zip(&scenario.pings) {

@@ -1,11 +1,12 @@
 //! Which ports can pause, and how switches have them do so.
 
 use crate::base::time::Rate;
-use crate::lowered::{Direction, Lowered, Pfc};
+use crate::lowered::{Direction, Lowered, Pfc, Transport};
 use crate::packet::PPP_HEADER;
 use crate::packet::ingress::{Rules, Threshold};
 
-/// By port: it is one whose priorities can be paused, since its link pauses, or its switch has to know what leaves.
+/// By port: it is one whose priorities can be paused, since its link pauses, or its switch has to know what leaves,
+/// or senders over RoCE take turns at it.
 pub fn pausable(scenario: &Lowered) -> Vec<bool> {
     let mut holds_back = vec![false; scenario.nodes.len()];
     for link in &scenario.links {
@@ -18,7 +19,12 @@ pub fn pausable(scenario: &Lowered) -> Vec<bool> {
         let pauses = link.directions.iter().any(|direction| direction.pfc.is_some());
         link.ends.map(|end| pauses || holds_back[end])
     });
-    ports.collect()
+    let mut ports: Vec<_> = ports.collect();
+    for flow in scenario.flows.iter().filter(|flow| flow.transport == Transport::Roce) {
+        let [link, side] = flow.path[0];
+        ports[2 * link + side] = true;
+    }
+    ports
 }
 
 /// By port, of what comes over its wire; none if no link pauses.

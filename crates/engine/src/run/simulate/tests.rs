@@ -4,6 +4,7 @@ mod ahead;
 mod long_tables;
 mod outside;
 mod pauses;
+mod roce;
 mod transfers;
 
 use std::io::Write;

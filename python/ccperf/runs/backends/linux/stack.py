@@ -164,9 +164,11 @@ def _check(scenario: Mapping[str, Any]) -> None:
         )
     heard: dict[tuple[Any, ...], str] = {}
     for number, flow in enumerate(scenario["flows"]):
+        path = f"flows[{number}]"
+        if flow["transport"] == "ROCE":
+            raise UsageError(f"{path}.transport", "RoCE is the backend native's: write TCP")
         if flow["transport"] != "TCP":
             continue
-        path = f"flows[{number}]"
         if flow.get("pias"):
             raise UsageError(
                 f"{path}.pias", f"Linux's packets cannot be told {flow['pias']}: leave it out"

@@ -39,7 +39,7 @@ fn cbr(rate: &str) -> Value {
 }
 
 /// Rows of the packet trace that have these words.
-fn rows(trace: &[u8], words: &[&str]) -> Vec<(u64, String)> {
+pub(super) fn rows(trace: &[u8], words: &[&str]) -> Vec<(u64, String)> {
     let text = String::from_utf8(trace.to_vec()).unwrap();
     let chosen = text.lines().filter(|line| {
         let fields: Vec<_> = line.split(',').collect();
@@ -233,7 +233,14 @@ fn random(seed: u64) -> Value {
             let ends = [source, (source + other) % hosts].map(|host| format!("h{host}"));
             let mut flow = json!({"source": ends[0], "destination": ends[1],
                 "tos": 4 * dice.roll(64), "destination_port": 9 + i});
-            if dice.roll(2) == 0 {
+            let kind = dice.roll(3);
+            if kind == 0 {
+                flow["transport"] = json!("ROCE");
+                flow["cc"] = json!({"type": dice.pick(&["dcqcn", "line_rate"])});
+                let bytes = dice.pick(&["0B", "100kB", "1B"]);
+                let write = dice.pick(&["1000B", "1456B"]);
+                flow["application"] = json!({"type": "Greedy", "bytes": bytes, "write": write});
+            } else if kind == 1 {
                 flow["transport"] = json!("UDP");
                 flow["application"] = cbr(dice.pick(&["20Mbps", "120Mbps"]));
                 flow["application"]["write"] = json!(dice.pick(&["1472B", "1470B", "300B"]));

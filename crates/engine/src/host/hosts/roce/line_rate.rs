@@ -1,0 +1,25 @@
+//! No control: a sender goes as fast as its link, and only pauses hold it back, as RoCE without DCQCN.
+
+use super::control::RateControl;
+use crate::base::attributes::Spec;
+use crate::base::time::Rate;
+
+pub const SPEC: Spec = Spec {
+    ns3: "LineRate",
+    linux: &["line_rate"],
+    doc: "No control: as fast as the link, until it pauses.",
+    source: "InfiniBand Architecture Specification, annex A17: RoCEv2",
+    departures: &[],
+    params: &[],
+};
+
+#[derive(Debug)]
+pub struct LineRate {
+    pub line: Rate,
+}
+
+impl RateControl for LineRate {
+    fn rate(&self) -> Rate {
+        self.line
+    }
+}

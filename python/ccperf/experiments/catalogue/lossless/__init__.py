@@ -1,0 +1,22 @@
+"""Experiments on fabrics that pause instead of losing packets: one file each, one line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ccperf.base.lazy import Shelf
+
+if TYPE_CHECKING:
+    from ccperf.experiments.catalogue.experiment import Experiment
+
+#: In the order in which they are listed.
+LOSSLESS: Shelf[Experiment] = Shelf(
+    {
+        "pfc_incast": f"{__name__}.incast:PfcIncast",
+        "pfc_unfairness": f"{__name__}.unfairness:PfcUnfairness",
+        "pfc_victim": f"{__name__}.victim:PfcVictim",
+        "pfc_deadlock": f"{__name__}.deadlock:PfcDeadlock",
+    }
+)
+
+__all__ = ["LOSSLESS"]

@@ -1,0 +1,120 @@
+"""What experiments on lossless fabrics have in common: links that pause, marks, and senders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ccperf import _native
+from ccperf.experiments.catalogue.experiment import Experiment
+from ccperf.experiments.catalogue.parameter import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from ccperf.experiments.catalogue.experiment import Setup
+    from ccperf.experiments.topologies import Fabric, SwitchPort
+
+#: Bytes of a packet of RDMA, as in the ns-3 fork of HPCC, and of it with headers of IP.
+PAYLOAD = 1000
+PACKET = PAYLOAD + 44
+DELAY = "1us"
+#: Of DCQCN's paper, at 40 Gbps; thresholds scale with the rate.
+K_MIN, K_MAX, P_MAX = 5_000, 200_000, 0.01
+OF_RATE = 40_000_000_000
+#: Where a switch has the other end pause, of each link and priority.
+XOFF = "100kB"
+#: Differentiated services code point of the lossless priority, 3.
+DSCP = 26
+
+TRANSPORT = Parameter(
+    "transport",
+    "word",
+    ("line_rate", "dcqcn"),
+    "dcqcn",
+    "How hosts send: RoCE with DCQCN, RoCE at the rate of the link (line_rate), or TCP, whose "
+    "congestion control is under test.",
+    words=("dcqcn", "line_rate", "tcp"),
+)
+PFC = Parameter("pfc", "word", ("on",), "on", "Whether links pause.", words=("on", "off"))
+RATE = Parameter("rate", "rate", ("40Gbps",), "40Gbps", "Rate of all links.")
+
+
+class Lossless(Experiment):
+    group = "Lossless fabrics"
+    usual: ClassVar[tuple[str, ...]] = ("TcpDctcp",)
+    papers: ClassVar[tuple[str, ...]] = ()
+    draws_more = False
+    seeded = "which packets are marked"
+
+
+def port(setup: Setup) -> SwitchPort:
+    """A switch's: RED on the queue as it is, from the paper's thresholds, scaled with the rate."""
+    from ccperf.experiments.topologies import SwitchPort
+
+    scale = _native.parse_rate(setup["rate"]) / OF_RATE
+    red = {
+        "MinTh": round(K_MIN * scale),
+        "MaxTh": round(K_MAX * scale),
+        "LInterm": 1 / P_MAX,
+        "MeanPktSize": PACKET,
+        "MaxSize": "100MB",
+        "QW": 1,
+        "UseEcn": True,
+        "UseHardDrop": False,
+        "Gentle": False,
+        "Wait": False,
+    }
+    return SwitchPort({"type": "RedQueueDisc", "attributes": red}, "100p")
+
+
+def host_port() -> SwitchPort:
+    """A host's: room for what its sockets send."""
+    from ccperf.experiments.topologies import SwitchPort
+
+    return SwitchPort({"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}, "100p")
+
+
+def pausing(network: Fabric, setup: Setup) -> Fabric:
+    """The network with pauses of every direction that leads to a switch, if they are on."""
+    if setup["pfc"] == "off":
+        return network
+    pfc = {"xoff": XOFF}
+    switches = set(network.switches)
+
+    def with_pauses(link: Mapping[str, Any]) -> dict[str, Any]:
+        first, second = link["ends"]
+        made = dict(link)
+        if second in switches:
+            made["forward"] = {**link["forward"], "pfc": pfc}
+        if first in switches:
+            made["reverse"] = {**link["reverse"], "pfc": pfc}
+        return made
+
+    return replace(network, links=tuple(map(with_pauses, network.links)))
+
+
+def flow(setup: Setup, ends: tuple[str, str], size: str = "0B", **more: Any) -> dict[str, Any]:
+    """One that always has data, over the transport that is asked for."""
+    from ccperf.experiments.topologies.dumbbell import SOCKET
+
+    source, destination = ends
+    application = {"type": "Greedy", "bytes": size, "write": f"{PAYLOAD}B"}
+    made = {"source": source, "destination": destination, "application": application, **more}
+    if setup["transport"] != "tcp":
+        return {**made, "transport": "ROCE", "cc": {"type": setup["transport"]}}
+    # The window of a path that pauses is never short.
+    socket = {**SOCKET, "SegmentSize": PAYLOAD, "UseEcn": "On"}
+    return {
+        **made,
+        "cc": setup.cc,
+        "recovery": setup.recovery,
+        "dscp": DSCP,
+        "return_dscp": 48,
+        "tcp": socket,
+    }
+
+
+def recording(directions: Iterable[str], interval: str) -> dict[str, Any]:
+    """Completions, and samples of these directions."""
+    return {"completions": True, "links": list(directions), "interval": interval}
