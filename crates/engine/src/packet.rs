@@ -28,6 +28,10 @@ pub const TIMESTAMP_OPTION: u32 = 12;
 /// UDP header (RFC 768).
 pub const UDP_HEADER: u32 = 8;
 
+/// All headers of RoCEv2, IP's included: after UDP's the base transport header of 12 bytes, and behind the payload four of a check
+/// sum (InfiniBand Architecture Specification, annex A17).
+pub const ROCE_HEADERS: u32 = IP_HEADER + UDP_HEADER + 12 + 4;
+
 /// ICMP echo header (RFC 792).
 pub const ICMP_HEADER: u32 = 8;
 
@@ -258,7 +262,7 @@ impl Packet {
 
     /// If it is a pause frame.
     pub fn pause(&self) -> Option<Pause> {
-        self.flags.has(Flags::PAUSE).then(|| Pause {
+        self.flags.has(Flags::PAUSE).then_some(Pause {
             priorities: self.seq.0 as u8,
             pausing: (self.seq.0 >> 8) as u8,
             quanta: self.window,

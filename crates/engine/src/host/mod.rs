@@ -5,6 +5,7 @@ pub mod congestion;
 pub mod departures;
 pub mod hosts;
 pub mod outside;
+pub mod rate_control;
 pub mod recovery;
 pub mod slow_start;
 pub mod tcp;

@@ -1,9 +1,8 @@
 //! How long a transfer takes that has the network to itself.
 
 use crate::base::attributes::Attributes;
-use crate::host::hosts::roce;
 use crate::lowered::Link;
-use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
+use crate::packet::{IP_HEADER, PPP_HEADER, ROCE_HEADERS, TCP_HEADER, TIMESTAMP_OPTION};
 
 /// The least time in ns in which `bytes` can be sent and acknowledged: a round trip to connect; then as
 /// few segments as hold them, back to back, through the slowest link of the path, the last of them through
@@ -39,7 +38,7 @@ pub(super) fn message_ns(
     links: &[Link],
     added_ns: u64,
 ) -> u64 {
-    let header = u64::from(roce::HEADERS + PPP_HEADER);
+    let header = u64::from(ROCE_HEADERS + PPP_HEADER);
     Segments { bytes, each: payload, header, round_trips: 1 }.completion_ns(paths, links, added_ns)
 }
 

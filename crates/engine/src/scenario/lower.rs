@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::distribution::Times;
 use super::names::{self, Registry};
 use super::spec::{self, Scenario};
-use super::{attributes, failures, faults, ideal, pfc, recording, streams, transport};
+use super::{attributes, failures, faults, ideal, recording, streams, transport};
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
@@ -92,7 +92,7 @@ pub(super) fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str
     names.enumerate().map(|(i, name)| (name, i)).collect()
 }
 
-pub(super) fn ns(text: &str) -> u64 {
+fn ns(text: &str) -> u64 {
     units::parse_time(text).expect(CHECKED).0
 }
 
@@ -100,7 +100,7 @@ fn bps(text: &str) -> u64 {
     units::parse_rate(text).expect(CHECKED).0
 }
 
-pub(super) fn bytes(text: &str) -> u64 {
+fn bytes(text: &str) -> u64 {
     units::parse_size(text).expect(CHECKED)
 }
 
@@ -135,7 +135,7 @@ fn link(link: &spec::Link, may_lose: bool, nodes: &HashMap<&str, usize>) -> Link
             gilbert_elliott: d.gilbert_elliott.as_ref().map(|of| Box::new(gilbert_elliott(of))),
             jitter: d.jitter.as_ref().map(|of| Box::new(jitter(of, &path))),
             reordering: d.reordering.as_ref().map(|of| Box::new(reordering(of, &path))),
-            pfc: d.pfc.as_ref().map(|of| Box::new(pfc::lower(of))),
+            pfc: d.pfc.as_ref().map(|of| Box::new(pfc(of))),
         }
     };
     let addresses = link.addresses.as_ref().expect(CHECKED);
@@ -160,6 +160,19 @@ fn jitter(jitter: &spec::Jitter, path: &str) -> lowered::Jitter {
         delay_s: Times::parse(&jitter.delay).expect(CHECKED).in_seconds(),
         keeps_order: jitter.keep_order,
         stream: streams::first_stream(&format!("{path}/jitter")),
+    }
+}
+
+fn pfc(pfc: &spec::Pfc) -> lowered::Pfc {
+    lowered::Pfc {
+        priorities: pfc.priorities.clone(),
+        xoff_bytes: pfc.xoff.as_deref().map(bytes),
+        alpha: pfc.alpha,
+        buffer_bytes: pfc.buffer.as_deref().map(bytes),
+        hysteresis_bytes: bytes(pfc.hysteresis.as_deref().expect(CHECKED)),
+        headroom_bytes: bytes(pfc.headroom.as_deref().expect(CHECKED)),
+        quanta: pfc.quanta,
+        response_ns: ns(&pfc.response),
     }
 }
 

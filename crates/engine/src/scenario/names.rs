@@ -2,7 +2,7 @@
 
 use crate::base::attributes::{Param, Spec};
 use crate::net::routing::balance;
-use crate::{host::congestion, host::hosts::roce, host::recovery, net::qdisc};
+use crate::{host::congestion, host::rate_control, host::recovery, net::qdisc};
 
 /// The tables of algorithms that a name can be looked up in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Registry {
             Registry::Qdisc => qdisc::SPECS,
             Registry::Recovery => recovery::SPECS,
             Registry::Routing => balance::SPECS,
-            Registry::RateControl => roce::SPECS,
+            Registry::RateControl => rate_control::SPECS,
         }
     }
 

@@ -1,13 +1,12 @@
-//! Checks of priority-based flow control, its defaults, and its compiled form.
+//! Checks of priority-based flow control, and its defaults.
 
 use std::collections::HashMap;
 
 use super::check::Report;
-use super::lower::{CHECKED, bytes, ns};
 use super::spec::{Direction, Link, Pfc, Scenario};
 use crate::base::time::{Rate, Time};
 use crate::base::units;
-use crate::lowered::{self, LARGEST_BUFFER};
+use crate::lowered::LARGEST_BUFFER;
 use crate::packet::PPP_HEADER;
 use crate::packet::ingress::{PAUSE_FRAME, PRIORITIES, quanta_at};
 
@@ -77,7 +76,7 @@ impl Report {
         }
     }
 
-    fn priorities(&mut self, path: &str, priorities: &mut Vec<u8>) {
+    fn priorities(&mut self, path: &str, priorities: &mut [u8]) {
         let path = format!("{path}.priorities");
         if priorities.is_empty() {
             self.add(&path, "is empty: nothing would pause; write [3], or leave pfc out");
@@ -168,17 +167,4 @@ fn holds_back(links: &[Link], node: &str) -> bool {
         let directions = [&link.forward, &link.reverse];
         directions.iter().zip(link.ends.iter().rev()).any(|(d, end)| d.pfc.is_some() && end == node)
     })
-}
-
-pub(super) fn lower(pfc: &Pfc) -> lowered::Pfc {
-    lowered::Pfc {
-        priorities: pfc.priorities.clone(),
-        xoff_bytes: pfc.xoff.as_deref().map(bytes),
-        alpha: pfc.alpha,
-        buffer_bytes: pfc.buffer.as_deref().map(bytes),
-        hysteresis_bytes: bytes(pfc.hysteresis.as_deref().expect(CHECKED)),
-        headroom_bytes: bytes(pfc.headroom.as_deref().expect(CHECKED)),
-        quanta: pfc.quanta,
-        response_ns: ns(&pfc.response),
-    }
 }

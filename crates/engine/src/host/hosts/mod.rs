@@ -8,7 +8,7 @@ mod endpoint;
 mod parts;
 mod persistent;
 mod ping;
-pub mod roce;
+mod roce;
 mod tcp;
 mod transfers;
 mod udp;

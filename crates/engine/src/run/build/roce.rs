@@ -4,7 +4,8 @@ use super::find;
 use crate::base::attributes::Attributes;
 use crate::base::error::Error;
 use crate::base::time::Rate;
-use crate::host::hosts::{Address, Roce, roce};
+use crate::host::hosts::{Address, Roce};
+use crate::host::rate_control;
 use crate::lowered::{Application, Flow, Lowered};
 
 pub fn build(flow: &Flow, address: Address, scenario: &Lowered) -> Result<Roce, Error> {
@@ -14,11 +15,11 @@ pub fn build(flow: &Flow, address: Address, scenario: &Lowered) -> Result<Roce, 
     };
     let missing = || refused("no control of its rate");
     let algorithm = flow.congestion_control.as_ref().ok_or_else(missing)?;
-    let spec = find(roce::SPECS, algorithm)?;
+    let spec = find(rate_control::SPECS, algorithm)?;
     let [link, side] = flow.path[0];
     let line = Rate(scenario.links[link].directions[side].rate_bps);
     let given = Attributes::new(spec, &algorithm.attributes);
-    let control = roce::build(spec.ns3, &given, line).ok_or_else(missing)?;
+    let control = rate_control::build(spec.ns3, &given, line).ok_or_else(missing)?;
     if bytes.div_ceil(write_bytes.into()) >= u64::from(u32::MAX) {
         return Err(refused("more packets than can be numbered"));
     }

@@ -44,7 +44,7 @@ class Lossless(Experiment):
     group = "Lossless fabrics"
     usual: ClassVar[tuple[str, ...]] = ("TcpDctcp",)
     papers: ClassVar[tuple[str, ...]] = ()
-    draws_more = False
+    draws_more: ClassVar[bool | None] = False
     seeded = "which packets are marked"
 
 

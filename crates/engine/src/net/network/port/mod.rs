@@ -210,7 +210,7 @@ impl Port {
     pub fn is_fed_from_outside(&self) -> bool {
         match &self.device {
             Device::Single(single) => single.is_fed_from_outside(),
-            Device::Several(_) => false,
+            Device::Several(_) | Device::Pausable(_) => false,
         }
     }
 

@@ -1,6 +1,6 @@
 //! No control: a sender goes as fast as its link, and only pauses hold it back, as RoCE without DCQCN.
 
-use super::control::RateControl;
+use super::law::RateControl;
 use crate::base::attributes::Spec;
 use crate::base::time::Rate;
 

@@ -16,7 +16,7 @@
 //! as its fluid model has them.  R_AI, R_HAI and R_min are shares of L, so that another rate needs no other parameters: the paper's
 //! 40 Mbps at 40 Gbps are 0.001.
 
-use super::control::RateControl;
+use super::law::RateControl;
 use crate::base::attributes::{Attributes, FRACTION, Kind, Param, Spec};
 use crate::base::time::{Rate, Time};
 
@@ -198,6 +198,10 @@ mod tests {
         Time(us * 1000)
     }
 
+    fn power(base: f64, n: u64) -> f64 {
+        (0..n).fold(1.0, |power, _| power * base)
+    }
+
     fn close(a: f64, b: f64) {
         assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a} {b}");
     }
@@ -213,12 +217,12 @@ mod tests {
             let mut rp = sender(&[]);
             rp.on_notification(us(0));
             rp.age(us(55 * n));
-            close(rp.alpha, (1.0 - g).powi(n as i32));
+            close(rp.alpha, power(1.0 - g, n));
             // A nanosecond before it is one less.
             let mut early = sender(&[]);
             early.on_notification(us(0));
             early.age(Time(us(55 * n).0 - 1));
-            close(early.alpha, (1.0 - g).powi(n as i32 - 1));
+            close(early.alpha, power(1.0 - g, n - 1));
         }
         // Below: notifications every 50 us never let it decay.
         let mut rp = sender(&[]);
@@ -231,8 +235,8 @@ mod tests {
         let mut rp = sender(&[]);
         for n in 1..=5 {
             rp.on_notification(us(50 * n));
-            close(rp.current, LINE / 2.0f64.powi(n as i32));
-            close(rp.target, LINE / 2.0f64.powi(n as i32 - 1));
+            close(rp.current, LINE / power(2.0, n));
+            close(rp.target, LINE / power(2.0, n - 1));
         }
         (6..30).for_each(|n| rp.on_notification(us(50 * n)));
         close(rp.current, LINE * 0.0025);
@@ -241,7 +245,7 @@ mod tests {
         rp.on_notification(us(0));
         let before = rp.current;
         rp.on_notification(us(55_000));
-        close(rp.current, before * (1.0 - (255.0f64 / 256.0).powi(1000) / 2.0));
+        close(rp.current, before * (1.0 - power(255.0 / 256.0, 1000) / 2.0));
     }
 
     #[test]
@@ -253,7 +257,7 @@ mod tests {
             let due = rp.due().unwrap();
             assert_eq!(due, us(1 + 55 * n));
             rp.on_timer(due);
-            close(rp.current, LINE / 2.0 - LINE / 4.0 / 2.0f64.powi(n as i32));
+            close(rp.current, LINE / 2.0 - LINE / 4.0 / power(2.0, n));
             close(rp.target, LINE / 2.0);
         }
         for n in 1..=3 {

@@ -5,29 +5,19 @@
 //! what is out of order.  It asks again once for each gap, and again after [`NACK_INTERVAL`] without progress; if that, or the
 //! last packet, is lost, the sender's timer goes back.
 //!
-//! In packet traces an ACK has the flag `ACK`, a negative one `ACK|RST`, a notification (CNP) `ECE`.
-
-mod control;
-mod dcqcn;
-mod line_rate;
+//! In packet traces an ACK has the flag `ACK`, a negative one `RST|ACK`, a notification (CNP) `ECE`.
 
 use super::{Address, Endpoint, Host, Outcome, Sample, State};
 use crate::base::event::{Key, Token};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::departures::Departures;
-use crate::packet::{Ecn, Flags, IP_HEADER, Options, PPP_HEADER, Packet, UDP_HEADER};
+use crate::host::rate_control::RateControl;
+use crate::packet::{Ecn, Flags, Options, Packet, ROCE_HEADERS};
 
-pub use control::{RateControl, SPECS, build};
-
-/// The base transport header and the check sum over what does not change (IBTA annex A17).
-const BTH: u32 = 12;
-const ICRC: u32 = 4;
-/// All headers of a data packet, IP's included.
-pub const HEADERS: u32 = IP_HEADER + UDP_HEADER + BTH + ICRC;
 /// An ACK has an extended header, a notification 16 bytes reserved.
-const ACK_BYTES: u32 = HEADERS + 4;
-const NOTIFICATION_BYTES: u32 = HEADERS + 16;
+const ACK_BYTES: u32 = ROCE_HEADERS + 4;
+const NOTIFICATION_BYTES: u32 = ROCE_HEADERS + 16;
 
 /// How often a receiver asks again for the same packet, as in the ns-3 fork of HPCC.
 const NACK_INTERVAL: Time = Time(500_000);
@@ -147,7 +137,7 @@ impl Sender {
         let payload = self.payload_of(number);
         let mut packet = Packet {
             seq: Seq(number),
-            ip_bytes: HEADERS + payload,
+            ip_bytes: ROCE_HEADERS + payload,
             payload: payload as u16,
             ecn: Ecn::Ect0,
             flags: if number + 1 == self.end { Flags::FIN } else { Flags::default() },
@@ -352,6 +342,3 @@ impl Endpoint for Roce {
         })
     }
 }
-
-// A packet of the least payload is not longer than what is asked of links.
-const _: () = assert!(NOTIFICATION_BYTES + PPP_HEADER <= 76 + PPP_HEADER);

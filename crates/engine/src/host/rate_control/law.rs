@@ -1,9 +1,7 @@
-//! How fast a sender over RoCE may go: a rate, not a window.
+//! What a law of a sender's rate is asked.
 
 use std::fmt;
 
-use super::{dcqcn, line_rate};
-use crate::base::attributes::{Attributes, Spec};
 use crate::base::time::{Rate, Time};
 
 /// A law of the sender's rate.
@@ -28,16 +26,4 @@ pub trait RateControl: fmt::Debug + Send {
     fn notification_interval(&self) -> Option<Time> {
         None
     }
-}
-
-/// Their names and parameters.
-pub const SPECS: &[&Spec] = &[&dcqcn::SPEC, &line_rate::SPEC];
-
-/// The one with this name, for a sender with a link of this rate.
-pub fn build(name: &str, given: &Attributes<'_>, line: Rate) -> Option<Box<dyn RateControl>> {
-    if name == dcqcn::SPEC.ns3 {
-        return Some(Box::new(dcqcn::Dcqcn::new(given, line)));
-    }
-    (name == line_rate::SPEC.ns3)
-        .then(|| Box::new(line_rate::LineRate { line }) as Box<dyn RateControl>)
 }
