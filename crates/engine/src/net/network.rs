@@ -421,7 +421,7 @@ impl Network {
     #[inline(never)]
     fn attend_arrival(&mut self, Flight { id, port: index, .. }: Flight) -> Option<PacketId> {
         let common = &mut self.common;
-        if common.is_arrival_noticed && common.packets[id].flags.has(Flags::PAUSE) {
+        if common.holds_back && common.packets[id].flags.has(Flags::PAUSE) {
             self.pause(index, id);
             return None;
         }
@@ -440,7 +440,7 @@ impl Network {
             common.observe_arrival(index, id, next);
             match next {
                 Next::Here => return self.notice_arrival(id),
-                Next::Port(_) if !common.has_room(index, id) => {
+                Next::Port(_) if common.holds_back && !common.has_room(index, id) => {
                     self.refuse(index, id);
                     return None;
                 }

@@ -96,7 +96,9 @@ impl PacketPool {
         if let Some(paths) = &mut self.paths {
             paths.gone(id.0 as usize);
         }
-        self.release(id);
+        if let Some(ingress) = &mut self.ingress {
+            ingress.release(id.0 as usize);
+        }
     }
 
     #[inline(always)]

@@ -45,6 +45,8 @@ pub struct Common {
     pub is_observed: bool,
     /// They are, or hosts that choose paths look at what comes.
     pub is_arrival_noticed: bool,
+    /// Switches hold senders back.
+    pub holds_back: bool,
 }
 
 impl Common {
@@ -53,6 +55,7 @@ impl Common {
         Common {
             is_observed,
             is_arrival_noticed: is_observed,
+            holds_back: false,
             events: EventQueue::default(),
             packets: PacketPool::default(),
             flights: Lanes::default(),

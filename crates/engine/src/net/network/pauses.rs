@@ -26,6 +26,7 @@ impl Network {
     pub fn hold_back(&mut self, rules: Vec<Option<Rules>>, nodes: usize) {
         self.common.packets.set_ingress(Ingress::new(rules, nodes));
         self.common.is_arrival_noticed = true;
+        self.common.holds_back = true;
         // A frame ends where its wire does.
         let nowhere = Origin { node: 0, destination: 0, hash: 0 };
         let frames = self.common.add_flow(FlowKey::default(), nowhere);
@@ -110,9 +111,6 @@ impl Network {
 impl Common {
     /// Whether the switch has room for a packet that has come over the wire of `port` and goes on.
     pub(super) fn has_room(&mut self, port: u32, id: PacketId) -> bool {
-        if self.packets.ingress().is_none() {
-            return true;
-        }
         let packet = &self.packets[id];
         let (dscp, bytes) = (self.flow_keys.dscp(packet), packet.wire_bytes());
         let has_room = self
