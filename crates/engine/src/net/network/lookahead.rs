@@ -9,7 +9,7 @@ use crate::base::event::{DisciplineEvent, Event, Key, LaneEvent};
 use crate::base::time::Time;
 use crate::lowered::Lowered;
 use crate::net::routing::Place;
-use crate::packet::{Image, Packet};
+use crate::packet::{Flags, Image, Packet};
 
 /// By port.  Queue disciplines from outside are as hosts are: what comes to one, and what it sends, has its time.
 #[derive(Debug, Default)]
@@ -140,5 +140,6 @@ impl Network {
         matches!(wire.leads_to, Place::Leaf(_))
             && !wire.loss.is_lossy()
             && self.fragmentation.is_none()
+            && !self.common.packets[flight.id].flags.has(Flags::PAUSE)
     }
 }
