@@ -42,6 +42,22 @@ def test_code_in_a_file_needs_trust(capsys: pytest.CaptureFixture[str], text: st
     assert invoke(["run", "s.toml", "--trust"]) == 0
 
 
+@pytest.mark.parametrize("of_linux", ["linux:cdg", "linux:fq_codel limit 9"])
+def test_what_a_kernel_has_is_nobodys_code(
+    capsys: pytest.CaptureFixture[str], of_linux: str
+) -> None:
+    """The engine says which backend it needs, and nobody is asked whether to trust it."""
+    if "codel" in of_linux:
+        link = SCENARIO.replace("./mycca.py:MyCca", "cubic").replace(
+            "[[flows]]", f'[links.forward]\nqdisc = "{of_linux}"\n[[flows]]'
+        )
+        Path("s.toml").write_text(link)
+    else:
+        Path("s.toml").write_text(SCENARIO.replace("./mycca.py:MyCca", of_linux))
+    assert invoke(["run", "s.toml"]) == 2
+    assert "it needs the backend `linux`" in capsys.readouterr().err
+
+
 def test_verifying_a_file_runs_its_code_only_if_trusted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from ccperf.algorithms.user_code import names
 from ccperf.cli.output import plain
 from ccperf.errors import UsageError
 
@@ -15,14 +16,14 @@ def ask(file: Path, code: Iterable[str], trust: bool) -> None:
 
     Raises :class:`~ccperf.errors.UsageError` if not.
     """
-    names = ", ".join(dict.fromkeys(code))
-    if not names or trust:
+    found = ", ".join(dict.fromkeys(name for name in code if not names.is_in_kernel(name)))
+    if not found or trust:
         return
     if sys.stdin.isatty() and sys.stderr.isatty():
-        print(plain(f"{file} runs code on this machine: {names}"), file=sys.stderr)
+        print(plain(f"{file} runs code on this machine: {found}"), file=sys.stderr)
         print("Run it? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() in ("y", "yes"):
             return
     raise UsageError(
-        "--trust", f"{file} runs code on this machine: {names}; look at it, then add --trust"
+        "--trust", f"{file} runs code on this machine: {found}; look at it, then add --trust"
     )

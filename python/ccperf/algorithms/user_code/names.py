@@ -164,8 +164,13 @@ def kind(name: str) -> str:
     return KERNEL if is_of_kernel(name) else NS3 if is_ns3_class(name) else PLUGIN
 
 
+def is_in_kernel(name: str) -> bool:
+    """Whether this is what a Linux kernel has by itself, so that nobody's code comes with it."""
+    return split(name)[0] == _IN_KERNEL
+
+
 def is_of_kernel(name: str) -> bool:
-    """Whether this names a congestion control of Linux's, a user's file or one that it has."""
+    """Whether this names something of Linux's kernel, a user's file or what it has."""
     place, _, _ = split(name)
     return place == _IN_KERNEL or _KERNEL_FILE.fullmatch(place) is not None
 
