@@ -15,9 +15,12 @@ Mistakes that nothing can notice have a reason in `tools/mutants.toml`; any othe
     python tools/mutants.py --choose 12            chooses the daily slice anew by what it notices
     python tools/mutants.py --unit                 asks the unit tests, but for the slow ones
     python tools/mutants.py --fuzz 300             asks so many random scenarios
+    python tools/mutants.py --own                  asks the unit tests about what ns-3 does not have
 
-The last two ask about the survivors and a random tenth of the others, and keep each answer; with
-the same seed about the same tenth.
+Of the profile `linux`, L4S and BBRv3 (`places.OWN`) there is no comparison: unit tests must notice
+mistakes there, or tests of whole runs (`mutation/whole_runs.py`), or `tools/mutants.toml` says why
+they cannot.  `--unit` and `--fuzz` ask about the survivors and a random tenth of the others, and
+keep each answer; with the same seed about the same tenth.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutation import engine, places, record, unit_tests
+from mutation import engine, places, record, unit_tests, whole_runs
 
 # The engine with the mistakes, not the one of the environment.
 sys.path.insert(0, str(engine.WORK / "python"))
@@ -56,6 +59,7 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="keep what is measured of all")
     parser.add_argument("--choose", type=float, metavar="SECONDS", help="choose the slice anew")
     parser.add_argument("--unit", action="store_true", help="ask the unit tests")
+    parser.add_argument("--own", action="store_true", help="what ns-3 does not have: unit tests")
     parser.add_argument("--fuzz", type=int, metavar="COUNT", help="ask so many random scenarios")
     options = parser.parse_args()
     everything = places.catalogue()
@@ -75,6 +79,8 @@ def measure(options: argparse.Namespace, everything: Sequence[places.Mutant]) ->
     built = engine.Builder([m for m in everything if m.name not in known_refused]).build()
     refused = {m.name for m in everything} - {m.name for m in built}
     print(f"{len(built)} of them compile; {time.monotonic() - began:.0f} s", flush=True)
+    if options.own:
+        return judge_own(built, options)
     if options.unit:
         return ask_unit_tests(built, options)
 
@@ -126,7 +132,7 @@ def drawn(
     numbered = [
         item
         for item in enumerate(built)
-        if options.name in item[1].name and item[1].name not in known
+        if options.name in item[1].name and item[1].name not in known and not item[1].is_own
     ]
     by_hand = [item for item in numbered if item[1].about]
     others = [item for item in numbered if not item[1].about]
@@ -184,6 +190,31 @@ def ask_unit_tests(built: Sequence[places.Mutant], options: argparse.Namespace) 
     record.summarise(built, {case.name for case in matrix.representative()})
     print(f"{len(found)} asked about, {sum(map(bool, found.values()))} noticed by a unit test")
     return 0
+
+
+def judge_own(built: Sequence[places.Mutant], options: argparse.Namespace) -> int:
+    """Run the unit tests with a share of the mistakes in what ns-3 does not have, and whole runs
+    with those that they let through; 1 if one is not noticed for no recorded reason.
+    """
+    named = [item for item in record.own(built) if options.name in item[1].name]
+    count = round(options.share * len(named))
+    chosen = sorted(random.Random(options.seed).sample(named, count), key=lambda item: item[0])
+    program, reasons = engine.build_tests(), record.unnoticed_reasons()
+    numbers = {mutant.name: number for number, mutant in chosen}
+    found = {}
+    for mutant, unit_test in unit_tests.ask(program, chosen, options.jobs):
+        test = unit_test or whole_runs.failing(mutant, numbers[mutant.name])
+        fate = test or f"SURVIVES: {reasons.get(mutant.name, 'nobody says why')}"
+        print(f"{mutant.name} (line {mutant.line}): {fate}", flush=True)
+        found[mutant.name] = test
+    if options.record:
+        record.write_own(found, built)
+        record.summarise_own()
+    unexplained = [name for name, test in found.items() if not test and name not in reasons]
+    for name in unexplained:
+        print(f"survives without a reason: {name}")
+    print(f"{len(found)} planted, {sum(map(bool, found.values()))} killed")
+    return bool(unexplained)
 
 
 def ask_random_scenarios(

@@ -50,6 +50,17 @@ def test_enough_of_all_mistakes_was_noticed() -> None:
     assert sum(area["explained"] for area in areas) == planted - caught
 
 
+def test_enough_of_the_mistakes_was_noticed_where_ns3_is_no_judge() -> None:
+    """RACK-TLP, L4S, BBRv3: by tests from RFCs, drafts and papers."""
+    own = record.mutants()["own"]
+    noticed = own["unit"] + own["whole"]
+    explained = sum(each["mistakes"] for each in own["unnoticed"])
+    equivalent = sum(each["mistakes"] for each in own["unnoticed"] if each["equivalent"])
+    assert own["planted"] == len(MEASURED["own"]) >= 140
+    assert noticed == sum(map(bool, MEASURED["own"].values())) == own["planted"] - explained
+    assert noticed >= 0.84 * (own["planted"] - equivalent)
+
+
 def test_the_record_speaks_of_today_s_matrix_and_slice() -> None:
     noticed = {name for name in MEASURED["by"].values() if name}
     assert noticed <= {case.name for case in matrix.cases()}

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mutation import whole_runs
 from mutation.places import AREAS, ROOT, Mutant, written
 
 if TYPE_CHECKING:
@@ -24,10 +25,10 @@ SUMMARY = ROOT / "python" / "ccperf" / "data" / "mutants.json"
 def measured() -> dict[str, Any]:
     """The last measurement: `by`, who noticed a mistake; `refused`, what the compiler does not
     take; `unit` and `fuzz`, which unit test and which random scenario noticed one, of those that
-    they were asked about.
+    they were asked about; `own`, which unit test noticed one in what ns-3 does not have.
     """
     if not MEASURED.exists():
-        return {"by": {}, "refused": [], "unit": {}, "fuzz": {}}
+        return {"by": {}, "refused": [], "unit": {}, "fuzz": {}, "own": {}}
     data: dict[str, Any] = json.loads(MEASURED.read_text())
     return data
 
@@ -39,6 +40,28 @@ def reasons() -> Mapping[str, str]:
         for entry in written().get("survivor", ())
         for name in entry["mutants"]
     }
+
+
+def unnoticed_reasons() -> Mapping[str, str]:
+    """Why no unit test notices a mistake in what ns-3 does not have, by its name."""
+    return {
+        name: entry["reason"]
+        for entry in written().get("unnoticed", ())
+        for name in entry["mutants"]
+    }
+
+
+def own(mutants: Sequence[Mutant]) -> list[tuple[int, Mutant]]:
+    """The mistakes that unit tests alone judge, by their numbers: in what ns-3 does not have, and
+    those of which a reason says so.
+    """
+    others = {
+        name
+        for entry in written().get("survivor", ())
+        if entry.get("unit")
+        for name in entry["mutants"]
+    }
+    return [item for item in enumerate(mutants) if item[1].is_own or item[1].name in others]
 
 
 def survivors(mutants: Sequence[Mutant]) -> list[tuple[int, Mutant]]:
@@ -58,7 +81,17 @@ def write(verdicts: Iterable[Verdict], mutants: Sequence[Mutant], refused: Itera
         "refused": sorted(refused),
         "unit": {name: found for name, found in last["unit"].items() if name in by},
         "fuzz": {name: found for name, found in last["fuzz"].items() if name in by},
+        "own": last["own"],
     }
+    MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_own(found: Mapping[str, str], mutants: Sequence[Mutant]) -> None:
+    """Keep which unit test noticed a mistake in what ns-3 does not have."""
+    data = measured()
+    known = data["own"] | found
+    names = [mutant.name for _, mutant in own(mutants)]
+    data["own"] = {name: known[name] for name in names if name in known}
     MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -75,6 +108,8 @@ def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
     rows: dict[str, dict[str, int]] = {}
     for area in ("by hand", *AREAS):
         inside = [m for m in mutants if m.area == area and m.name in data["by"]]
+        if not inside:
+            continue
         left = [m.name for m in inside if not data["by"][m.name]]
         rows[area] = {
             "planted": len(inside),
@@ -89,9 +124,29 @@ def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
         for entry in written().get("survivor", ())
         if (count := sum(data["by"].get(name) == "" for name in entry["mutants"]))
     ]
-    SUMMARY.write_text(
-        json.dumps({"areas": rows, "survivors": survivors}, indent=1, ensure_ascii=False) + "\n"
-    )
+    summary = {"areas": rows, "survivors": survivors, "own": _own(data)}
+    SUMMARY.write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+
+
+def summarise_own() -> None:
+    """Write the part of the table that unit tests alone judge."""
+    summary = json.loads(SUMMARY.read_text()) | {"own": _own(measured())}
+    SUMMARY.write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+
+
+def _own(data: Mapping[str, Any]) -> dict[str, Any]:
+    tests = data["own"].values()
+    unnoticed = [
+        {"reason": entry["reason"], "equivalent": entry["equivalent"], "mistakes": count}
+        for entry in written().get("unnoticed", ())
+        if (count := sum(data["own"].get(name) == "" for name in entry["mutants"]))
+    ]
+    return {
+        "planted": len(tests),
+        "unit": sum(bool(test) and not whole_runs.is_one(test) for test in tests),
+        "whole": sum(map(whole_runs.is_one, tests)),
+        "unnoticed": unnoticed,
+    }
 
 
 def _asked(what: str, data: Mapping[str, Any], inside: Sequence[Mutant]) -> dict[str, int]:
