@@ -28,6 +28,14 @@ def result(cc: str = "TcpBbr", seed: int = 1, qdisc: str = "FqCoDelQueueDisc") -
     )
 
 
+def test_a_profile_that_is_no_release_is_not_called_ns3s() -> None:
+    engine = backends.get("native")
+    scenario = catalogue.get("aqm").scenario("TcpCubic", stop_time="1s", profile="linux")
+    text = cite(Result.of(scenario, engine.simulate(scenario), engine))
+    assert "with its TCP of the profile linux." in text.paragraph
+    assert "whose packets" not in text.paragraph
+
+
 def test_every_congestion_control_and_recovery_has_a_source_to_cite() -> None:
     for kind in ("cc", "recovery"):
         for name in registry.algorithms(kind):

@@ -177,3 +177,16 @@ def test_ns3_refuses_a_tcp_that_is_no_release_of_it() -> None:
     lowered = Scenario.model_validate({**TWO, "profile": "linux"}).lowered()
     with pytest.raises(UsageError, match="`linux` is no release of ns-3"):
         ns3._of_this_release(lowered)
+
+
+def test_an_experiment_runs_with_the_tcp_made_of_linuxs_parts() -> None:
+    """Its sizes stay the experiment's; the timeouts are Linux's."""
+    plain, linux = (
+        catalogue.get("loss_resilience").scenario("TcpCubic", **words).canonical()["flows"][0]
+        for words in ({}, {"profile": "linux"})
+    )
+    own = {"Profile": "linux", "MinRto": "200ms", "ConnTimeout": "1s"}
+    assert linux["tcp"] == {**plain["tcp"], **own}
+    assert linux["recovery"] == "TcpPrrRecovery"
+    with pytest.raises(UsageError, match=r"profile: unknown profile `linus` .did you mean `linux`"):
+        catalogue.get("loss_resilience").scenario("TcpCubic", profile="linus")

@@ -163,17 +163,17 @@ def _threshold(text: str) -> float:
 
 
 def _by_profile(
-    items: Sequence[str], db: list[Path] | None, profiles: str, experiment: str, at: str
+    items: Sequence[str], db: list[Path] | None, asked: str, experiment: str, at: str
 ) -> dict[str, list[Cell]]:
     """The runs under each profile, of the algorithms named or all."""
-    from ccperf.algorithms import releases
     from ccperf.cli.options import databases
     from ccperf.errors import UsageError
     from ccperf.evidence import cells
     from ccperf.evidence.chosen import choose
+    from ccperf.scenario import profiles
 
     try:
-        names = [releases.resolve(word.strip()) for word in profiles.split(",")]
+        names = [profiles.resolve_tcp(word.strip()) for word in asked.split(",")]
     except ValueError as error:
         raise UsageError("--profiles", str(error)) from None
     found = choose(databases(db), experiment=experiment, cc=",".join(items), at=at)

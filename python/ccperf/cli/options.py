@@ -71,8 +71,8 @@ class Running:
     profile: Annotated[
         str,
         Parameter(
-            help="The release of ns-3 whose TCP all flows have, with its own loss recovery: "
-            "ns3-3.44, ns3-3.48, ... (`ccperf list profiles`)."
+            help="Whose TCP all flows have, with its own loss recovery: a release of ns-3 "
+            "(ns3-3.44, ns3-3.48, ...), or linux (`ccperf list profiles`)."
         ),
     ] = ""
     ns3_source: Annotated[
@@ -191,11 +191,11 @@ class Running:
         return resolve("recovery", "--recovery", self.recovery)
 
     def profile_name(self) -> str | None:
-        """The release that is asked for, or None. Raises :class:`~ccperf.errors.UsageError`."""
-        from ccperf.algorithms import releases
+        """The TCP that is asked for, or None. Raises :class:`~ccperf.errors.UsageError`."""
+        from ccperf.scenario import profiles
 
         try:
-            return releases.resolve(self.profile) if self.profile else None
+            return profiles.resolve_tcp(self.profile) if self.profile else None
         except ValueError as error:
             raise UsageError("--profile", str(error)) from None
 

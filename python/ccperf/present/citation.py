@@ -85,19 +85,21 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
 
     is_known = made.backend in backends.known()
     equals = backends.get(made.backend).abilities.equals if is_known else ""
-    if equals:
-        equals = _together(
-            releases.releases()[name].title if name in releases.releases() else name
-            for name in sorted(profiles.named(result.scenario)) or [releases.default()]
-        )
-    simulator = (
-        f"whose packets are those of {_latex(equals).replace('ns-3 ', 'ns-3~')}"
-        if equals
-        else f"on the backend {_latex(made.backend)} ({_latex(made.backend_version)})"
-    )
+    tcps = sorted(profiles.named(result.scenario)) or [releases.default()]
+    own = [name for name in tcps if name not in releases.releases()]
+    if equals and own:
+        simulator = f"with its TCP of the profile {_latex(_together(own))}"
+        del used["ns3"]
+    elif equals:
+        titles = _together(releases.releases()[name].title for name in tcps)
+        simulator = f"whose packets are those of {_latex(titles).replace('ns-3 ', 'ns-3~')}"
+        simulator += r"~\cite{ns3}"
+    else:
+        simulator = f"on the backend {_latex(made.backend)} ({_latex(made.backend_version)})"
+        simulator += r"~\cite{ns3}"
     sentences = [
         rf"We simulated with ccperf~{_latex(made.ccperf_version)}~\cite{{ccperf}} (engine"
-        rf" \texttt{{{made.engine_hash[:12]}}}), {simulator}~\cite{{ns3}}."
+        rf" \texttt{{{made.engine_hash[:12]}}}), {simulator}."
     ]
     if result.experiment:
         point = ", ".join(f"{_latex(k)} = {_latex(str(v))}" for k, v in result.parameters.items())

@@ -91,6 +91,16 @@ PROFILES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     }
 )
 
+#: TCPs of another kind than ns-3's, which all flows of any scenario may be given: whose parts they
+#: are made of, and the timeouts that go with them. Sizes stay the scenario's.
+TCPS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "linux": {
+            name: PROFILES["linux"]["tcp"][name] for name in ("Profile", "MinRto", "ConnTimeout")
+        }
+    }
+)
+
 #: Those that say the congestion control, too, so that a stack needs nothing else.
 WHOLE = tuple(name for name, fields in PROFILES.items() if "cc" in fields)
 
@@ -118,6 +128,19 @@ def fields(name: str) -> Mapping[str, Any]:
 def has_routers(name: str) -> bool:
     """Whether a profile is more than TCP's: a release of ns-3 after the one that needs no name."""
     return name not in PROFILES and fields(name) != fields(releases.default())
+
+
+def resolve_tcp(name: str) -> str:
+    """The name of a release of ns-3, or of one of `TCPS`.
+
+    Raises :class:`ValueError` with the nearest name for one that is unknown.
+    """
+    if name in TCPS:
+        return name
+    try:
+        return releases.resolve(name)
+    except ValueError:
+        raise ValueError(unknown("profile", name, [*releases.releases(), *TCPS])) from None
 
 
 def applied(thing: Any, path: str) -> Any:
@@ -149,11 +172,12 @@ def over(own: Mapping[str, Any], name: str, path: str) -> dict[str, Any]:
 
 
 def released(scenario: Scenario, release: str) -> Scenario:
-    """The scenario as a release of ns-3, where it does not name another."""
+    """The scenario as a release of ns-3, or one of `TCPS`, where it does not name another."""
     has_udp = has_routers(release)
+    attributes = TCPS.get(release, {releases.ATTRIBUTE: release})
 
     def of(part: Flow | Stack) -> dict[str, Any]:
-        return {"tcp": {releases.ATTRIBUTE: release, **part.tcp}}
+        return {"tcp": {**attributes, **part.tcp}}
 
     return scenario.model_copy(
         update={

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
-from ccperf.algorithms import registry, releases, roles
+from ccperf.algorithms import registry, roles
 from ccperf.errors import ScenarioError, UsageError, unknown
 from ccperf.experiments.catalogue.parameter import AUTO, File
 from ccperf.experiments.published import Published, published
@@ -47,7 +47,7 @@ class Setup:
     #: Within which time flows start later than they would, drawn from the seed; None: as the
     #: experiment has it.
     jitter: str | None = None
-    #: The release of ns-3 whose TCP it is (:mod:`ccperf.algorithms.releases`); None: the default.
+    #: Whose TCP it is: a release of ns-3, or one of `profiles.TCPS`; None: the default.
     profile: str | None = None
 
     def __getitem__(self, name: str) -> Any:
@@ -346,9 +346,9 @@ def resolved(kind: registry.Kind, name: str) -> str:
 
 
 def _release(name: str) -> str:
-    """The name of a release. Raises :class:`~ccperf.errors.UsageError`."""
+    """The name of a TCP. Raises :class:`~ccperf.errors.UsageError`."""
     try:
-        return releases.resolve(name)
+        return profiles.resolve_tcp(name)
     except ValueError as error:
         raise UsageError(PROFILE, str(error)) from None
 

@@ -54,7 +54,13 @@ _LEAST_MTU = 1500
 #: ns-3's values of what the scenario does not say, where every backend has the same.
 _USUAL = {"SegmentSize": "536", "SndBufSize": "131072", "RcvBufSize": "131072"}
 #: What Linux has anyway.
-_LINUX_HAS = {"InitialCwnd": "10", "DelAckCount": "2", "LimitedTransmit": "true"}
+_LINUX_HAS = {
+    "Profile": "linux",
+    "InitialCwnd": "10",
+    "DelAckCount": "2",
+    "LimitedTransmit": "true",
+    "ConnTimeout": "1000000000ns",
+}
 #: Loss recovery is PRR, as RFC 6937 has it.
 _RECOVERIES = ("TcpPrrRecovery", "PrrRfc6937")
 #: Bytes that wait in all sockets together to be sent for the first time; each has its whole buffer
