@@ -61,9 +61,13 @@ OWN = (
     "host/tcp/accurate_ecn.rs",
     "host/tcp/acks/quick.rs",
     "host/tcp/loss/rack.rs",
+    "host/tcp/loss/reordering_window.rs",
+    "host/tcp/loss/tail_probe.rs",
+    "host/tcp/loss/undo.rs",
     "host/tcp/profile/linux.rs",
     "host/tcp/resequencing.rs",
     "host/tcp/rtt/windowed.rs",
+    "host/tcp/segmentation/deferral.rs",
     "net/qdisc/dual_pi2.rs",
     "net/qdisc/scheduled.rs",
 )
@@ -73,8 +77,17 @@ CHECKS = ("check",)
 #: of losses that wait for late segments, or are marked one by one.  Unit tests judge them, too.
 OFF_IN_NS3 = {
     "host/tcp/scoreboard/losses.rs": ("mark_lost_while", "first_lost_of_all"),
-    "host/tcp/socket/ack.rs": ("on_loss_found", "probe_for_losses"),
-    "host/tcp/socket/input.rs": ("resequence", "hand_on", "await_order"),
+    "host/tcp/reassembly.rs": ("duplicate",),
+    "host/tcp/scoreboard.rs": ("oldest_departure",),
+    "host/tcp/socket/ack.rs": (
+        "on_loss_found",
+        "probe_for_losses",
+        "reduce_at_once",
+        "duplicate_delivery",
+    ),
+    "host/tcp/socket/input.rs": ("resequence", "hand_on", "await_order", "note_duplicate"),
+    "host/tcp/socket/output.rs": ("duplicate_to_send", "is_deferred"),
+    "host/tcp/tcb.rs": ("rate_of_window",),
     "host/tcp/loss/rfc6675.rs": ("threshold",),
 }
 #: Of so many places one is planted: enough to find what nobody looks at, few enough to try all.

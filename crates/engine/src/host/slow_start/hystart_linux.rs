@@ -15,6 +15,9 @@ const LOW_WINDOW: u32 = 16;
 const SAMPLES: u32 = 8;
 /// The largest gap between two ACKs of one train.
 const ACK_DELTA: Time = Time::from_ms(2);
+/// A burst of the sender's may hold an ACK up by as long as four of the largest bursts (65,536 bytes) last, and by this at most.
+const MOST_DELAY: Time = Time::from_ms(1);
+const FOUR_BURSTS: u64 = 4 * 65_536;
 const LEAST_RISE: Time = Time::from_ms(4);
 const MOST_RISE: Time = Time::from_ms(16);
 
@@ -71,7 +74,8 @@ impl HyStartLinux {
             return false;
         }
         self.last_ack = tcb.now;
-        let enough = if tcb.pacing { least } else { Time(least.0 / 2) };
+        let whole = least + delay_of_bursts(tcb);
+        let enough = if tcb.pacing { whole } else { Time(whole.0 / 2) };
         tcb.now - self.round_start > enough
     }
 
@@ -86,6 +90,13 @@ impl HyStartLinux {
     }
 }
 
+fn delay_of_bursts(tcb: &Tcb) -> Time {
+    match tcb.rate_of_window() {
+        None | Some(0) => Time::ZERO,
+        Some(rate) => Time(FOUR_BURSTS * 1_000_000_000 / rate).min(MOST_DELAY),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,8 +106,13 @@ mod tests {
 
     /// After how many ACKs slow start ends, if they come so far apart with these round trips; a round is 100 segments.
     fn ends_after(apart: Time, rtt: impl Fn(u32) -> Time) -> Option<u32> {
-        let mut tcb =
-            Tcb { cwnd: 100 * MSS, ssthresh: u32::MAX, segment_size: MSS, ..Tcb::default() };
+        let mut tcb = Tcb {
+            cwnd: 100 * MSS,
+            ssthresh: u32::MAX,
+            segment_size: MSS,
+            srtt: LEAST,
+            ..Tcb::default()
+        };
         tcb.high_tx_mark = Seq(1000 * MSS);
         let mut start = HyStartLinux::default();
         start.init(&tcb);
@@ -128,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn a_train_of_half_the_minimum_rtt_ends_it() {
-        assert_eq!(ends_after(Time::from_ms(1), |_| LEAST), Some(21));
+    fn a_train_of_half_the_minimum_rtt_and_a_millisecond_ends_it() {
+        assert_eq!(ends_after(Time(500_000), |_| LEAST), Some(42));
         assert_eq!(ends_after(Time::from_ms(3), |_| LEAST), None);
     }
 

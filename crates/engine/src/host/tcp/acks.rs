@@ -11,9 +11,13 @@ pub use quick::Quick;
 use super::config::Config;
 use super::tcb::Tcb;
 use crate::base::time::Time;
+use crate::packet::SackBlock;
 
 /// All else is acknowledged at once (RFC 5681 section 4.2).
 pub trait AckPolicy: fmt::Debug + Send {
+    /// Whether it reports what comes twice (DSACK, RFC 2883).
+    const REPORTS_DUPLICATES: bool = false;
+
     fn new(config: &Config) -> Self;
 
     /// The connection is established.
@@ -24,4 +28,12 @@ pub trait AckPolicy: fmt::Debug + Send {
 
     /// An ACK leaves, by itself or with data.
     fn on_ack_sent(&mut self);
+
+    /// This block has come before.
+    fn on_duplicate(&mut self, _block: SackBlock) {}
+
+    /// What the next ACK is to report so, once.
+    fn take_duplicate(&mut self) -> Option<SackBlock> {
+        None
+    }
 }

@@ -1,7 +1,10 @@
 //! Loss detection: which segments count as lost, and when that begins fast recovery.
 
 mod rack;
+mod reordering_window;
 mod rfc6675;
+mod tail_probe;
+mod undo;
 
 use std::fmt;
 
@@ -10,9 +13,10 @@ pub use rfc6675::Rfc6675;
 
 use super::config::Config;
 use super::scoreboard::{Scoreboard, Segment};
-use super::tcb::Tcb;
+use super::tcb::{CongState, Tcb};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
+use crate::packet::SackBlock;
 
 /// What the peer says of data beyond a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +62,13 @@ pub enum Finding {
     Probe,
     /// What was marked lost had only been late: the last reduction of the window is undone.
     Spurious,
+    /// A probe has repaired a loss that nothing else showed (RFC 8985 section 7.4.2): the window is reduced, and no
+    /// episode begins.
+    Repaired,
+}
+
+fn is_in_episode(tcb: &Tcb) -> bool {
+    matches!(tcb.cong_state, CongState::Recovery | CongState::Loss)
 }
 
 /// Has state of its own; reads and sets the marks of the scoreboard.  What a detection does not implement, it does
@@ -68,6 +79,9 @@ pub trait LossDetection: fmt::Debug + Send {
     /// Whether a timeout leaves segments in flight that may still come (RFC 8985 section 6.3); otherwise all are lost.
     const LEAVES_IN_FLIGHT: bool = false;
 
+    /// Whether it heeds what the peer has received twice (DSACK, RFC 2883).
+    const HEEDS_DUPLICATES: bool = false;
+
     fn new(config: &Config) -> Self;
 
     /// A segment of `len` bytes has left.
@@ -77,6 +91,9 @@ pub trait LossDetection: fmt::Debug + Send {
     /// A segment is acknowledged or SACKed for the first time; it still has its marks and the time when it was sent.
     #[inline(always)]
     fn on_delivered(&mut self, _now: Time, _segment: &Segment) {}
+
+    /// The ACK that is about to be taken says that this has come twice.
+    fn on_duplicate_delivery(&mut self, _segment_size: u32, _block: SackBlock) {}
 
     /// An ACK has been taken into the scoreboard.
     #[inline(always)]

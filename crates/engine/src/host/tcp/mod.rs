@@ -21,6 +21,7 @@ pub mod recovery;
 mod resequencing;
 mod rtt;
 mod scoreboard;
+mod segmentation;
 pub mod slow_start;
 mod socket;
 pub mod socket_params;

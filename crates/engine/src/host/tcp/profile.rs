@@ -14,6 +14,7 @@ use super::acks::AckPolicy;
 use super::loss::LossDetection;
 use super::pacing::Pacing;
 use super::rtt::RttEstimation;
+use super::segmentation::Segmentation;
 use super::tcb::Tcb;
 use crate::base::time::Time;
 use crate::packet::Ecn;
@@ -25,6 +26,8 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// When a receiver acknowledges.
     type Acks: AckPolicy;
     type Pacing: Pacing;
+    /// Whether new data waits for more of it.
+    type Segmentation: Segmentation;
 
     /// The RTT estimate before the first sample.
     const INITIAL_RTT: Time;
@@ -47,6 +50,10 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// Whether recovery may send again what is not known to be lost, when there is nothing else (RFC 6675 section 4, rule 3 of
     /// NextSeg).
     const RESENDS_WHAT_MAY_COME: bool = true;
+
+    /// Whether each option of a header is padded to whole words, and a SYN says the largest segment, or the options are
+    /// padded together.
+    const ALIGNS_OPTIONS: bool = false;
 
     /// Whether each ACK is one step of loss recovery, however many things it says, and what is sent first in an episode is
     /// what is lost.

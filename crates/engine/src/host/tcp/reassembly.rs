@@ -67,6 +67,17 @@ impl Reassembly {
         &self.sacks
     }
 
+    /// The first bytes of `[seq, seq + len)` that have come before (RFC 2883 section 4).
+    pub fn duplicate(&self, seq: Seq, len: u32) -> Option<SackBlock> {
+        let end = seq + len;
+        if seq < self.next {
+            return Some((seq, end.min(self.next)));
+        }
+        let at = self.pending.partition_point(|&(start, size)| start + size <= seq);
+        let &(start, size) = self.pending.get(at)?;
+        (start < end).then(|| (start.max(seq), end.min(start + size)))
+    }
+
     /// The peer's FIN stands at `seq`.
     pub fn set_fin(&mut self, seq: Seq) {
         self.fin = Some(seq);

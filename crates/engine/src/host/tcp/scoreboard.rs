@@ -197,6 +197,11 @@ impl Scoreboard {
         self.sent_size
     }
 
+    /// When the first segment left last that is not acknowledged cumulatively.
+    pub fn oldest_departure(&self) -> Option<Time> {
+        self.sent.front().map(|segment| segment.last_sent)
+    }
+
     /// One beyond the last byte that was sent.
     #[inline]
     pub fn high(&self) -> Seq {

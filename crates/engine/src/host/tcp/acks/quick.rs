@@ -9,6 +9,7 @@ use super::AckPolicy;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::tcb::Tcb;
+use crate::packet::SackBlock;
 
 /// So many ACKs are not delayed when data begins to come, or comes again after a silence.
 const MOST_QUICK: u32 = 16;
@@ -29,13 +30,19 @@ pub struct Quick {
     /// How long an ACK may wait; 0 before the first data.
     wait: Time,
     most: Time,
+    /// Each segment is acknowledged at once (Linux's `quickack` of a route).
+    is_always_quick: bool,
     receive_buffer: u32,
     /// By so many bytes the offered window may grow yet.
     growth_left: i64,
     last: Time,
+    /// What has come twice and is not reported yet.
+    duplicate: Option<SackBlock>,
 }
 
 impl AckPolicy for Quick {
+    const REPORTS_DUPLICATES: bool = true;
+
     fn new(config: &Config) -> Quick {
         Quick {
             waiting: 0,
@@ -43,9 +50,11 @@ impl AckPolicy for Quick {
             quick: 0,
             wait: Time::ZERO,
             most: config.delayed_ack_timeout,
+            is_always_quick: config.delayed_ack_count == 1,
             receive_buffer: config.receive_buffer,
             growth_left: 0,
             last: Time::ZERO,
+            duplicate: None,
         }
     }
 
@@ -59,7 +68,7 @@ impl AckPolicy for Quick {
             self.quick |= 1;
         }
         self.waiting += bytes;
-        if self.quick > 0 || self.waiting > self.largest {
+        if self.quick > 0 || self.waiting > self.largest || self.is_always_quick {
             return None;
         }
         // An eighth of a round trip is enough, and LEAST_WAIT at least.
@@ -73,6 +82,16 @@ impl AckPolicy for Quick {
             self.quick = self.quick.saturating_sub(1);
         }
         self.waiting = 0;
+    }
+
+    /// The peer had better hear soon of what comes next, too.
+    fn on_duplicate(&mut self, block: SackBlock) {
+        self.duplicate = Some(block);
+        self.quicken();
+    }
+
+    fn take_duplicate(&mut self) -> Option<SackBlock> {
+        self.duplicate.take()
     }
 }
 

@@ -1,99 +1,70 @@
 //! RACK-TLP (RFC 8985): a segment is lost if one that left later has been delivered, and a reordering window has passed
 //! since; a probe two round trips after the last segment makes losses of a tail show.
 //!
-//! Section 6.2 is [`Rack::on_ack`], section 7 [`Probe`].  An episode that was spurious is undone by timestamps (Eifel, RFC
-//! 3522 and 4015): the ACK echoes a segment that had left before the first retransmission.  After a timeout the same test
-//! stands for F-RTO.
-//!
-//! Departures: receivers here send no DSACK, so that the reordering window stays a quarter of the minimum RTT (section 6.2.2
-//! step 4), and a loss that a probe repairs goes without an answer (section 7.4.2).  Without SACK, losses are RFC 6582's.
+//! Section 6.2 is [`Rack::on_ack`], its step 4 [`ReorderingWindow`], section 7 [`TailProbe`].  [`Undo`] tells of an episode that
+//! was spurious, also after a timeout, where it stands for F-RTO.  Without SACK, losses are RFC 6582's.
 
-use super::{Disorder, Feedback, Finding, Flight, LossDetection, Rfc6675};
+use super::reordering_window::ReorderingWindow;
+use super::tail_probe::TailProbe;
+use super::undo::Undo;
+use super::{Disorder, Feedback, Finding, Flight, LossDetection, Rfc6675, is_in_episode};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::config::Config;
 use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::{CongState, Tcb};
+use crate::packet::SackBlock;
 
 #[derive(Debug)]
 pub struct Rack {
     without_sack: Rfc6675,
-    /// DupThresh in bytes.
-    threshold: u32,
     /// Of the segment that left last among those delivered: when it left, where it ends, and its round trip.
     newest: Option<(Time, Seq)>,
     rtt: Time,
-    least_rtt: Time,
-    /// The highest byte delivered, plus one; a segment below it that comes later, and was sent once, was reordered.
-    highest: Seq,
-    has_reordering: bool,
+    window: ReorderingWindow,
     /// An ACK has delivered something since losses were looked for.
     has_news: bool,
     /// When the next segment counts as lost, if it is not delivered.
     reordering_due: Option<Time>,
-    probe: Probe,
+    probe: TailProbe,
     undo: Undo,
-}
-
-/// Tail loss probes.
-#[derive(Debug, Default)]
-struct Probe {
-    due: Option<Time>,
-    is_leaving: bool,
-    /// What one of them was sent to have acknowledged: the next one waits for that.
-    end: Option<Seq>,
-    /// When the retransmission timer started last: a probe comes in its stead.
-    timer_start: Time,
-}
-
-/// What tells whether an episode was for nothing.
-#[derive(Debug, Default)]
-struct Undo {
-    /// When its first retransmission left.
-    first: Option<Time>,
     /// SND.NXT: what leaves below was sent before.
     sent: Seq,
     head: Seq,
 }
 
-/// The longest that a receiver delays an ACK, for a probe of a single segment (section 7.2).
-const LONGEST_DELAY_OF_ACK: Time = Time::from_ms(200);
-/// A probe is not due before, so that the ACK may be late by a tick or two of a clock.
-const TICKS: Time = Time::from_ms(2);
-
 impl LossDetection for Rack {
     const HAS_TIMER: bool = true;
     const LEAVES_IN_FLIGHT: bool = true;
+    const HEEDS_DUPLICATES: bool = true;
 
     fn new(config: &Config) -> Rack {
         Rack {
             without_sack: Rfc6675::new(config),
-            threshold: config.dup_ack_threshold * config.segment_size,
             newest: None,
             rtt: Time::ZERO,
-            least_rtt: Time::MAX,
-            highest: Seq(0),
-            has_reordering: false,
+            window: ReorderingWindow::new(config),
             has_news: false,
             reordering_due: None,
-            probe: Probe::default(),
+            probe: TailProbe::default(),
             undo: Undo::default(),
+            sent: Seq(0),
+            head: Seq(0),
         }
     }
 
     fn on_sent(&mut self, flight: Flight<'_>, seq: Seq, len: u32) {
-        let is_new = seq >= self.undo.sent;
-        self.undo.sent = self.undo.sent.max(seq + len);
+        let is_new = seq >= self.sent;
+        self.sent = self.sent.max(seq + len);
         if self.probe.is_leaving {
-            self.probe.is_leaving = false;
-            self.probe.end = Some(flight.tcb.high_tx_mark);
+            self.probe.on_sent(flight.tcb.high_tx_mark, is_new);
         } else if is_new {
             if flight.scoreboard.sent_size() == len {
-                self.probe.timer_start = flight.tcb.now;
+                self.probe.on_timer_started(flight.tcb.now);
             }
-            self.schedule_probe(&flight);
-        } else if self.undo.first.is_none() && is_in_episode(flight.tcb) {
-            self.undo.first = Some(flight.tcb.now);
+            self.probe.schedule(&flight);
+        } else if is_in_episode(flight.tcb) {
+            self.undo.on_retransmitted(flight.tcb.now);
         }
     }
 
@@ -103,14 +74,9 @@ impl LossDetection for Rack {
             return; // it has been counted when it was SACKed
         }
         let rtt = now - segment.last_sent;
-        if segment.is_repeated && rtt < self.least_rtt {
-            return; // the original has come, most likely
+        if !self.window.on_delivered(segment, rtt) {
+            return;
         }
-        if !segment.is_repeated {
-            self.least_rtt = self.least_rtt.min(rtt);
-            self.has_reordering |= segment.end() < self.highest;
-        }
-        self.highest = self.highest.max(segment.end());
         self.has_news = true;
         if self.newest.is_none_or(|newest| newest <= (segment.last_sent, segment.end())) {
             self.newest = Some((segment.last_sent, segment.end()));
@@ -118,31 +84,36 @@ impl LossDetection for Rack {
         }
     }
 
+    fn on_duplicate_delivery(&mut self, segment_size: u32, block: SackBlock) {
+        self.undo.on_duplicate_delivery(segment_size, block);
+        if !self.probe.on_duplicate_delivery(block) {
+            self.window.on_duplicate_delivery();
+        }
+    }
+
     fn on_ack(&mut self, flight: Flight<'_>) -> Finding {
         let head = flight.scoreboard.head();
-        let has_advanced = head > std::mem::replace(&mut self.undo.head, head);
+        let has_advanced = head > std::mem::replace(&mut self.head, head);
         if has_advanced {
-            self.probe.timer_start = flight.tcb.now;
+            self.probe.on_timer_started(flight.tcb.now);
         }
-        if self.probe.end.is_some_and(|end| head >= end) {
-            self.probe.end = None;
-        }
-        if has_advanced && self.is_spurious(flight.tcb) {
-            self.undo.first = None;
+        let is_repaired = self.probe.on_ack(head);
+        self.window.on_ack(&flight, self.sent);
+        if self.undo.is_due(flight.tcb, has_advanced) {
+            if flight.tcb.cong_state == CongState::Recovery {
+                self.window.on_late_original();
+            }
             self.reordering_due = None;
             return Finding::Spurious;
         }
-        if !is_in_episode(flight.tcb) {
-            self.undo.first = None;
-        }
-        if flight.feedback == Feedback::DuplicateAcks {
-            return Finding::Nothing;
-        }
-        if !std::mem::take(&mut self.has_news) {
-            return Finding::Nothing;
-        }
-        self.schedule_probe(&flight);
-        self.look_for_losses(flight.tcb, flight.scoreboard)
+        let lost = match flight.feedback {
+            Feedback::Sack if std::mem::take(&mut self.has_news) => {
+                self.probe.schedule(&flight);
+                self.look_for_losses(flight.tcb, flight.scoreboard)
+            }
+            _ => Finding::Nothing,
+        };
+        if lost == Finding::Nothing && is_repaired { Finding::Repaired } else { lost }
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -158,7 +129,7 @@ impl LossDetection for Rack {
             return self.look_for_losses(flight.tcb, flight.scoreboard);
         }
         self.probe.due = None;
-        if self.may_probe(&flight) {
+        if self.probe.may_leave(&flight) {
             self.probe.is_leaving = true;
             return Finding::Probe;
         }
@@ -177,7 +148,8 @@ impl LossDetection for Rack {
     }
 
     fn on_recovery(&mut self, flight: Flight<'_>) {
-        self.probe.due = None;
+        self.probe.forget();
+        self.undo.begin(flight.tcb.segment_size, flight.scoreboard);
         if flight.feedback == Feedback::DuplicateAcks {
             self.without_sack.on_recovery(flight);
         }
@@ -189,12 +161,15 @@ impl LossDetection for Rack {
 
     /// Section 6.3: the first segment is lost, and those whose time is over.
     fn on_timeout(&mut self, flight: Flight<'_>) {
-        self.probe = Probe::default();
+        self.probe.forget();
         self.reordering_due = None;
+        if !is_in_episode(flight.tcb) {
+            self.undo.begin(flight.tcb.segment_size, flight.scoreboard);
+        }
         if flight.feedback == Feedback::DuplicateAcks {
             return self.without_sack.on_timeout(flight);
         }
-        let window = self.rtt + self.reordering_window(flight.tcb, flight.scoreboard);
+        let window = self.rtt + self.window.length(flight.tcb, flight.scoreboard);
         let now = flight.tcb.now;
         let mut is_first = true;
         flight.scoreboard.mark_lost_while(|segment| {
@@ -208,7 +183,7 @@ impl Rack {
     fn look_for_losses(&mut self, tcb: &Tcb, scoreboard: &mut Scoreboard) -> Finding {
         self.reordering_due = None;
         let Some(newest) = self.newest else { return Finding::Nothing };
-        let window = self.rtt + self.reordering_window(tcb, scoreboard);
+        let window = self.rtt + self.window.length(tcb, scoreboard);
         let before = scoreboard.found_lost();
         let mut due: Option<Time> = None;
         scoreboard.mark_lost_while(|segment| {
@@ -225,45 +200,4 @@ impl Rack {
         self.reordering_due = due;
         if scoreboard.found_lost() > before { Finding::Lost } else { Finding::Nothing }
     }
-
-    /// Section 6.2, step 4.
-    fn reordering_window(&self, tcb: &Tcb, scoreboard: &Scoreboard) -> Time {
-        let has_many = scoreboard.sacked_out() >= self.threshold;
-        if !self.has_reordering && (is_in_episode(tcb) || has_many) || self.least_rtt == Time::MAX {
-            return Time::ZERO;
-        }
-        Time(self.least_rtt.0 / 4).min(tcb.srtt)
-    }
-
-    fn is_spurious(&self, tcb: &Tcb) -> bool {
-        let echo = u64::from(tcb.rcv_timestamp_echo);
-        is_in_episode(tcb) && echo > 0 && self.undo.first.is_some_and(|first| echo < first.ms())
-    }
-
-    /// Section 7.2.
-    fn schedule_probe(&mut self, flight: &Flight<'_>) {
-        let Flight { tcb, scoreboard, rto, .. } = flight;
-        self.probe.due = None;
-        if !self.may_probe(flight) || tcb.srtt.is_zero() {
-            return;
-        }
-        let is_alone = scoreboard.sent_size() <= tcb.segment_size;
-        let more = if is_alone { LONGEST_DELAY_OF_ACK } else { TICKS };
-        let timeout = self.probe.timer_start + *rto;
-        let due = (tcb.now + tcb.srtt + tcb.srtt + more).min(timeout - Time(1));
-        self.probe.due = Some(due).filter(|due| *due > tcb.now);
-    }
-
-    fn may_probe(&self, flight: &Flight<'_>) -> bool {
-        let Flight { tcb, scoreboard, feedback, .. } = flight;
-        *feedback == Feedback::Sack
-            && self.probe.end.is_none()
-            && !is_in_episode(tcb)
-            && scoreboard.sent_size() > 0
-            && scoreboard.is_unmarked()
-    }
-}
-
-fn is_in_episode(tcb: &Tcb) -> bool {
-    matches!(tcb.cong_state, CongState::Recovery | CongState::Loss)
 }

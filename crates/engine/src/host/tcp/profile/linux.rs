@@ -11,6 +11,7 @@ use crate::host::tcp::acks::Quick;
 use crate::host::tcp::loss::Rack;
 use crate::host::tcp::pacing::CwndOverSrtt;
 use crate::host::tcp::rtt::Windowed;
+use crate::host::tcp::segmentation::Deferral;
 use crate::host::tcp::tcb::Tcb;
 use crate::packet::Ecn;
 
@@ -34,6 +35,7 @@ impl Profile for Linux {
     type Rtt = Windowed;
     type Acks = Quick;
     type Pacing = CwndOverSrtt;
+    type Segmentation = Deferral;
 
     const INITIAL_RTT: Time = Time::from_secs(1);
     const LONGEST_TIMEOUT: Time = Time::from_secs(120);
@@ -42,6 +44,7 @@ impl Profile for Linux {
     const PARTIAL_ACK_SENDS: bool = false;
     const RESENDS_WHAT_MAY_COME: bool = false;
     const STEPS_ONCE_AN_ACK: bool = true;
+    const ALIGNS_OPTIONS: bool = true;
     const PARTIAL_ACKS_RESTART_RTO: bool = true;
 
     /// The sample, not its mean.

@@ -8,6 +8,7 @@ use crate::host::tcp::acks::Delayed;
 use crate::host::tcp::loss::Rfc6675;
 use crate::host::tcp::pacing::CwndOverSrtt;
 use crate::host::tcp::rtt::MeanDeviation;
+use crate::host::tcp::segmentation::AtOnce;
 use crate::packet::Ecn;
 
 /// Each with the changes of those before it.
@@ -52,6 +53,7 @@ impl Profile for Ns3 {
     type Rtt = MeanDeviation;
     type Acks = Delayed;
     type Pacing = CwndOverSrtt;
+    type Segmentation = AtOnce;
 
     const INITIAL_RTT: Time = Time::from_secs(1);
     /// At least 60 s, says the RFC.

@@ -14,7 +14,7 @@ use crate::host::tcp::rate::Taken;
 use crate::host::tcp::recovery::{AckKind, Episode};
 use crate::host::tcp::scoreboard::Rule3;
 use crate::host::tcp::tcb::{CongState, Tcb};
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, SackBlock};
 
 /// What one ACK brought.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,13 @@ impl<P: Profile> Socket<P> {
 
         let mut newly_sacked = 0;
         if packet.sacks > 0 {
-            let blocks = &env.sacks()[..usize::from(packet.sacks)];
+            let mut blocks = &env.sacks()[..usize::from(packet.sacks)];
+            if P::Loss::HEEDS_DUPLICATES
+                && let Some(duplicate) = duplicate_delivery(blocks, ack)
+            {
+                blocks = &blocks[1..];
+                self.sending.loss.on_duplicate_delivery(self.tcb.segment_size, duplicate);
+            }
             for &(_, right) in blocks {
                 self.sending.forward_ack = self.sending.forward_ack.max(right);
             }
@@ -279,6 +285,7 @@ impl<P: Profile> Socket<P> {
             Finding::Lost => self.on_loss_found(delivered, env),
             Finding::Probe => self.probe_for_losses(env),
             Finding::Spurious => self.undo(env),
+            Finding::Repaired => self.reduce_at_once(),
         }
     }
 
@@ -287,6 +294,17 @@ impl<P: Profile> Socket<P> {
         if !matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
             self.enter_recovery(delivered, env);
         }
+    }
+
+    /// The congestion control's answer to a loss, without an episode.  The window was full when that was lost.
+    #[cold]
+    fn reduce_at_once(&mut self) {
+        self.tcb.ssthresh = self.congestion.algorithm().ssthresh(&self.tcb, self.tcb.cwnd);
+        for state in [CongState::Cwr, CongState::Open] {
+            self.congestion.on_cwr(&mut self.tcb, state);
+            self.set_cong_state(state);
+        }
+        self.congestion.complete_cwr(&mut self.tcb);
     }
 
     /// RFC 8985 section 7.3: new data if the peer's window has room for it, or else the last segment again.
@@ -317,17 +335,17 @@ impl<P: Profile> Socket<P> {
     /// `tcp_undo_cwnd_reduction`).
     #[cold]
     fn undo<E: Environment>(&mut self, env: &mut E) {
-        if !matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
-            return;
-        }
         let PriorWindow { cwnd, ssthresh } = self.sending.prior;
         self.tcb.cwnd = self.congestion.algorithm().undo(&self.tcb, cwnd);
         self.tcb.ssthresh = self.tcb.ssthresh.max(ssthresh);
-        self.sending.scoreboard.unmark_lost();
-        self.sending.dup_acks = 0;
-        self.sending.is_recover_active = false;
-        self.sending.is_first_partial_ack = true;
-        self.enter_open();
+        // It may have ended before the last duplicate was reported.
+        if matches!(self.tcb.cong_state, CongState::Recovery | CongState::Loss) {
+            self.sending.scoreboard.unmark_lost();
+            self.sending.dup_acks = 0;
+            self.sending.is_recover_active = false;
+            self.sending.is_first_partial_ack = true;
+            self.enter_open();
+        }
         self.bytes_in_flight();
         self.send_pending(env);
     }
@@ -485,4 +503,12 @@ impl<P: Profile> Socket<P> {
             self.disarm(Timer::Retransmit, env);
         }
     }
+}
+
+/// The first block, if it reports a duplicate: it lies below the acknowledgement, or in the second block (RFC 2883 section
+/// 4).
+fn duplicate_delivery(blocks: &[SackBlock], ack: Seq) -> Option<SackBlock> {
+    let &first = blocks.first()?;
+    let is_within = |&(left, right): &SackBlock| left <= first.0 && first.1 <= right;
+    (first.1 <= ack || blocks.get(1).is_some_and(is_within)).then_some(first)
 }

@@ -1,6 +1,6 @@
 //! Segments that arrive: checks, options, the state machine, data (RFC 9293 section 3.10.7).
 
-use super::parts::HeardListening;
+use super::parts::{HeardListening, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
@@ -81,6 +81,7 @@ impl<P: Profile> Socket<P> {
             return;
         }
         if packet.payload > 0 && self.is_out_of_window(packet) {
+            self.note_duplicate(packet);
             self.send_control(Flags::ACK, env);
             return;
         }
@@ -359,6 +360,7 @@ impl<P: Profile> Socket<P> {
 
     /// Data: store it, hand on what is in order, acknowledge at once or later (RFC 5681 section 4.2).
     pub(super) fn on_data<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
+        self.note_duplicate(packet);
         let expected = self.receiving.reassembly.next_rx();
         let Some(in_order) = self.receiving.reassembly.add(packet.seq, u32::from(packet.payload))
         else {
@@ -382,6 +384,18 @@ impl<P: Profile> Socket<P> {
             return;
         }
         self.acknowledge_in_order(u32::from(packet.payload), env);
+    }
+
+    /// What has come before is reported, where the receiver does that.
+    #[inline(always)]
+    fn note_duplicate(&mut self, packet: &Packet) {
+        if !P::Acks::REPORTS_DUPLICATES || packet.payload == 0 {
+            return;
+        }
+        let Receiving { reassembly, acks, .. } = &mut self.receiving;
+        if let Some(block) = reassembly.duplicate(packet.seq, u32::from(packet.payload)) {
+            acks.on_duplicate(block);
+        }
     }
 
     /// The application has read `bytes`; where that opens a window that was closed to less than a segment, the peer

@@ -10,13 +10,15 @@ use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Pipe;
 use crate::host::tcp::scoreboard::Rule3;
+use crate::host::tcp::segmentation::{Opening, Segmentation};
 use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
-use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, TCP_HEADER};
+use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, SackBlocks, TCP_HEADER};
 
-/// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3.
+/// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3, RFC 9293 section 3.7.1.
 const TIMESTAMPS: u32 = 10;
 const WINDOW_SCALE: u32 = 3;
 const SACK_PERMITTED: u32 = 2;
+const LARGEST_SEGMENT: u32 = 4;
 
 impl<P: Profile> Socket<P> {
     /// The application may write: takes what it has to say.
@@ -135,6 +137,9 @@ impl<P: Profile> Socket<P> {
                 return;
             }
             self.found_nothing = false;
+            if seq == self.tcb.high_tx_mark && self.is_deferred(window) {
+                return;
+            }
             if data < window {
                 self.offer_space(env);
             }
@@ -157,6 +162,25 @@ impl<P: Profile> Socket<P> {
                 return;
             }
         }
+    }
+
+    /// New data waits for more of it, though `room` bytes of the window are free.
+    #[inline(always)]
+    pub(super) fn is_deferred(&mut self, room: u32) -> bool {
+        if !P::Segmentation::WAITS || self.is_pacing() {
+            return false;
+        }
+        let Sending { scoreboard, segmentation, window, .. } = &mut self.sending;
+        let leaves = segmentation.leaves(Opening {
+            tcb: &self.tcb,
+            window: self.tcb.cwnd.min(*window),
+            room,
+            unsent: scoreboard.unsent(),
+            oldest: scoreboard.oldest_departure(),
+        });
+        // With a wider cwnd it had left.
+        self.tcb.is_cwnd_limited |= !leaves && self.tcb.cwnd < *window;
+        !leaves
     }
 
     /// Sends at most `max` bytes from `seq`, in a segment with `flags` and those that are due; returns
@@ -240,8 +264,25 @@ impl<P: Profile> Socket<P> {
             return &[];
         }
         let blocks = self.receiving.reassembly.sack_blocks();
-        let room = if self.agreed.timestamps { 3 } else { 4 };
-        &blocks[..blocks.len().min(room)]
+        &blocks[..blocks.len().min(self.room_for_sacks())]
+    }
+
+    /// The same with what has come twice in front (RFC 2883 section 4), if something has.
+    #[inline(always)]
+    fn duplicate_to_send(&mut self, flags: Flags) -> Option<(SackBlocks, usize)> {
+        if !P::Acks::REPORTS_DUPLICATES || !self.agreed.sack || !flags.has(Flags::ACK) {
+            return None;
+        }
+        let duplicate = self.receiving.acks.take_duplicate()?;
+        let held = self.sacks_to_send(flags);
+        let others = held.len().min(self.room_for_sacks() - 1);
+        let mut blocks = [duplicate; 4];
+        blocks[1..=others].copy_from_slice(&held[..others]);
+        Some((blocks, 1 + others))
+    }
+
+    fn room_for_sacks(&self) -> usize {
+        if self.agreed.timestamps { 3 } else { 4 }
     }
 
     /// Sends a segment without data.
@@ -296,7 +337,12 @@ impl<P: Profile> Socket<P> {
             self.receiving.acks.on_ack_sent();
             self.receiving.highest_ack_sent = self.receiving.highest_ack_sent.max(packet.ack);
         }
-        match self.sacks_to_send(flags) {
+        let with_duplicate = self.duplicate_to_send(flags);
+        let blocks = match &with_duplicate {
+            Some((blocks, count)) => &blocks[..*count],
+            None => self.sacks_to_send(flags),
+        };
+        match blocks {
             [] => env.transmit(packet),
             blocks => {
                 // Another one, so that the usual one need not be in memory before it is in the network.
@@ -391,18 +437,25 @@ impl<P: Profile> Socket<P> {
     /// TCP header bytes: options padded to whole words.
     fn tcp_header(&self, flags: Flags, sacks: u32) -> u32 {
         let syn = flags.has(Flags::SYN);
+        let padded = |bytes: u32| if P::ALIGNS_OPTIONS { bytes.next_multiple_of(4) } else { bytes };
         let mut options = 0;
-        if self.agreed.timestamps {
-            options += TIMESTAMPS;
+        if syn && P::ALIGNS_OPTIONS {
+            options += LARGEST_SEGMENT;
         }
-        if syn && self.agreed.window_scaling {
-            options += WINDOW_SCALE;
+        // In a SYN the first two share their words.
+        let mut first = 0;
+        if self.agreed.timestamps {
+            first += TIMESTAMPS;
         }
         if syn && self.agreed.sack {
-            options += SACK_PERMITTED;
+            first += SACK_PERMITTED;
+        }
+        options += padded(first);
+        if syn && self.agreed.window_scaling {
+            options += padded(WINDOW_SCALE);
         }
         if sacks > 0 {
-            options += 2 + 8 * sacks;
+            options += padded(2 + 8 * sacks);
         }
         TCP_HEADER + options.next_multiple_of(4)
     }

@@ -49,6 +49,7 @@ pub(super) struct Sending<P: Profile> {
     pub close_on_empty: bool,
     pub connected: bool,
     pub pacing: P::Pacing,
+    pub segmentation: P::Segmentation,
 }
 
 /// What a loss has reduced, should it turn out to be none.
@@ -105,6 +106,7 @@ impl<P: Profile> Sending<P> {
             close_on_empty: false,
             connected: false,
             pacing: P::Pacing::default(),
+            segmentation: P::Segmentation::default(),
         }
     }
 

@@ -150,6 +150,9 @@ impl<P: Profile> Socket<P> {
                 return false; // also where the algorithm is told that it begins
             }
             self.found_nothing = false;
+            if self.is_deferred(room) {
+                return true;
+            }
             self.send_whole_segment(env);
             if self.is_pacing() && !self.is_pending(Timer::Pacing) {
                 let gap = self.pacing_gap(size);

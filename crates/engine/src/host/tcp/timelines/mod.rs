@@ -2,6 +2,7 @@
 //! it departs from them, ns-3) ask for.
 
 mod closing;
+mod duplicates;
 mod ecn;
 mod handshake;
 mod linux;

@@ -1,0 +1,95 @@
+//! Tail loss probes (RFC 8985 section 7): two round trips after the last segment, something that makes the peer say what has
+//! come.
+
+use super::{Feedback, Flight, is_in_episode};
+use crate::base::seq::Seq;
+use crate::base::time::Time;
+use crate::packet::SackBlock;
+
+/// The longest that a receiver delays an ACK, for a probe of a single segment (section 7.2).
+const LONGEST_DELAY_OF_ACK: Time = Time::from_ms(200);
+/// A probe is not due before, so that the ACK may be late by a tick or two of a clock.
+const TICKS: Time = Time::from_ms(2);
+
+#[derive(Debug, Default)]
+pub struct TailProbe {
+    pub due: Option<Time>,
+    pub is_leaving: bool,
+    /// The last one that was sent and whose outcome is open: no other leaves before.
+    open: Option<Open>,
+    /// When the retransmission timer started last: a probe comes in its stead.
+    timer_start: Time,
+}
+
+/// A probe on its way.
+#[derive(Debug)]
+struct Open {
+    /// SND.NXT when it left.
+    end: Seq,
+    /// It was the last segment again.
+    is_repetition: bool,
+    /// The original has come, too.
+    is_duplicate: bool,
+}
+
+impl TailProbe {
+    /// A segment has left that was a probe.
+    pub fn on_sent(&mut self, end: Seq, is_new: bool) {
+        self.is_leaving = false;
+        self.open = Some(Open { end, is_repetition: !is_new, is_duplicate: false });
+    }
+
+    /// The retransmission timer has started.
+    pub fn on_timer_started(&mut self, now: Time) {
+        self.timer_start = now;
+    }
+
+    /// Returns whether the block is what the probe repeated.
+    pub fn on_duplicate_delivery(&mut self, block: SackBlock) -> bool {
+        let Some(open) = self.open.as_mut().filter(|open| open.end == block.1) else {
+            return false;
+        };
+        open.is_duplicate = true;
+        true
+    }
+
+    /// Section 7.4.2: an ACK has come.  Returns whether the probe has repaired a loss.
+    pub fn on_ack(&mut self, head: Seq) -> bool {
+        let Some(open) = self.open.as_ref().filter(|open| head >= open.end) else { return false };
+        let is_settled = !open.is_repetition || open.is_duplicate;
+        let is_beyond = head > open.end;
+        if is_settled || is_beyond {
+            self.open = None;
+        }
+        is_beyond && !is_settled
+    }
+
+    /// An episode begins.
+    pub fn forget(&mut self) {
+        self.due = None;
+        self.open = None;
+    }
+
+    /// Section 7.2.
+    pub fn schedule(&mut self, flight: &Flight<'_>) {
+        let Flight { tcb, scoreboard, rto, .. } = flight;
+        self.due = None;
+        if !self.may_leave(flight) || tcb.srtt.is_zero() {
+            return;
+        }
+        let is_alone = scoreboard.sent_size() <= tcb.segment_size;
+        let more = if is_alone { LONGEST_DELAY_OF_ACK } else { TICKS };
+        let timeout = self.timer_start + *rto;
+        let due = (tcb.now + tcb.srtt + tcb.srtt + more).min(timeout - Time(1));
+        self.due = Some(due).filter(|due| *due > tcb.now);
+    }
+
+    pub fn may_leave(&self, flight: &Flight<'_>) -> bool {
+        let Flight { tcb, scoreboard, feedback, .. } = flight;
+        *feedback == Feedback::Sack
+            && self.open.is_none()
+            && !is_in_episode(tcb)
+            && scoreboard.sent_size() > 0
+            && scoreboard.is_unmarked()
+    }
+}

@@ -1,0 +1,45 @@
+//! Whether new data waits until several segments of it may leave together.
+
+mod deferral;
+
+use std::fmt;
+
+pub use deferral::Deferral;
+
+use super::tcb::Tcb;
+use crate::base::time::Time;
+
+/// Room for a segment of new data.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening<'a> {
+    pub tcb: &'a Tcb,
+    /// What may be in flight: the smaller of the two windows, in bytes.
+    pub window: u32,
+    /// What of it is free.
+    pub room: u32,
+    /// Bytes that wait to be sent for the first time.
+    pub unsent: u32,
+    /// When the oldest segment left that is not acknowledged.
+    pub oldest: Option<Time>,
+}
+
+pub trait Segmentation: fmt::Debug + Default + Send {
+    /// Whether anything ever waits.
+    const WAITS: bool;
+
+    /// The segment leaves now; if not, the next ACK asks again.
+    fn leaves(&mut self, opening: Opening<'_>) -> bool;
+}
+
+/// Each leaves as soon as it may.
+#[derive(Debug, Default)]
+pub struct AtOnce;
+
+impl Segmentation for AtOnce {
+    const WAITS: bool = false;
+
+    #[inline(always)]
+    fn leaves(&mut self, _opening: Opening<'_>) -> bool {
+        true
+    }
+}
