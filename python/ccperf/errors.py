@@ -88,7 +88,9 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     empty text."""
     by_lower = {name.lower(): name for name in known}
     inside = [name for name in by_lower if len(word) > 3 and word.lower() in name]
-    near = difflib.get_close_matches(word.lower(), inside or by_lower, n=1, cutoff=0.6)
+    # Of several that have it inside one is meant if it has little else.
+    cutoff = 0.8 if inside[1:] else 0.6
+    near = difflib.get_close_matches(word.lower(), inside or by_lower, n=1, cutoff=cutoff)
     near = near or inside[:_FEW]
     meant = [f"`{by_lower[name]}`" for name in near]
     *others, last = meant or [""]
