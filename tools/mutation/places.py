@@ -68,6 +68,7 @@ OWN = (
     "host/tcp/resequencing.rs",
     "host/tcp/rtt/windowed.rs",
     "host/tcp/segmentation/deferral.rs",
+    "net/network/port/pausable.rs",
     "net/qdisc/dual_pi2.rs",
     "net/qdisc/scheduled.rs",
 )
