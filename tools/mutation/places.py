@@ -88,7 +88,7 @@ OFF_IN_NS3 = {
     ),
     "host/tcp/socket/input.rs": ("resequence", "hand_on", "await_order", "note_duplicate"),
     "host/tcp/socket/output.rs": ("duplicate_to_send", "is_deferred"),
-    "host/tcp/tcb.rs": ("rate_of_window",),
+    "host/tcp/tcb.rs": ("window_rate",),
     "host/tcp/loss/rfc6675.rs": ("threshold",),
 }
 #: Of so many places one is planted: enough to find what nobody looks at, few enough to try all.

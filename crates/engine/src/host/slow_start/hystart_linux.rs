@@ -6,8 +6,8 @@
 use super::counted::counted;
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::Tcb;
 use crate::host::tcp::slow_start::SlowStart;
+use crate::host::tcp::{LARGEST_BURST, Tcb};
 
 /// Segments of cwnd from which on the end is looked for.
 const LOW_WINDOW: u32 = 16;
@@ -15,9 +15,9 @@ const LOW_WINDOW: u32 = 16;
 const SAMPLES: u32 = 8;
 /// The largest gap between two ACKs of one train.
 const ACK_DELTA: Time = Time::from_ms(2);
-/// A burst of the sender's may hold an ACK up by as long as four of the largest bursts (65,536 bytes) last, and by this at most.
+/// Bursts of the sender's may hold an ACK up: by as long as so many of the largest last, and by this time at most.
+const BURSTS: u64 = 4;
 const MOST_DELAY: Time = Time::from_ms(1);
-const FOUR_BURSTS: u64 = 4 * 65_536;
 const LEAST_RISE: Time = Time::from_ms(4);
 const MOST_RISE: Time = Time::from_ms(16);
 
@@ -91,9 +91,9 @@ impl HyStartLinux {
 }
 
 fn delay_of_bursts(tcb: &Tcb) -> Time {
-    match tcb.rate_of_window() {
+    match tcb.window_rate() {
         None | Some(0) => Time::ZERO,
-        Some(rate) => Time(FOUR_BURSTS * 1_000_000_000 / rate).min(MOST_DELAY),
+        Some(rate) => Time(BURSTS * LARGEST_BURST * 1_000_000_000 / rate).min(MOST_DELAY),
     }
 }
 

@@ -31,5 +31,6 @@ mod timelines;
 
 pub use config::Config;
 pub use profile::{Ns3, Profile};
+pub use segmentation::LARGEST_BURST;
 pub use socket::{Environment, Socket, Statistics, Timer, Write};
 pub use tcb::{CongState, EcnMode, EcnState, Tcb, UseEcn};

@@ -4,7 +4,7 @@ mod deferral;
 
 use std::fmt;
 
-pub use deferral::Deferral;
+pub use deferral::{Deferral, LARGEST_BURST};
 
 use super::tcb::Tcb;
 use crate::base::time::Time;

@@ -118,11 +118,15 @@ impl Tcb {
         self.cwnd / self.segment_size
     }
 
-    /// What a stack would pace at, in bytes a second: a multiple of cwnd over sRTT.  None before the first sample.
-    pub fn rate_of_window(&self) -> Option<u64> {
-        let is_early = self.cwnd < self.ssthresh / 2;
-        let percent = if is_early { self.pacing_ss_ratio } else { self.pacing_ca_ratio };
-        let bytes = u64::from(self.cwnd.max(self.bytes_in_flight)) * u64::from(percent) / 100;
+    /// By how many percent of cwnd / sRTT a stack paces now.
+    pub fn pacing_ratio(&self) -> u16 {
+        if self.cwnd < self.ssthresh / 2 { self.pacing_ss_ratio } else { self.pacing_ca_ratio }
+    }
+
+    /// What a stack would pace at, in bytes a second.  None before the first sample.
+    pub fn window_rate(&self) -> Option<u64> {
+        let window = u64::from(self.cwnd.max(self.bytes_in_flight));
+        let bytes = window * u64::from(self.pacing_ratio()) / 100;
         (!self.srtt.is_zero())
             .then(|| (u128::from(bytes) * 1_000_000_000 / u128::from(self.srtt.0)) as u64)
     }

@@ -23,9 +23,7 @@ impl Pacing for CwndOverSrtt {
 
     #[inline]
     fn update_rate(&mut self, tcb: &mut Tcb) {
-        let percent =
-            if tcb.cwnd < tcb.ssthresh / 2 { tcb.pacing_ss_ratio } else { tcb.pacing_ca_ratio };
-        let factor = f64::from(percent) / 100.0;
+        let factor = f64::from(tcb.pacing_ratio()) / 100.0;
         let bits = f64::from(tcb.cwnd.max(tcb.bytes_in_flight).wrapping_mul(8));
         let rate = Rate(cpp::to_u64(bits * factor / tcb.srtt.secs_f64()));
         // The product has 32 bits, as in ns-3; where it wraps to 0, ns-3 divides by zero next.

@@ -1,5 +1,6 @@
-//! As Linux does for segmentation offload, whether the device has it or not: segments leave in bursts of what the sending
-//! rate carries in a millisecond, two at least, and wait for an ACK or two until so much of the window is open.
+//! As Linux does for segmentation offload, whether the device has it or not (`tcp_tso_should_defer`, `tcp_tso_autosize`): segments
+//! leave in bursts of what the sending rate carries in a millisecond, two at least, and wait for an ACK or two until so much
+//! of the window is open.
 //!
 //! Nothing waits in recovery; if the last segment left longer than a millisecond ago, or the next ACK is half a round trip away;
 //! or if a third of the window is open.
@@ -10,12 +11,11 @@ use crate::host::tcp::tcb::{CongState, Tcb};
 
 const RECENT: Time = Time::from_ms(1);
 const LEAST_BURST: u64 = 2;
-/// The largest burst: what the length of an IP packet can say.
-const LARGEST: u64 = 65_536;
-/// The rate is per second, a burst of it about a millisecond's (2^10 a second).
-const BURSTS_A_SECOND: u32 = 10;
-/// A path of less than so many microseconds (2^9) has larger bursts, half as much larger for each such step of its RTT.
-const SHORT_PATH: u32 = 9;
+/// In bytes: what the length of an IP packet can say.
+pub const LARGEST_BURST: u64 = 65_536;
+const BURSTS_A_SECOND: u64 = 1024;
+/// A short path has larger bursts: by the largest one, halved for each such step of its minimum RTT.
+const STEP: Time = Time(512_000);
 
 #[derive(Debug, Default)]
 pub struct Deferral {
@@ -62,8 +62,8 @@ impl Deferral {
 /// In segments.
 fn burst(tcb: &Tcb) -> u32 {
     let size = u64::from(tcb.segment_size);
-    let of_rate = tcb.rate_of_window().map_or(LARGEST, |rate| rate >> BURSTS_A_SECOND);
-    let steps = (tcb.min_rtt.0 / 1000) >> SHORT_PATH;
-    let of_path = if steps < u64::from(u32::BITS) { LARGEST >> steps } else { 0 };
-    ((of_rate + of_path).min(LARGEST) / size).max(LEAST_BURST) as u32
+    let of_rate = tcb.window_rate().map_or(LARGEST_BURST, |rate| rate / BURSTS_A_SECOND);
+    let steps = tcb.min_rtt.0 / STEP.0;
+    let of_path = if steps < u64::from(u32::BITS) { LARGEST_BURST >> steps } else { 0 };
+    ((of_rate + of_path).min(LARGEST_BURST) / size).max(LEAST_BURST) as u32
 }

@@ -1,7 +1,7 @@
 //! Data that comes twice: what a receiver of the profile `linux` reports (DSACK, RFC 2883), and what its sender makes of it (RFC
 //! 3708, RFC 8985).
 
-use super::linux::{play, play_ten};
+use super::linux::{play, play_probed, play_recovering, play_ten};
 use super::{ACCEPTED, after};
 
 /// RFC 2883 section 4.1.1: the peer had not heard of the first ACK.
@@ -73,13 +73,8 @@ fn a_report_takes_the_place_of_the_oldest_block() {
 /// RFC 3708: all that the episode sent again has come twice, so that nothing was lost.  No timestamps help.
 #[test]
 fn an_episode_of_which_all_came_twice_is_undone() {
-    play_ten(
-        "110 < . 1 ack 1 sack 1001:2001
-         110 > . 10001:11001 ack 1
-         111 < . 1 ack 1 sack 1001:3001
-         112 < . 1 ack 1 sack 1001:4001
-         112 > . 1:1001 ack 1
-         112 ? state Recovery ssthresh 3500
+    play_recovering(
+        "112 ? state Recovery ssthresh 3500
          113 < . 1 ack 4001
          113 ? state Recovery
          162 < . 1 ack 4001 sack 1:1001
@@ -91,13 +86,8 @@ fn an_episode_of_which_all_came_twice_is_undone() {
 /// The last duplicate is reported when the episode is over.
 #[test]
 fn an_episode_that_has_ended_is_undone_too() {
-    play_ten(
-        "110 < . 1 ack 1 sack 1001:2001
-         110 > . 10001:11001 ack 1
-         111 < . 1 ack 1 sack 1001:3001
-         112 < . 1 ack 1 sack 1001:4001
-         112 > . 1:1001 ack 1
-         160 < . 1 ack 11001
+    play_recovering(
+        "160 < . 1 ack 11001
          160 > . 11001:14001 by 1000 ack 1
          160 ? state Open ssthresh 3500
          162 < . 1 ack 11001 sack 1:1001
@@ -122,17 +112,6 @@ fn an_episode_of_which_one_came_once_stands() {
     );
 }
 
-const PROBED: &str = "
-    0 connect
-    0 > S 0 sackok
-    50 < S. 0 ack 1 sackok
-    50 > . 1 ack 1
-    60 write 4000
-    60.000001 > . 1:4001 by 1000 ack 1
-    110 < . 1 ack 2001
-    211.999998 > . 3001:4001 ack 1
-";
-
 /// RFC 8985 section 7.4.2, case 2: the last segment was lost, and the window answers when more is acknowledged without a report.
 #[test]
 fn a_loss_that_a_probe_repairs_reduces_the_window() {
@@ -144,7 +123,7 @@ fn a_loss_that_a_probe_repairs_reduces_the_window() {
         350 < . 1 ack 6001
         350 ? state Open cwnd 6166 ssthresh 6000
     ";
-    play(&[], &after(PROBED, rest));
+    play_probed(rest);
 }
 
 /// Case 1: the peer has the last segment twice, so that only its ACK was lost.
@@ -157,7 +136,7 @@ fn a_probe_that_came_twice_costs_nothing() {
         350 < . 1 ack 6001
         350 ? state Open ssthresh 4294967295
     ";
-    play(&[], &after(PROBED, rest));
+    play_probed(rest);
 }
 
 /// Until it is known what became of one, no other leaves.
@@ -169,7 +148,7 @@ fn a_probe_waits_for_the_outcome_of_the_last() {
         300.000001 > . 4001:6001 by 1000 ack 1
         470 ? state Open
     ";
-    play(&[], &after(PROBED, rest));
+    play_probed(rest);
 }
 
 /// RFC 8985 section 6.2, step 4: the first segment is overtaken; the third is sent again for nothing, a quarter of the minimum

@@ -14,16 +14,36 @@ pub(super) fn play_ten(rest: &str) {
     play(&[], &after(ESTABLISHED, &after(TEN_SENT, rest)));
 }
 
+/// Of the ten the first is lost, and retransmitted.
+const RECOVERING: &str = "
+    110 < . 1 ack 1 sack 1001:2001
+    110 > . 10001:11001 ack 1
+    111 < . 1 ack 1 sack 1001:3001
+    112 < . 1 ack 1 sack 1001:4001
+    112 > . 1:1001 ack 1
+";
+
+pub(super) fn play_recovering(rest: &str) {
+    play_ten(&after(RECOVERING, rest));
+}
+
+/// Four are sent; of the last two nothing is heard.
+const PROBED: &str = "
+    60 write 4000
+    60.000001 > . 1:4001 by 1000 ack 1
+    110 < . 1 ack 2001
+    211.999998 > . 3001:4001 ack 1
+";
+
+pub(super) fn play_probed(rest: &str) {
+    play(&[], &after(ESTABLISHED, &after(PROBED, rest)));
+}
+
 /// Section 6.2.1: DupThresh segments that are SACKed leave no time for reordering.
 #[test]
 fn the_third_segment_beyond_a_hole_begins_recovery() {
-    play_ten(
-        "110 < . 1 ack 1 sack 1001:2001
-         110 > . 10001:11001 ack 1
-         111 < . 1 ack 1 sack 1001:3001
-         112 < . 1 ack 1 sack 1001:4001
-         112 > . 1:1001 ack 1
-         112 ? state Recovery ssthresh 3500 in_flight 8000
+    play_recovering(
+        "112 ? state Recovery ssthresh 3500 in_flight 8000
          162 < . 1 ack 11001
          162 > . 11001:14001 by 1000 ack 1
          162 ? state Open cwnd 3785",
@@ -58,13 +78,8 @@ fn what_is_only_late_within_that_time_costs_nothing() {
 /// 6.2, step 5).  RFC 6675 would wait for a timeout.  Proportional reduction: 4 segments leave for 10.
 #[test]
 fn a_lost_retransmission_is_sent_again_without_a_timeout() {
-    play_ten(
-        "110 < . 1 ack 1 sack 1001:2001
-         110 > . 10001:11001 ack 1
-         111 < . 1 ack 1 sack 1001:3001
-         112 < . 1 ack 1 sack 1001:4001
-         112 > . 1:1001 ack 1
-         113 < . 1 ack 1 sack 1001:5001
+    play_recovering(
+        "113 < . 1 ack 1 sack 1001:5001
          114 < . 1 ack 1 sack 1001:6001
          115 < . 1 ack 1 sack 1001:7001
          116 < . 1 ack 1 sack 1001:8001
@@ -85,17 +100,8 @@ fn a_lost_retransmission_is_sent_again_without_a_timeout() {
 /// Section 7.2: two round trips and two ticks after the last ACK, the last segment again.
 #[test]
 fn a_tail_is_probed_two_round_trips_later() {
-    play(
-        &[],
-        "0 connect
-         0 > S 0 sackok
-         50 < S. 0 ack 1 sackok
-         50 > . 1 ack 1
-         60 write 4000
-         60.000001 > . 1:4001 by 1000 ack 1
-         110 < . 1 ack 2001
-         211.999998 > . 3001:4001 ack 1
-         262 < . 1 ack 4001
+    play_probed(
+        "262 < . 1 ack 4001
          262 ? in_flight 0 state Open
          2000 ? in_flight 0 state Open",
     );
@@ -104,17 +110,8 @@ fn a_tail_is_probed_two_round_trips_later() {
 /// Section 7.3: one probe at a time.  Until what was sent by then is acknowledged the timeout is next.
 #[test]
 fn no_second_probe_leaves_before_the_first_is_acknowledged() {
-    play(
-        &[],
-        "0 connect
-         0 > S 0 sackok
-         50 < S. 0 ack 1 sackok
-         50 > . 1 ack 1
-         60 write 4000
-         60.000001 > . 1:4001 by 1000 ack 1
-         110 < . 1 ack 2001
-         211.999998 > . 3001:4001 ack 1
-         213 < . 1 ack 3001
+    play_probed(
+        "213 < . 1 ack 3001
          475.874999 > . 3001:4001 ack 1
          500 ? state Loss",
     );
@@ -138,13 +135,8 @@ fn without_sack_it_takes_three_duplicates() {
 /// Each episode is found, the second as the first.
 #[test]
 fn a_second_episode_begins_as_the_first_did() {
-    play_ten(
-        "110 < . 1 ack 1 sack 1001:2001
-         110 > . 10001:11001 ack 1
-         111 < . 1 ack 1 sack 1001:3001
-         112 < . 1 ack 1 sack 1001:4001
-         112 > . 1:1001 ack 1
-         112 ? state Recovery ssthresh 3500 in_flight 8000
+    play_recovering(
+        "112 ? state Recovery ssthresh 3500 in_flight 8000
          162 < . 1 ack 11001
          162 > . 11001:14001 by 1000 ack 1
          162 ? state Open cwnd 3785
