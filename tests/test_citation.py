@@ -34,6 +34,7 @@ def test_a_profile_that_is_no_release_is_not_called_ns3s() -> None:
     text = cite(Result.of(scenario, engine.simulate(scenario), engine))
     assert "with its TCP of the profile linux." in text.paragraph
     assert "whose packets" not in text.paragraph
+    assert "ns3" not in text.paragraph + text.bibtex
 
 
 def test_every_congestion_control_and_recovery_has_a_source_to_cite() -> None:

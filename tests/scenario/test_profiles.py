@@ -15,7 +15,7 @@ from ccperf.experiments.topologies import star
 from ccperf.experiments.topologies.shorthand import dumbbell
 from ccperf.runs.backends import ns3
 from ccperf.runs.backends.ns3 import Ns3, release
-from ccperf.scenario.profiles import WHOLE, named, released
+from ccperf.scenario.profiles import WHOLE, named, with_tcp
 
 
 def of(stack: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_a_scenario_begins_with_the_sockets_of_the_catalogue() -> None:
 def test_a_release_in_ns3s_own_words_is_understood() -> None:
     scenario = Scenario.model_validate({**TWO, "profile": "3.48"})
     assert named(scenario) == {"ns3-3.48", "ns3-dev"}
-    assert named(released(Scenario.model_validate(TWO), "ns3-3.48")) == {"ns3-3.48", "ns3-dev"}
+    assert named(with_tcp(Scenario.model_validate(TWO), "ns3-3.48")) == {"ns3-3.48", "ns3-dev"}
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_an_older_ns3_does_not_pass_for_a_later_one(monkeypatch: pytest.MonkeyPa
         pytest.skip("no ns-3 here")
     scenario = dumbbell(rate="10Mbps", rtts="10ms", cc="cubic", stop_time="100ms", qlen="10p")
     with pytest.raises(UsageError, match=r"profile.*`ns3-3.48` is not in ns-3 3\.44"):
-        simulate(released(scenario, "ns3-3.48"), backend="ns3")
-    assert simulate(released(scenario, "ns3-3.44"), backend="ns3").provenance.backend == "ns3"
+        simulate(with_tcp(scenario, "ns3-3.48"), backend="ns3")
+    assert simulate(with_tcp(scenario, "ns3-3.44"), backend="ns3").provenance.backend == "ns3"
 
 
 def test_the_path_that_stands_in_timeouts_under_3_44_is_filled_by_the_development_tree() -> None:
@@ -157,7 +157,7 @@ def test_the_path_that_stands_in_timeouts_under_3_44_is_filled_by_the_developmen
         buffer=16_000_000,
         tcp={"MinRto": "200ms"},
     )
-    found = {name: simulate(released(scenario, name)) for name in releases.releases()}
+    found = {name: simulate(with_tcp(scenario, name)) for name in releases.releases()}
     rtos = {name: result.flow_metrics["flow_1"]["total_rtos_l4"] for name, result in found.items()}
     rates = {
         name: result.flow_metrics["flow_1"]["mean_throughput_l4"] for name, result in found.items()

@@ -545,7 +545,7 @@ def _scenario_job(name: str, scenario: Scenario, running: Running, seed: str) ->
         flows = tuple(f.model_copy(update={"recovery": recovery}) for f in scenario.flows)
         scenario = scenario.model_copy(update={"flows": flows})
     if profile := running.profile_name():
-        scenario = profiles.released(scenario, profile)
+        scenario = profiles.with_tcp(scenario, profile)
     numbers = seeds(seed, "--seed") if seed else [scenario.seed]
     scenarios = [scenario.model_copy(update={"seed": number}) for number in numbers]
     options = f" --backend {running.backend}" if running.backend != backends.DEFAULT else ""

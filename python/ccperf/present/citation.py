@@ -76,7 +76,7 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
     """Describe a run and the `seeds` that it was repeated with; by default its own only."""
     made = result.provenance
     scenario = result.scenario.canonical()
-    used: dict[str, None] = {"ccperf": None, "ns3": None}
+    used: dict[str, None] = {"ccperf": None}
 
     def named(kind: Kind, name: str) -> str:
         keys = entries(kind, name)
@@ -84,19 +84,21 @@ def cite(result: Result, seeds: Sequence[int] = ()) -> Citation:
         return _latex(name) + (rf"~\cite{{{','.join(keys)}}}" if keys else "")
 
     is_known = made.backend in backends.known()
-    equals = backends.get(made.backend).abilities.equals if is_known else ""
+    abilities = backends.get(made.backend).abilities if is_known else None
+    equals, source = (abilities.equals, abilities.cites) if abilities else ("", "")
     tcps = sorted(profiles.named(result.scenario)) or [releases.default()]
     own = [name for name in tcps if name not in releases.releases()]
     if equals and own:
         simulator = f"with its TCP of the profile {_latex(_together(own))}"
-        del used["ns3"]
+        source = ""
     elif equals:
         titles = _together(releases.releases()[name].title for name in tcps)
         simulator = f"whose packets are those of {_latex(titles).replace('ns-3 ', 'ns-3~')}"
-        simulator += r"~\cite{ns3}"
     else:
         simulator = f"on the backend {_latex(made.backend)} ({_latex(made.backend_version)})"
-        simulator += r"~\cite{ns3}"
+    if source:
+        used[source] = None
+        simulator += rf"~\cite{{{source}}}"
     sentences = [
         rf"We simulated with ccperf~{_latex(made.ccperf_version)}~\cite{{ccperf}} (engine"
         rf" \texttt{{{made.engine_hash[:12]}}}), {simulator}."

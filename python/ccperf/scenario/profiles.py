@@ -171,10 +171,10 @@ def over(own: Mapping[str, Any], name: str, path: str) -> dict[str, Any]:
     return {**profile, **own, "tcp": {**profile["tcp"], **tcp}}
 
 
-def released(scenario: Scenario, release: str) -> Scenario:
+def with_tcp(scenario: Scenario, name: str) -> Scenario:
     """The scenario as a release of ns-3, or one of `TCPS`, where it does not name another."""
-    has_udp = has_routers(release)
-    attributes = TCPS.get(release, {releases.ATTRIBUTE: release})
+    has_udp = has_routers(name)
+    attributes = TCPS.get(name, {releases.ATTRIBUTE: name})
 
     def of(part: Flow | Stack) -> dict[str, Any]:
         return {"tcp": {**attributes, **part.tcp}}

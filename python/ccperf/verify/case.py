@@ -36,7 +36,7 @@ class Case:
 
 def of_release(case: Case, release: str) -> Case:
     """The case with the TCP of a release of ns-3."""
-    return replace(case, scenario=profiles.released(case.scenario, release))
+    return replace(case, scenario=profiles.with_tcp(case.scenario, release))
 
 
 def case(name: str, *, packets: int = 6_000, stop: str = "", **settings: Any) -> Case:

@@ -111,7 +111,7 @@ class Released:
 
     def scenario(self, label: str = "") -> Scenario:
         """Return the scenario."""
-        return profiles.released(self.drawn.scenario(label), self.release)
+        return profiles.with_tcp(self.drawn.scenario(label), self.release)
 
     def smaller(self) -> Iterator[Released]:
         """Yield those of what is smaller."""

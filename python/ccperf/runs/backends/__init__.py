@@ -45,6 +45,8 @@ class Abilities:
     is_in_process: bool = False
     #: Whose packets it makes, where they are those of another simulator.
     equals: str = ""
+    #: The key, among ccperf's BibTeX entries, of the simulator that its runs owe their results to.
+    cites: str = ""
 
 
 class Backend(Protocol):

@@ -37,6 +37,7 @@ class Native:
         overhead_s=0.008,
         is_in_process=True,
         equals="ns-3 3.44",
+        cites="ns3",
     )
 
     @property

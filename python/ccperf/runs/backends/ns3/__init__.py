@@ -83,6 +83,7 @@ class Ns3:
     name = "ns3"
     abilities = backends.Abilities(
         summary="real ns-3",
+        cites="ns3",
         user_code=frozenset({names.NS3}),
         speed=0.1e6,
         overhead_s=0.3,
