@@ -22,15 +22,15 @@ from typing import Any
 from ccperf import Scenario
 from ccperf.experiments.catalogue import REGISTRY, answer
 from ccperf.runs import backends
-from ccperf.runs.metrics import METRICS, compute
+from ccperf.runs.metrics import METRICS
 from ccperf.runs.recording import Recording
-from ccperf.store.metric_text import reduced
 from ccperf.verify.linux import Parting, partings, traced
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT))
 
 from tools import linux_disciplines  # noqa: E402
+from tools.linux_disciplines import LARGE, LEFT, apart, scalars  # noqa: E402
 
 PAGE = ROOT / "docs" / "linux-and-ns3.md"
 FIGURE = ROOT / "docs" / "images" / "linux-and-ns3.svg"
@@ -38,10 +38,6 @@ RECORD = ROOT / "benchmarks" / "linux.json"
 ALGORITHMS = ("TcpCubic", "TcpNewReno", "TcpDctcp", "TcpVegas", "TcpBbr")
 #: A hundred flows of it take Linux a minute.
 LEFT_OUT = ("many_flows",)
-#: Relative differences that want a cause.
-LARGE = 0.1
-#: A cause leaves no more than this part of a difference.
-LEFT = 0.5
 Edit = Callable[[dict[str, Any]], object]
 
 
@@ -94,7 +90,18 @@ def both(*edits: Edit) -> Edit:
 TIMEOUTS = socket(MinRto="200ms", ConnTimeout="1s")
 #: The engine's TCP made of Linux's parts.
 LINUX = both(socket(Profile="linux"), TIMEOUTS)
-_STACK = "ns-3's loss detection, recovery, timeouts and ACKs, all"
+STACK = "ns-3's loss detection, recovery, timeouts and ACKs, all together (the profile `linux`)"
+NO_EXIT = (
+    "Linux's Vegas leaves slow start with the first loss here, ns-3's before, by smoothed RTTs "
+    "(Gamma 100)"
+)
+
+
+def with_stack(cause: str, edit: Edit, cc: str) -> Switch:
+    """An edit of an algorithm, and the profile `linux` as well."""
+    return Switch(f"{cause} and {STACK}", both(edit, LINUX), algorithms=(cc,))
+
+
 #: What has been tried, the simplest first.
 SWITCHES: Mapping[str, Switch] = {
     "timeouts": Switch(
@@ -173,57 +180,33 @@ SWITCHES: Mapping[str, Switch] = {
         sysctls=(("tcp_recovery", 0), ("tcp_early_retrans", 0)),
         sides=("linux",),
     ),
-    "stack": Switch(
-        f"{_STACK} together (the profile `linux`)",
-        LINUX,
+    "stack": Switch(STACK, LINUX),
+    "growth and stack": with_stack(
+        "how ns-3's NewReno counts its growth,", another("TcpLinuxReno"), "TcpNewReno"
     ),
-    "growth and stack": Switch(
-        f"how ns-3's NewReno counts its growth, and {_STACK} together (the profile `linux`)",
-        both(another("TcpLinuxReno"), LINUX),
-        algorithms=("TcpNewReno",),
+    "loss and stack": with_stack(
+        "ns-3's DCTCP answers a loss by alpha, as it does a mark, and Linux's halves its window;",
+        another("TcpDctcpReno"),
+        "TcpDctcp",
     ),
-    "loss and stack": Switch(
-        "ns-3's DCTCP answers a loss by alpha, as it does a mark, and Linux's halves its window; "
-        f"and {_STACK} together (the profile `linux`)",
-        both(another("TcpDctcpReno"), LINUX),
-        algorithms=("TcpDctcp",),
+    "late exit and stack": with_stack(
+        "ns-3's Vegas is handed smoothed RTTs, Linux's raw ones, and leaves slow start later;",
+        control(Gamma="10"),
+        "TcpVegas",
     ),
-    "late exit and stack": Switch(
-        "ns-3's Vegas is handed smoothed RTTs, Linux's raw ones, and leaves slow start later; and "
-        f"{_STACK} together (the profile `linux`)",
-        both(control(Gamma="10"), LINUX),
-        algorithms=("TcpVegas",),
+    "from above and stack": with_stack(
+        "ns-3's Vegas is handed smoothed RTTs, Linux's raw ones, and comes to beta from above;",
+        control(Gamma="10", Alpha="4"),
+        "TcpVegas",
     ),
-    "from above and stack": Switch(
-        "ns-3's Vegas is handed smoothed RTTs, Linux's raw ones, and comes to beta from above; and "
-        f"{_STACK} together (the profile `linux`)",
-        both(control(Gamma="10", Alpha="4"), LINUX),
-        algorithms=("TcpVegas",),
-    ),
-    "no exit": Switch(
-        "Linux's Vegas leaves slow start with the first loss here, ns-3's before, by smoothed RTTs "
-        "(Gamma 100)",
-        control(Gamma="100"),
-        algorithms=("TcpVegas",),
-    ),
-    "no exit and stack": Switch(
-        "Linux's Vegas leaves slow start with the first loss here, ns-3's before, by smoothed RTTs "
-        f"(Gamma 100); and {_STACK} together (the profile `linux`)",
-        both(control(Gamma="100"), LINUX),
-        algorithms=("TcpVegas",),
-    ),
+    "no exit": Switch(NO_EXIT, control(Gamma="100"), algorithms=("TcpVegas",)),
+    "no exit and stack": with_stack(f"{NO_EXIT};", control(Gamma="100"), "TcpVegas"),
     "no marks": Switch(
         "what each does about a mark (ECN off on both sides)",
         socket(UseEcn="Off"),
         sides=("native", "linux"),
         algorithms=("TcpVegas",),
         experiments=("ecn",),
-    ),
-    "restart": Switch(
-        "Linux begins with the initial window again after an idle RTO "
-        "(`tcp_slow_start_after_idle`)",
-        sysctls=(("tcp_slow_start_after_idle", 0),),
-        sides=("linux",),
     ),
 }
 
@@ -252,8 +235,7 @@ def scenario(cc: str, name: str, switch: Switch = Switch("")) -> Scenario:
 
 def headlines(name: str, made: Scenario, recording: Recording) -> dict[str, float]:
     """What an experiment is judged by."""
-    tables = compute(made, recording).by_scope
-    found = dict(reduced({key: value for table in tables.values() for key, value in table.items()}))
+    found = scalars(made, recording)
     return {metric: found[metric] for metric in answer(name).metrics if metric in found}
 
 
@@ -286,13 +268,6 @@ def _parts_at(found: Parting) -> float:
     return min(ends, default=float("inf"))
 
 
-def apart(one: float | None, other: float | None) -> float:
-    """The difference of two values, relative to the larger one."""
-    if one is None or other is None:
-        return 0.0 if one == other else 1.0
-    return abs(one - other) / max(abs(one), abs(other), 1e-9)
-
-
 def _distance(one: float | None, other: float | None) -> float:
     return math.inf if one is None or other is None else abs(one - other)
 
@@ -319,9 +294,9 @@ def with_causes(cc: str, name: str, entry: dict[str, Any]) -> dict[str, Any]:
             if not switch.is_for(cc, name):
                 continue
             after = {side: values(key, side).get(metric) for side in switch.sides}
-            both = [{**before, **after}[side] for side in ("native", "linux")]
-            if _distance(*both) <= LEFT * _distance(*before.values()):
-                causes[metric] = {"switch": key, "values": both}
+            switched = [{**before, **after}[side] for side in ("native", "linux")]
+            if _distance(*switched) <= LEFT * _distance(*before.values()):
+                causes[metric] = {"switch": key, "values": switched}
                 break
     return {**entry, "causes": causes}
 
@@ -428,18 +403,14 @@ def page(known: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for cc, runs in known["runs"].items():
-        steps, explained = [0, 0, 0], 0
+        explained = 0
         for name, entry in runs.items():
             if "segments" in entry:
                 under = known.get("profile", {}).get(cc, {}).get(name)
                 cells = [cc, f"`{name}`", *_parted(entry), *_parted(under)]
                 segments.append(f"| {' | '.join(cells)} |")
-            for metric, ours in entry["ns3"].items():
-                theirs = entry["linux"][metric]
-                difference = apart(ours, theirs)
-                steps[(difference > 0.01) + (difference > LARGE)] += 1
-                if difference <= LARGE:
-                    continue
+            for metric in all_large(entry):
+                ours, theirs = entry["ns3"][metric], entry["linux"][metric]
                 found = entry["causes"].get(metric)
                 explained += found is not None
                 cause = SWITCHES[found["switch"]].cause if found else "not known yet"
@@ -449,19 +420,25 @@ def page(known: Mapping[str, Any]) -> str:
                     f"| {_shown(theirs)} | {switched} | {cause} |"
                 )
         # What an earlier record knew of all, where this one has only what was large.
-        steps = known["counts"].get(cc, steps)
+        steps = known["counts"].get(cc) or _steps(runs.values())
         row = [cc, sum(steps), *steps, explained]
         counts.append(f"| {' | '.join(map(str, row))} |")
     for cc, runs in known.get("profile", {}).items():
-        steps = [0, 0, 0]
-        for entry in runs.values():
-            for metric, ours in entry["ns3"].items():
-                difference = apart(ours, entry["linux"][metric])
-                steps[(difference > 0.01) + (difference > LARGE)] += 1
+        steps = _steps(runs.values())
         row = [f"{cc}, profile `linux`", sum(steps), *steps, ""]
         counts.append(f"| {' | '.join(map(str, row))} |")
     parts = [text + METRICS_HEAD, *counts, CAUSES_HEAD, *large, SEGMENTS_HEAD, *segments, ""]
     return "\n".join(parts) + linux_disciplines.section(linux_disciplines.read())
+
+
+def _steps(entries: Iterable[Mapping[str, Any]]) -> list[int]:
+    """How many values are within 1 %, within 10 %, and further apart."""
+    found = [0, 0, 0]
+    for entry in entries:
+        for metric, ours in entry["ns3"].items():
+            difference = apart(ours, entry["linux"][metric])
+            found[(difference > 0.01) + (difference > LARGE)] += 1
+    return found
 
 
 def _parted(entry: Mapping[str, Any] | None) -> tuple[str, str, str]:

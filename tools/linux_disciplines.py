@@ -20,6 +20,7 @@ from ccperf import Scenario
 from ccperf.experiments.catalogue import REGISTRY
 from ccperf.runs import backends
 from ccperf.runs.metrics import METRICS, compute
+from ccperf.runs.recording import Recording
 from ccperf.store.metric_text import reduced
 
 RECORD = Path(__file__).parent.parent / "benchmarks" / "linux_disciplines.json"
@@ -130,13 +131,20 @@ def values(made: Scenario) -> tuple[dict[str, float], str]:
         for column in recording.tables[name].values():
             data = column if isinstance(column, list) else column.tolist()
             digest.update(repr(data).encode())
-    tables = compute(made, recording).by_scope
-    found = dict(reduced({key: value for table in tables.values() for key, value in table.items()}))
+    found = scalars(made, recording)
     return {metric: float(found[metric]) for metric in COMPARED}, digest.hexdigest()
 
 
-def apart(one: float, other: float) -> float:
+def scalars(made: Scenario, recording: Recording) -> dict[str, float]:
+    """All metrics of a run that are one number each."""
+    tables = compute(made, recording).by_scope
+    return dict(reduced({key: value for table in tables.values() for key, value in table.items()}))
+
+
+def apart(one: float | None, other: float | None) -> float:
     """The difference of two values, relative to the larger one."""
+    if one is None or other is None:
+        return 0.0 if one == other else 1.0
     return abs(one - other) / max(abs(one), abs(other), 1e-9)
 
 
