@@ -1,5 +1,6 @@
 //! The system calls that the guest makes, and nothing else: the only `unsafe` code of this crate.
 
+mod memory;
 mod netlink;
 mod port;
 mod ring;

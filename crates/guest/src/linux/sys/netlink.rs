@@ -34,6 +34,22 @@ impl Message {
         Message { kind, flags, body: fixed.to_vec() }
     }
 
+    /// With `struct ifinfomsg` of a device that has this number; `set`: what its flags are to have.
+    fn of_device(flags: i32, number: u32, set: u32) -> Self {
+        Message::new(
+            libc::RTM_NEWLINK,
+            flags,
+            &[0, number, set, set].map(u32::to_ne_bytes).concat(),
+        )
+    }
+
+    /// With `struct tcmsg` of the discipline at the root of a device.
+    fn of_discipline(kind: u16, flags: i32, device: u32, handle: u32) -> Self {
+        const TC_H_ROOT: u32 = u32::MAX;
+        let numbers = [0, device, handle, TC_H_ROOT, 0].map(u32::to_ne_bytes);
+        Message::new(kind, flags, &numbers.concat())
+    }
+
     fn with(mut self, attribute: u16, value: &[u8]) -> Self {
         put_attribute(&mut self.body, attribute, value);
         self
@@ -75,8 +91,7 @@ impl Netlink {
         const IFLA_INFO_KIND: u16 = 1;
         let mut info = Vec::new();
         put_attribute(&mut info, IFLA_INFO_KIND, kind.as_bytes());
-        let fixed = [[0; 4], number.to_ne_bytes(), [0; 4], [0; 4]].concat();
-        let message = Message::new(libc::RTM_NEWLINK, libc::NLM_F_CREATE, &fixed)
+        let message = Message::of_device(libc::NLM_F_CREATE, number, 0)
             .with(libc::IFLA_IFNAME, text(name).as_bytes_with_nul())
             .with(libc::IFLA_LINKINFO, &info);
         self.ask(&message).map_err(said("device"))
@@ -86,11 +101,9 @@ impl Netlink {
     pub fn set_discipline(&self, device: u32, kind: &str, options: &[u8]) -> Result<()> {
         const TCA_KIND: u16 = 1;
         const TCA_OPTIONS: u16 = 2;
-        const TC_H_ROOT: u32 = u32::MAX;
         const HANDLE: u32 = 0x1_0000; // 1:
-        let numbers = [0, device, HANDLE, TC_H_ROOT, 0].map(u32::to_ne_bytes).concat();
         let flags = libc::NLM_F_CREATE | libc::NLM_F_REPLACE;
-        let mut message = Message::new(libc::RTM_NEWQDISC, flags, &numbers)
+        let mut message = Message::of_discipline(libc::RTM_NEWQDISC, flags, device, HANDLE)
             .with(TCA_KIND, text(kind).as_bytes_with_nul());
         if !options.is_empty() {
             message = message.with(TCA_OPTIONS | libc::NLA_F_NESTED as u16, options);
@@ -99,9 +112,7 @@ impl Netlink {
     }
 
     pub fn set_up(&self, device: u32, mtu: Option<u32>) -> Result<()> {
-        let up = (libc::IFF_UP as u32).to_ne_bytes();
-        let fixed = [[0; 4], device.to_ne_bytes(), up, up].concat();
-        let mut message = Message::new(libc::RTM_NEWLINK, 0, &fixed);
+        let mut message = Message::of_device(0, device, libc::IFF_UP as u32);
         if let Some(mtu) = mtu {
             message = message.with(libc::IFLA_MTU, &mtu.to_ne_bytes());
         }
@@ -112,12 +123,10 @@ impl Netlink {
     pub fn statistics(&self, device: u32) -> Result<Vec<u8>> {
         const TCA_STATS2: u16 = 7;
         const TCA_STATS_APP: u16 = 4;
-        const TC_H_ROOT: u32 = u32::MAX;
         /// Header of a message, and the fixed part.
         const BEFORE: usize = 16 + 20;
-        let numbers = [0, device, 0, TC_H_ROOT, 0].map(u32::to_ne_bytes).concat();
         // Without the flag only those who listen are told.
-        self.send(&Message::new(libc::RTM_GETQDISC, libc::NLM_F_ECHO, &numbers))?;
+        self.send(&Message::of_discipline(libc::RTM_GETQDISC, libc::NLM_F_ECHO, device, 0))?;
         let mut answer = vec![0; 1 << 16];
         let length = read(&self.0, &mut answer)?.unwrap_or(0);
         let all = attribute(answer.get(BEFORE..length).unwrap_or(&[]), TCA_STATS2);
@@ -126,9 +135,8 @@ impl Netlink {
 
     /// The length of a device's queue, `txqueuelen`.
     pub fn set_queue(&self, device: u32, packets: u32) -> Result<()> {
-        let fixed = [[0; 4], device.to_ne_bytes(), [0; 4], [0; 4]].concat();
-        let message = Message::new(libc::RTM_NEWLINK, 0, &fixed)
-            .with(libc::IFLA_TXQLEN, &packets.to_ne_bytes());
+        let message =
+            Message::of_device(0, device, 0).with(libc::IFLA_TXQLEN, &packets.to_ne_bytes());
         self.ask(&message).map_err(said("device"))
     }
 

@@ -93,16 +93,12 @@ impl Port {
         let held = headers.len().min(SEEN_HEADERS);
         self.call.headers[..held].copy_from_slice(&headers[..held]);
         (self.call.packet, self.call.length, self.call.held) = (packet, length, held as u16);
-        self.exchange(false, notes)
+        self.look(false, notes)
     }
 
-    /// Nothing comes.  `is_free`: the transmitter would take a packet.
+    /// Appends what has become of packets since the last call, and returns the kernel's time.  `is_free`: the transmitter would
+    /// take a packet.
     pub fn look(&mut self, is_free: bool, notes: &mut Vec<Note>) -> Result<u64> {
-        self.exchange(is_free, notes)
-    }
-
-    /// Appends what has become of packets since the last call, and returns the kernel's time.
-    fn exchange(&mut self, is_free: bool, notes: &mut Vec<Note>) -> Result<u64> {
         self.call.is_free = is_free.into();
         loop {
             // SAFETY: the kernel reads and writes the structure and nothing else.

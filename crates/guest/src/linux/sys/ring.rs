@@ -3,12 +3,12 @@
 
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use libc::{c_int, c_long, c_void};
 
 use super::checked;
+use super::memory::Shared;
 
 /// <linux/io_uring.h>
 const SETUP_SINGLE_ISSUER: u32 = 1 << 12;
@@ -115,10 +115,10 @@ pub struct Reached {
 #[derive(Debug)]
 pub struct Ring {
     file: OwnedFd,
-    memory: NonNull<u8>,
-    size: usize,
-    entries: NonNull<u8>,
-    parameters: Shape,
+    /// Both rings, and the entries that the first one lists.
+    rings: Shared,
+    entries: Shared,
+    shape: Shape,
     /// What is submitted at the next call.
     queued: u32,
     /// The packets, by their numbers.
@@ -138,7 +138,7 @@ pub struct Ring {
     is_cancelled: bool,
 }
 
-/// Where the kernel has put what.
+/// Where the kernel has put what in the rings: tail, mask and array of submissions, and completions.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     tail: usize,
@@ -149,9 +149,6 @@ struct Shape {
     done_mask: u32,
     done: usize,
 }
-
-// SAFETY: the memory is this value's alone, and is used through references to it.
-unsafe impl Send for Ring {}
 
 impl Ring {
     pub fn new() -> Result<Self> {
@@ -172,12 +169,10 @@ impl Ring {
             first.others[2] as usize + 4 * parameters.submissions as usize,
             second.others[1] as usize + size_of::<Completion>() * parameters.completions as usize,
         ];
-        let size = ends[0].max(ends[1]);
         Ok(Ring {
-            memory: map(&file, size, 0)?,
-            size,
-            entries: map(&file, ENTRIES as usize * size_of::<Entry>(), ENTRIES_AT)?,
-            parameters: Shape {
+            rings: Shared::new(&file, ends[0].max(ends[1]), 0)?,
+            entries: Shared::new(&file, ENTRIES as usize * size_of::<Entry>(), ENTRIES_AT)?,
+            shape: Shape {
                 tail: first.tail as usize,
                 mask: parameters.submissions - 1,
                 array: first.others[2] as usize,
@@ -317,19 +312,16 @@ impl Ring {
         self.is_watching = true;
     }
 
-    fn word(&self, at: usize) -> &AtomicU32 {
-        // SAFETY: there are aligned words at the places that the kernel has named.
-        unsafe { AtomicU32::from_ptr(self.memory.add(at).as_ptr().cast()) }
-    }
-
     fn queue(&mut self, entry: &Entry) {
         assert!(self.queued < ENTRIES, "there is room for all of a call");
-        let tail = self.word(self.parameters.tail).load(Ordering::Relaxed);
-        let place = tail & self.parameters.mask;
-        // SAFETY: the kernel has read what was there, and there are as many places as the mask says.
-        unsafe { self.entries.cast::<Entry>().add(place as usize).write(*entry) };
-        self.word(self.parameters.array + 4 * place as usize).store(place, Ordering::Relaxed);
-        self.word(self.parameters.tail).store(tail.wrapping_add(1), Ordering::Release);
+        let shape = self.shape;
+        let tail = self.rings.word(shape.tail).load(Ordering::Relaxed);
+        let number = tail & shape.mask;
+        let place = self.entries.place(number as usize * size_of::<Entry>(), size_of::<Entry>());
+        // SAFETY: the kernel has read what was there.
+        unsafe { place.cast::<Entry>().write(*entry) };
+        self.rings.word(shape.array + 4 * number as usize).store(number, Ordering::Relaxed);
+        self.rings.word(shape.tail).store(tail.wrapping_add(1), Ordering::Release);
         self.queued += 1;
     }
 
@@ -358,17 +350,18 @@ impl Ring {
 
     /// Reads what has been completed.
     fn collect(&mut self) -> Result<()> {
-        let shape = self.parameters;
-        let tail = self.word(shape.done_tail).load(Ordering::Acquire);
-        let mut head = self.word(shape.done_head).load(Ordering::Relaxed);
+        let shape = self.shape;
+        let tail = self.rings.word(shape.done_tail).load(Ordering::Acquire);
+        let mut head = self.rings.word(shape.done_head).load(Ordering::Relaxed);
         while head != tail {
-            let place = shape.done + size_of::<Completion>() * (head & shape.done_mask) as usize;
+            let at = shape.done + size_of::<Completion>() * (head & shape.done_mask) as usize;
+            let place = self.rings.place(at, size_of::<Completion>());
             // SAFETY: the kernel has written this one, and leaves it until the head has passed.
-            let done = unsafe { self.memory.add(place).cast::<Completion>().read() };
+            let done = unsafe { place.cast::<Completion>().read() };
             self.complete(done)?;
             head = head.wrapping_add(1);
         }
-        self.word(shape.done_head).store(head, Ordering::Release);
+        self.rings.word(shape.done_head).store(head, Ordering::Release);
         Ok(())
     }
 
@@ -390,26 +383,4 @@ impl Ring {
         }
         Ok(())
     }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        // SAFETY: nobody else has the memory.
-        unsafe {
-            libc::munmap(self.entries.as_ptr().cast(), ENTRIES as usize * size_of::<Entry>());
-            libc::munmap(self.memory.as_ptr().cast(), self.size);
-        }
-    }
-}
-
-/// Memory that is shared with the kernel.
-fn map(file: &OwnedFd, size: usize, at: libc::off_t) -> Result<NonNull<u8>> {
-    let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-    // SAFETY: the kernel chooses the place.
-    let made =
-        unsafe { libc::mmap(std::ptr::null_mut(), size, access, shared, file.as_raw_fd(), at) };
-    if made == libc::MAP_FAILED {
-        return Err(Error::last_os_error());
-    }
-    Ok(NonNull::new(made.cast()).expect("the kernel maps nothing at 0"))
 }

@@ -1,12 +1,12 @@
 //! What a device sends, in memory that is shared with the kernel: packet_mmap(7), `TPACKET_V2`.
 
-use std::io::{Error, Result};
+use std::io::Result;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 use libc::{c_int, c_void};
 
+use super::memory::Shared;
 use super::{checked, set_option};
 
 /// <linux/if_packet.h>
@@ -32,12 +32,9 @@ const SLOTS: usize = 1 << 14;
 #[derive(Debug)]
 pub struct Tap {
     pub socket: OwnedFd,
-    slots: NonNull<u8>,
+    slots: Shared,
     next: usize,
 }
-
-// SAFETY: the memory is this value's alone, and is used through references to it.
-unsafe impl Send for Tap {}
 
 impl Tap {
     /// Of the device with this number.
@@ -51,15 +48,7 @@ impl Tap {
         let blocks = SLOTS * SLOT / BLOCK;
         let request = [BLOCK, blocks, SLOT, SLOTS].map(|number| (number as u32).to_ne_bytes());
         set_option(&socket, libc::SOL_PACKET, PACKET_RX_RING, &request.concat())?;
-        let (access, shared) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-        let none = std::ptr::null_mut();
-        // SAFETY: the kernel chooses the place.
-        let slots =
-            unsafe { libc::mmap(none, SLOTS * SLOT, access, shared, socket.as_raw_fd(), 0) };
-        if slots == libc::MAP_FAILED {
-            return Err(Error::last_os_error());
-        }
-        let slots = NonNull::new(slots.cast()).expect("the kernel maps nothing at 0");
+        let slots = Shared::new(&socket, SLOTS * SLOT, 0)?;
         let address = libc::sockaddr_ll {
             sll_family: libc::AF_PACKET as u16,
             sll_protocol: everything,
@@ -82,11 +71,9 @@ impl Tap {
 
     /// The next packet's slot, if there is a packet.
     fn slot(&self) -> Option<&[u8]> {
-        // SAFETY: there are `SLOTS` slots of `SLOT` bytes.
-        let slot = unsafe { self.slots.add(self.next * SLOT) };
-        // SAFETY: a slot begins with a word, which is aligned; the kernel writes it, too.
-        let owner = unsafe { AtomicU32::from_ptr(slot.as_ptr().cast()) };
-        let is_ours = owner.load(Ordering::Acquire) & USER != 0;
+        let at = self.next * SLOT;
+        let is_ours = self.slots.word(at).load(Ordering::Acquire) & USER != 0;
+        let slot = self.slots.place(at, SLOT);
         // SAFETY: the slot is ours, and no longer than this.
         is_ours.then(|| unsafe { std::slice::from_raw_parts(slot.as_ptr(), SLOT) })
     }
@@ -103,8 +90,7 @@ impl Tap {
         let begin = usize::from(u16::from_ne_bytes([slot[BEGIN], slot[BEGIN + 1]]));
         let held = (word(slot, HELD) as usize).min(to.len());
         to[..held].copy_from_slice(&slot[begin..][..held]);
-        // SAFETY: as above.
-        unsafe { AtomicU32::from_ptr(slot.as_ptr().cast_mut().cast()) }.store(0, Ordering::Release);
+        self.slots.word(self.next * SLOT).store(0, Ordering::Release);
         self.next = (self.next + 1) % SLOTS;
         Some(held)
     }
@@ -128,11 +114,4 @@ impl Tap {
 
 fn word(slot: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes(slot[at..at + 4].try_into().expect("four"))
-}
-
-impl Drop for Tap {
-    fn drop(&mut self) {
-        // SAFETY: nobody else has the memory.
-        unsafe { libc::munmap(self.slots.as_ptr().cast(), SLOTS * SLOT) };
-    }
 }
