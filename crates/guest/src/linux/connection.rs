@@ -16,7 +16,8 @@ use ccperf_engine::lowered::Flow;
 use ccperf_engine::packet::{Flags, Packet};
 use libc::{IPPROTO_IP, IPPROTO_TCP, SOL_SOCKET};
 
-use super::kernel::{Ends, Kernel, is_suspect};
+use super::ahead::{Arrival, Ends, is_suspect};
+use super::kernel::Kernel;
 use super::settings;
 use super::sys::{self, TcpInfo};
 
@@ -26,6 +27,7 @@ const APPLICATION: Token = Token(0);
 const OPEN: u8 = 0;
 const RECOVERY: u8 = 3;
 const LOSS: u8 = 4;
+
 /// Sockets at all ends.
 #[derive(Debug)]
 pub struct Sockets {
@@ -118,7 +120,7 @@ impl Connection {
         ];
         let mut known = lock(&kernel);
         known.know(address.flow, ends);
-        known.ends[address.flow as usize].machines = Some(settings.machines);
+        known.ahead.ends[address.flow as usize].machines = Some(settings.machines);
         let [sender, listener] = [0, 1].map(|side: usize| -> Result<OwnedFd> {
             known.enter(settings.machines[side])?;
             let socket = sys::tcp_socket()?;
@@ -279,7 +281,7 @@ impl Connection {
     fn publish(&self) {
         let is_reading = self.is_connected && !self.is_read && !self.has_fin;
         let receiver = self.receiver.as_ref().filter(|_| is_reading);
-        let ends = &mut lock(&self.kernel).ends[self.address.flow as usize];
+        let ends = &mut lock(&self.kernel).ahead.ends[self.address.flow as usize];
         *ends = Ends {
             is_steady: self.is_connected,
             reader: receiver.map(AsRawFd::as_raw_fd),
@@ -310,18 +312,20 @@ impl Connection {
 
     fn arrive(&mut self, packet: &Packet, host: &mut Host<'_>) -> Result<()> {
         let side = usize::from(!packet.backward);
-        let is_suspect = is_suspect(packet, self.highest_ack) || self.episodes.state != OPEN;
         if !packet.backward {
             self.received += u64::from(packet.payload);
             self.has_fin |= packet.flags.has(Flags::FIN);
         }
-        let read = lock(&self.kernel).deliver(self.machines[side], packet, host)?;
-        match read {
-            Some(read) if !packet.backward => return self.note_read(read, host.now()).map(drop),
-            None if !packet.backward => return self.read(host),
-            _ => self.on_acknowledged(packet, host.now()),
+        let arrival = lock(&self.kernel).deliver(self.machines[side], packet, host)?;
+        if packet.backward {
+            let is_open = self.episodes.state == OPEN && !is_suspect(packet, self.highest_ack);
+            self.on_acknowledged(packet, host.now());
+            return if is_open { Ok(()) } else { self.look(host.now()) };
         }
-        if is_suspect { self.look(host.now()) } else { Ok(()) }
+        match arrival {
+            Arrival::Ahead(read) => self.note_read(read, host.now()).map(drop),
+            Arrival::Now => self.read(host),
+        }
     }
 
     fn on_due(&mut self, token: Token, host: &mut Host<'_>) -> Result<()> {

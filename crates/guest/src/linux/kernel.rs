@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Result};
 use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,10 @@ use ccperf_engine::base::time::Time;
 use ccperf_engine::host::outside::{Arriving, Departures, Host};
 use ccperf_engine::packet::{Flags, Image, Packet};
 
+use super::ahead::{Ahead, Arrival};
 use super::discipline::DISCIPLINES;
 use super::settings::Settings;
-use super::sys::{self, Delivery, Epoll, MOST, Ring, Tap};
+use super::sys::{self, Epoll, Tap};
 use super::wire::{self, Key};
 
 /// Of `room`, among those who are ready; larger than any number of a machine.
@@ -41,33 +42,9 @@ pub struct Tally {
     highest: Seq,
 }
 
-/// A flow, and where its numbers begin, at either end.
+/// Which flow a packet is of, and whether it goes from its destination to its source.
 #[derive(Debug, Default)]
 struct Known {
-    flow: u32,
-    is_backward: bool,
-}
-
-/// What is known of the ends of a flow before a packet comes there.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ends {
-    /// Those of source and destination; none if its ends are the engine's.
-    pub machines: Option<[usize; 2]>,
-    /// They are connected.
-    pub is_steady: bool,
-    /// What reads where data comes, as long as more may come.
-    pub reader: Option<RawFd>,
-    pub highest_ack: Seq,
-    /// Nothing is lost or marked, as far as the sender knows.
-    pub is_open: bool,
-    /// The sender is looked at after every packet.
-    pub is_watched: bool,
-}
-
-/// A packet that the kernel has been handed ahead of time.
-#[derive(Clone, Copy, Debug)]
-struct Planned {
-    time: Time,
     flow: u32,
     is_backward: bool,
 }
@@ -80,16 +57,11 @@ pub struct Kernel {
     /// By flow, the first sequence numbers of both ends.
     first: Vec<[Seq; 2]>,
     pub tallies: Vec<Tally>,
-    pub ends: Vec<Ends>,
     /// All devices and queue disciplines, and `room`.
     pub all: Epoll,
     /// Sockets that may be written to.
     pub room: Epoll,
-    ring: Ring,
-    planned: Vec<Planned>,
-    /// How many of these have come to their hosts, and how many of those the engine knows of.
-    come: usize,
-    replayed: usize,
+    pub ahead: Ahead,
     /// The kernel's clock at the beginning, and how far the clock of days is ahead of it.
     start: u64,
     days_ahead: u64,
@@ -135,15 +107,9 @@ impl Kernel {
             flows: HashMap::new(),
             first: vec![[Seq(0); 2]; flows],
             tallies: (0..flows).map(|_| Tally::default()).collect(),
-            ends: (0..flows as u32)
-                .map(|flow| Ends { is_watched: watched.contains(&flow), ..Ends::default() })
-                .collect(),
             all,
             room,
-            ring: Ring::new()?,
-            planned: Vec::new(),
-            come: 0,
-            replayed: 0,
+            ahead: Ahead::new(flows, watched)?,
             start: 0,
             days_ahead: 0,
             clock: Time::ZERO,
@@ -204,15 +170,13 @@ impl Kernel {
         ready: &mut Vec<u64>,
     ) -> Result<Time> {
         ready.clear();
-        if self.ring.is_busy() && self.planned.last().is_some_and(|last| last.time >= horizon) {
-            self.ring.cancel()?;
-            self.planned.truncate(self.come);
+        self.ahead.keep_to(horizon)?;
+        if !self.ahead.is_busy() {
+            let device = |machine: usize| self.machines[machine].receives.as_raw_fd();
+            self.ahead.plan(arriving, self.start, device);
         }
-        if !self.ring.is_busy() {
-            self.plan(arriving);
-        }
-        if !self.ring.is_busy() {
-            let ours = arriving.iter().find(|one| self.ends_of(&one.packet).is_some());
+        if !self.ahead.is_busy() {
+            let ours = arriving.iter().find(|one| self.ahead.ends_of(&one.packet).is_some());
             let until = ours.map_or(horizon, |one| one.time.min(horizon));
             let wait = Time(until.0.saturating_sub(self.clock.0));
             let mut found = Vec::new();
@@ -230,15 +194,10 @@ impl Kernel {
             }
             return Ok(self.now());
         }
-        let reached = self.ring.wait(self.room.as_raw_fd())?;
-        self.come = reached.count;
-        if reached.has_room {
+        if self.ahead.wait(&self.room)? {
             *ready = self.has_room()?;
         }
-        match self.planned.last() {
-            Some(last) if !self.ring.is_busy() => Ok(last.time),
-            _ => Ok(self.now()),
-        }
+        Ok(self.ahead.end().unwrap_or_else(|| self.now()))
     }
 
     /// Whose sockets have room.
@@ -252,79 +211,10 @@ impl Kernel {
         Time(sys::now() - self.start)
     }
 
-    /// Hands over what is arriving, as far as nobody needs to look at the hosts meanwhile.
-    fn plan(&mut self, arriving: &[Arriving]) {
-        self.planned.clear();
-        (self.come, self.replayed) = (0, 0);
-        let mut foreseen: Vec<(u32, Seq)> = Vec::new();
-        let mut handed: Vec<(&Arriving, Image, usize, RawFd, Option<RawFd>)> = Vec::new();
-        for one in arriving {
-            let Packet { flow, flags, ack, payload, .. } = one.packet;
-            let Some((ends, machines)) = self.ends_of(&one.packet) else { continue };
-            let is_other = [Flags::SYN, Flags::FIN, Flags::RST].iter().any(|&flag| flags.has(flag));
-            let is_read = if one.packet.backward {
-                payload == 0
-            } else {
-                payload > 0 && ends.reader.is_some()
-            };
-            if is_other || !is_read || !ends.is_steady || handed.len() == MOST {
-                break;
-            }
-            // What two cause at one nanosecond could not be told apart.
-            if handed.last().is_some_and(|before| before.0.time == one.time) {
-                break;
-            }
-            let mut image = one.image;
-            let length = wire::headers(&mut image, one.packet.ecn);
-            let machine = &self.machines[machines[usize::from(!one.packet.backward)]];
-            let device = machine.receives.as_raw_fd();
-            let reader = if one.packet.backward { None } else { ends.reader };
-            handed.push((one, image, length, device, reader));
-            if ends.is_watched {
-                break;
-            }
-            if !one.packet.backward {
-                continue;
-            }
-            let known = foreseen.iter_mut().find(|known| known.0 == flow);
-            let highest = known.as_ref().map_or(ends.highest_ack, |known| known.1);
-            if is_suspect(&one.packet, highest) || !ends.is_open {
-                break;
-            }
-            match known {
-                Some(known) => known.1 = ack,
-                None => foreseen.push((flow, ack)),
-            }
-        }
-        let deliveries: Vec<_> = handed
-            .iter()
-            .map(|&(one, ref image, length, device, reader)| Delivery {
-                at_ns: self.start + one.time.0,
-                device,
-                headers: &image[..length],
-                payload: one.packet.payload.into(),
-                reader,
-            })
-            .collect();
-        self.ring.hand_over(&deliveries);
-        self.planned.extend(handed.iter().map(|(one, ..)| Planned {
-            time: one.time,
-            flow: one.packet.flow,
-            is_backward: one.packet.backward,
-        }));
-    }
-
-    /// Those of a packet's flow, and their machines, if the kernel has them.
-    fn ends_of(&self, packet: &Packet) -> Option<(&Ends, [usize; 2])> {
-        let ends = self.ends.get(packet.flow as usize)?;
-        Some((ends, ends.machines?))
-    }
-
     /// When the first thing happened that the engine does not know of yet.
     pub fn seen(&self) -> Option<Time> {
         let sent = self.machines.iter().filter_map(|machine| machine.sent.next_ns()).min();
-        let come = self.planned[..self.come].get(self.replayed).map(|planned| planned.time);
-        sent.map(|ns| self.simulated(ns)).into_iter().chain(come).min()
+        sent.map(|ns| self.simulated(ns)).into_iter().chain(self.ahead.next()).min()
     }
 
     fn simulated(&self, ns: u64) -> Time {
@@ -336,22 +226,17 @@ impl Kernel {
         self.late += u64::from(now != self.clock);
     }
 
-    /// A packet comes to a host.  If that was known before, returns what its socket has read then.
+    /// A packet comes to a host.
     pub fn deliver(
         &mut self,
         machine: usize,
         packet: &Packet,
         host: &mut Host<'_>,
-    ) -> Result<Option<Result<Option<usize>>>> {
-        let planned = self.planned[..self.come].get(self.replayed).copied();
-        if let Some(planned) = planned
-            && planned.time == host.now()
-        {
-            let is_it = planned.flow == packet.flow && planned.is_backward == packet.backward;
-            self.late += u64::from(!is_it);
-            self.replayed += 1;
+    ) -> Result<Arrival> {
+        if let Some((planned, read)) = self.ahead.follow(host.now()) {
+            self.late += u64::from(!planned.is(packet));
             self.drain(machine, host)?;
-            return Ok(Some(self.ring.read(self.replayed - 1)));
+            return Ok(Arrival::Ahead(read));
         }
         self.act(host.now());
         let mut image = *host.arrived_image();
@@ -359,7 +244,7 @@ impl Kernel {
         let payload = &self.zeros[..packet.payload.into()];
         sys::write(&self.machines[machine].receives, [&image[..length], payload])?;
         self.drain(machine, host)?;
-        Ok(None)
+        Ok(Arrival::Now)
     }
 
     /// What all hosts have sent until now goes into the network.
@@ -407,11 +292,6 @@ impl Kernel {
         }
         Ok(())
     }
-}
-
-/// Whether an ACK says that something may have been lost or marked; `highest` came before.
-pub fn is_suspect(packet: &Packet, highest: Seq) -> bool {
-    packet.sacks > 0 || highest >= packet.ack || packet.flags.has(Flags::ECE)
 }
 
 impl Tally {

@@ -5,6 +5,7 @@
 //! until something can reach a host ([`ccperf_engine::host::outside::Lookahead`]), or until the kernel sends something
 //! or has room for more.
 
+mod ahead;
 mod connection;
 mod discipline;
 mod kernel;
