@@ -90,9 +90,9 @@ impl Network {
         let until = Time(self.now().0.saturating_add(lookahead.across.0));
         let mut certain: Vec<(Key, Flight)> = Vec::new();
         let arrives = |port: u32, at: Time| at + lookahead.beyond[port as usize];
-        let leaves = |port: u32, at: Time| match lookahead.is_outside[port as usize] {
-            true => at,
-            false => arrives(port, at + lookahead.delays[port as usize]),
+        let leaves = |port: u32, at: Time| {
+            let is_outside = lookahead.is_outside[port as usize];
+            if is_outside { at } else { arrives(port, at + lookahead.delays[port as usize]) }
         };
         for (at, event) in self.common.events.pending() {
             if at >= horizon {
@@ -100,16 +100,15 @@ impl Network {
             }
             let soonest = match event {
                 Event::Lane(LaneEvent::Arrival, lane) => {
-                    let mut others = None;
+                    let mut others = Time::MAX;
                     for (key, flight) in self.common.flights.waiting(lane) {
                         if key.time < until && self.is_certain(&flight) {
                             certain.push((key, flight));
                         } else {
-                            let at = arrives(flight.port, key.time);
-                            others = Some(at.min(others.unwrap_or(at)));
+                            others = others.min(arrives(flight.port, key.time));
                         }
                     }
-                    Some(others.unwrap_or(Time::MAX))
+                    Some(others)
                 }
                 Event::Lane(LaneEvent::Transmitted, lane) => {
                     let ends = self.common.transmissions.waiting(lane);

@@ -274,16 +274,10 @@ static int port_open(struct net_device *device)
 	return 0;
 }
 
-static int port_stop(struct net_device *device)
-{
-	return 0;
-}
-
 static const struct net_device_ops port_ops = {
 	.ndo_init = port_init,
 	.ndo_uninit = port_uninit,
 	.ndo_open = port_open,
-	.ndo_stop = port_stop,
 	.ndo_start_xmit = port_start_xmit,
 };
 
