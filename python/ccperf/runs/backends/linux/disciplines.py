@@ -352,8 +352,8 @@ _LIMIT = "MaxSize"
 #: Those whose limit is in bytes, and those that have that of their device.
 _IN_BYTES = ("bfifo", "red", "tbf")
 _BY_DEVICE = ("pfifo_fast", "prio")
-#: Stands for a device's queue among the words; none of tc's.
-_QUEUE = " queue"
+#: Packets of a device's queue where nothing else is said, as Linux has it.
+_DEVICE_QUEUE = 1000
 #: Memory of a packet of full size in the kernel (`skb->truesize`): 2 KiB, and what describes it.
 _MEMORY = 2304
 #: By name, all that can be used.
@@ -379,23 +379,24 @@ def told(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
                 raise UsageError(path, f"{root['type']} cannot have children here: leave them out")
             kind = kind_of(root["type"], path)
             mtu = direction.get("mtu_bytes", _MTU)
-            given = _with_limit(kind, root.get("attributes", {}), mtu, path)
-            # Of the device, which is the limit of those that have none.
-            queue = tc.packets(given.pop(_QUEUE, "1000"))
+            given, queue = _with_limit(kind, root.get("attributes", {}), mtu, path)
             options = options_of(kind, given, path)
             found.append({"kind": kind, "options": [*options], "mtu": mtu, "queue": queue})
     return found
 
 
-def _with_limit(kind: str, given: Mapping[str, str], mtu: int, path: str) -> dict[str, str]:
+def _with_limit(
+    kind: str, given: Mapping[str, str], mtu: int, path: str
+) -> tuple[dict[str, str], int]:
     """The words of a discipline, with the limit that every backend calls `MaxSize` as one of them.
 
     Experiments set it, and a limit in tc's words counts more. It is in packets or bytes; packets
-    have full size where Linux counts bytes.
+    have full size where Linux counts bytes. Beside them the packets of the device's queue, which
+    is the limit of those that have none.
     """
-    words = dict(given)
+    words, queue = dict(given), _DEVICE_QUEUE
     if (text := words.pop(_LIMIT, None)) is None or {"limit", "latency", "memlimit"} & {*words}:
-        return words
+        return words, queue
     try:
         amount, unit = _native.parse_queue_size(str(text))
     except ValueError as error:
@@ -405,12 +406,12 @@ def _with_limit(kind: str, given: Mapping[str, str], mtu: int, path: str) -> dic
     elif unit == "B":
         raise UsageError(f"{path}.{_LIMIT}", f"{text}: {kind} counts packets: give it in packets")
     elif kind in _BY_DEVICE:
-        words[_QUEUE] = str(amount)
+        queue = amount
     elif kind == "cake":
         words["memlimit"] = str(amount * _MEMORY)
     else:
         words["limit"] = str(amount)
-    return words
+    return words, queue
 
 
 def kind_of(name: str, path: str) -> str:
