@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ccperf.runs import backends
+
 # The same examples in every run, so that a failure is always the change's. CI draws others each
 # time, by a seed that it prints. To look for more: pytest --hypothesis-profile=explore
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -42,6 +44,13 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The test works in a folder of its own, which is empty."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def linux_kernel() -> None:
+    """The test is skipped where no Linux kernel is built (`ccperf linux build`)."""
+    if missing := backends.get("linux").available():
+        pytest.skip(missing)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,20 +1,16 @@
 """A few of the kills of `tools/kills.py`; two hundred of them take some minutes.
 
-Campaigns of Linux kernels have some of their own; `CCPERF_LINUX_KILLS=20` says how many.
+Campaigns of Linux kernels have some of their own: `--only Linux --kills 20` are more of these.
 """
 
 from __future__ import annotations
 
 import importlib.util
-import os
 from types import ModuleType
 
 import pytest
 
-from ccperf.runs import backends
 from user_scenarios import ROOT, drawn_seed
-
-KERNELS = int(os.environ.get("CCPERF_LINUX_KILLS", "3"))
 
 
 def kills() -> ModuleType:
@@ -35,9 +31,8 @@ def test_nothing_finished_is_lost_and_nothing_half_looks_whole() -> None:
 
 @pytest.mark.slow
 @pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
 def test_no_kernel_outlives_its_campaign_and_no_finished_run_is_lost() -> None:
-    if missing := backends.get("linux").available():
-        pytest.skip(missing)
     said: list[str] = []
-    kills().kill(KERNELS, drawn_seed(), said.append, "Linux")
-    assert [line.partition(",")[0] for line in said] == [f"bench with Linux: {KERNELS} kills"]
+    kills().kill(3, drawn_seed(), said.append, "Linux")
+    assert [line.partition(",")[0] for line in said] == ["bench with Linux: 3 kills"]

@@ -22,15 +22,9 @@ from ccperf.runs.backends.linux import backend, build
 from ccperf.runs.recording import Recording
 from recordings import hash_of
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("linux_kernel")]
 LINUX = backend.Linux()
 NOBODY = 65534
-
-
-@pytest.fixture(autouse=True)
-def _kernel() -> None:
-    if missing := LINUX.available():
-        pytest.skip(missing)
 
 
 def dumbbell(

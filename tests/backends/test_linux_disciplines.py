@@ -30,12 +30,6 @@ EACH: dict[str, dict[str, str]] = {name: {} for name in disciplines.DISCIPLINES}
 }
 
 
-@pytest.fixture
-def _kernel() -> None:
-    if missing := LINUX.available():
-        pytest.skip(missing)
-
-
 def attributes(options: bytes) -> dict[int, bytes]:
     """The netlink attributes in some bytes: netlink(7)."""
     found = {}
@@ -233,7 +227,7 @@ ALIKE = {
 
 @pytest.mark.parametrize("what", ALIKE)
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("linux_kernel")
 def test_a_discipline_of_the_kernels_is_one_of_the_engines_packet_by_packet(
     what: str, tmp_path: Path
 ) -> None:
@@ -245,7 +239,7 @@ def test_a_discipline_of_the_kernels_is_one_of_the_engines_packet_by_packet(
 
 @pytest.mark.parametrize("kind", EACH)
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("linux_kernel")
 def test_each_discipline_keeps_account_of_its_packets_and_repeats_itself(kind: str) -> None:
     """After the last packet has come each is sent or dropped; a second run has the same bytes."""
     data = mixed({"type": f"linux:{kind}", "attributes": EACH[kind]}, "2s").canonical()
@@ -286,7 +280,7 @@ def times(found: list[dict[str, str]], event: str) -> dict[str, int]:
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("linux_kernel")
 def test_what_waits_for_a_time_of_its_own_leaves_at_that_nanosecond(tmp_path: Path) -> None:
     """`netem delay 10ms`, while the link is idle."""
     found = rows(alone("linux:netem delay 10ms", "3Mbps"), tmp_path, "btl_forward")
@@ -296,7 +290,7 @@ def test_what_waits_for_a_time_of_its_own_leaves_at_that_nanosecond(tmp_path: Pa
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("linux_kernel")
 def test_a_token_bucket_lets_no_more_pass_than_its_law_says(tmp_path: Path) -> None:
     """`rate 8Mbit burst 3000`: of packets of 1000 bytes one a millisecond, after a burst.
 
@@ -309,7 +303,7 @@ def test_a_token_bucket_lets_no_more_pass_than_its_law_says(tmp_path: Path) -> N
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("linux_kernel")
 def test_netem_loses_the_share_that_it_is_told() -> None:
     recording = LINUX.simulate(alone("linux:netem loss 5%", "40Mbps", "4s"))
     links = recording.tables["links"]
@@ -319,7 +313,7 @@ def test_netem_loses_the_share_that_it_is_told() -> None:
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("_kernel")
+@pytest.mark.usefixtures("linux_kernel")
 def test_what_the_kernel_refuses_it_says_itself() -> None:
     made = alone("linux:fq_codel flows 70000", "1Mbps")
     with pytest.raises(RunError, match="the kernel does not take this discipline"):

@@ -22,7 +22,7 @@ from ccperf import Scenario
 from ccperf.runs import backends
 from ccperf.runs.backends.linux.backend import Linux
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("linux_kernel")]
 LINUX = Linux()
 NATIVE = backends.get("native")
 #: Of the ECN field.
@@ -30,12 +30,6 @@ ECT1, ECT0, NOT = 1, 2, 0
 UPDATE_NS = 16_000_000
 MTU = 1500
 Row = dict[str, str]
-
-
-@pytest.fixture(autouse=True)
-def _kernel() -> None:
-    if missing := LINUX.available():
-        pytest.skip(missing)
 
 
 def source(tos: int, rate: str, size: str, on: str, off: str) -> tuple[int, dict[str, str]]:

@@ -79,14 +79,8 @@ def run(cc: str, stop: str = "2s") -> Recording:
     return LINUX.simulate(Scenario.model_validate(made.canonical()))
 
 
-@pytest.fixture(name="kernel")
-def _kernel() -> None:
-    if missing := LINUX.available():
-        pytest.skip(missing)
-
-
 @pytest.mark.kernel
-@pytest.mark.usefixtures("kernel")
+@pytest.mark.usefixtures("linux_kernel")
 def test_reno_as_a_module_is_the_kernels_reno_and_its_parameters_count(file: Path) -> None:
     def timeline(cc: str) -> list[int]:
         samples = run(cc, "4s").tables["flow_samples"]
@@ -97,14 +91,14 @@ def test_reno_as_a_module_is_the_kernels_reno_and_its_parameters_count(file: Pat
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("kernel")
+@pytest.mark.usefixtures("linux_kernel")
 @pytest.mark.parametrize("control", ["cdg", "nv"])
 def test_the_kernels_other_algorithms_are_there_by_its_own_names(control: str) -> None:
     assert run(f"linux:{control}").tables["links"].array("tx_packets")[0] > 1000
 
 
 @pytest.mark.kernel
-@pytest.mark.usefixtures("kernel")
+@pytest.mark.usefixtures("linux_kernel")
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [

@@ -1,7 +1,7 @@
 """Random scenarios on the kernel: each ends, its links conserve packets, and it repeats itself.
 
 They are those of the fuzzer that Linux can be told, with the recovery that Linux has. There are
-two of a fixed seed; `CCPERF_LINUX_DRAWS=100` says how many, `CCPERF_LINUX_SEED=7` of which other.
+two of a fixed seed; `CCPERF_LINUX_DRAWS=100` says how many, `CCPERF_TEST_SEED=7` of which other.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ccperf.runs.backends.linux import backend, stack
 from ccperf.verify.fuzz import dumbbells
 from recordings import hash_of
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("linux_kernel")]
 LINUX = backend.Linux()
 DRAWS = int(os.environ.get("CCPERF_LINUX_DRAWS", "2"))
-SEED = int(os.environ.get("CCPERF_LINUX_SEED", "33"))
+SEED = int(os.environ.get("CCPERF_TEST_SEED", "33"))
 
 
 def told(seed: int) -> Iterator[Scenario]:
@@ -39,8 +39,6 @@ def told(seed: int) -> Iterator[Scenario]:
 
 @pytest.mark.parametrize("number", range(DRAWS))
 def test_a_random_scenario_ends_conserves_packets_and_repeats_itself(number: int) -> None:
-    if missing := LINUX.available():
-        pytest.skip(missing)
     scenario = next(islice(told(SEED), number, None))
     recording = LINUX.simulate(scenario)
     links, drops = recording.tables["links"], recording.tables["drops"]

@@ -19,7 +19,7 @@ import pytest
 from ccperf import Scenario
 from ccperf.runs.backends.linux import backend
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.usefixtures("linux_kernel")]
 LINUX = backend.Linux()
 MSS = 1448
 #: 10 ms there and back, at 100 Mbps.
@@ -39,12 +39,6 @@ class Segment:
     flags: frozenset[str]
     #: What it acknowledges, in bytes.
     ack: int
-
-
-@pytest.fixture(autouse=True)
-def _kernel() -> None:
-    if missing := LINUX.available():
-        pytest.skip(missing)
 
 
 def timeline(

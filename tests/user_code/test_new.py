@@ -13,7 +13,6 @@ import pytest
 
 from ccperf.algorithms.user_code import names
 from ccperf.cli.app import invoke
-from ccperf.runs import backends
 from user_scenarios import ROOT, environment
 
 KINDS = ("cc", "qdisc", "balancer")
@@ -72,19 +71,17 @@ def test_rust(kind: str, rust_library: str) -> None:
 
 
 @pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
 def test_a_module_of_linux() -> None:
-    if missing := backends.get("linux").available():
-        pytest.skip(missing)
     assert invoke(["new", "cc", "my-own", "--language", "kernel"]) == 0
     own_test_passes(Path("test_tcp_my_own.py"))
 
 
 @pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
 @pytest.mark.slow
 def test_the_page_on_linux_leads_from_nothing_to_a_comparison() -> None:
     """Its commands; runs are a second long, and the last one makes one experiment."""
-    if missing := backends.get("linux").available():
-        pytest.skip(missing)
     page = (ROOT / "docs" / "linux.md").read_text()
     section = page[page.index("## You have a kernel module") :]
     lines = section.split("```")[1].strip().splitlines()

@@ -46,11 +46,10 @@ def test_where_two_part_the_segments_and_the_senders_states_are_told() -> None:
 
 
 @pytest.mark.kernel
+@pytest.mark.usefixtures("linux_kernel")
 def test_the_engines_cubic_and_linuxs_send_the_same_segments_until_the_first_loss(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    if missing := backends.get("linux").available():
-        pytest.skip(missing)
     words = ["verify", "linux", "--pattern", "steady_state_single_flow", "--json"]
     assert invoke(words) == 0
     ((flow,),) = json.loads(capsys.readouterr().out).values()
