@@ -5,18 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue.answer import THROUGHPUT, Answer
-from ccperf.experiments.catalogue.lossless.experiment import (
-    DELAY,
-    PFC,
-    RATE,
-    TRANSPORT,
-    Lossless,
-    flow,
-    host_port,
-    pausing,
-    port,
-    recording,
-)
+from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -35,37 +24,34 @@ class PfcDeadlock(Lossless):
     )
     answer = Answer((THROUGHPUT, "max_paused_share_l1"), "transport")
     parameters = (
-        TRANSPORT,
-        PFC,
         Parameter("switches", "count", (5,), 5, "Of the ring, at least 5."),
-        RATE,
+        *Lossless.parameters,
     )
     stop_time = "20ms"
 
     def build(self, setup: Setup) -> Scenario:
-        from ccperf.experiments.topologies import Fabric, FabricLink
+        from ccperf.experiments.topologies import Fabric
         from ccperf.experiments.topologies.fabric import at_least, host_link, switch_link
 
         count = setup["switches"]
-        # Fewer have ways of equal length, or shorter ones, the other way around.
+        # With fewer, paths the other way around the ring are as short, or shorter.
         at_least("switches", count, 5)
-        link, switch = FabricLink(setup["rate"], DELAY), port(setup)
+        wire, switch = link(setup), port(setup)
         ports = {"host": host_port(), "switch": switch}
         switches = tuple(f"switch_{i}" for i in range(count))
         hosts = tuple(f"host_{i}" for i in range(count))
         links = [
-            *(host_link(host, at, link, ports) for host, at in zip(hosts, switches, strict=True)),
+            *(host_link(host, at, wire, ports) for host, at in zip(hosts, switches, strict=True)),
             *(
-                switch_link((switches[i], switches[(i + 1) % count]), link, switch)
+                switch_link((switches[i], switches[(i + 1) % count]), wire, switch)
                 for i in range(count)
             ),
         ]
         network = Fabric(hosts, switches, tuple(links))
-        ring = [link["name"] for link in links[count:]]
-        return pausing(network, setup).scenario(
+        return self.scenario_over(
+            network,
+            setup,
             [flow(setup, (hosts[i], hosts[(i + 2) % count])) for i in range(count)],
-            stop_time=setup.stop_time,
-            seed=setup.seed,
-            label=self.name,
-            recording=recording(ring, "100us"),
+            sampled=[each["name"] for each in links[count:]],
+            interval="100us",
         )

@@ -10,10 +10,11 @@ from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from ccperf.experiments.catalogue.experiment import Setup
-    from ccperf.experiments.topologies import Fabric, SwitchPort
+    from ccperf.experiments.topologies import Fabric, FabricLink, SwitchPort
+    from ccperf.scenario import Scenario
 
 #: Bytes of a packet of RDMA, as in the ns-3 fork of HPCC, and of it with headers of IP.
 PAYLOAD = 1000
@@ -42,10 +43,39 @@ RATE = Parameter("rate", "rate", ("40Gbps",), "40Gbps", "Rate of all links.")
 
 class Lossless(Experiment):
     group = "Lossless fabrics"
+    parameters: ClassVar[tuple[Parameter, ...]] = (TRANSPORT, PFC, RATE)
     usual: ClassVar[tuple[str, ...]] = ("TcpDctcp",)
-    papers: ClassVar[tuple[str, ...]] = ()
     draws_more: ClassVar[bool | None] = False
     seeded = "which packets are marked"
+
+    def scenario_over(
+        self,
+        network: Fabric,
+        setup: Setup,
+        flows: Sequence[Mapping[str, Any]],
+        *,
+        sampled: Sequence[str],
+        interval: str,
+        **more: Any,
+    ) -> Scenario:
+        """These flows over the network, with its pauses; completions are recorded, and samples of
+        the directions that are to be sampled.
+        """
+        return _pausing(network, setup).scenario(
+            flows,
+            stop_time=setup.stop_time,
+            seed=setup.seed,
+            label=self.name,
+            recording={"completions": True, "links": sampled, "interval": interval},
+            **more,
+        )
+
+
+def link(setup: Setup) -> FabricLink:
+    """Any link of the network."""
+    from ccperf.experiments.topologies import FabricLink
+
+    return FabricLink(setup["rate"], DELAY)
 
 
 def port(setup: Setup) -> SwitchPort:
@@ -75,7 +105,7 @@ def host_port() -> SwitchPort:
     return SwitchPort({"type": "FifoQueueDisc", "attributes": {"MaxSize": "10000p"}}, "100p")
 
 
-def pausing(network: Fabric, setup: Setup) -> Fabric:
+def _pausing(network: Fabric, setup: Setup) -> Fabric:
     """The network with pauses of every direction that leads to a switch, if they are on."""
     if setup["pfc"] == "off":
         return network
@@ -113,8 +143,3 @@ def flow(setup: Setup, ends: tuple[str, str], size: str = "0B", **more: Any) -> 
         "return_dscp": 48,
         "tcp": socket,
     }
-
-
-def recording(directions: Iterable[str], interval: str) -> dict[str, Any]:
-    """Completions, and samples of these directions."""
-    return {"completions": True, "links": list(directions), "interval": interval}

@@ -5,18 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue.answer import FCT, FCT_P99, RETRANSMITTED, Answer
-from ccperf.experiments.catalogue.lossless.experiment import (
-    DELAY,
-    PFC,
-    RATE,
-    TRANSPORT,
-    Lossless,
-    flow,
-    host_port,
-    pausing,
-    port,
-    recording,
-)
+from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -36,26 +25,19 @@ class PfcIncast(Lossless):
     parameters = (
         Parameter("n", "count", (4, 16, 64), 16, "Number of senders."),
         Parameter("size", "size", ("1MB",), "1MB", "Bytes of each."),
-        TRANSPORT,
-        PFC,
-        RATE,
+        *Lossless.parameters,
     )
     stop_time = "100ms"
 
     def build(self, setup: Setup) -> Scenario:
-        from ccperf.experiments.topologies import FabricLink, star
+        from ccperf.experiments.topologies import star
 
-        network = star(
-            setup["n"] + 1,
-            FabricLink(setup["rate"], DELAY),
-            port=port(setup),
-            host_port=host_port(),
-        )
+        network = star(setup["n"] + 1, link(setup), port=port(setup), host_port=host_port())
         receiver, *senders = network.hosts
-        return pausing(network, setup).scenario(
+        return self.scenario_over(
+            network,
+            setup,
             [flow(setup, (host, receiver), setup["size"]) for host in senders],
-            stop_time=setup.stop_time,
-            seed=setup.seed,
-            label=self.name,
-            recording=recording([f"{receiver}_reverse"], "100us"),
+            sampled=[f"{receiver}_reverse"],
+            interval="100us",
         )

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue.answer import JAIN_OF_TOTALS, THROUGHPUT, Answer
-from ccperf.experiments.catalogue.lossless.experiment import (
-    DELAY,
-    PFC,
-    RATE,
-    TRANSPORT,
-    Lossless,
-    flow,
-    host_port,
-    pausing,
-    port,
-    recording,
-)
+from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
 
 if TYPE_CHECKING:
     from ccperf.experiments.catalogue.experiment import Setup
@@ -30,7 +19,6 @@ RECEIVER = "receiver"
 class PfcUnfairness(Lossless):
     name = "pfc_unfairness"
     title = "Parking lot: pauses of links, not of flows"
-    papers: ClassVar[tuple[str, ...]] = ()
     description = (
         "Three hosts send to one over a link between two switches, a fourth from beside it, all of "
         "40 Gbps. Pauses share the receiver's link between the links that lead to it: the fourth "
@@ -38,25 +26,24 @@ class PfcUnfairness(Lossless):
         "the parking lot of its paper (figures 3 and 8)."
     )
     answer = Answer((JAIN_OF_TOTALS, THROUGHPUT, "max_paused_share_l1"), "transport")
-    parameters = (TRANSPORT, PFC, RATE)
     stop_time = "50ms"
 
     def build(self, setup: Setup) -> Scenario:
-        from ccperf.experiments.topologies import Fabric, FabricLink
+        from ccperf.experiments.topologies import Fabric
         from ccperf.experiments.topologies.fabric import host_link, switch_link
 
-        link, switch = FabricLink(setup["rate"], DELAY), port(setup)
+        wire, switch = link(setup), port(setup)
         ports = {"host": host_port(), "switch": switch}
         links = [
-            *(host_link(host, "switch_0", link, ports) for host in FAR),
-            *(host_link(host, "switch_1", link, ports) for host in (NEAR, RECEIVER)),
-            switch_link(("switch_0", "switch_1"), link, switch),
+            *(host_link(host, "switch_0", wire, ports) for host in FAR),
+            *(host_link(host, "switch_1", wire, ports) for host in (NEAR, RECEIVER)),
+            switch_link(("switch_0", "switch_1"), wire, switch),
         ]
         network = Fabric((*FAR, NEAR, RECEIVER), ("switch_0", "switch_1"), tuple(links))
-        return pausing(network, setup).scenario(
+        return self.scenario_over(
+            network,
+            setup,
             [flow(setup, (host, RECEIVER), name=host) for host in (*FAR, NEAR)],
-            stop_time=setup.stop_time,
-            seed=setup.seed,
-            label=self.name,
-            recording=recording([f"{RECEIVER}_reverse"], "1ms"),
+            sampled=[f"{RECEIVER}_reverse"],
+            interval="1ms",
         )

@@ -5,18 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ccperf.experiments.catalogue.answer import THROUGHPUT, Answer
-from ccperf.experiments.catalogue.lossless.experiment import (
-    DELAY,
-    PFC,
-    RATE,
-    TRANSPORT,
-    Lossless,
-    flow,
-    host_port,
-    pausing,
-    port,
-    recording,
-)
+from ccperf.experiments.catalogue.lossless.experiment import Lossless, flow, host_port, link, port
 from ccperf.experiments.catalogue.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -39,29 +28,28 @@ class PfcVictim(Lossless):
     parameters = (
         Parameter("n", "count", (1, 2, 4), 2, "Senders below another leaf, 4 at most."),
         Parameter("size", "size", ("10MB",), "10MB", "Bytes of the victim's transfer."),
-        TRANSPORT,
-        PFC,
-        RATE,
+        *Lossless.parameters,
     )
     draws_more = None
     seeded = "the hash of the flows' paths, and which packets are marked"
     stop_time = "100ms"
 
     def build(self, setup: Setup) -> Scenario:
-        from ccperf.experiments.topologies import FabricLink, leaf_spine
+        from ccperf.experiments.topologies import leaf_spine
 
-        link, switch = FabricLink(setup["rate"], DELAY), port(setup)
+        wire, switch = link(setup), port(setup)
         network = leaf_spine(
-            4, 2, 5, host_link_of=link, fabric_link_of=link, port=switch, host_port=host_port()
+            4, 2, 5, host_link_of=wire, fabric_link_of=wire, port=switch, host_port=host_port()
         )
         senders = [f"h_0_{i}" for i in range(4)] + [f"h_2_{i}" for i in range(setup["n"])]
         flows = [flow(setup, (host, "h_3_0"), name=f"from_{host}") for host in senders]
-        victim = flow(setup, ("h_0_4", "h_1_0"), setup["size"], start="1ms", name=VICTIM)
-        return pausing(network, setup).scenario(
-            [*flows, {**victim, "group": VICTIM}],
-            stop_time=setup.stop_time,
-            seed=setup.seed,
-            label=self.name,
+        its_own = {"start": "1ms", "name": VICTIM, "group": VICTIM}
+        victim = flow(setup, ("h_0_4", "h_1_0"), setup["size"], **its_own)
+        return self.scenario_over(
+            network,
+            setup,
+            [*flows, victim],
+            sampled=["h_3_0_reverse", "h_1_0_reverse"],
+            interval="1ms",
             routing={"type": "ecmp"},
-            recording=recording(["h_3_0_reverse", "h_1_0_reverse"], "1ms"),
         )
