@@ -85,11 +85,57 @@ def test_a_switch_has_one_buffer() -> None:
         Scenario.model_validate({**both.model_dump(), "links": links})
 
 
-def test_a_link_that_pauses_does_not_fail() -> None:
+@pytest.mark.parametrize("of", ["link", "node"])
+def test_a_link_that_pauses_does_not_fail(of: str) -> None:
     written = scenario({"xoff": "9kB"}).model_dump()
-    failing = {**written, "failures": [{"link": written["links"][0]["name"], "down": "1ms"}]}
-    with pytest.raises(ScenarioError, match="pauses"):
-        Scenario.model_validate(failing).check()
+    name = written["links"][0]["name" if of == "link" else "ends"]
+    failing = {"down": "1ms", of: name if of == "link" else name[0]}
+    with pytest.raises(ScenarioError, match=r"failures\[0\]: `h_0` cannot.* it has pauses \(pfc\)"):
+        Scenario.model_validate({**written, "failures": [failing]}).check()
+
+
+def test_no_link_of_a_switch_that_has_others_pause_fails() -> None:
+    written = scenario({"xoff": "9kB"}).model_dump()
+    for link in written["links"][1:]:
+        link["forward"]["pfc"] = None
+    written["failures"] = [{"link": written["links"][1]["name"], "down": "1ms"}]
+    with pytest.raises(ScenarioError, match=r"it has pauses \(pfc\) of other links"):
+        Scenario.model_validate(written).check()
+
+
+ROCE = {
+    "transport": "ROCE",
+    "cc": {"type": "line_rate"},
+    "tos": 0,
+    "application": {"type": "Greedy", "write": "1000B"},
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "failing", "path", "words"),
+    [
+        ({"qdisc": None}, [], "links[1].forward.qdisc", "each priority needs a queue"),
+        ({"device_queues": 2}, [], "links[1].forward.device_queues", "write 1"),
+        ({"queue_limits": {}}, [], "links[1].forward.queue_limits", "leave them out"),
+        ({}, [1], "failures[0]", "cannot be emptied when it fails: it has senders over RoCE"),
+    ],
+)
+def test_senders_over_roce_take_turns_at_a_plain_device(
+    more: dict[str, Any], failing: list[int], path: str, words: str
+) -> None:
+    written = scenario(None, more).model_dump()
+    written["flows"] = [{**flow, **ROCE} for flow in written["flows"][:1]]
+    written["failures"] = [
+        {"link": written["links"][i]["name"], "down": "1ms", "up": "2ms"} for i in failing
+    ]
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.model_validate(written).check()
+    lines = str(caught.value).splitlines()
+    assert any(line.startswith(f"{path}: ") and words in line for line in lines)
+    # Where nobody takes turns, all of it is as ever.
+    written["failures"] = []
+    written["links"][1]["forward"] |= {"qdisc": FIFO, "device_queues": 1, "queue_limits": None}
+    Scenario.model_validate(written).check()
 
 
 @pytest.mark.parametrize("backend", ["ns3", "linux"])

@@ -136,6 +136,7 @@ impl Report {
             return self.add("flows", format!("{count} flows are more than {MAX_ENDPOINTS}"));
         }
         self.flows(&mut s.flows, &nodes, routes.as_mut(), stop);
+        self.pausable(s, &nodes, routes.as_mut());
         self.stacks(&mut s.stacks);
         let transfers = self.workloads(s, &nodes, routes.as_mut(), stop);
         for (i, ping) in s.pings.iter_mut().enumerate() {

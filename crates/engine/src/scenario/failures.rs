@@ -75,19 +75,21 @@ impl Report {
                 "several transmit queues".to_owned()
             } else if direction.queue_limits.is_some() {
                 "byte queue limits".to_owned()
-            } else if direction.pfc.is_some() {
-                "pauses (pfc)".to_owned()
             } else {
                 continue;
             };
-            let name = &link.name;
-            let message = format!("`{name}` cannot be emptied when it fails: it has {obstacle}");
-            return self.add(path, message);
+            return self.cannot_be_emptied(path, link, &obstacle);
         }
+    }
+
+    pub(super) fn cannot_be_emptied(&mut self, path: &str, link: &Link, obstacle: &str) {
+        let name = &link.name;
+        let message = format!("`{name}` cannot be emptied when it fails: it has {obstacle}");
+        self.add(path, message);
     }
 }
 
-fn is_hit(failure: &Failure, link: &Link) -> bool {
+pub(super) fn is_hit(failure: &Failure, link: &Link) -> bool {
     let node = failure.node.as_ref();
     failure.link.as_ref() == Some(&link.name) || node.is_some_and(|node| link.ends.contains(node))
 }

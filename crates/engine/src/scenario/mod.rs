@@ -20,6 +20,7 @@ mod links;
 mod lower;
 mod memory;
 pub mod names;
+mod pausable;
 mod pfc;
 mod pias;
 mod ping;

@@ -24,27 +24,14 @@ impl Report {
     pub(super) fn pfc(&mut self, s: &mut Scenario) {
         // By switch: who said how large its buffer is.
         let mut buffers = HashMap::new();
-        let is_hit: Vec<bool> = s.nodes.iter().map(|node| holds_back(&s.links, node)).collect();
-        let holding =
-            s.nodes.iter().zip(is_hit).filter_map(|(node, is)| is.then_some(node.clone()));
-        let holding: Vec<String> = holding.collect();
-        for (i, link) in s.links.iter_mut().enumerate() {
-            let ends = link.ends.clone();
-            let pauses = link.forward.pfc.is_some() || link.reverse.pfc.is_some();
-            if !pauses && !ends.iter().any(|end| holding.contains(end)) {
-                continue;
-            }
+        for (i, link) in s.links.iter_mut().enumerate().filter(|(_, link)| link.pauses()) {
             let ways = ways(link);
-            for (side, word) in ["forward", "reverse"].into_iter().enumerate() {
-                let path = format!("links[{i}].{word}");
-                let switch = &ends[1 - side];
-                let sends = pauses || holding.contains(&ends[side]);
-                let direction = if side == 0 { &mut link.forward } else { &mut link.reverse };
-                if sends {
-                    self.device_that_pauses(&path, direction);
-                }
+            let [first, second] = &link.ends;
+            let directions =
+                [("forward", &mut link.forward, second), ("reverse", &mut link.reverse, first)];
+            for (side, (word, direction, switch)) in directions.into_iter().enumerate() {
                 let Some(pfc) = &mut direction.pfc else { continue };
-                let path = format!("{path}.pfc");
+                let path = format!("links[{i}].{word}.pfc");
                 self.priorities(&path, &mut pfc.priorities);
                 self.threshold(&path, pfc);
                 self.time(&format!("{path}.response"), &mut pfc.response);
@@ -60,19 +47,6 @@ impl Report {
                     self.add(format!("{path}.buffer"), message);
                 }
             }
-        }
-    }
-
-    /// What sends into a direction that can pause, or from a switch that has others pause.
-    fn device_that_pauses(&mut self, path: &str, direction: &Direction) {
-        let obstacles = [
-            ("qdisc", direction.qdisc.is_none(), "is missing; each priority needs a queue"),
-            ("device_queues", direction.device_queues != 1, "has each priority's queue; write 1"),
-            ("queue_limits", direction.queue_limits.is_some(), "have no queue; leave them out"),
-        ];
-        for (field, _, message) in obstacles.into_iter().filter(|(_, is_there, _)| *is_there) {
-            let message = format!("a device that can be paused (pfc) {message}");
-            self.add(format!("{path}.{field}"), message);
         }
     }
 
@@ -159,12 +133,4 @@ fn ways(link: &Link) -> Option<Ways> {
     let frames = [frame(directions[0])?, frame(directions[1])?];
     let makes_sense = rates.iter().all(|rate| rate.0 > 0) && frames.iter().all(|&f| f <= 1 << 17);
     makes_sense.then_some(Ways { rates, frames, delay })
-}
-
-/// Whether a node has one of those pause who send to it.
-fn holds_back(links: &[Link], node: &str) -> bool {
-    links.iter().any(|link| {
-        let directions = [&link.forward, &link.reverse];
-        directions.iter().zip(link.ends.iter().rev()).any(|(d, end)| d.pfc.is_some() && end == node)
-    })
 }

@@ -17,11 +17,10 @@ pub(super) struct Room {
 
 /// Why packets cannot be cut in a scenario, if they cannot.
 pub(super) fn why_not_cut(s: &Scenario) -> Option<&'static str> {
-    let holds_back = |link: &Link| link.forward.pfc.is_some() || link.reverse.pfc.is_some();
     let follows = |of: &ChangesOf| !matches!(of, ChangesOf::Every(false));
     [
         (s.routing.kind != STATIC.ns3, "where each packet's path is chosen"),
-        (s.links.iter().any(holds_back), "where links pause"),
+        (s.links.iter().any(Link::pauses), "where links pause"),
         (s.recording.flow_monitor, "with a flow monitor"),
         (s.recording.balancing || follows(&s.recording.paths), "where paths are recorded"),
     ]

@@ -64,6 +64,13 @@ pub struct Link {
     pub schedules: Vec<Schedule>,
 }
 
+impl Link {
+    /// Whether a direction of it does.
+    pub fn pauses(&self) -> bool {
+        self.forward.pfc.is_some() || self.reverse.pfc.is_some()
+    }
+}
+
 /// New values of a link from given times on, in columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 //! Which ports can pause, and how switches have them do so.
 
 use crate::base::time::Rate;
-use crate::lowered::{Direction, Lowered, Pfc, Transport};
+use crate::lowered::{Direction, Link, Lowered, Pfc, Transport};
 use crate::packet::PPP_HEADER;
 use crate::packet::ingress::{Rules, Threshold};
 
@@ -10,9 +10,8 @@ use crate::packet::ingress::{Rules, Threshold};
 pub fn pausable(scenario: &Lowered) -> Vec<bool> {
     let mut holds_back = vec![false; scenario.nodes.len()];
     for link in &scenario.links {
-        // Forward leads to the second end.
-        for (direction, &far_end) in link.directions.iter().zip(link.ends.iter().rev()) {
-            holds_back[far_end] |= direction.pfc.is_some();
+        for (direction, switch) in arriving(link) {
+            holds_back[switch] |= direction.pfc.is_some();
         }
     }
     let ports = scenario.links.iter().flat_map(|link| {
@@ -29,27 +28,27 @@ pub fn pausable(scenario: &Lowered) -> Vec<bool> {
 
 /// By port, of what comes over its wire; none if no link pauses.
 pub fn rules(scenario: &Lowered) -> Option<Vec<Option<Rules>>> {
-    let rules: Vec<_> = scenario
-        .links
-        .iter()
-        .flat_map(|link| {
-            let [a, b] = link.ends;
-            link.directions.iter().zip([b, a])
-        })
-        .map(|(direction, far_end)| Some(of(direction, direction.pfc.as_deref()?, far_end)))
-        .collect();
+    let directions = scenario.links.iter().flat_map(arriving);
+    let rules = directions
+        .map(|(direction, switch)| Some(of(direction, direction.pfc.as_deref()?, switch)))
+        .collect::<Vec<_>>();
     rules.iter().any(Option::is_some).then_some(rules)
 }
 
+/// Both directions of a link, each with the node that it leads to.
+fn arriving(link: &Link) -> impl Iterator<Item = (&Direction, usize)> {
+    let [first, second] = link.ends;
+    link.directions.iter().zip([second, first])
+}
+
 fn of(direction: &Direction, pfc: &Pfc, switch: usize) -> Rules {
-    let alpha_and_buffer = pfc.alpha.zip(pfc.buffer_bytes);
     Rules {
         switch: switch as u32,
         priorities: pfc.priorities.iter().fold(0, |bits, &priority| bits | 1 << priority),
-        threshold: alpha_and_buffer
-            .map_or(Threshold::Static(pfc.xoff_bytes.unwrap_or(0)), |(alpha, buffer)| {
-                Threshold::Dynamic { alpha, buffer }
-            }),
+        threshold: match pfc.alpha.zip(pfc.buffer_bytes) {
+            Some((alpha, buffer)) => Threshold::Dynamic { alpha, buffer },
+            None => Threshold::Static(pfc.xoff_bytes.unwrap_or(0)),
+        },
         hysteresis: pfc.hysteresis_bytes,
         headroom: pfc.headroom_bytes,
         frame: u64::from(direction.mtu_bytes + PPP_HEADER),

@@ -1,0 +1,84 @@
+//! Which devices can be paused: what they cannot have, and that their links do not fail.
+
+use std::collections::{HashMap, HashSet};
+
+use super::check::{Report, Routes};
+use super::failures::is_hit;
+use super::spec::{Direction, Link, Scenario};
+use crate::lowered::Transport;
+
+/// By link, of the device that sends into each direction: why it can be paused, if it can.
+type Reasons = Vec<[Option<&'static str>; 2]>;
+
+impl Report {
+    pub(super) fn pausable(
+        &mut self,
+        s: &Scenario,
+        nodes: &HashMap<String, usize>,
+        routes: Option<&mut Routes<'_>>,
+    ) {
+        let reasons = reasons(s, nodes, routes);
+        for (i, (link, reasons)) in s.links.iter().zip(&reasons).enumerate() {
+            let directions = [("forward", &link.forward), ("reverse", &link.reverse)];
+            for ((word, direction), reason) in directions.into_iter().zip(reasons) {
+                if let Some(why) = reason {
+                    self.device(&format!("links[{i}].{word}"), direction, why);
+                }
+            }
+        }
+        for (i, failure) in s.failures.iter().enumerate() {
+            let failing = s.links.iter().zip(&reasons).filter(|(link, _)| is_hit(failure, link));
+            for (link, reasons) in failing {
+                if let Some(why) = reasons.iter().flatten().next() {
+                    self.cannot_be_emptied(&format!("failures[{i}]"), link, why);
+                }
+            }
+        }
+    }
+
+    fn device(&mut self, path: &str, direction: &Direction, why: &str) {
+        let obstacles = [
+            ("qdisc", direction.qdisc.is_none(), "each priority needs a queue; write one"),
+            ("device_queues", direction.device_queues != 1, "a device has no queues; write 1"),
+            (
+                "queue_limits",
+                direction.queue_limits.is_some(),
+                "a device has no queue; leave them out",
+            ),
+        ];
+        for (field, _, message) in obstacles.into_iter().filter(|(_, is_there, _)| *is_there) {
+            self.add(format!("{path}.{field}"), format!("with {why} {message}"));
+        }
+    }
+}
+
+fn reasons(
+    s: &Scenario,
+    nodes: &HashMap<String, usize>,
+    routes: Option<&mut Routes<'_>>,
+) -> Reasons {
+    let holds_back = |link: &'_ Link| -> [Option<String>; 2] {
+        let [first, second] = &link.ends;
+        [(&link.forward, second), (&link.reverse, first)]
+            .map(|(direction, end)| direction.pfc.as_ref().map(|_| end.clone()))
+    };
+    let switches: HashSet<String> = s.links.iter().flat_map(holds_back).flatten().collect();
+    let of_device = |link: &Link, end: &String| {
+        if link.pauses() {
+            return Some("pauses (pfc)");
+        }
+        switches.contains(end).then_some("pauses (pfc) of other links of its switch")
+    };
+    let of_link = |link: &Link| [0, 1].map(|side| of_device(link, &link.ends[side]));
+    let mut reasons: Reasons = s.links.iter().map(of_link).collect();
+    let Some(routes) = routes else { return reasons };
+    for flow in s.flows.iter().filter(|flow| flow.transport == Transport::Roce) {
+        let ends = [&flow.source, &flow.destination].map(|name| nodes.get(name));
+        let [Some(&source), Some(&destination)] = ends else { continue };
+        let route = routes.paths.between(source, destination).unwrap_or_default();
+        if let Some(&[link, side]) = route.first() {
+            reasons[link][side].get_or_insert("senders over RoCE that take turns");
+        }
+    }
+    reasons
+}
