@@ -20,7 +20,7 @@ mod reassembly;
 mod steering;
 mod unreachable;
 
-use crate::base::event::{Event, EventQueue, NodeEvent, RunEvent};
+use crate::base::event::{Event, EventQueue, RunEvent};
 use crate::base::fetch::{fetch, fetch_first};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
@@ -33,7 +33,6 @@ use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace};
 use crate::packet::{Flags, Image, PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
 use common::{Common, NO_ROUTE};
-use fragmentation::Received;
 use lanes::Flight;
 
 pub use forwarding::Forwarding;
@@ -112,14 +111,6 @@ impl Network {
             is_arrival_plain: false,
             is_large,
         }
-    }
-
-    /// From now on packets that do not fit a link are cut.
-    pub fn cut_packets(&mut self, fragmentation: Fragmentation) {
-        self.fragmentation = Some(Box::new(fragmentation));
-        // Looking at packets is the way to notice them.
-        self.common.is_observed = true;
-        self.common.is_arrival_noticed = true;
     }
 
     /// From now on a router without a route for a packet tells its sender; `exits`: by port.
@@ -248,26 +239,6 @@ impl Network {
                 self.ports[port as usize].enter(id, &mut self.common);
             }
             _ => self.lose(self.common.forwarding.first_port(origin.node), id, NO_ROUTE),
-        }
-    }
-
-    /// A packet comes to a port, whole or in fragments.
-    #[inline(never)]
-    fn enter_cut(&mut self, port: u32, id: PacketId) {
-        let (Some(fragmentation), common) = (&self.fragmentation, &mut self.common) else { return };
-        let mut pieces = fragmentation.cut(common.packets[id], port).peekable();
-        let port = &mut self.ports[port as usize];
-        if pieces.peek().is_none() {
-            return port.enter(id, common);
-        }
-        let image = common.packets.image(id);
-        common.packets.remove(id);
-        for piece in pieces {
-            let id = common.packets.insert(piece);
-            if let Some(image) = &image {
-                common.packets.set_image(id, image);
-            }
-            port.enter(id, common);
         }
     }
 
@@ -495,37 +466,6 @@ impl Network {
             self.send(answer);
         }
         None
-    }
-
-    /// The same where packets may be fragments.
-    fn reassemble(&mut self, id: PacketId) -> Option<PacketId> {
-        let Common { packets, events, .. } = &mut self.common;
-        let destination = packets[id].destination;
-        let received = self.fragmentation.as_mut()?.receive(id, packets, events.now().time);
-        match received {
-            Received::Whole => return Some(id),
-            Received::Waiting { timer: true } => {
-                events.schedule(
-                    fragmentation::EXPIRATION,
-                    Event::Node(NodeEvent::Reassembly, destination),
-                );
-            }
-            Received::Waiting { timer: false } | Received::Message => {}
-        }
-        packets.remove(id);
-        None
-    }
-
-    /// Fragments at a destination may have waited too long.
-    #[cold]
-    pub fn on_reassembly(&mut self, destination: u32) {
-        let now = self.now();
-        let Some(fragmentation) = &mut self.fragmentation else { return };
-        let (messages, next) = fragmentation.expire(destination, now);
-        messages.into_iter().for_each(|message| self.send_if_routed(message));
-        if let Some(delay) = next {
-            self.common.events.schedule(delay, Event::Node(NodeEvent::Reassembly, destination));
-        }
     }
 
     /// Takes a packet that has arrived out of the network.

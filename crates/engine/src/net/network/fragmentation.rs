@@ -3,8 +3,10 @@
 
 use std::collections::HashMap;
 
-pub use super::reassembly::EXPIRATION;
-use super::reassembly::{Arrived, Reassembly};
+use super::Network;
+use super::common::Common;
+use super::reassembly::{Arrived, EXPIRATION, Reassembly};
+use crate::base::event::{Event, NodeEvent};
 use crate::base::time::Time;
 use crate::packet::{FlowKey, ICMP_HEADER, IP_HEADER, Packet, PacketId, PacketPool};
 
@@ -36,6 +38,64 @@ pub enum Received {
     Waiting { timer: bool },
     /// A message, which changes nothing.
     Message,
+}
+
+impl Network {
+    /// From now on packets that do not fit a link are cut.
+    pub fn cut_packets(&mut self, fragmentation: Fragmentation) {
+        self.fragmentation = Some(Box::new(fragmentation));
+        // Looking at packets is the way to notice them.
+        self.common.is_observed = true;
+        self.common.is_arrival_noticed = true;
+    }
+
+    /// A packet comes to a port, whole or in fragments.
+    #[inline(never)]
+    pub(super) fn enter_cut(&mut self, port: u32, id: PacketId) {
+        let (Some(fragmentation), common) = (&self.fragmentation, &mut self.common) else { return };
+        let mut pieces = fragmentation.cut(common.packets[id], port).peekable();
+        let port = &mut self.ports[port as usize];
+        if pieces.peek().is_none() {
+            return port.enter(id, common);
+        }
+        let image = common.packets.image(id);
+        common.packets.remove(id);
+        for piece in pieces {
+            let id = common.packets.insert(piece);
+            if let Some(image) = &image {
+                common.packets.set_image(id, image);
+            }
+            port.enter(id, common);
+        }
+    }
+
+    /// A packet, maybe a fragment, has come to its host.  Returns it if it is whole and for the host's transport.
+    pub(super) fn reassemble(&mut self, id: PacketId) -> Option<PacketId> {
+        let Common { packets, events, .. } = &mut self.common;
+        let destination = packets[id].destination;
+        let received = self.fragmentation.as_mut()?.receive(id, packets, events.now().time);
+        match received {
+            Received::Whole => return Some(id),
+            Received::Waiting { timer: true } => {
+                events.schedule(EXPIRATION, Event::Node(NodeEvent::Reassembly, destination));
+            }
+            Received::Waiting { timer: false } | Received::Message => {}
+        }
+        packets.remove(id);
+        None
+    }
+
+    /// Fragments at a destination may have waited too long.
+    #[cold]
+    pub fn on_reassembly(&mut self, destination: u32) {
+        let now = self.now();
+        let Some(fragmentation) = &mut self.fragmentation else { return };
+        let (messages, next) = fragmentation.expire(destination, now);
+        messages.into_iter().for_each(|message| self.send_if_routed(message));
+        if let Some(delay) = next {
+            self.common.events.schedule(delay, Event::Node(NodeEvent::Reassembly, destination));
+        }
+    }
 }
 
 impl Fragmentation {
