@@ -96,9 +96,7 @@ impl PacketPool {
         if let Some(paths) = &mut self.paths {
             paths.gone(id.0 as usize);
         }
-        if let Some(ingress) = &mut self.ingress {
-            ingress.release(id.0 as usize);
-        }
+        self.release(id);
     }
 
     #[inline(always)]

@@ -184,12 +184,10 @@ impl Sender {
 
     /// Nothing has been acknowledged for long.
     fn on_timeout(&mut self, host: &mut Host<'_>) {
-        let due = self.progress + TIMEOUT;
-        self.retransmission = None;
         if self.acked == self.fresh {
             return;
         }
-        if host.now() >= due {
+        if host.now() >= self.progress + TIMEOUT {
             self.outcome.rtos += 1;
             self.go_back(self.acked, host.now());
         }
@@ -293,7 +291,9 @@ impl Endpoint for Roce {
                 sender.control.on_timer(now.time);
                 sender.set_control_timer(&mut host);
             }
-            RETRANSMIT if sender.retransmission == Some(now) => sender.on_timeout(&mut host),
+            RETRANSMIT if sender.retransmission.take_if(|key| *key == now).is_some() => {
+                sender.on_timeout(&mut host);
+            }
             _ => {}
         }
     }

@@ -87,31 +87,31 @@ pub struct Dcqcn {
     fast_steps: u32,
 }
 
-impl Dcqcn {
-    pub fn new(a: &Attributes<'_>, line: Rate) -> Self {
-        let line = line.0 as f64;
-        Dcqcn {
-            line,
-            current: line,
-            target: line,
-            min: line * a.f64("MinRate"),
-            additive: line * a.f64("AdditiveIncrease"),
-            hyper: line * a.f64("HyperIncrease"),
-            alpha: 1.0,
-            alpha_at: None,
-            due: None,
-            bytes: 0,
-            byte_steps: 0,
-            timer_steps: 0,
-            g: a.f64("G"),
-            interval: a.time("NotificationInterval"),
-            alpha_timer: a.time("AlphaTimer"),
-            timer: a.time("IncreaseTimer"),
-            byte_counter: a.u32("ByteCounter").into(),
-            fast_steps: a.u32("FastRecoverySteps"),
-        }
+pub(super) fn new(a: &Attributes<'_>, line: Rate) -> Dcqcn {
+    let line = line.0 as f64;
+    Dcqcn {
+        line,
+        current: line,
+        target: line,
+        min: line * a.f64("MinRate"),
+        additive: line * a.f64("AdditiveIncrease"),
+        hyper: line * a.f64("HyperIncrease"),
+        alpha: 1.0,
+        alpha_at: None,
+        due: None,
+        bytes: 0,
+        byte_steps: 0,
+        timer_steps: 0,
+        g: a.f64("G"),
+        interval: a.time("NotificationInterval"),
+        alpha_timer: a.time("AlphaTimer"),
+        timer: a.time("IncreaseTimer"),
+        byte_counter: a.u32("ByteCounter").into(),
+        fast_steps: a.u32("FastRecoverySteps"),
     }
+}
 
+impl Dcqcn {
     /// Alpha decays once for each of its timers that is over.
     fn age(&mut self, now: Time) {
         let Some(since) = self.alpha_at else { return };
@@ -191,7 +191,7 @@ mod tests {
     fn sender(given: &[(&str, &str)]) -> Dcqcn {
         let given: BTreeMap<_, _> =
             given.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Dcqcn::new(&Attributes::new(&SPEC, &given), Rate(40_000_000_000))
+        new(&Attributes::new(&SPEC, &given), Rate(40_000_000_000))
     }
 
     fn us(us: u64) -> Time {

@@ -1,7 +1,7 @@
 //! No control: a sender goes as fast as its link, and only pauses hold it back, as RoCE without DCQCN.
 
 use super::law::RateControl;
-use crate::base::attributes::Spec;
+use crate::base::attributes::{Attributes, Spec};
 use crate::base::time::Rate;
 
 pub const SPEC: Spec = Spec {
@@ -15,7 +15,11 @@ pub const SPEC: Spec = Spec {
 
 #[derive(Debug)]
 pub struct LineRate {
-    pub line: Rate,
+    line: Rate,
+}
+
+pub(super) fn new(_: &Attributes<'_>, line: Rate) -> LineRate {
+    LineRate { line }
 }
 
 impl RateControl for LineRate {

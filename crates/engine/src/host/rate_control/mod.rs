@@ -1,22 +1,31 @@
 //! How fast a sender over RoCE may go: a rate, not a window; one file each, one line in the registry below each.
 
-mod dcqcn;
 mod law;
-mod line_rate;
 
 pub use law::RateControl;
 
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::time::Rate;
 
-/// Their names and parameters.
-pub const SPECS: &[&Spec] = &[&dcqcn::SPEC, &line_rate::SPEC];
+/// Declares the modules of all laws and the table that everything else reads.
+macro_rules! registry {
+    ($($module:ident,)*) => {
+        $(mod $module;)*
 
-/// The one with this name, for a sender with a link of this rate.
-pub fn build(name: &str, given: &Attributes<'_>, line: Rate) -> Option<Box<dyn RateControl>> {
-    if name == dcqcn::SPEC.ns3 {
-        return Some(Box::new(dcqcn::Dcqcn::new(given, line)));
-    }
-    (name == line_rate::SPEC.ns3)
-        .then(|| Box::new(line_rate::LineRate { line }) as Box<dyn RateControl>)
+        /// Every law, in the order in which they are listed to users.
+        pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)*];
+
+        /// The law with this name, for a sender with a link of this rate.
+        pub fn build(name: &str, given: &Attributes<'_>, line: Rate) -> Option<Box<dyn RateControl>> {
+            $(if name == $module::SPEC.ns3 {
+                return Some(Box::new($module::new(given, line)));
+            })*
+            None
+        }
+    };
+}
+
+registry! {
+    dcqcn,
+    line_rate,
 }

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use super::feeder::{Feeder, Place};
+use super::several::is_same;
 use super::{QueueStatistics, Transmitter};
 use crate::base::event::{Event, Key, PortEvent};
 use crate::base::time::Time;
@@ -345,10 +346,7 @@ impl Pausable {
     pub fn decisions(&self) -> Vec<Counts> {
         let mut all: Vec<Counts> = Vec::new();
         for count in self.classes.iter().flat_map(|class| &class.feeder.state.decisions.counts) {
-            let is_same = |known: &&mut Counts| {
-                known.verdict == count.verdict && known.reason == count.reason
-            };
-            match all.iter_mut().find(is_same) {
+            match all.iter_mut().find(|known| is_same(known, count)) {
                 Some(known) => {
                     known.packets += count.packets;
                     known.bytes += count.bytes;

@@ -94,7 +94,8 @@ impl Disciplines {
     }
 }
 
-fn is_same(a: &Counts, b: &Counts) -> bool {
+/// Whether they are of one verdict and reason.
+pub(super) fn is_same(a: &Counts, b: &Counts) -> bool {
     a.verdict == b.verdict && a.reason == b.reason
 }
 
