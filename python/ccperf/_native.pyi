@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Final, Literal, TypeAlias, final
+from typing import ClassVar, Final, Literal, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
@@ -147,6 +147,9 @@ class ExternalControl:
 @final
 class Interval:
     """What the sender of an agent's flow has seen from one step to the next."""
+
+    #: Of each number of an observation the largest value; the least is 0.
+    LARGEST: ClassVar[list[float]]
 
     def __new__(
         cls,

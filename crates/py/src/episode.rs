@@ -1,6 +1,8 @@
 //! A run in the hands of agents that learn: `ccperf.gym`.  A step sets windows and rates, runs the engine, and
 //! says what senders have seen; no Python runs in between.
 
+#![expect(clippy::too_many_arguments, reason = "an interval is made of its fields, by name")]
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ccperf_engine::base::error::Error;
@@ -24,10 +26,9 @@ const HIGHEST_RATE: f64 = 1e12;
 /// With the pacing rate as action: the window is so many times what the rate sends in a round trip.
 const HEADROOM: f64 = 2.0;
 /// A step before the first sample of the round trip.
-const NO_SRTT_NS: i64 = 1_000_000;
-/// Numbers of an observation, and the largest value of each; the least is 0.
+const NO_SRTT_NS: u64 = 1_000_000;
+/// Numbers of an observation.
 const NUMBERS: usize = 6;
-const LARGEST: [f64; NUMBERS] = [1.0, 10.0, 10.0, 1.0, 2.0, 2.0];
 
 /// How long a step is.
 #[derive(Clone, Copy, Debug)]
@@ -306,7 +307,7 @@ fn advance(
         }
         Step::RoundTrip => {
             match agents.iter().map(|agent| agent.before.srtt_ns).max().unwrap_or(0) {
-                0 => NO_SRTT_NS as u64,
+                0 => NO_SRTT_NS,
                 longest => longest as u64,
             }
         }
@@ -329,7 +330,7 @@ fn numbers(action: &Bound<'_, PyAny>) -> Result<Vec<f64>, String> {
 }
 
 /// What the sender has seen from one step to the next.
-#[pyclass(frozen, eq, get_all, module = "ccperf._native")]
+#[pyclass(frozen, eq, get_all, new = "from_fields", module = "ccperf._native")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     now: f64,
@@ -350,38 +351,6 @@ type Fields = (f64, f64, u64, u64, f64, f64, f64, u32, u32, u32, f64, f64);
 
 #[pymethods]
 impl Interval {
-    #[new]
-    #[expect(clippy::too_many_arguments, reason = "the fields, by name")]
-    fn new(
-        now: f64,
-        seconds: f64,
-        delivered: u64,
-        lost: u64,
-        srtt: f64,
-        rtt: f64,
-        min_rtt: f64,
-        cwnd: u32,
-        in_flight: u32,
-        segment_size: u32,
-        capacity: f64,
-        highest: f64,
-    ) -> Self {
-        Interval {
-            now,
-            seconds,
-            delivered,
-            lost,
-            srtt,
-            rtt,
-            min_rtt,
-            cwnd,
-            in_flight,
-            segment_size,
-            capacity,
-            highest,
-        }
-    }
-
     /// How to copy it to another process.
     #[rustfmt::skip]
     fn __getnewargs__(&self) -> Fields {
@@ -394,6 +363,10 @@ impl Interval {
     fn __repr__(&self) -> String {
         format!("{self:?}").replace(": ", "=").replace(" { ", "(").replace(" }", ")")
     }
+
+    /// Of each number of an observation the largest value; the least is 0.
+    #[classattr]
+    const LARGEST: [f64; NUMBERS] = [1.0, 10.0, 10.0, 1.0, 2.0, 2.0];
 
     #[getter]
     fn throughput(&self) -> f64 {
@@ -430,7 +403,7 @@ impl Interval {
             math::ln(segments) / std::f64::consts::LN_2 / 20.0,
         ];
         let mut within = [0.0; NUMBERS];
-        for ((cut, number), largest) in within.iter_mut().zip(numbers).zip(LARGEST) {
+        for ((cut, number), largest) in within.iter_mut().zip(numbers).zip(Interval::LARGEST) {
             *cut = number.clamp(0.0, largest) as f32;
         }
         within

@@ -95,11 +95,9 @@ class CongestionEnv(gymnasium.Env["Floats", "Floats"]):
             RunError: if `observe`, or other user code in the run, fails.
         """
         super().reset(seed=seed)
-        run_seed, others = runs.run_seed(options)
-        if others:
-            raise UsageError("options", f"`{next(iter(others))}` is none; there is `seed`")
+        run_seed = runs.run_seed(options)
         if run_seed is None:
-            run_seed = int(self.np_random.integers(1, 2**32))
+            run_seed = runs.drawn_seed(self.np_random)
         self._episode = None  # unless all goes well
         episode = self._point.begin(run_seed)
         (seen,) = episode.first()

@@ -110,13 +110,13 @@ class ParallelCongestionEnv(pettingzoo.ParallelEnv[str, Floats, Floats]):  # typ
             UsageError: if an agent's flow delivers nothing in an episode.
             RunError: if `observe`, or other user code in the run, fails.
         """
-        run_seed, others = runs.run_seed(options)
-        for name in others:
-            warnings.warn(f"options: `{name}` is none; there is `seed`", stacklevel=2)
+        run_seed, wrong = runs.named_seed(options)
+        for message in wrong:
+            warnings.warn(f"options: {message}", stacklevel=2)
         if seed is not None:
             self._random, _ = gymnasium.utils.seeding.np_random(seed)
         if run_seed is None:
-            run_seed = int(self._random.integers(1, 2**32))
+            run_seed = runs.drawn_seed(self._random)
         self.agents, self._episode = [], None  # unless all goes well
         episode = self._point.begin(run_seed)
         observations, infos = {}, {}

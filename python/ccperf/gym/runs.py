@@ -33,7 +33,7 @@ Reward: TypeAlias = Callable[[Interval], float]
 #: An agent's flow has this congestion control.
 AGENT = f"{__name__}:Agent"
 #: Of `observe`: the largest value of each number; the least is 0.
-OBSERVED = np.array([1, 10, 10, 1, 2, 2], np.float32)
+OBSERVED = np.array(Interval.LARGEST, np.float32)
 #: What the agent is told, and what a step is worth, if nobody says otherwise.
 observe: Observe = Interval.observe
 reward: Reward = Interval.reward
@@ -175,10 +175,28 @@ class Point:
             raise UsageError("action", message)
 
 
-def run_seed(options: dict[str, Any] | None) -> tuple[int | None, dict[str, Any]]:
-    """The run's seed that the options of a reset name, and the options that there are not."""
-    given = dict(options or {})
-    return given.pop("seed", None), given
+def named_seed(options: Mapping[str, Any] | None) -> tuple[int | None, list[str]]:
+    """The run's seed that the options of a reset name, and what is wrong with the others."""
+    given = options or {}
+    wrong = [f"`{name}` is none; there is `seed`" for name in given if name != "seed"]
+    return given.get("seed"), wrong
+
+
+def run_seed(options: Mapping[str, Any] | None) -> int | None:
+    """The run's seed that the options of a reset name.
+
+    Raises:
+        UsageError: for an option that there is not.
+    """
+    seed, wrong = named_seed(options)
+    if wrong:
+        raise UsageError("options", wrong[0])
+    return seed
+
+
+def drawn_seed(random: np.random.Generator) -> int:
+    """The seed of the next run."""
+    return int(random.integers(1, 2**32))
 
 
 def _own(name: str, function: Callable[[Interval], Any], seen: Interval) -> Any:

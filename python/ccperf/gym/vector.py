@@ -75,14 +75,11 @@ class CongestionVectorEnv(VectorEnv["NDArray[np.float32]", "NDArray[np.float32]"
             for place, each in enumerate(seed):
                 if each is not None:
                     self._seeds[place], _ = seeding.np_random(each)
-        run_seed, others = runs.run_seed(options)
-        if others:
-            raise UsageError("options", f"`{next(iter(others))}` is none; there is `seed`")
-        everywhere = range(self.num_envs)
+        run_seed = runs.run_seed(options)
         self._goes_on = False  # unless all goes well
         observations = self._nothing()
         infos = self._infos()
-        for place in everywhere:
+        for place in range(self.num_envs):
             self._begin(place, run_seed, observations, infos)
         self._goes_on = True
         self._point.told()
@@ -161,7 +158,7 @@ class CongestionVectorEnv(VectorEnv["NDArray[np.float32]", "NDArray[np.float32]"
     ) -> None:
         """One run anew."""
         if run_seed is None:
-            run_seed = int(self._seeds[place].integers(1, 2**32))
+            run_seed = runs.drawn_seed(self._seeds[place])
         self._episodes[place] = episode = self._point.begin(run_seed)
         (seen,) = episode.first()
         observations[place] = self._point.observe(seen)
