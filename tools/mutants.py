@@ -199,7 +199,7 @@ def judge_own(built: Sequence[places.Mutant], options: argparse.Namespace) -> in
     named = [item for item in record.own(built) if options.name in item[1].name]
     count = round(options.share * len(named))
     chosen = sorted(random.Random(options.seed).sample(named, count), key=lambda item: item[0])
-    program, reasons = engine.build_tests(), record.unnoticed_reasons()
+    program, reasons = engine.build_tests(), record.reasons("unnoticed")
     numbers = {mutant.name: number for number, mutant in chosen}
     found = {}
     for mutant, unit_test in unit_tests.ask(program, chosen, options.jobs):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from mutation import whole_runs
 from mutation.places import AREAS, ROOT, Mutant, written
@@ -17,6 +18,9 @@ from mutation.places import AREAS, ROOT, Mutant, written
 if TYPE_CHECKING:
     # With it comes the engine, which may not be built yet.
     from mutation.trials import Verdict
+
+#: Of mistakes that nothing notices: where the comparison with ns-3 judges, and where unit tests do.
+Kind: TypeAlias = Literal["survivor", "unnoticed"]
 
 MEASURED = ROOT / "tests" / "verify" / "mutants.json"
 SUMMARY = ROOT / "python" / "ccperf" / "data" / "mutants.json"
@@ -33,22 +37,11 @@ def measured() -> dict[str, Any]:
     return data
 
 
-def reasons() -> Mapping[str, str]:
-    """Why a mistake cannot be noticed, by its name."""
-    return {
-        name: entry["reason"]
-        for entry in written().get("survivor", ())
-        for name in entry["mutants"]
-    }
-
-
-def unnoticed_reasons() -> Mapping[str, str]:
-    """Why no unit test notices a mistake in what ns-3 does not have, by its name."""
-    return {
-        name: entry["reason"]
-        for entry in written().get("unnoticed", ())
-        for name in entry["mutants"]
-    }
+def reasons(kind: Kind = "survivor") -> Mapping[str, str]:
+    """Why a mistake cannot be noticed, by its name: by the comparison with ns-3, or by a unit test
+    in what ns-3 does not have.
+    """
+    return {name: entry["reason"] for entry in written().get(kind, ()) for name in entry["mutants"]}
 
 
 def own(mutants: Sequence[Mutant]) -> list[tuple[int, Mutant]]:
@@ -83,7 +76,7 @@ def write(verdicts: Iterable[Verdict], mutants: Sequence[Mutant], refused: Itera
         "fuzz": {name: found for name, found in last["fuzz"].items() if name in by},
         "own": last["own"],
     }
-    MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    _store(MEASURED, data)
 
 
 def write_own(found: Mapping[str, str], mutants: Sequence[Mutant]) -> None:
@@ -92,14 +85,14 @@ def write_own(found: Mapping[str, str], mutants: Sequence[Mutant]) -> None:
     known = data["own"] | found
     names = [mutant.name for _, mutant in own(mutants)]
     data["own"] = {name: known[name] for name in names if name in known}
-    MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    _store(MEASURED, data)
 
 
 def add(what: str, found: Mapping[str, Any]) -> None:
     """Keep what unit tests or random scenarios notice."""
     data = measured()
     data[what].update(found)
-    MEASURED.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    _store(MEASURED, data)
 
 
 def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
@@ -119,34 +112,36 @@ def summarise(mutants: Sequence[Mutant], slice_: Collection[str]) -> None:
             **_asked("unit", data, inside),
             "explained": sum(name in why for name in left),
         }
-    survivors = [
-        {"reason": entry["reason"], "equivalent": entry["equivalent"], "mistakes": count}
-        for entry in written().get("survivor", ())
-        if (count := sum(data["by"].get(name) == "" for name in entry["mutants"]))
-    ]
-    summary = {"areas": rows, "survivors": survivors, "own": _own(data)}
-    SUMMARY.write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    survivors = _unnoticed("survivor", data["by"])
+    _store(SUMMARY, {"areas": rows, "survivors": survivors, "own": _own(data)})
 
 
 def summarise_own() -> None:
     """Write the part of the table that unit tests alone judge."""
-    summary = json.loads(SUMMARY.read_text()) | {"own": _own(measured())}
-    SUMMARY.write_text(json.dumps(summary, indent=1, ensure_ascii=False) + "\n")
+    _store(SUMMARY, json.loads(SUMMARY.read_text()) | {"own": _own(measured())})
 
 
 def _own(data: Mapping[str, Any]) -> dict[str, Any]:
     tests = data["own"].values()
-    unnoticed = [
-        {"reason": entry["reason"], "equivalent": entry["equivalent"], "mistakes": count}
-        for entry in written().get("unnoticed", ())
-        if (count := sum(data["own"].get(name) == "" for name in entry["mutants"]))
-    ]
     return {
         "planted": len(tests),
         "unit": sum(bool(test) and not whole_runs.is_one(test) for test in tests),
         "whole": sum(map(whole_runs.is_one, tests)),
-        "unnoticed": unnoticed,
+        "unnoticed": _unnoticed("unnoticed", data["own"]),
     }
+
+
+def _unnoticed(kind: Kind, by: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Reasons, each with how many mistakes that nothing has noticed have it."""
+    return [
+        {"reason": entry["reason"], "equivalent": entry["equivalent"], "mistakes": count}
+        for entry in written().get(kind, ())
+        if (count := sum(by.get(name) == "" for name in entry["mutants"]))
+    ]
+
+
+def _store(path: Path, data: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
 def _asked(what: str, data: Mapping[str, Any], inside: Sequence[Mutant]) -> dict[str, int]:
