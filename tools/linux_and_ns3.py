@@ -462,6 +462,13 @@ def draw(known: Mapping[str, Any]) -> None:
     mpl.rcParams.update({"svg.hashsalt": "ccperf", "svg.fonttype": "path", "font.size": 9})
     under = known["profile"]
     names = [name for name in REGISTRY if any(name in runs for runs in under.values())]
+    last = max(
+        _seconds(entry)
+        for runs in (*under.values(), *known["runs"].values())
+        for entry in runs.values()
+        if entry.get("parts_ns")
+    )
+    never = 3 * last
     size = (8.4, 5.4)
     figure, axes = plt.subplots(
         1, len(under), figsize=size, sharey=True, squeeze=False, layout="constrained"
@@ -474,13 +481,19 @@ def draw(known: Mapping[str, Any]) -> None:
             for each in (before, runs)
         ]
         for place, pair in enumerate(zip(*ends, strict=True)):
+            pair = [min(each, never) for each in pair]
             axis.plot(pair, [place] * 2, color="#b0b0b0", lw=1.5, zorder=1)
         looks = zip(
             ("ns-3's TCP", "profile linux"), ends, ("#c44e00", "#0062a3"), "oD", strict=True
         )
         for label, seconds, colour, marker in looks:
-            axis.scatter(seconds, range(len(names)), color=colour, marker=marker, s=24, label=label)
+            look = {"edgecolors": colour, "marker": marker, "s": 24}
+            axis.scatter(seconds, range(len(names)), color=colour, label=label, **look)
+            whole = [place for place, each in enumerate(seconds) if math.isinf(each)]
+            axis.scatter([never] * len(whole), whole, color="none", zorder=3, **look)
         axis.set_xscale("log")
+        axis.axvline(never, color="#e5e5e5", ls=":")
+        axis.text(never, -0.6, "never", ha="center", va="bottom", fontsize=7)
         axis.set_xlabel("segments part from Linux's after [s]")
         axis.set_title(cc, fontsize=9)
         axis.grid(axis="x", color="#e5e5e5")
@@ -493,9 +506,9 @@ def draw(known: Mapping[str, Any]) -> None:
 
 
 def _seconds(entry: Mapping[str, Any]) -> float:
-    """When segments part; not a number where they never do."""
+    """When segments part; infinite where they never do."""
     at = entry["parts_ns"]
-    return math.nan if at is None else at / 1e9
+    return math.inf if at is None else at / 1e9
 
 
 def main() -> None:
