@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //
-// Propagation that single flows have over others on the first link of their way.
+// Propagation that single flows have over others on the first link of their path.
 
 #ifndef CCPERF_ADDED_DELAY_H
 #define CCPERF_ADDED_DELAY_H

@@ -19,7 +19,7 @@
 namespace ccperf
 {
 
-// A packet at a node with several ways to go.
+// A packet at a node with several paths to go.
 struct Arrival
 {
     const std::vector<std::size_t>& ports; // to choose from, in the order of links
@@ -30,7 +30,7 @@ struct Arrival
     FourTuple Flow() const;
 };
 
-// Chooses among ways of equal length for one node.
+// Chooses among paths of equal length for one node.
 class Balancer : public ns3::Object
 {
   public:
@@ -42,7 +42,7 @@ class Balancer : public ns3::Object
     // The position of the port to take.
     virtual std::size_t Choose(const Arrival& arrival) = 0;
 
-    // Whether packets with one way come to Choose as well.
+    // Whether packets with one path come to Choose as well.
     virtual bool SeesEveryHop() const;
 
     // How often OnPeriod is to be called; never, if 0.

@@ -111,7 +111,7 @@ CongaBalancer::GetTypeId()
                           ns3::MakeTimeAccessor(&CongaBalancer::m_aging),
                           ns3::MakeTimeChecker())
             .AddAttribute("Seed",
-                          "Of the hash where ways are not uplinks.",
+                          "Of the hash where paths are not uplinks.",
                           ns3::UintegerValue(0),
                           ns3::MakeUintegerAccessor(&CongaBalancer::m_seed),
                           ns3::MakeUintegerChecker<std::uint64_t>());

@@ -29,8 +29,8 @@ class CongaTag : public ns3::Tag
     void Deserialize(ns3::TagBuffer buffer) override;
     void Print(std::ostream& out) const override;
 
-    Value forward{}; // the way that the packet takes
-    std::optional<Value> back; // a way in the other direction
+    Value forward{}; // the path that the packet takes
+    std::optional<Value> back; // a path in the other direction
 };
 
 // `conga`. A node's uplinks are known by their place among all its ports in the order of links.
@@ -50,7 +50,7 @@ class CongaTag : public ns3::Tag
 // back for the other switch, minus one for each AgingTime since then. Of several such the one that the flow had before, if it is
 // one of them; otherwise a random one.
 //
-// Packets with several ways elsewhere go as with `ecmp`.
+// Packets with several paths elsewhere go as with `ecmp`.
 class CongaBalancer : public Balancer
 {
   public:

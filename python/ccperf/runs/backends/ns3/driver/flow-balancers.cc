@@ -71,7 +71,7 @@ LetFlowBalancer::GetTypeId()
             .SetParent<Balancer>()
             .AddConstructor<LetFlowBalancer>()
             .AddAttribute("FlowletTimeout",
-                          "A packet that comes later than this begins a new burst.",
+                          "A packet that comes later than this begins a new flowlet.",
                           ns3::TimeValue(ns3::MicroSeconds(500)),
                           ns3::MakeTimeAccessor(&LetFlowBalancer::m_timeout),
                           ns3::MakeTimeChecker());
@@ -84,20 +84,20 @@ LetFlowBalancer::Choose(const Arrival& arrival)
     const auto now = ns3::Simulator::Now();
     const auto& ports = arrival.ports;
     const auto flow = arrival.Flow();
-    const auto known = m_bursts.find(flow);
-    if (known != m_bursts.end())
+    const auto known = m_flowlets.find(flow);
+    if (known != m_flowlets.end())
     {
-        Burst& burst = known->second;
-        const bool isNew = now - burst.last > m_timeout;
-        burst.last = now;
-        const auto same = std::find(ports.begin(), ports.end(), burst.port);
+        Flowlet& flowlet = known->second;
+        const bool isNew = now - flowlet.last > m_timeout;
+        flowlet.last = now;
+        const auto same = std::find(ports.begin(), ports.end(), flowlet.port);
         if (!isNew && same != ports.end())
         {
             return static_cast<std::size_t>(same - ports.begin());
         }
     }
     const std::size_t chosen = Draw(0, ports.size() - 1);
-    m_bursts[flow] = {ports[chosen], now};
+    m_flowlets[flow] = {ports[chosen], now};
     return chosen;
 }
 

@@ -10,7 +10,7 @@
 namespace ccperf
 {
 
-// Balancers that keep a flow, or a burst of it, on its way.
+// Balancers that keep a flow, or a flowlet of it, on its path.
 
 // `ecmp`: by a hash of the flow. With `mix` for SplitMix64's finisher and 64-bit arithmetic that wraps,
 //
@@ -33,7 +33,7 @@ class EcmpBalancer : public Balancer
 };
 
 // `letflow`: a packet that comes more than FlowletTimeout after the one before it of its flow, in its direction,
-// or whose port is no longer there, and the first one of a flow take a way at random, uniformly; others the way of
+// or whose port is no longer there, and the first one of a flow take a path at random, uniformly; others the path of
 // the one before.
 class LetFlowBalancer : public Balancer
 {
@@ -42,14 +42,14 @@ class LetFlowBalancer : public Balancer
     std::size_t Choose(const Arrival& arrival) override;
 
   private:
-    struct Burst
+    struct Flowlet
     {
         std::size_t port;
         ns3::Time last;
     };
 
     ns3::Time m_timeout;
-    std::unordered_map<FourTuple, Burst, FourTuple::Hash> m_bursts;
+    std::unordered_map<FourTuple, Flowlet, FourTuple::Hash> m_flowlets;
 };
 
 } // namespace ccperf

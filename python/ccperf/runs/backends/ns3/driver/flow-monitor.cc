@@ -48,7 +48,7 @@ FlowMonitoring::Install(const ns3::NodeContainer& nodes)
 }
 
 FlowMonitoring::Both
-FlowMonitoring::Tables(const Ways& ways)
+FlowMonitoring::Tables(const Paths& paths)
 {
     Both tables;
     const auto monitor = m_helper.GetMonitor();
@@ -58,12 +58,12 @@ FlowMonitoring::Tables(const Ways& ways)
     for (const auto& [id, stats] : monitor->GetFlowStats()) // by id: in the order of first packets
     {
         const auto tuple = classifier->FindFlow(id);
-        const Way* way = ways.Find({tuple.sourceAddress.Get(),
-                                    tuple.destinationAddress.Get(),
-                                    tuple.sourcePort,
-                                    tuple.destinationPort,
-                                    tuple.protocol});
-        if (!way)
+        const Path* path = paths.Find({tuple.sourceAddress.Get(),
+                                       tuple.destinationAddress.Get(),
+                                       tuple.sourcePort,
+                                       tuple.destinationPort,
+                                       tuple.protocol});
+        if (!path)
         {
             continue;
         }
@@ -73,8 +73,8 @@ FlowMonitoring::Tables(const Ways& ways)
         };
         using Probe = ns3::Ipv4FlowProbe;
         tables.first.Append({
-            .flow = way->flow,
-            .direction = way->isReturn ? 1 : 0,
+            .flow = path->flow,
+            .direction = path->isReturn ? 1 : 0,
             .first_tx_ns = stats.timeFirstTxPacket.GetNanoSeconds(),
             .last_tx_ns = stats.timeLastTxPacket.GetNanoSeconds(),
             .first_rx_ns = ifReceived(stats.timeFirstRxPacket),

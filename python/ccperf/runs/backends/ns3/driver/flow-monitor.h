@@ -7,7 +7,7 @@
 
 #include "rows.h"
 #include "table.h"
-#include "ways.h"
+#include "paths.h"
 
 #include "ns3/flow-monitor-helper.h"
 
@@ -24,7 +24,7 @@ class FlowMonitoring
     // To be called when the network is complete; nothing is observed otherwise.
     void Install(const ns3::NodeContainer& nodes);
     // Of what has happened so far: each way, and its histograms.
-    Both Tables(const Ways& ways);
+    Both Tables(const Paths& paths);
 
   private:
     ns3::FlowMonitorHelper m_helper;

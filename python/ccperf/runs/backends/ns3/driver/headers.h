@@ -23,7 +23,7 @@ constexpr std::uint8_t ICMP = 1;
 constexpr std::uint8_t TCP = 6;
 constexpr std::uint8_t UDP = 17;
 
-// Of one way of a connection.
+// Of one direction of a connection.
 struct FourTuple
 {
     std::uint32_t source;
@@ -62,7 +62,7 @@ struct IpFields
 };
 
 // The header of TCP; of UDP, with the number of the datagram; of ICMP echo, with ports as in FourTuple and
-// its own sequence number; or of an ICMP message about a packet, with the packet's ports on its way
+// its own sequence number; or of an ICMP message about a packet, with the packet's ports on its path
 // back. Only TCP's has flags.
 struct TransportFields
 {

@@ -256,13 +256,13 @@ Run(const Arguments& arguments)
     BuildNetwork(scenario, network);
     InstallHostMarking(scenario, network.nodes);
     InstallAddedDelays(scenario, network);
-    const Ways ways(scenario);
-    Recorder recorder(scenario, network, ways, isObserved);
+    const Paths paths(scenario);
+    Recorder recorder(scenario, network, paths, isObserved);
     recorder.MonitorFlows();
     std::unique_ptr<PacketTrace> trace;
     if (!arguments.packets.empty())
     {
-        trace = std::make_unique<PacketTrace>(arguments.packets, scenario, network, ways);
+        trace = std::make_unique<PacketTrace>(arguments.packets, scenario, network, paths);
         g_unfinished.trace = trace.get();
         network.observers.push_back(trace.get());
     }

@@ -77,10 +77,10 @@ AppendPlace(std::vector<char>& buffer, const IpFields& ip)
 PacketTrace::PacketTrace(const std::string& path,
                          const Scenario& scenario,
                          const Network& network,
-                         const Ways& ways)
+                         const Paths& paths)
     : m_file(std::fopen(path.c_str(), "wb")),
       m_hasHeaders(std::string_view(path).ends_with(HEADERS_SUFFIX)),
-      m_ways(ways)
+      m_paths(paths)
 {
     if (!m_file)
     {
@@ -106,7 +106,7 @@ PacketTrace::PacketTrace(const std::string& path,
         m_ports.push_back(port.name);
         ConnectPort(port);
     }
-    ways.ConnectStoppedDrops(network, [this](std::size_t port, auto packet) {
+    paths.ConnectStoppedDrops(network, [this](std::size_t port, auto packet) {
         Write(port, "drop", Parse(packet, 0), "Device stopped");
     });
 }
@@ -212,10 +212,10 @@ PacketTrace::Combine(const IpFields& ip,
                      ns3::Ptr<const ns3::Packet> packet,
                      std::uint32_t transport) const
 {
-    const auto header = m_ways.Transport(ip, packet, transport);
+    const auto header = m_paths.Transport(ip, packet, transport);
     const auto ends = TupleOf(ip, header);
-    const Way* way = m_ways.Find(ends);
-    return {way ? std::string_view(m_senders[way->flow]) : "?",
+    const Path* path = m_paths.Find(ends);
+    return {path ? std::string_view(m_senders[path->flow]) : "?",
             header.sequence,
             header.flags & ACK ? header.acknowledgement : 0,
             ip.bytes - IP_BYTES - header.headerBytes,

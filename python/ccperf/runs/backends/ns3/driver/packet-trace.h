@@ -5,7 +5,7 @@
 
 #include "network.h"
 #include "scenario.h"
-#include "ways.h"
+#include "paths.h"
 
 #include "ns3/packet.h"
 #include "ns3/queue-item.h"
@@ -28,7 +28,7 @@ class PacketTrace : public FailureObserver
     PacketTrace(const std::string& path,
                 const Scenario& scenario,
                 const Network& network,
-                const Ways& ways);
+                const Paths& paths);
     ~PacketTrace() override;
     PacketTrace(const PacketTrace&) = delete;
     PacketTrace& operator=(const PacketTrace&) = delete;
@@ -78,7 +78,7 @@ class PacketTrace : public FailureObserver
     bool m_failed{false};
     std::vector<std::string> m_ports;
     std::vector<std::string> m_senders; // flows, then pings
-    const Ways& m_ways;
+    const Paths& m_paths;
 };
 
 } // namespace ccperf

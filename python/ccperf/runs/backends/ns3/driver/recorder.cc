@@ -51,12 +51,12 @@ PacingRateOf(const ns3::TcpSocketState& tcb)
 
 Recorder::Recorder(const Scenario& scenario,
                    const Network& network,
-                   const Ways& ways,
+                   const Paths& paths,
                    bool isObserving)
     : m_isObserving(isObserving),
       m_scenario(scenario),
       m_network(network),
-      m_ways(ways),
+      m_paths(paths),
       m_flows(scenario.flows.size()),
       m_pings(scenario.pings.size()),
       m_ports(network.ports.size()),
@@ -73,7 +73,7 @@ Recorder::Recorder(const Scenario& scenario,
         m_ports[port.index].rate = port.rate;
         ConnectPort(port);
     }
-    ways.ConnectStoppedDrops(network,
+    paths.ConnectStoppedDrops(network,
                              [this](std::size_t port, auto) { ++m_ports[port].deviceDropped; });
     std::set<std::size_t> destinations;
     for (const Flow& flow : scenario.flows)
@@ -245,11 +245,11 @@ void
 Recorder::OnDeliver(const ns3::Ipv4Header& ip, ns3::Ptr<const ns3::Packet> packet, std::uint32_t)
 {
     const auto tcp = ReadTransport(packet, 0, ip.GetProtocol());
-    const Way* way = m_ways.Find(
+    const Path* path = m_paths.Find(
         {ip.GetSource().Get(), ip.GetDestination().Get(), tcp.sourcePort, tcp.destinationPort, tcp.protocol});
-    if (way && !way->isReturn && way->flow < m_flows.size())
+    if (path && !path->isReturn && path->flow < m_flows.size())
     {
-        FlowProbe& probe = m_flows[way->flow];
+        FlowProbe& probe = m_flows[path->flow];
         const auto payload = packet->GetSize() - tcp.headerBytes;
         probe.receivedBytes += payload;
         if (payload > 0 || (tcp.protocol == TCP && (tcp.flags & ns3::TcpHeader::FIN)))
@@ -278,7 +278,7 @@ Recorder::OnPing(std::size_t index, ns3::Ptr<ns3::Ping> ping)
                                          }));
 }
 
-// A request that finds no way is not sent, and nothing tells of it but the number of the next one.
+// A request that finds no route is not sent, and nothing tells of it but the number of the next one.
 void
 Recorder::NoteRequests(std::size_t index, std::int64_t until)
 {
@@ -556,7 +556,7 @@ Recorder::Finish(const std::string& path)
     std::optional<FlowMonitoring::Both> monitored;
     if (m_scenario.recording.flowMonitor)
     {
-        monitored = m_flowMonitoring.Tables(m_ways);
+        monitored = m_flowMonitoring.Tables(m_paths);
         tables.push_back(&monitored->first);
         tables.push_back(&monitored->second);
     }

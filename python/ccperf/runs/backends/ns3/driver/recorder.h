@@ -8,7 +8,7 @@
 #include "network.h"
 #include "rows.h"
 #include "scenario.h"
-#include "ways.h"
+#include "paths.h"
 
 #include "ns3/ipv4-header.h"
 #include "ns3/ping.h"
@@ -98,7 +98,7 @@ class Recorder : public FailureObserver
   public:
     // They must outlive the recorder and the simulation.
     // Unless `isObserving`, connects to nothing and records nothing.
-    Recorder(const Scenario& scenario, const Network& network, const Ways& ways, bool isObserving);
+    Recorder(const Scenario& scenario, const Network& network, const Paths& paths, bool isObserving);
 
     // Flow `index` sends with this socket; to be called before the socket does anything.
     void OnSender(std::size_t index, ns3::Ptr<ns3::TcpSocketBase> socket);
@@ -164,7 +164,7 @@ class Recorder : public FailureObserver
     bool m_isObserving;
     const Scenario& m_scenario;
     const Network& m_network;
-    const Ways& m_ways;
+    const Paths& m_paths;
     std::vector<FlowProbe> m_flows;
     std::vector<std::vector<Echo>> m_pings;
     std::vector<PortProbe> m_ports;

@@ -22,7 +22,7 @@ class Routes
     explicit Routes(const Scenario& scenario);
 
     // The ports (2 * link + direction) by which packets for an address leave a node, each coming one hop
-    // nearer, in the order of links; none if there is no way.
+    // nearer, in the order of links; none if there is no path.
     const std::vector<std::size_t>& Ports(std::size_t node, std::uint32_t address);
 
     // The first port out of a node.

@@ -257,7 +257,7 @@ struct Scenario
     std::vector<std::string> nodes;
     std::vector<Link> links;
     std::vector<Change> changes;
-    Algorithm routing; // how nodes choose among ways of equal length
+    Algorithm routing; // how nodes choose among paths of equal length
     std::vector<Failure> failures;
     std::vector<Fault> faults;
     std::vector<Flow> flows;

@@ -72,7 +72,7 @@ SwitchRouting::RouteOutput(ns3::Ptr<ns3::Packet> packet,
     const auto& ports = m_network->routes->Ports(m_node, header.GetDestination().Get());
     if (!packet)
     {
-        // A socket that connects asks for its own address, not for a way.
+        // A socket that connects asks for its own address, not for a route.
         const auto port = ports.empty() ? m_network->routes->FirstPort(m_node) : ports[0];
         return RouteOver(port, header.GetDestination());
     }

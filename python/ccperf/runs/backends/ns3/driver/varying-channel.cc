@@ -25,8 +25,8 @@ VaryingChannel::GetTypeId()
 bool
 VaryingChannel::IsNeeded(const ccperf::Link& link)
 {
-    return std::any_of(link.directions.begin(), link.directions.end(), [](const Direction& way) {
-        return way.jitter || way.reordering;
+    return std::any_of(link.directions.begin(), link.directions.end(), [](const Direction& direction) {
+        return direction.jitter || direction.reordering;
     });
 }
 
@@ -37,7 +37,7 @@ VaryingChannel::Install(const ccperf::Link& link, const ns3::NetDeviceContainer&
     channel->SetAttribute("Delay", ns3::TimeValue(ns3::NanoSeconds(link.delay)));
     for (std::uint32_t side = 0; side < 2; ++side)
     {
-        channel->m_ways[side] = WayOf(link.directions[side]);
+        channel->m_impairments[side] = ImpairmentsOf(link.directions[side]);
         ns3::DynamicCast<ns3::PointToPointNetDevice>(devices.Get(side))->Attach(channel);
     }
 }
@@ -45,28 +45,28 @@ VaryingChannel::Install(const ccperf::Link& link, const ns3::NetDeviceContainer&
 void
 VaryingChannel::VaryAs(const VaryingChannel& other)
 {
-    m_ways = other.m_ways;
+    m_impairments = other.m_impairments;
 }
 
-VaryingChannel::Way
-VaryingChannel::WayOf(const Direction& direction)
+VaryingChannel::Impairments
+VaryingChannel::ImpairmentsOf(const Direction& direction)
 {
-    Way way;
+    Impairments impairments;
     if (direction.jitter)
     {
-        way.jitter = CreateVariable(direction.jitter->delay);
-        way.jitter->SetStream(direction.jitter->stream);
-        way.keepsOrder = direction.jitter->keepsOrder;
+        impairments.jitter = CreateVariable(direction.jitter->delay);
+        impairments.jitter->SetStream(direction.jitter->stream);
+        impairments.keepsOrder = direction.jitter->keepsOrder;
     }
     if (direction.reordering)
     {
-        way.probability = direction.reordering->probability;
-        way.choice = ns3::CreateObject<ns3::UniformRandomVariable>();
-        way.choice->SetStream(direction.reordering->stream);
-        way.lateness = CreateVariable(direction.reordering->delay);
-        way.lateness->SetStream(direction.reordering->stream + 1);
+        impairments.probability = direction.reordering->probability;
+        impairments.choice = ns3::CreateObject<ns3::UniformRandomVariable>();
+        impairments.choice->SetStream(direction.reordering->stream);
+        impairments.lateness = CreateVariable(direction.reordering->delay);
+        impairments.lateness->SetStream(direction.reordering->stream + 1);
     }
-    return way;
+    return impairments;
 }
 
 bool
@@ -74,27 +74,27 @@ VaryingChannel::TransmitStart(ns3::Ptr<const ns3::Packet> packet,
                               ns3::Ptr<ns3::PointToPointNetDevice> source,
                               ns3::Time txTime)
 {
-    Way& way = m_ways[source == GetSource(0) ? 0 : 1];
-    const ns3::Time flight = Flight(way, txTime + GetDelay());
+    Impairments& impairments = m_impairments[source == GetSource(0) ? 0 : 1];
+    const ns3::Time flight = Flight(impairments, txTime + GetDelay());
     return ns3::PointToPointChannel::TransmitStart(packet, source, flight - GetDelay());
 }
 
 ns3::Time
-VaryingChannel::Flight(Way& way, ns3::Time plain)
+VaryingChannel::Flight(Impairments& impairments, ns3::Time plain)
 {
     const ns3::Time now = ns3::Simulator::Now();
     ns3::Time arrival = now + plain;
-    if (way.jitter)
+    if (impairments.jitter)
     {
-        arrival += ns3::Seconds(way.jitter->GetValue());
-        if (way.keepsOrder)
+        arrival += ns3::Seconds(impairments.jitter->GetValue());
+        if (impairments.keepsOrder)
         {
-            way.lastArrival = arrival = std::max(arrival, way.lastArrival);
+            impairments.lastArrival = arrival = std::max(arrival, impairments.lastArrival);
         }
     }
-    if (way.choice && way.choice->GetValue() < way.probability)
+    if (impairments.choice && impairments.choice->GetValue() < impairments.probability)
     {
-        arrival += ns3::Seconds(way.lateness->GetValue());
+        arrival += ns3::Seconds(impairments.lateness->GetValue());
     }
     return arrival - now;
 }

@@ -40,7 +40,7 @@ class VaryingChannel : public ns3::PointToPointChannel
                        ns3::Time txTime) override;
 
   private:
-    struct Way
+    struct Impairments
     {
         ns3::Ptr<ns3::RandomVariableStream> jitter; // null: none
         bool keepsOrder{false};
@@ -50,12 +50,12 @@ class VaryingChannel : public ns3::PointToPointChannel
         ns3::Ptr<ns3::RandomVariableStream> lateness;
     };
 
-    static Way WayOf(const Direction& direction);
+    static Impairments ImpairmentsOf(const Direction& direction);
 
     // From now until the packet arrives; `plain`: what it would be without all this.
-    static ns3::Time Flight(Way& way, ns3::Time plain);
+    static ns3::Time Flight(Impairments& impairments, ns3::Time plain);
 
-    std::array<Way, 2> m_ways;
+    std::array<Impairments, 2> m_impairments;
 };
 
 } // namespace ccperf

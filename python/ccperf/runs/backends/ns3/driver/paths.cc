@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "ways.h"
+#include "paths.h"
 
 #include "switch-routing.h"
 
@@ -15,26 +15,26 @@ namespace
 {
 
 template <class T>
-Way
-WayOf(const Scenario& scenario, const T& sender, std::size_t number, bool isReturn)
+Path
+PathOf(const Scenario& scenario, const T& sender, std::size_t number, bool isReturn)
 {
-    Way way{number, isReturn, {}};
+    Path path{number, isReturn, {}};
     for (const Hop& hop : isReturn ? sender.returnPath : sender.path)
     {
-        way.portOutOf[scenario.links[hop.link].ends[hop.direction]] = 2 * hop.link + hop.direction;
+        path.portOutOf[scenario.links[hop.link].ends[hop.direction]] = 2 * hop.link + hop.direction;
     }
-    return way;
+    return path;
 }
 
 } // namespace
 
-Ways::Ways(const Scenario& scenario)
+Paths::Paths(const Scenario& scenario)
 {
     std::size_t number = 0;
     const auto add = [&](const auto& sender) {
         const auto tuple = FourTuple::Of(sender);
-        m_ways[tuple] = WayOf(scenario, sender, number, false);
-        m_ways[tuple.Reversed()] = WayOf(scenario, sender, number, true);
+        m_paths[tuple] = PathOf(scenario, sender, number, false);
+        m_paths[tuple.Reversed()] = PathOf(scenario, sender, number, true);
         ++number;
     };
     std::for_each(scenario.flows.begin(), scenario.flows.end(), add);
@@ -42,7 +42,7 @@ Ways::Ways(const Scenario& scenario)
 }
 
 TransportFields
-Ways::Transport(const IpFields& ip,
+Paths::Transport(const IpFields& ip,
                 ns3::Ptr<const ns3::Packet> packet,
                 std::uint32_t offset) const
 {
@@ -62,15 +62,15 @@ Ways::Transport(const IpFields& ip,
     return fields;
 }
 
-const Way*
-Ways::Find(const FourTuple& tuple) const
+const Path*
+Paths::Find(const FourTuple& tuple) const
 {
-    const auto found = m_ways.find(tuple);
-    return found == m_ways.end() ? nullptr : &found->second;
+    const auto found = m_paths.find(tuple);
+    return found == m_paths.end() ? nullptr : &found->second;
 }
 
 void
-Ways::ConnectStoppedDrops(
+Paths::ConnectStoppedDrops(
     const Network& network,
     std::function<void(std::size_t, ns3::Ptr<const ns3::Packet>)> onDrop) const
 {
@@ -85,10 +85,10 @@ Ways::ConnectStoppedDrops(
                     return;
                 }
                 const auto ip = ReadIp(packet, 0);
-                const Way* way = Find(TupleOf(ip, Transport(ip, packet, IP_BYTES)));
-                if (way && way->portOutOf.count(node))
+                const Path* path = Find(TupleOf(ip, Transport(ip, packet, IP_BYTES)));
+                if (path && path->portOutOf.count(node))
                 {
-                    onDrop(way->portOutOf.at(node), packet);
+                    onDrop(path->portOutOf.at(node), packet);
                 }
             }));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef CCPERF_WAYS_H
-#define CCPERF_WAYS_H
+#ifndef CCPERF_PATHS_H
+#define CCPERF_PATHS_H
 
 #include "headers.h"
 #include "network.h"
@@ -15,8 +15,8 @@
 namespace ccperf
 {
 
-// One way of a connection: from source to destination, or back.
-struct Way
+// One direction of a connection: from source to destination, or back.
+struct Path
 {
     std::size_t flow; // pings count on behind the flows
     bool isReturn;
@@ -25,10 +25,10 @@ struct Way
 };
 
 // To whom packets belong.
-class Ways
+class Paths
 {
   public:
-    explicit Ways(const Scenario& scenario);
+    explicit Paths(const Scenario& scenario);
 
     // The header of the transport, `offset` bytes into the packet; of a fragment the one that its packet has.
     TransportFields Transport(const IpFields& ip,
@@ -36,10 +36,10 @@ class Ways
                               std::uint32_t offset) const;
 
     // Null for packets of no flow.
-    const Way* Find(const FourTuple& tuple) const;
+    const Path* Find(const FourTuple& tuple) const;
 
     // Calls `onDrop` with the port and the packet, which begins with its IP header, when a packet that goes
-    // straight to the device finds it stopped. ns-3 says only on which node; routing, or the way, says at
+    // straight to the device finds it stopped. ns-3 says only on which node; routing, or the path, says at
     // which port.
     // Must outlive the simulation.
     void ConnectStoppedDrops(
@@ -47,7 +47,7 @@ class Ways
         std::function<void(std::size_t, ns3::Ptr<const ns3::Packet>)> onDrop) const;
 
   private:
-    std::unordered_map<FourTuple, Way, FourTuple::Hash> m_ways;
+    std::unordered_map<FourTuple, Path, FourTuple::Hash> m_paths;
     // Of packets that were cut: addresses, and protocol with identification. (ns-3 gives all fragments of what an
     // application wrote one number of its own.)
     mutable std::map<std::pair<std::uint64_t, std::uint32_t>, TransportFields> m_cut;
