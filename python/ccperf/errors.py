@@ -78,6 +78,8 @@ class RunError(CcperfError):
 
 #: More words than that are not listed in an error, but by ``ccperf list``.
 _MANY = 20
+#: Nor are more than that listed at all: of names with a group before a slash the groups, else some.
+_TOO_MANY = 60
 #: So many words have another one inside before they are no help.
 _FEW = 5
 _LISTED = {"experiment": "experiments", "metric": "metrics"}
@@ -107,4 +109,13 @@ def unknown(what: str, word: str, known: Iterable[str]) -> str:
     if len(names) > _MANY and what in _LISTED:
         listed = f"`ccperf list {_LISTED[what]}` has all {len(names)}"
         return f"unknown {what} `{word}`{meant}; {listed}"
-    return f"unknown {what} `{word}`{meant}; known: {', '.join(sorted(names))}"
+    return f"unknown {what} `{word}`{meant}; known: {', '.join(_listed(names))}"
+
+
+def _listed(names: Iterable[str]) -> list[str]:
+    listed = sorted(names)
+    if len(listed) > _TOO_MANY and all("/" in name for name in listed):
+        listed = list(dict.fromkeys(f"{name.partition('/')[0]}/*" for name in listed))
+    if len(listed) > 2 * _TOO_MANY:
+        listed = [*listed[:_MANY], f"... ({len(listed):,} in all)"]
+    return listed

@@ -143,7 +143,8 @@ def test_a_record_that_is_made_again_lets_ns3_run_no_more(
         (["--scenario", "none.toml"], "none.toml"),
         (["--scenario", "x.json"], "x.json"),
         (["--full", "--fuzz", "3"], "one of"),
-        (["--pattern", "nothing/*"], "--pattern"),
+        (["--pattern", "nothing/*"], "known: ack_compression/*, application_limited/*"),
+        (["--pattern", "drop/*,drops/*"], "unknown case `drops/*`"),
         (["--fuzz=-1"], "--fuzz"),
         (["--record", "x.json", "--fuzz", "3", "--pattern", "drop/single-nosack"], "--record"),
         (["--record", "x.json", "--scenario", "none.toml"], "--record"),
@@ -160,4 +161,6 @@ def test_wrong_usage(
     monkeypatch.chdir(tmp_path)
     Path("x.json").write_text("{")
     assert invoke(["verify", "ns3", *words]) == 2
-    assert says in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert says in message
+    assert len(message) < 2000, "not two thousand names"

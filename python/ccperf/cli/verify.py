@@ -87,12 +87,14 @@ class Selection:
             ask(self.scenario, scenario.user_code, self.trust)
             return [matrix.Case(scenario)]
         if self.pattern or self.full:
-            patterns = (self.pattern or "*").split(",")
-            chosen = list({c.name: c for one in patterns for c in matrix.cases(one)}.values())
-            if not chosen and must_be:
-                names = [case.name for case in matrix.cases()]
-                raise UsageError("--pattern", unknown("case", self.pattern, names))
-            return chosen
+            chosen: dict[str, Case] = {}
+            for pattern in (self.pattern or "*").split(","):
+                found = matrix.cases(pattern)
+                if not found and must_be:
+                    names = [case.name for case in matrix.cases()]
+                    raise UsageError("--pattern", unknown("case", pattern, names))
+                chosen |= {case.name: case for case in found}
+            return list(chosen.values())
         return matrix.representative()
 
 
