@@ -1,4 +1,4 @@
-"""Experiments on lossless fabrics: what pauses do, what DCQCN makes of it, its fluid model."""
+"""Experiments on lossless fabrics: what pauses do, what laws of RoCE make of it, DCQCN's model."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ccperf
+from ccperf.algorithms import registry
 from ccperf.errors import UsageError
 from ccperf.experiments import catalogue
 from ccperf.experiments.topologies import FabricLink, SwitchPort, star
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ccperf.runs.recording import Recording
 
 LINE_RATE = {"transport": "line_rate"}
+LAWS = [law["linux"][0] for law in registry.tables()["rate_control"]]
 
 
 def recorded(name: str, **given: Any) -> Recording:
@@ -31,7 +33,7 @@ def acknowledged(recording: Recording) -> Any:
 
 
 @pytest.mark.parametrize("name", list(catalogue.LOSSLESS))
-@pytest.mark.parametrize("transport", ["line_rate", "dcqcn"])
+@pytest.mark.parametrize("transport", LAWS)
 def test_nothing_is_lost(name: str, transport: str) -> None:
     recording = recorded(name, transport=transport, stop_time="5ms")
     for cause in ("qdisc_dropped", "device_dropped", "loss_dropped"):
@@ -73,6 +75,51 @@ def test_a_victim_waits_for_pauses_that_are_none_of_its_business() -> None:
     # 10 MB take 2.1 ms at 40 Gbps.
     assert alone > 6
     assert dcqcn < alone / 2
+
+
+def paused(recording: Recording) -> float:
+    assert recording.pauses is not None
+    return float(recording.pauses.array("paused_ns").max())
+
+
+def jain(shares: Any) -> float:
+    return float(shares.sum() ** 2 / (len(shares) * (shares**2).sum()))
+
+
+@pytest.mark.parametrize("transport", ["hpcc", "swift"])
+def test_windows_of_hpcc_and_swift_need_no_pauses(transport: str) -> None:
+    """As their papers say: a window, and one that follows each ACK, ends an incast in time."""
+    incast = recorded("pfc_incast", transport=transport)
+    assert paused(incast) == 0
+    # 16 MB at 40 Gbps, at the link's rate or 95 % of it with headers of telemetry.
+    least = {"hpcc": 16e6 * 1088 / 1000 / 0.95, "swift": 16e6 * 1046 / 1000}[transport] / 5
+    assert incast.flows.array("completion_ns").max() == pytest.approx(least, rel=0.02)
+    ring = recorded("pfc_deadlock", transport=transport)
+    assert paused(ring) == 0
+    assert acknowledged(ring).min() > 30e6
+    assert jain(acknowledged(recorded("pfc_unfairness", transport=transport))) > 0.9
+
+
+@pytest.mark.parametrize("transport", LAWS)
+def test_who_has_a_link_back_after_a_short_flow_and_who_queues(transport: str) -> None:
+    """HPCC's first micro-benchmark: HPCC has the link back at once and no queue, while DCQCN's long
+    flow has not got it back after 2 ms."""
+    recording = recorded("pfc_long_short", transport=transport)
+    flows, links = recording.flow_samples, recording.link_samples
+    ended = recording.flows.array("completion_ns")[1]
+    long = flows.array("flow") == 0
+    times, received = flows.array("time_ns")[long], flows.array("received_bytes")[long]
+    after = np.searchsorted(times, ended + np.array([100e3, 200e3, 1.9e6, 2e6]))
+    at = (received[after[1::2]] - received[after[::2]]) * 8 / 100e3 / 40
+    shares = {"hpcc": 0.95 * 1000 / 1088, "dcqcn": 0.5 * 1000 / 1046}
+    assert at[0] == pytest.approx(shares.get(transport, 1000 / 1046), rel=0.15)
+    assert (at[1] > 0.85) == (transport != "dcqcn")
+    beside = (links.array("time_ns") > 1.05e6) & (links.array("time_ns") < ended)
+    queue = links.array("qdisc_bytes")[beside].mean()
+    if transport == "hpcc":
+        assert queue < 2 * 1086
+    else:
+        assert queue > 50e3
 
 
 def test_a_ring_has_five_switches_at_least() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -135,6 +136,52 @@ def test_senders_over_roce_take_turns_at_a_plain_device(
     # Where nobody takes turns, all of it is as ever.
     written["failures"] = []
     written["links"][1]["forward"] |= {"qdisc": FIFO, "device_queues": 1, "queue_limits": None}
+    Scenario.model_validate(written).check()
+
+
+HPCC: dict[str, Any] = {**ROCE, "cc": {"type": "hpcc"}}
+
+
+def line(switches: int) -> dict[str, Any]:
+    """Two hosts with so many switches between them, and a flow of HPCC."""
+    nodes = ["a", *(f"s{i}" for i in range(switches)), "b"]
+    queue = {"qdisc": FIFO}
+    wire = {"rate": "1Gbps", "delay": "1us", "forward": queue, "reverse": queue}
+    return {
+        "nodes": nodes,
+        "links": [{**wire, "name": ends[0], "ends": list(ends)} for ends in pairwise(nodes)],
+        "flows": [{"source": "a", "destination": "b", **HPCC}],
+        "stop_time": "1ms",
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "words"),
+    [
+        # Of each link that a packet may cross, not only of the first.
+        ({"qdisc": None}, "links[1].reverse.qdisc", "collect telemetry (INT) each priority"),
+        ({"mtu": 1085}, "flows[0].application.write", "beside 86 B of headers; write at most 999B"),
+        ({"fails": True}, "failures[0]", "it has packets that collect telemetry (INT)"),
+        ({"switches": 6}, "flows[0].cc.type", "cross 6 switches, and telemetry has room for 5"),
+    ],
+)
+def test_telemetry_has_a_header_five_switches_and_plain_devices(
+    change: dict[str, Any], path: str, words: str
+) -> None:
+    written = line(change.get("switches", 5))
+    if "fails" in change:
+        written["failures"] = [{"link": "s0", "down": "500us"}]
+    if "qdisc" in change:
+        written["links"][1] = {**written["links"][1], "reverse": {"qdisc": None}}
+    if "mtu" in change:
+        small = {"qdisc": FIFO, "mtu": f"{change['mtu']}B"}
+        written["links"][2] = {**written["links"][2], "forward": small}
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.model_validate(written).check()
+    lines = str(caught.value).splitlines()
+    assert any(text.startswith(f"{path}: ") and words in text for text in lines), lines
+    # A law that reads none asks for nothing of it, but at the sender's own link.
+    written["flows"] = [{**written["flows"][0], "cc": {"type": "swift"}}]
     Scenario.model_validate(written).check()
 
 

@@ -6,6 +6,7 @@ pub mod flow_monitor;
 pub mod ingress;
 pub mod path_monitor;
 mod pool;
+pub mod telemetry;
 pub mod trace;
 pub mod verdict;
 
@@ -81,6 +82,8 @@ impl Flags {
     pub const FRAGMENT: Flags = Flags(0x200);
     /// Not TCP's: it is a pause frame, see [`Packet::pause`].
     pub const PAUSE: Flags = Flags(0x400);
+    /// Not TCP's: switches write into it what they know of their links, see [`telemetry`].
+    pub const COLLECTS: Flags = Flags(0x800);
 
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0

@@ -11,11 +11,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
-const TABLES: [(&str, Registry); 4] = [
+const TABLES: [(&str, Registry); 5] = [
     ("cc", Registry::CongestionControl),
     ("qdisc", Registry::Qdisc),
     ("recovery", Registry::Recovery),
     ("routing", Registry::Routing),
+    ("rate_control", Registry::RateControl),
 ];
 
 #[pyfunction]
@@ -51,7 +52,7 @@ fn release(release: &Release) -> Value {
 #[pyfunction]
 pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
     let Some((_, registry)) = TABLES.iter().find(|(known, _)| *known == table) else {
-        let message = format!("table is `{table}`, not `cc`, `qdisc`, `recovery` or `routing`");
+        let message = format!("table is `{table}`, not `cc`, `qdisc`, `recovery`, `routing` or `rate_control`");
         return Err(PyValueError::new_err(message));
     };
     registry.find(name).map(|spec| spec.ns3).map_err(PyValueError::new_err)

@@ -18,6 +18,7 @@ mod pauses;
 mod port;
 mod reassembly;
 mod steering;
+mod telemetry;
 mod unreachable;
 
 use crate::base::event::{Event, EventQueue, RunEvent};
@@ -31,7 +32,7 @@ use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{Counts, FlowMonitor, LostIn};
 use crate::packet::path_monitor::PathMonitor;
 use crate::packet::trace::{PacketEvent, PacketTrace};
-use crate::packet::{Flags, Image, PPP_HEADER, Packet, PacketId, SackBlock, SackBlocks};
+use crate::packet::{Flags, Image, PPP_HEADER, Packet, PacketId, PacketPool, SackBlocks};
 use common::{Common, NO_ROUTE};
 use lanes::Flight;
 
@@ -211,17 +212,19 @@ impl Network {
         self.leave(origin, next, id);
     }
 
-    /// The same for a packet with SACK blocks, or one that another stack has written: its headers as they are.
-    pub fn send_with(&mut self, mut packet: Packet, blocks: &[SackBlock], image: Option<&Image>) {
+    /// The same for a packet that has something beside it in the pool: SACK blocks, headers of another stack.
+    #[inline]
+    pub fn send_with(
+        &mut self,
+        mut packet: Packet,
+        beside: impl FnOnce(&mut PacketPool, PacketId),
+    ) {
         let origin = self.common.forwarding.origin(&packet);
         packet.destination = origin.destination;
         let next =
             self.common.forwarding.first_hop(&mut packet, origin, &self.common.events, &self.ports);
         let id = self.common.packets.insert(packet);
-        self.common.packets.set_sacks(id, blocks);
-        if let Some(image) = image {
-            self.common.packets.set_image(id, image);
-        }
+        beside(&mut self.common.packets, id);
         self.leave(origin, next, id);
     }
 

@@ -8,6 +8,7 @@ use crate::packet::deliveries::Deliveries;
 use crate::packet::flow_monitor::{FlowMonitor, LostIn};
 use crate::packet::ingress::Ingress;
 use crate::packet::path_monitor::PathMonitor;
+use crate::packet::telemetry::Hops;
 
 /// A packet with the SACK blocks that are kept beside it.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,8 @@ pub struct PacketPool {
     sacks: Vec<SackBlocks>,
     /// Of packets of other stacks; as long as was needed so far.
     images: Vec<Image>,
+    /// What packets collect; as long as was needed so far.
+    hops: Vec<Hops>,
     /// The first flow whose packets are counted, and how many each has now.
     watched: u32,
     under_way: Vec<u32>,
@@ -242,6 +245,25 @@ impl PacketPool {
     /// the first free one until something is inserted.
     pub fn image_freed_last(&self) -> &Image {
         &self.images[self.free as usize]
+    }
+
+    /// Gives a packet what it has collected so far.
+    pub fn set_hops(&mut self, id: PacketId, hops: &Hops) {
+        let index = id.0 as usize;
+        if index >= self.hops.len() {
+            self.hops.resize(self.slots.len(), Hops::default());
+        }
+        self.hops[index] = *hops;
+    }
+
+    /// Of a packet that [`PacketPool::set_hops`] was called for.
+    pub fn hops_mut(&mut self, id: PacketId) -> &mut Hops {
+        &mut self.hops[id.0 as usize]
+    }
+
+    /// The same of the packet that was removed last, until something is inserted.
+    pub fn hops_freed_last(&self) -> &Hops {
+        &self.hops[self.free as usize]
     }
 
     /// A packet with its SACK blocks.

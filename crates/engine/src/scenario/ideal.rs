@@ -2,7 +2,7 @@
 
 use crate::base::attributes::Attributes;
 use crate::lowered::Link;
-use crate::packet::{IP_HEADER, PPP_HEADER, ROCE_HEADERS, TCP_HEADER, TIMESTAMP_OPTION};
+use crate::packet::{IP_HEADER, PPP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
 /// The least time in ns in which `bytes` can be sent and acknowledged: a round trip to connect; then as
 /// few segments as hold them, back to back, through the slowest link of the path, the last of them through
@@ -30,16 +30,16 @@ pub(super) fn completion_ns(
     segments.completion_ns([path, return_path], links, added_ns)
 }
 
-/// The same over RoCE, which asks for no connection: a round trip less, packets of `payload`, and other headers.
+/// The same over RoCE, which asks for no connection: a round trip less, packets of `payload`, and headers of its own.
 pub(super) fn message_ns(
     bytes: u64,
-    payload: u64,
+    [payload, headers]: [u32; 2],
     paths: [&[[usize; 2]]; 2],
     links: &[Link],
     added_ns: u64,
 ) -> u64 {
-    let header = u64::from(ROCE_HEADERS + PPP_HEADER);
-    Segments { bytes, each: payload, header, round_trips: 1 }.completion_ns(paths, links, added_ns)
+    let (each, header) = (payload.into(), u64::from(headers + PPP_HEADER));
+    Segments { bytes, each, header, round_trips: 1 }.completion_ns(paths, links, added_ns)
 }
 
 /// What a transfer is cut into.

@@ -13,6 +13,7 @@ use crate::base::attributes::{Attributes, Spec};
 use crate::base::rng::RngStream;
 use crate::base::time::Time;
 use crate::base::units::{self, QueueSize};
+use crate::host::rate_control;
 use crate::host::tcp::profile;
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 use crate::host::user::is_user_code;
@@ -279,7 +280,9 @@ fn flow(
             if bytes > 0 && flow.transport == Transport::Roce =>
         {
             let both = [&route.path[..], &route.return_path];
-            Some(ideal::message_ns(bytes, write_bytes.into(), both, links, added_delay_ns))
+            let law = flow.cc.as_ref().map_or("", |law| &law.kind);
+            let packet = [write_bytes, rate_control::headers(law)];
+            Some(ideal::message_ns(bytes, packet, both, links, added_delay_ns))
         }
         Application::Greedy { bytes, .. } if bytes > 0 => {
             let socket = Attributes::new(&SOCKET, &flow.tcp);

@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use super::check::{Report, Routes};
 use super::failures::is_hit;
-use super::spec::{Direction, Link, Scenario};
+use super::spec::{Direction, Flow, Link, Scenario};
+use crate::host::rate_control::reads_telemetry;
 use crate::lowered::Transport;
+use crate::packet::telemetry::HOPS;
 
 /// By link, of the device that sends into each direction: why it can be paused, if it can.
 type Reasons = Vec<[Option<&'static str>; 2]>;
@@ -15,9 +17,20 @@ impl Report {
         &mut self,
         s: &Scenario,
         nodes: &HashMap<String, usize>,
-        routes: Option<&mut Routes<'_>>,
+        mut routes: Option<&mut Routes<'_>>,
     ) {
-        let reasons = reasons(s, nodes, routes);
+        let reasons = reasons(s, nodes, routes.as_deref_mut());
+        for (i, flow) in s.flows.iter().enumerate().filter(|(_, flow)| collects(flow)) {
+            let path = routes.as_deref_mut().and_then(|routes| path_of(flow, nodes, routes));
+            let switches = path.map_or(0, |path| path.len().saturating_sub(1));
+            if switches > HOPS {
+                let message = format!(
+                    "its packets cross {switches} switches, and telemetry has room for {HOPS}; write \
+                     a law that reads none, like `dcqcn`"
+                );
+                self.add(format!("flows[{i}].cc.type"), message);
+            }
+        }
         for (i, (link, reasons)) in s.links.iter().zip(&reasons).enumerate() {
             let directions = [("forward", &link.forward), ("reverse", &link.reverse)];
             for ((word, direction), reason) in directions.into_iter().zip(reasons) {
@@ -52,6 +65,12 @@ impl Report {
     }
 }
 
+/// Whether switches write into packets of this flow.
+fn collects(flow: &Flow) -> bool {
+    let law = flow.cc.as_ref();
+    flow.transport == Transport::Roce && law.is_some_and(|law| reads_telemetry(&law.kind))
+}
+
 fn reasons(
     s: &Scenario,
     nodes: &HashMap<String, usize>,
@@ -71,14 +90,26 @@ fn reasons(
     };
     let of_link = |link: &Link| [0, 1].map(|side| of_device(link, &link.ends[side]));
     let mut reasons: Reasons = s.links.iter().map(of_link).collect();
+    if s.flows.iter().any(collects) {
+        for reason in reasons.as_flattened_mut() {
+            reason.get_or_insert("packets that collect telemetry (INT)");
+        }
+    }
     let Some(routes) = routes else { return reasons };
     for flow in s.flows.iter().filter(|flow| flow.transport == Transport::Roce) {
-        let ends = [&flow.source, &flow.destination].map(|name| nodes.get(name));
-        let [Some(&source), Some(&destination)] = ends else { continue };
-        let route = routes.paths.between(source, destination).unwrap_or_default();
-        if let Some(&[link, side]) = route.first() {
+        let path = path_of(flow, nodes, routes).unwrap_or_default();
+        if let Some(&[link, side]) = path.first() {
             reasons[link][side].get_or_insert("senders over RoCE that take turns");
         }
     }
     reasons
+}
+
+fn path_of(
+    flow: &Flow,
+    nodes: &HashMap<String, usize>,
+    routes: &mut Routes<'_>,
+) -> Option<Vec<[usize; 2]>> {
+    let [source, destination] = [&flow.source, &flow.destination].map(|name| nodes.get(name));
+    routes.paths.between(*source?, *destination?)
 }

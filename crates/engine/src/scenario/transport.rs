@@ -7,10 +7,10 @@ use super::names::Registry;
 use super::spec::{Algorithm, Application, Flow};
 use super::texts::default_recovery;
 use crate::base::units;
+use crate::host::rate_control;
 use crate::host::tcp::profile::{self, changes, ns3};
 use crate::host::tcp::socket_params::{PROFILE, SOCKET};
 use crate::lowered::Transport;
-use crate::packet::ROCE_HEADERS;
 
 /// As RoCE is configured most: data in priority 3, and what answers it in priority 6.
 const DATA_DSCP: u8 = 26;
@@ -118,13 +118,13 @@ impl Report {
     /// A packet of RDMA is not cut.
     pub(super) fn message_size(&mut self, path: &str, flow: &Flow, mtu: Option<u32>) {
         let written = units::parse_size(flow.application.write()).unwrap_or(0);
-        let Some(most) = mtu.map(|mtu| u64::from(mtu.saturating_sub(ROCE_HEADERS))) else {
+        let headers = flow.cc.as_ref().map_or(0, |law| rate_control::headers(&law.kind));
+        let Some(most) = mtu.map(|mtu| u64::from(mtu.saturating_sub(headers))) else {
             return;
         };
         if written > most {
             let message = format!(
-                "{written} B do not fit in the path's MTU beside {} B of headers; write at most {most}B",
-                ROCE_HEADERS
+                "{written} B do not fit in the path's MTU beside {headers} B of headers; write at most {most}B"
             );
             self.add(format!("{path}.application.write"), message);
         }

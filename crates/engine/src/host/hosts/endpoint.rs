@@ -5,6 +5,7 @@ use std::fmt;
 use crate::base::event::{Event, EventQueue, Key, Token};
 use crate::base::time::{Rate, Time};
 use crate::net::network::Network;
+use crate::packet::telemetry::Hops;
 use crate::packet::{Image, Packet, SackBlock, SackBlocks};
 
 /// Both ends of what one flow number stands for, and the applications on them.
@@ -127,12 +128,26 @@ impl<'a> Host<'a> {
     /// The same for a packet with SACK blocks.
     pub fn send_with_sacks(&mut self, mut packet: Packet, blocks: &[SackBlock]) {
         packet.flow = self.flow;
-        self.network.send_with(packet, blocks, None);
+        self.network.send_with(packet, |packets, id| packets.set_sacks(id, blocks));
     }
 
     /// The same for a packet that another stack has written, of any flow.
     pub fn send_image(&mut self, packet: Packet, blocks: &[SackBlock], image: &Image) {
-        self.network.send_with(packet, blocks, Some(image));
+        self.network.send_with(packet, |packets, id| {
+            packets.set_sacks(id, blocks);
+            packets.set_image(id, image);
+        });
+    }
+
+    /// The same for a packet that carries what another one has collected, or begins to collect.
+    pub fn send_with_hops(&mut self, mut packet: Packet, hops: &Hops) {
+        packet.flow = self.flow;
+        self.network.send_with(packet, |packets, id| packets.set_hops(id, hops));
+    }
+
+    /// What the packet that has arrived has collected, if it was sent so; to be asked for before anything is sent.
+    pub fn arrived_hops(&self) -> &Hops {
+        self.network.arrived_hops()
     }
 
     /// The headers of the packet that has arrived, as that stack wrote them; to be asked for before anything is sent.

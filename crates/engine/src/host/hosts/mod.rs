@@ -21,7 +21,7 @@ pub use endpoint::{Address, Echo, Endpoint, Host, Outcome, Sample, State};
 pub use parts::Parts;
 pub use persistent::{Member, Persistent};
 pub use ping::Ping;
-pub use roce::Roce;
+pub use roce::{ACK_HEADER, Roce};
 pub use tcp::Connection;
 pub use transfers::{Maker, Transfers};
 pub use udp::Datagrams;

@@ -1,7 +1,7 @@
 //! RoCEv2, a reliable connection of RDMA over UDP: a paced sender with go-back-N, and a receiver that acknowledges each
 //! packet, asks again for the first that is missing, and notifies the sender of congestion (DCQCN's notification point).
 //!
-//! A sender has no window: it sends as fast as its [`RateControl`] says, when its link has its turn for it.  A receiver drops
+//! A sender sends as fast as its [`RateControl`] says, when its link has its turn for it; some have a window, too.  A receiver drops
 //! what is out of order.  It asks again once for each gap, and again after [`NACK_INTERVAL`] without progress; if that, or the
 //! last packet, is lost, the sender's timer goes back.
 //!
@@ -12,11 +12,12 @@ use crate::base::event::{Key, Token};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::departures::Departures;
-use crate::host::rate_control::RateControl;
-use crate::packet::{Ecn, Flags, Options, Packet, ROCE_HEADERS};
+use crate::host::rate_control::{Ack, RateControl};
+use crate::packet::telemetry::{Hops, TELEMETRY_HEADER};
+use crate::packet::{Ecn, Flags, Options, PPP_HEADER, Packet, ROCE_HEADERS};
 
-/// An ACK has an extended header, a notification 16 bytes reserved.
-const ACK_BYTES: u32 = ROCE_HEADERS + 4;
+/// An ACK has an extended header besides those of data, a notification 16 bytes reserved.
+pub const ACK_HEADER: u32 = 4;
 const NOTIFICATION_BYTES: u32 = ROCE_HEADERS + 16;
 
 /// How often a receiver asks again for the same packet, as in the ns-3 fork of HPCC.
@@ -50,8 +51,13 @@ struct Sender {
     next: u32,
     fresh: u32,
     control: Box<dyn RateControl>,
+    /// IP's and all others, of data.
+    headers: u32,
     /// No packet is to be sent before.
     not_before: Time,
+    /// When the present burst began, and its bytes so far.
+    burst_at: Time,
+    burst: u32,
     /// Timers that are set.
     pacing: Option<Key>,
     controlling: Option<Key>,
@@ -60,6 +66,8 @@ struct Sender {
     is_waiting: bool,
     /// When it was acknowledged something last, or went back.
     progress: Time,
+    /// Of the last answer.
+    rtt: Option<Time>,
     sent_bytes: u64,
     outcome: Outcome,
     departures: Departures,
@@ -77,8 +85,14 @@ struct Receiver {
 }
 
 impl Roce {
-    /// `payload`: of a full packet; `bytes`: of the transfer, 0 for an endless one.
-    pub fn new(address: Address, payload: u32, bytes: u64, control: Box<dyn RateControl>) -> Self {
+    /// `payload`: of a full packet; `headers`: those of the control's packets; `bytes`: of the transfer, 0 for an endless
+    /// one.
+    pub fn new(
+        address: Address,
+        [payload, headers]: [u32; 2],
+        bytes: u64,
+        control: Box<dyn RateControl>,
+    ) -> Self {
         let end = if bytes == 0 { u64::MAX } else { bytes.div_ceil(payload.into()) };
         let sender = Sender {
             payload,
@@ -89,12 +103,16 @@ impl Roce {
             next: 0,
             fresh: 0,
             control,
+            headers,
             not_before: Time::ZERO,
+            burst_at: Time::ZERO,
+            burst: 0,
             pacing: None,
             controlling: None,
             retransmission: None,
             is_waiting: false,
             progress: Time::ZERO,
+            rtt: None,
             sent_bytes: 0,
             outcome: Outcome::default(),
             departures: Departures::default(),
@@ -113,8 +131,20 @@ impl Sender {
         }
     }
 
+    /// It has something to send, and its window lets it.
     fn has_more(&self) -> bool {
-        self.is_open && self.next < self.end
+        self.is_open && self.next < self.end && self.is_within_window()
+    }
+
+    /// Switches write into its packets, and the receiver sends that back.
+    fn collects(&self) -> bool {
+        self.headers > ROCE_HEADERS
+    }
+
+    fn is_within_window(&self) -> bool {
+        let bytes = u64::from(self.payload + self.headers + PPP_HEADER);
+        let under_way = u64::from(self.next - self.acked) * bytes;
+        self.control.window().is_none_or(|window| under_way < window)
     }
 
     /// Sends if it may now, or sees to it that it is called when it may.
@@ -137,7 +167,7 @@ impl Sender {
         let payload = self.payload_of(number);
         let mut packet = Packet {
             seq: Seq(number),
-            ip_bytes: ROCE_HEADERS + payload,
+            ip_bytes: self.headers + payload,
             payload: payload as u16,
             ecn: Ecn::Ect0,
             flags: if number + 1 == self.end { Flags::FIN } else { Flags::default() },
@@ -145,7 +175,12 @@ impl Sender {
             ..Packet::default()
         };
         packet.set_stamp(now);
-        host.send(packet);
+        if self.collects() {
+            packet.flags = packet.flags.with(Flags::COLLECTS);
+            host.send_with_hops(packet, &Hops::default());
+        } else {
+            host.send(packet);
+        }
         let bytes = packet.wire_bytes();
         self.next += 1;
         self.outcome.segments_sent += 1;
@@ -154,7 +189,7 @@ impl Sender {
         self.sent_bytes += u64::from(payload);
         self.departures.note(now);
         self.control.on_sent(bytes);
-        self.not_before = now + self.control.rate().tx_time(bytes);
+        self.hold_back(bytes, now);
         if self.retransmission.is_none() {
             self.progress = now;
             self.retransmission = Some(host.arm(TIMEOUT, RETRANSMIT));
@@ -162,7 +197,32 @@ impl Sender {
         self.go_on(host);
     }
 
-    /// The receiver has all before a number.
+    /// So many bytes leave now: when the next packet may.
+    fn hold_back(&mut self, bytes: u32, now: Time) {
+        if self.burst == 0 {
+            self.burst_at = now;
+        }
+        self.burst += bytes;
+        if self.burst >= self.control.burst() {
+            self.not_before = self.burst_at + self.control.rate().tx_time(self.burst);
+            self.burst = 0;
+        }
+    }
+
+    /// The receiver answers a packet: it has all before a number.
+    fn on_answer(&mut self, packet: &Packet, hops: &Hops, now: Time) {
+        let number = packet.ack.0;
+        let packets = number.saturating_sub(self.acked);
+        self.on_ack(number, now);
+        let rtt = now - packet.stamp();
+        self.rtt = Some(rtt);
+        self.control.on_ack(&Ack { now, rtt, number, packets, next: self.next, hops });
+        if packet.flags.has(Flags::RST) {
+            self.control.on_loss(now);
+            self.go_back(number, now);
+        }
+    }
+
     fn on_ack(&mut self, number: u32, now: Time) {
         if number <= self.acked {
             return;
@@ -189,6 +249,7 @@ impl Sender {
         }
         if host.now() >= self.progress + TIMEOUT {
             self.outcome.rtos += 1;
+            self.control.on_timeout(host.now());
             self.go_back(self.acked, host.now());
         }
         let next = self.progress + TIMEOUT;
@@ -206,6 +267,7 @@ impl Sender {
 impl Receiver {
     fn on_data(&mut self, packet: &Packet, interval: Option<Time>, host: &mut Host<'_>) {
         let now = host.now();
+        let hops = packet.flags.has(Flags::COLLECTS).then(|| *host.arrived_hops());
         self.received_bytes += u64::from(packet.payload);
         if let Some(interval) = interval
             && packet.ecn == Ecn::Ce
@@ -218,7 +280,7 @@ impl Receiver {
         if number > self.expected {
             if self.asked.is_none_or(|last| last + NACK_INTERVAL <= now) {
                 self.asked = Some(now);
-                host.send(answer(Flags::ACK.with(Flags::RST), self.expected, ACK_BYTES));
+                self.acknowledge(Flags::ACK.with(Flags::RST), packet, hops.as_ref(), host);
             }
             return;
         }
@@ -228,7 +290,19 @@ impl Receiver {
             self.read_bytes += u64::from(packet.payload);
             self.one_way_delay = Some(now - packet.stamp());
         }
-        host.send(answer(Flags::ACK, self.expected, ACK_BYTES));
+        self.acknowledge(Flags::ACK, packet, hops.as_ref(), host);
+    }
+
+    /// Answers a packet, with when it left and what it has collected.
+    fn acknowledge(&self, flags: Flags, packet: &Packet, hops: Option<&Hops>, host: &mut Host<'_>) {
+        let mut ack = answer(flags, self.expected, ROCE_HEADERS + ACK_HEADER);
+        ack.set_stamp(packet.stamp());
+        if let Some(hops) = hops {
+            ack.ip_bytes += TELEMETRY_HEADER;
+            host.send_with_hops(ack, hops);
+        } else {
+            host.send(ack);
+        }
     }
 }
 
@@ -268,10 +342,8 @@ impl Endpoint for Roce {
             sender.control.on_notification(now);
             sender.set_control_timer(&mut host);
         } else {
-            sender.on_ack(packet.ack.0, now);
-            if packet.flags.has(Flags::RST) {
-                sender.go_back(packet.ack.0, now);
-            }
+            let hops = if sender.collects() { *host.arrived_hops() } else { Hops::default() };
+            sender.on_answer(packet, &hops, now);
             sender.go_on(&mut host);
         }
     }
@@ -313,6 +385,8 @@ impl Endpoint for Roce {
     fn sample(&self) -> Sample {
         let (sender, receiver) = (&self.sender, &self.receiver);
         Sample {
+            cwnd: sender.control.window().map_or(0, |bytes| bytes.min(u32::MAX.into()) as u32),
+            srtt: sender.rtt,
             in_flight: (sender.next - sender.acked).saturating_mul(sender.payload),
             sent_bytes: sender.sent_bytes,
             received_bytes: receiver.received_bytes,
@@ -331,10 +405,10 @@ impl Endpoint for Roce {
     fn state(&self) -> Option<State> {
         let sample = self.sample();
         Some(State {
-            cwnd: 0,
+            cwnd: sample.cwnd,
             ssthresh: 0,
             in_flight: sample.in_flight,
-            srtt: Time::ZERO,
+            srtt: sample.srtt.unwrap_or_default(),
             cong_state: 0,
             ecn_state: 0,
             rto: TIMEOUT,

@@ -16,13 +16,10 @@
 //! as its fluid model has them.  R_AI, R_HAI and R_min are shares of L, so that another rate needs no other parameters: the paper's
 //! 40 Mbps at 40 Gbps are 0.001.
 
-use super::law::RateControl;
-use crate::base::attributes::{Attributes, FRACTION, Kind, Param, Spec};
+use super::law::{Path, RateControl};
+use super::param;
+use crate::base::attributes::{Attributes, FRACTION, Kind, Spec};
 use crate::base::time::{Rate, Time};
-
-const fn param(ns3: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Param {
-    Param { ns3, linux: "", kind, default, doc }
-}
 
 pub const SPEC: Spec = Spec {
     ns3: "Dcqcn",
@@ -87,8 +84,8 @@ pub struct Dcqcn {
     fast_steps: u32,
 }
 
-pub(super) fn new(a: &Attributes<'_>, line: Rate) -> Dcqcn {
-    let line = line.0 as f64;
+pub(super) fn new(a: &Attributes<'_>, path: &Path) -> Dcqcn {
+    let line = path.line.0 as f64;
     Dcqcn {
         line,
         current: line,
@@ -182,16 +179,14 @@ impl RateControl for Dcqcn {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
+    use super::super::tests::{close, given};
     use super::*;
 
     const LINE: f64 = 40e9;
 
-    fn sender(given: &[(&str, &str)]) -> Dcqcn {
-        let given: BTreeMap<_, _> =
-            given.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
-        new(&Attributes::new(&SPEC, &given), Rate(40_000_000_000))
+    fn sender(values: &[(&str, &str)]) -> Dcqcn {
+        let path = Path { line: Rate(LINE as u64), rtt: us(5), switches: 1, packet: 1046 };
+        new(&Attributes::new(&SPEC, &given(values)), &path)
     }
 
     fn us(us: u64) -> Time {
@@ -200,10 +195,6 @@ mod tests {
 
     fn power(base: f64, n: u64) -> f64 {
         (0..n).fold(1.0, |power, _| power * base)
-    }
-
-    fn close(a: f64, b: f64) {
-        assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a} {b}");
     }
 
     #[test]

@@ -1,15 +1,74 @@
-//! What a law of a sender's rate is asked.
+//! What a law of a sender's rate is asked, and what it is told.
 
 use std::fmt;
 
 use crate::base::time::{Rate, Time};
+use crate::packet::telemetry::Hops;
 
-/// A law of the sender's rate.
+/// What a law knows of the path from the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Path {
+    /// Of the sender's link.
+    pub line: Rate,
+    /// From when a full packet begins to leave until its acknowledgement is there, with nobody else on the path.
+    pub rtt: Time,
+    pub switches: u32,
+    /// Bytes of a full packet on the wire.
+    pub packet: u32,
+}
+
+impl Path {
+    /// Bytes that the sender's link carries in a round trip.
+    pub fn bytes(&self) -> f64 {
+        in_flight(self.line.0 as f64, self.rtt)
+    }
+}
+
+/// Bytes that so many bit/s have under way in so much time.
+pub fn in_flight(rate: f64, time: Time) -> f64 {
+    rate / 8e9 * time.0 as f64
+}
+
+/// An acknowledgement, as it has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    pub now: Time,
+    /// Since the packet left that it answers.
+    pub rtt: Time,
+    /// The receiver has all packets before this number.
+    pub number: u32,
+    /// How many of these it had not before.
+    pub packets: u32,
+    /// The next one to be sent.
+    pub next: u32,
+    /// What the packet has collected, if the law reads it.
+    pub hops: &'a Hops,
+}
+
+/// A law of the sender's rate, of its window, or of both.
 pub trait RateControl: fmt::Debug + Send {
     fn rate(&self) -> Rate;
 
+    /// Bytes on the wire that may be unacknowledged: another packet may leave below that.  None: any number.
+    fn window(&self) -> Option<u64> {
+        None
+    }
+
+    /// Bytes that leave back to back, before the rate holds the next ones back; a packet at least.
+    fn burst(&self) -> u32 {
+        0
+    }
+
+    fn on_ack(&mut self, _ack: &Ack<'_>) {}
+
     /// The receiver has seen congestion.
     fn on_notification(&mut self, _now: Time) {}
+
+    /// The receiver asks again for what is missing.
+    fn on_loss(&mut self, _now: Time) {}
+
+    /// Nothing has been acknowledged for long.
+    fn on_timeout(&mut self, _now: Time) {}
 
     /// So many bytes have been sent.
     fn on_sent(&mut self, _bytes: u32) {}

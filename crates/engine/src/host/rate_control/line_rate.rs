@@ -1,6 +1,6 @@
 //! No control: a sender goes as fast as its link, and only pauses hold it back, as RoCE without DCQCN.
 
-use super::law::RateControl;
+use super::law::{Path, RateControl};
 use crate::base::attributes::{Attributes, Spec};
 use crate::base::time::Rate;
 
@@ -18,8 +18,8 @@ pub struct LineRate {
     line: Rate,
 }
 
-pub(super) fn new(_: &Attributes<'_>, line: Rate) -> LineRate {
-    LineRate { line }
+pub(super) fn new(_: &Attributes<'_>, path: &Path) -> LineRate {
+    LineRate { line: path.line }
 }
 
 impl RateControl for LineRate {

@@ -1,31 +1,82 @@
-//! How fast a sender over RoCE may go: a rate, not a window; one file each, one line in the registry below each.
+//! How fast a sender over RoCE may go: a rate, a window, or both; one file each, one line in the registry below each.
 
 mod law;
 
-pub use law::RateControl;
+pub use law::{Ack, Path, RateControl};
 
-use crate::base::attributes::{Attributes, Spec};
-use crate::base::time::Rate;
+use crate::base::attributes::{Attributes, Kind, Param, Spec};
+use crate::packet::ROCE_HEADERS;
+use crate::packet::telemetry::TELEMETRY_HEADER;
 
-/// Declares the modules of all laws and the table that everything else reads.
+/// Declares the modules of all laws and the tables that everything else reads.
 macro_rules! registry {
-    ($($module:ident,)*) => {
+    ($($module:ident $(reads $telemetry:ident)?,)*) => {
         $(mod $module;)*
 
         /// Every law, in the order in which they are listed to users.
         pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)*];
 
-        /// The law with this name, for a sender with a link of this rate.
-        pub fn build(name: &str, given: &Attributes<'_>, line: Rate) -> Option<Box<dyn RateControl>> {
+        /// Those whose packets collect what switches say of their links.
+        const READERS: &[&str] = &[$($(reads!($telemetry $module),)?)*];
+
+        /// The law with this name, for a sender on this path.
+        pub fn build(name: &str, given: &Attributes<'_>, path: &Path) -> Option<Box<dyn RateControl>> {
             $(if name == $module::SPEC.ns3 {
-                return Some(Box::new($module::new(given, line)));
+                return Some(Box::new($module::new(given, path)));
             })*
             None
         }
     };
 }
 
+macro_rules! reads {
+    (telemetry $module:ident) => {
+        $module::SPEC.ns3
+    };
+}
+
 registry! {
     dcqcn,
+    hpcc reads telemetry,
+    swift,
+    timely,
     line_rate,
+}
+
+/// Whether the packets of a law collect what switches say of their links.
+pub fn reads_telemetry(law: &str) -> bool {
+    READERS.contains(&law)
+}
+
+/// Headers of its packets, IP's included.
+pub fn headers(law: &str) -> u32 {
+    ROCE_HEADERS + if reads_telemetry(law) { TELEMETRY_HEADER } else { 0 }
+}
+
+const fn param(ns3: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Param {
+    Param { ns3, linux: "", kind, default, doc }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Parameters as a scenario gives them.
+    pub(super) fn given(values: &[(&str, &str)]) -> BTreeMap<String, String> {
+        values.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    pub(super) fn close(a: f64, b: f64) {
+        assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a} {b}");
+    }
+
+    #[test]
+    fn only_hpcc_pays_for_telemetry() {
+        let headers: Vec<_> = SPECS.iter().map(|spec| (spec.ns3, headers(spec.ns3))).collect();
+        let expected =
+            [("Dcqcn", 44), ("Hpcc", 86), ("Swift", 44), ("Timely", 44), ("LineRate", 44)];
+        assert_eq!(headers, expected);
+    }
 }

@@ -1,12 +1,13 @@
 //! Which ports can pause, and how switches have them do so.
 
 use crate::base::time::Rate;
-use crate::lowered::{Direction, Link, Lowered, Pfc, Transport};
+use crate::host::rate_control::reads_telemetry;
+use crate::lowered::{Direction, Flow, Link, Lowered, Pfc, Transport};
 use crate::packet::PPP_HEADER;
 use crate::packet::ingress::{Rules, Threshold};
 
 /// By port: it is one whose priorities can be paused, since its link pauses, or its switch has to know what leaves,
-/// or senders over RoCE take turns at it.
+/// or senders over RoCE take turns at it, or packets collect what switches say of them.
 pub fn pausable(scenario: &Lowered) -> Vec<bool> {
     let mut holds_back = vec![false; scenario.nodes.len()];
     for link in &scenario.links {
@@ -19,11 +20,20 @@ pub fn pausable(scenario: &Lowered) -> Vec<bool> {
         link.ends.map(|end| pauses || holds_back[end])
     });
     let mut ports: Vec<_> = ports.collect();
+    if scenario.flows.iter().any(collects) {
+        ports.fill(true);
+    }
     for flow in scenario.flows.iter().filter(|flow| flow.transport == Transport::Roce) {
         let [link, side] = flow.path[0];
         ports[2 * link + side] = true;
     }
     ports
+}
+
+/// Whether switches write into packets of this flow.
+fn collects(flow: &Flow) -> bool {
+    let law = flow.congestion_control.as_ref();
+    flow.transport == Transport::Roce && law.is_some_and(|law| reads_telemetry(&law.kind))
 }
 
 /// By port, of what comes over its wire; none if no link pauses.

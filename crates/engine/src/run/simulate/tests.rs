@@ -4,6 +4,7 @@ mod ahead;
 mod long_tables;
 mod outside;
 mod pauses;
+mod rate_laws;
 mod roce;
 mod transfers;
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 LOSSLESS: Shelf[Experiment] = Shelf(
     {
         "pfc_incast": f"{__name__}.incast:PfcIncast",
+        "pfc_long_short": f"{__name__}.long_short:PfcLongShort",
         "pfc_unfairness": f"{__name__}.unfairness:PfcUnfairness",
         "pfc_victim": f"{__name__}.victim:PfcVictim",
         "pfc_deadlock": f"{__name__}.deadlock:PfcDeadlock",

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ccperf import _native
+from ccperf.algorithms import registry
 from ccperf.experiments.catalogue.experiment import Experiment
 from ccperf.experiments.catalogue.parameter import Parameter
 
@@ -33,9 +34,8 @@ TRANSPORT = Parameter(
     "word",
     ("line_rate", "dcqcn"),
     "dcqcn",
-    "How hosts send: RoCE with DCQCN, RoCE at the rate of the link (line_rate), or TCP, whose "
-    "congestion control is under test.",
-    words=("dcqcn", "line_rate", "tcp"),
+    "How hosts send: RoCE with one of its laws, or TCP, whose congestion control is under test.",
+    words=(*(law["linux"][0] for law in registry.tables()["rate_control"]), "tcp"),
 )
 PFC = Parameter("pfc", "word", ("on",), "on", "Whether links pause.", words=("on", "off"))
 RATE = Parameter("rate", "rate", ("40Gbps",), "40Gbps", "Rate of all links.")

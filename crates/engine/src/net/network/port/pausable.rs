@@ -154,6 +154,9 @@ impl Pausable {
     }
 
     fn transmit(&mut self, id: PacketId, transmitter: &mut Transmitter, common: &mut Common) {
+        if common.packets[id].flags.has(Flags::COLLECTS) {
+            common.write_hop(id, transmitter, self.waiting_bytes());
+        }
         transmitter.transmit(id, self.has_more(), common);
         common.record(transmitter.port, PacketEvent::Tx, id, "");
     }

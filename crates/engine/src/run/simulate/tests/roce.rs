@@ -1,4 +1,4 @@
-//! RoCE with and without DCQCN, as timelines with known answers.
+//! RoCE and the laws of its rate, as timelines and steady states with known answers.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::run::recording::{Column, Recording};
 const PACKET_NS: f64 = 209.2;
 
 /// Senders, a switch and a receiver at 40 Gbps, 1 us each way; RED marks at the switch.
-fn star(senders: usize, cc: &str, bytes: &str, red: &Value) -> Value {
+pub(super) fn star(senders: usize, cc: &str, bytes: &str, red: &Value) -> Value {
     let queue = json!({"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "100000p"}}});
     let mut nodes = vec![json!("switch"), json!("receiver")];
     let mut links = vec![json!({"name": "out", "ends": ["switch", "receiver"], "rate": "40Gbps",
@@ -30,7 +30,7 @@ fn star(senders: usize, cc: &str, bytes: &str, red: &Value) -> Value {
     json!({"stop_time": "2ms", "nodes": nodes, "links": links, "flows": flows})
 }
 
-fn unmarked() -> Value {
+pub(super) fn unmarked() -> Value {
     json!({"type": "FifoQueueDisc", "attributes": {"MaxSize": "100000p"}})
 }
 
@@ -40,7 +40,7 @@ fn marked(min: &str, max: &str, inverse: &str) -> Value {
         "MaxSize": "100000p", "UseEcn": "true", "UseHardDrop": "false", "Gentle": "false", "Wait": "false"}})
 }
 
-fn total(recording: &Recording, name: &str) -> i64 {
+pub(super) fn total(recording: &Recording, name: &str) -> i64 {
     column(recording, "links", name).iter().sum()
 }
 
