@@ -1,6 +1,7 @@
-"""Laws of conservation, in random scenarios under the TCP of the profile `linux`.
+"""Laws of conservation, in random scenarios of what ns-3 does not have.
 
-The scenarios are those of `profile_scenarios.py`.
+They are those of `profile_scenarios.py`, under the TCP of the profile `linux`, and those of
+`lossless_scenarios.py`, with RoCE over links that pause.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import lossless_scenarios
+import profile_scenarios
 from ccperf.runs.backends import get
 from ccperf.runs.recording import Recording
-from profile_scenarios import PARTS, SCENARIOS, scenarios
+from ccperf.scenario import Scenario
 
 
 def check(recording: Recording) -> None:
@@ -48,14 +51,24 @@ def check(recording: Recording) -> None:
     assert (np.asarray(links["qdisc_packets"]) >= 0).all()
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_bytes_and_packets_are_conserved(part: int) -> None:
-    native, done = get("native"), 0
-    for scenario in scenarios(part):
+def check_all(scenarios: list[Scenario]) -> None:
+    native = get("native")
+    for scenario in scenarios:
         try:
-            recording = native.simulate(scenario)
-            check(recording)
+            check(native.simulate(scenario))
         except Exception as error:
             raise AssertionError(f"{scenario.label}: {error}") from error
-        done += 1
-    assert done == SCENARIOS // PARTS
+
+
+@pytest.mark.parametrize("part", range(profile_scenarios.PARTS))
+def test_bytes_and_packets_are_conserved(part: int) -> None:
+    scenarios = profile_scenarios.scenarios(part)
+    assert len(scenarios) == profile_scenarios.SCENARIOS // profile_scenarios.PARTS
+    check_all(scenarios)
+
+
+@pytest.mark.parametrize("part", range(lossless_scenarios.PARTS))
+def test_bytes_and_packets_are_conserved_where_links_pause(part: int) -> None:
+    scenarios = lossless_scenarios.scenarios(part)
+    assert len(scenarios) == lossless_scenarios.SCENARIOS // lossless_scenarios.PARTS
+    check_all(scenarios)

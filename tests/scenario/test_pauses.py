@@ -170,7 +170,7 @@ def test_telemetry_has_a_header_five_switches_and_plain_devices(
 ) -> None:
     written = line(change.get("switches", 5))
     if "fails" in change:
-        written["failures"] = [{"link": "s0", "down": "500us"}]
+        written["failures"] = [{"link": "s0", "down": "500us", "up": "600us"}]
     if "qdisc" in change:
         written["links"][1] = {**written["links"][1], "reverse": {"qdisc": None}}
     if "mtu" in change:
@@ -183,6 +183,24 @@ def test_telemetry_has_a_header_five_switches_and_plain_devices(
     # A law that reads none asks for nothing of it, but at the sender's own link.
     written["flows"] = [{**written["flows"][0], "cc": {"type": "swift"}}]
     Scenario.model_validate(written).check()
+
+
+@pytest.mark.parametrize(
+    ("law", "attributes", "wrong", "words"),
+    [
+        ("swift", {"FsMinCwnd": 5, "FsMaxCwnd": 5}, "FsMinCwnd", "5 is not below FsMaxCwnd, 5"),
+        ("swift", {"MaxCwnd": 0.0001}, "MinCwnd", "0.001 is not below MaxCwnd, 0.0001"),
+        ("timely", {"TLow": "1ms"}, "TLow", "1ms is not below THigh, 500us"),
+    ],
+)
+def test_parameters_of_a_law_that_contradict_each_other_are_refused(
+    law: str, attributes: dict[str, Any], wrong: str, words: str
+) -> None:
+    written = line(1)
+    written["flows"][0]["cc"] = {"type": law, "attributes": attributes}
+    with pytest.raises(ScenarioError) as caught:
+        Scenario.model_validate(written).check()
+    assert str(caught.value) == f"flows[0].cc.attributes.{wrong}: {words}"
 
 
 @pytest.mark.parametrize("backend", ["ns3", "linux"])

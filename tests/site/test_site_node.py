@@ -1,6 +1,6 @@
 """The engine for browsers records what the native one does, byte for byte, on the scenarios that
 are compared with ns-3, on random ones, and on what ns-3 does not have: the profile `linux`, L4S,
-BBRv3, handovers. It runs under Node, which takes no browser."""
+BBRv3, handovers, RoCE over links that pause. It runs under Node, which takes no browser."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from packed import pack
 
+import lossless_scenarios
 import profile_scenarios
 from ccperf import _native
 from ccperf.experiments import catalogue
@@ -91,6 +92,21 @@ def test_random_scenarios_are_recorded_alike(part: int) -> None:
 @pytest.mark.parametrize("part", range(profile_scenarios.PARTS))
 def test_the_profile_linux_and_l4s_are_recorded_alike(part: int) -> None:
     assert differences(profile_scenarios.scenarios(part)) == []
+
+
+@pytest.mark.parametrize("part", range(lossless_scenarios.PARTS))
+def test_links_that_pause_and_laws_of_roce_are_recorded_alike(part: int) -> None:
+    assert differences(lossless_scenarios.scenarios(part)) == []
+
+
+@pytest.mark.parametrize("name", list(catalogue.LOSSLESS))
+def test_experiments_on_lossless_fabrics_are_recorded_alike(name: str) -> None:
+    points = catalogue.get(name)
+    (transports,) = (p.words for p in points.parameters if p.name == "transport")
+    given = {"stop_time": "2ms"}
+    assert (
+        differences([points.scenario("TcpDctcp", transport=t, **given) for t in transports]) == []
+    )
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ fn release(release: &Release) -> Value {
 #[pyfunction]
 pub fn resolve(table: &str, name: &str) -> PyResult<&'static str> {
     let Some((_, registry)) = TABLES.iter().find(|(known, _)| *known == table) else {
-        let message = format!("table is `{table}`, not `cc`, `qdisc`, `recovery`, `routing` or `rate_control`");
+        let message = format!(
+            "table is `{table}`, not `cc`, `qdisc`, `recovery`, `routing` or `rate_control`"
+        );
         return Err(PyValueError::new_err(message));
     };
     registry.find(name).map(|spec| spec.ns3).map_err(PyValueError::new_err)

@@ -6,6 +6,7 @@ use super::check::Report;
 use super::names::Registry;
 use super::spec::{Algorithm, Application, Flow};
 use super::texts::default_recovery;
+use crate::base::attributes::Attributes;
 use crate::base::units;
 use crate::host::rate_control;
 use crate::host::tcp::profile::{self, changes, ns3};
@@ -88,7 +89,7 @@ impl Report {
     /// A connection of RDMA: its sender has a rate, and its application all the data at once.
     pub(super) fn roce(&mut self, path: &str, flow: &mut Flow) {
         match &mut flow.cc {
-            Some(cc) => self.algorithm(&format!("{path}.cc"), cc, Registry::RateControl),
+            Some(cc) => self.rate_control(&format!("{path}.cc"), cc),
             None => self.add(format!("{path}.cc"), "is missing; write one like `dcqcn`"),
         }
         if !matches!(flow.application, Application::Greedy { .. }) {
@@ -112,6 +113,16 @@ impl Report {
             if *tos == 0 && dscp == 0 {
                 *tos = usual << 2;
             }
+        }
+    }
+
+    fn rate_control(&mut self, path: &str, law: &mut Algorithm) {
+        self.algorithm(path, law, Registry::RateControl);
+        if let Ok(spec) = Registry::RateControl.find(&law.kind)
+            && let Err((name, message)) =
+                rate_control::check(spec, &Attributes::new(spec, &law.attributes))
+        {
+            self.add(format!("{path}.attributes.{name}"), message);
         }
     }
 

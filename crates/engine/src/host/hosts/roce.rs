@@ -124,11 +124,13 @@ impl Roce {
 impl Sender {
     /// Bytes of the packet with this number.
     fn payload_of(&self, number: u32) -> u32 {
-        let before = u64::from(number) * u64::from(self.payload);
-        match self.bytes {
-            0 => self.payload,
-            bytes => bytes.saturating_sub(before).min(self.payload.into()) as u32,
-        }
+        (self.bytes_before(number + 1) - self.bytes_before(number)) as u32
+    }
+
+    /// Of all packets before that number.
+    fn bytes_before(&self, number: u32) -> u64 {
+        let all = u64::from(number) * u64::from(self.payload);
+        if self.bytes == 0 { all } else { all.min(self.bytes) }
     }
 
     /// It has something to send, and its window lets it.
@@ -230,8 +232,7 @@ impl Sender {
         self.acked = number;
         self.next = self.next.max(number);
         self.progress = now;
-        let all = u64::from(number) * u64::from(self.payload);
-        self.outcome.acked_bytes = if self.bytes == 0 { all } else { all.min(self.bytes) };
+        self.outcome.acked_bytes = self.bytes_before(number);
         if number == self.end {
             self.outcome.completed = Some(now);
         }
@@ -387,7 +388,7 @@ impl Endpoint for Roce {
         Sample {
             cwnd: sender.control.window().map_or(0, |bytes| bytes.min(u32::MAX.into()) as u32),
             srtt: sender.rtt,
-            in_flight: (sender.next - sender.acked).saturating_mul(sender.payload),
+            in_flight: (sender.bytes_before(sender.next) - sender.outcome.acked_bytes) as u32,
             sent_bytes: sender.sent_bytes,
             received_bytes: receiver.received_bytes,
             acked_bytes: sender.outcome.acked_bytes,

@@ -53,6 +53,28 @@ pub fn headers(law: &str) -> u32 {
     ROCE_HEADERS + if reads_telemetry(law) { TELEMETRY_HEADER } else { 0 }
 }
 
+/// Parameters of a law of which the first has to be below the second.
+const BELOW: &[(&str, &str, &str)] = &[
+    (swift::SPEC.ns3, "FsMinCwnd", "FsMaxCwnd"),
+    (swift::SPEC.ns3, "MinCwnd", "MaxCwnd"),
+    (timely::SPEC.ns3, "TLow", "THigh"),
+];
+
+/// Whether the parameters of a law go together; or else which one is wrong, and why.
+pub fn check(law: &Spec, a: &Attributes<'_>) -> Result<(), (&'static str, String)> {
+    for &(_, low, high) in BELOW.iter().filter(|(name, ..)| *name == law.ns3) {
+        let value = |name: &str| match law.params.iter().find(|param| param.ns3 == name) {
+            Some(Param { kind: Kind::Time, .. }) => a.time(name).0 as f64,
+            _ => a.f64(name),
+        };
+        if value(low) >= value(high) {
+            let message = format!("{} is not below {high}, {}", a.text(low), a.text(high));
+            return Err((low, message));
+        }
+    }
+    Ok(())
+}
+
 const fn param(ns3: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Param {
     Param { ns3, linux: "", kind, default, doc }
 }

@@ -236,9 +236,10 @@ fn random(seed: u64) -> Value {
             let kind = dice.roll(3);
             if kind == 0 {
                 flow["transport"] = json!("ROCE");
-                flow["cc"] = json!({"type": dice.pick(&["dcqcn", "line_rate"])});
+                flow["cc"] =
+                    json!({"type": dice.pick(&["dcqcn", "line_rate", "hpcc", "swift", "timely"])});
                 let bytes = dice.pick(&["0B", "100kB", "1B"]);
-                let write = dice.pick(&["1000B", "1456B"]);
+                let write = dice.pick(&["1000B", "1414B"]);
                 flow["application"] = json!({"type": "Greedy", "bytes": bytes, "write": write});
             } else if kind == 1 {
                 flow["transport"] = json!("UDP");
