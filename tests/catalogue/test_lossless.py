@@ -122,6 +122,28 @@ def test_who_has_a_link_back_after_a_short_flow_and_who_queues(transport: str) -
         assert queue > 50e3
 
 
+@pytest.mark.parametrize("seed", [1, 42])
+@pytest.mark.parametrize("transport", LAWS)
+def test_a_sick_host_stops_others_but_for_laws_with_windows(transport: str, seed: int) -> None:
+    """Guo et al. 2016, section 4.3; a window that is full waits, whatever the least rate is."""
+
+    def last(storm: str) -> Any:
+        """What each flow has had acknowledged in the last of 8 ms, in bytes."""
+        given = {"storm": storm, "stop_time": "8ms", "seed": seed}
+        recording = recorded("pfc_storm", transport=transport, **given)
+        assert recording.links.array("loss_dropped").sum() == 0
+        acked = recording.flow_samples.array("acked_bytes").reshape(-1, 22)
+        return acked[-1] - acked[-2]
+
+    ill, well = last("on"), last("off")
+    assert (well > 50_000).sum() >= 20
+    has_window = transport in ("hpcc", "swift")
+    # The two that lead to it, or half of all.
+    stopped = (ill < 10_000).sum()
+    assert stopped == 2 if has_window else stopped >= 8, ill
+    assert (ill.sum() > 0.9 * well.sum()) == has_window
+
+
 def test_a_ring_has_five_switches_at_least() -> None:
     with pytest.raises(UsageError, match="at least 5"):
         ccperf.run("pfc_deadlock", cc="TcpDctcp", switches=4)

@@ -17,6 +17,7 @@ LOSSLESS: Shelf[Experiment] = Shelf(
         "pfc_unfairness": f"{__name__}.unfairness:PfcUnfairness",
         "pfc_victim": f"{__name__}.victim:PfcVictim",
         "pfc_deadlock": f"{__name__}.deadlock:PfcDeadlock",
+        "pfc_storm": f"{__name__}.storm:PfcStorm",
     }
 )
 
