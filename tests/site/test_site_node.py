@@ -103,7 +103,7 @@ def test_links_that_pause_and_laws_of_roce_are_recorded_alike(part: int) -> None
 def test_experiments_on_lossless_fabrics_are_recorded_alike(name: str) -> None:
     points = catalogue.get(name)
     (transports,) = (p.words for p in points.parameters if p.name == "transport")
-    given = {"stop_time": "2ms"}
+    given = {"stop_time": "3ms"}
     assert (
         differences([points.scenario("TcpDctcp", transport=t, **given) for t in transports]) == []
     )
