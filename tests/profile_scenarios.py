@@ -14,8 +14,8 @@ from ccperf.scenario import Scenario
 from ccperf.verify import fuzz
 
 SCENARIOS, PARTS = 300, 6
-OWN = ("TcpPrague", "TcpBbr3")
-SLOW_STARTS = ("Standard", "Counted", "HyStart", "HyStart++", "HyStartLinux")
+OWN = ("TcpPrague", "TcpBbr3", "TcpLedbatPlusPlus")
+SLOW_STARTS = ("Standard", "Counted", "HyStart", "HyStart++", "HyStartLinux", "Search")
 #: Of ns-3's releases alone.
 LEFT_OUT = ("Fack", "UseAbe")
 

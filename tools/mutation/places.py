@@ -54,10 +54,12 @@ LEFT_OUT = (
 OWN = (
     "host/congestion/bbr3/",
     "host/congestion/copa.rs",
+    "host/congestion/ledbat_pp.rs",
     "host/congestion/prague.rs",
     "host/slow_start/counted.rs",
     "host/slow_start/hystart_linux.rs",
     "host/slow_start/hystart_pp.rs",
+    "host/slow_start/search.rs",
     "host/tcp/accurate_ecn.rs",
     "host/tcp/acks/quick.rs",
     "host/tcp/loss/rack.rs",

@@ -15,6 +15,7 @@ from mutation.places import ROOT, Mutant
 TESTS: Mapping[str, tuple[str, ...]] = {
     "host/congestion/bbr3/": ("tests/scenario/test_bbr3.py", "tests/catalogue/test_bbr_draft.py"),
     "host/congestion/copa.rs": ("tests/scenario/test_copa.py",),
+    "host/congestion/ledbat_pp.rs": ("tests/scenario/test_ledbat_pp.py",),
     "host/congestion/prague.rs": ("tests/catalogue/test_l4s.py",),
     "net/qdisc/dual_pi2.rs": ("tests/catalogue/test_l4s.py",),
     "net/qdisc/scheduled.rs": ("tests/user_code/test_data_centre.py",),

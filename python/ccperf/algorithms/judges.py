@@ -46,6 +46,10 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
     "TcpCopa": (
         Judge(LAW, "`crates/engine/src/host/congestion/copa.rs`, `tests/scenario/test_copa.py`"),
     ),
+    "TcpLedbatPlusPlus": (
+        Judge(LAW, "`crates/engine/src/host/congestion/ledbat_pp.rs`"),
+        Judge(LAW, "`tests/scenario/test_ledbat_pp.py`"),
+    ),
     **dict.fromkeys(
         (
             *("BurstReleaseQueueDisc", "PolicerQueueDisc", "ECNSharpQueueDisc", "TcnQueueDisc"),

@@ -27,6 +27,7 @@ _SOURCES = {
     "TcpBbr": "bbr",
     "TcpBbr3": "bbr3",
     "TcpCopa": "copa",
+    "TcpLedbatPlusPlus": "ledbatpp",
     "TcpPrague": "prague",
     "TcpVeno": "veno",
     "TcpWestwoodPlus": "westwood",

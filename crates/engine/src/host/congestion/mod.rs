@@ -47,7 +47,7 @@ macro_rules! registry {
 }
 
 /// What ns-3 does not have, and its driver neither.
-pub const OWN: &[&str] = &[bbr3::SPEC.ns3, copa::SPEC.ns3, prague::SPEC.ns3];
+pub const OWN: &[&str] = &[bbr3::SPEC.ns3, copa::SPEC.ns3, ledbat_pp::SPEC.ns3, prague::SPEC.ns3];
 
 macro_rules! hears {
     () => {
@@ -79,5 +79,6 @@ registry! {
     yeah,
     bic,
     ledbat,
+    ledbat_pp hearing Hears::NOTHING.and(Callback::OnAck),
     lp starting Standard,
 }

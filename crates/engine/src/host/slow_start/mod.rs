@@ -7,6 +7,7 @@ mod counted;
 mod hystart;
 mod hystart_linux;
 mod hystart_pp;
+mod search;
 mod standard;
 
 pub use hystart::{HyStart, Settings};
@@ -36,6 +37,7 @@ registry! {
     "HyStart++" = hystart_pp::HyStartPlusPlus::default(),
     "Counted" = counted::Counted,
     "HyStartLinux" = hystart_linux::HyStartLinux::default(),
+    "Search" = search::Search::default(),
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub const ECN_FEEDBACK: &str = "EcnFeedback";
 pub const SLOW_START: &str = "SlowStart";
 /// As the algorithm does.
 pub const SLOW_STARTS: &[&str] =
-    &["Own", "Standard", "HyStart", "HyStart++", "Counted", "HyStartLinux"];
+    &["Own", "Standard", "HyStart", "HyStart++", "Counted", "HyStartLinux", "Search"];
 /// The parts that TCP is made of: see [`profile`].
 pub const PROFILE: &str = "Profile";
 pub const REORDERING_TOLERANCE: &str = "ReorderingTolerance";
@@ -220,7 +220,8 @@ pub const SOCKET: Spec = Spec {
             Kind::Enum(SLOW_STARTS),
             SLOW_STARTS[0],
             "How the window grows below ssthresh: as the algorithm does, a segment per ACK (RFC 5681), with ns-3's HyStart, \
-             or with HyStart++ (RFC 9406). An algorithm that has the window alone, like BBR, keeps its own.",
+             with HyStart++ (RFC 9406), as Linux does without and with HyStart, or with SEARCH (draft-chung-ccwg-search). An algorithm that \
+             has the window alone, like BBR, keeps its own.",
         ),
         param(
             ECN_FEEDBACK,
