@@ -52,7 +52,7 @@ bench: setup ## the catalogue for $(CCAS) (2,123 runs: two minutes of one core),
 test: setup tests-built ## all tests, the comparison with real ns-3 included
 	@$(MAKE) --no-print-directory -j2 test-rust test-python
 
-test-quick: develop ## the files of tests that take a moment: half a minute, after each change
+test-quick: develop ## the files of tests that take less than a second: half a minute, after each change
 	$(BIN)/pytest -n $(JOBS) -q --quick
 
 RUST_TESTS = cargo test --workspace --exclude ccperf-py --locked --quiet

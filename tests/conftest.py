@@ -6,6 +6,7 @@ import faulthandler
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,8 +28,8 @@ settings.register_profile(
 settings.register_profile("explore", max_examples=2000, deadline=None)
 settings.load_profile("drawn" if "CCPERF_TEST_SEED" in os.environ else "repeatable")
 
-#: Seconds that files of tests take, as far as it is known (of a busy machine, a quarter of what
-#: they took there); each machine keeps what it has found itself.
+#: Seconds that files of tests take: processor time, or what they wait for if that is longer; each
+#: machine keeps what it has found itself.
 DURATIONS = Path(__file__).with_name("durations.json")
 _KEPT = "ccperf/durations"
 #: Seconds that a test may take: then it fails, and says where it was.
@@ -58,33 +59,55 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help=said)
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files that `--quick` has nothing of are not even imported."""
+    if not config.getoption("quick") or not collection_path.match("test_*.py"):
+        return None
+    file = collection_path.relative_to(config.rootpath).as_posix()
+    return None if _has_quick(file, config) else True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest files first, so that no core waits at the end for one that began last.
 
     Each file's tests stay together: they share what is made for them.
     """
-    seconds = _known(config)
     if config.getoption("quick"):
-        chosen = [item for item in items if _is_quick(item, seconds)]
+        chosen = [item for item in items if _is_quick(item)]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
         items[:] = chosen
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         for item in items:
             item.add_marker(pytest.mark.timeout(DEADLINE_S))
+    seconds = _known(config)
     items.sort(key=lambda item: -seconds.get(_file(item.nodeid), 0.0))
 
 
-def _known(config: pytest.Config) -> dict[str, float]:
-    assert config.cache is not None
+@cache
+def _recorded() -> dict[str, float]:
     recorded: dict[str, float] = json.loads(DURATIONS.read_text())
-    return {**recorded, **config.cache.get(_KEPT, {})}
+    return recorded
 
 
-def _is_quick(item: pytest.Item, seconds: dict[str, float]) -> bool:
+def _found(config: pytest.Config) -> dict[str, float]:
+    assert config.cache is not None
+    found: dict[str, float] = config.cache.get(_KEPT, {})
+    return found
+
+
+def _known(config: pytest.Config) -> dict[str, float]:
+    return {**_recorded(), **_found(config)}
+
+
+def _has_quick(file: str, config: pytest.Config) -> bool:
+    """What is recorded counts first: on a busy machine all files take long."""
+    return {**_found(config), **_recorded()}.get(file, QUICK_S) < QUICK_S
+
+
+def _is_quick(item: pytest.Item) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
-    return not marks & {"ns3", "slow", "browser", "kernel"} and (
-        seconds.get(_file(item.nodeid), QUICK_S) < QUICK_S
-    )
+    is_marked = marks & {"ns3", "slow", "browser", "kernel"}
+    return not is_marked and _has_quick(_file(item.nodeid), item.config)
 
 
 def _file(nodeid: str) -> str:

@@ -20,6 +20,7 @@ from distributed.comm import CommClosedError
 
 from campaign.clusters import Processes, in_the_middle, point, points, processes
 from ccperf import _native, campaign
+from ccperf.campaign import on_dask
 from ccperf.campaign.job import Job
 from ccperf.campaign.on_dask import Cluster, DaskExecutor
 from ccperf.errors import RunError, UsageError
@@ -34,6 +35,10 @@ NATIVE = backends.get("native")
 def _cluster(tmp_path: Path) -> Iterator[Processes]:
     with processes(tmp_path) as made:
         yield made
+
+
+#: Seconds that a client looks for a scheduler that is gone, in place of half a minute.
+SHORT = 3.0
 
 
 def assert_alike(one: Store, other: Store) -> None:
@@ -62,8 +67,9 @@ def test_a_worker_killed_in_mid_run_loses_nothing(tmp_path: Path, cluster: Proce
 
 
 def test_a_scheduler_that_goes_away_leaves_what_was_finished(
-    tmp_path: Path, cluster: Processes
+    tmp_path: Path, cluster: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(on_dask, "_PATIENCE_S", SHORT)
     wanted = points(300)
     with Store(tmp_path / "runs.db", "a") as store:
         with (
@@ -198,7 +204,9 @@ def test_the_command_says_once_that_its_scheduler_was_killed(
     database = tmp_path / "runs.db"
     with Store(database, "a"):
         pass
-    command = [sys.executable, "-m", "ccperf", "run", "aqm", "--cc", "cubic", "--k", "1"]
+    short = f"from ccperf.campaign import on_dask; on_dask._PATIENCE_S = {SHORT}"
+    ccperf = f"{short}; from ccperf.cli import main; main()"
+    command = [sys.executable, "-c", ccperf, "run", "aqm", "--cc", "cubic", "--k", "1"]
     command += ["--qdisc", "codel", "--jitter", "10ms", "--seed", "1..300"]
     command += ["--db", str(database), "--on", cluster.address]
     with in_the_middle(database, lambda: cluster.kill(cluster.scheduler)):

@@ -21,7 +21,7 @@ from mutation.scenarios import Judge, Survey, differing, reaching
 #: A run with a mistake in it may never end: so many times what it takes without, and a second.
 LONGER = 20
 #: Of processor time, for a mistake that nobody is expected to notice.
-EXPLAINED_S = 5.0
+EXPLAINED_S = 2.0
 #: What a run may take of memory and of a file system beyond what it has.
 MEMORY = 4 << 30
 #: Kinds of fingerprints of one scenario.
@@ -118,8 +118,17 @@ class Court:
 
         return sorted(differing(self._surveys, number), key=rank)
 
-    def _begin(self, number: int, mutant: Mutant) -> _Trial:
+    def _steps(self, mutant: Mutant, number: int) -> list[tuple[int, int]]:
+        """Kinds of fingerprints and scenarios in turn: the cheap kind first, but of the scenario
+        that noticed it before both.
+        """
         order = self.order(mutant, number)
+        steps = [(view, place) for view in range(VIEWS) for place in order]
+        name = self._known.get(mutant.name)
+        return sorted(steps, key=lambda step: self._judges[step[1]].name != name)
+
+    def _begin(self, number: int, mutant: Mutant) -> _Trial:
+        steps = self._steps(mutant, number)
         shared = mmap.mmap(-1, 8)
         folder = self._folder / str(number)
         folder.mkdir()
@@ -130,33 +139,32 @@ class Court:
                 tempfile.tempdir = str(folder)
                 known = mutant.name in self._explained
                 budget = min(self._budget_s, EXPLAINED_S) if known else self._budget_s
-                self._try(number, order, shared, budget)
+                self._try(number, steps, shared, budget)
             finally:
                 os._exit(_UNDECIDED)
-        return _Trial(number, mutant, order, shared, folder, process)
+        return _Trial(number, mutant, steps, shared, folder, process)
 
-    def _try(self, number: int, order: Sequence[int], shared: mmap.mmap, budget_s: float) -> None:
-        """Run scenarios until one is not as recorded; say in `shared` which one is under way."""
+    def _try(
+        self, number: int, steps: Sequence[tuple[int, int]], shared: mmap.mmap, budget_s: float
+    ) -> None:
+        """Run scenarios until one is not as recorded; say in `shared` which step is under way."""
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_FSIZE, (MEMORY, MEMORY))
         self._switches.switch_off()
         self._switches.switch_on(number)
-        step = 0
-        for view in range(VIEWS):
-            for place in order:
-                if time.process_time() > budget_s:
-                    os._exit(_GIVEN_UP)
-                shared[:8] = step.to_bytes(8, "little")
-                step += 1
-                usual = self._surveys[place].seconds * (1 + 4 * view)
-                signal.setitimer(signal.ITIMER_PROF, 1 + LONGER * usual)
-                take = self._judges[place].views[view]
-                try:
-                    same = take() == self._surveys[place].expected[view]
-                except BaseException:  # a panic of the engine is no Exception
-                    os._exit(_BREAKS)
-                if not same:
-                    os._exit(_DIFFERS)
+        for step, (view, place) in enumerate(steps):
+            if time.process_time() > budget_s:
+                os._exit(_GIVEN_UP)
+            shared[:8] = step.to_bytes(8, "little")
+            usual = self._surveys[place].seconds * (1 + 4 * view)
+            signal.setitimer(signal.ITIMER_PROF, 1 + LONGER * usual)
+            take = self._judges[place].views[view]
+            try:
+                same = take() == self._surveys[place].expected[view]
+            except BaseException:  # a panic of the engine is no Exception
+                os._exit(_BREAKS)
+            if not same:
+                os._exit(_DIFFERS)
         os._exit(_SURVIVES)
 
     def _end(self, trial: _Trial, status: int, seconds: float) -> Verdict:
@@ -165,16 +173,17 @@ class Court:
         if os.waitstatus_to_exitcode(status) == _UNDECIDED:
             raise RuntimeError(f"the trial of `{trial.mutant.name}` failed, not the engine")
         how = _HOW[code] if (code := os.waitstatus_to_exitcode(status)) in _HOW else "breaks off"
-        if how not in (_HOW[_SURVIVES], _HOW[_GIVEN_UP]) and trial.order:
-            by = self._judges[trial.order[step % len(trial.order)]].name
+        if how not in (_HOW[_SURVIVES], _HOW[_GIVEN_UP]) and trial.steps:
+            view, place = trial.steps[step]
+            by = self._judges[place].name
             if code == _DIFFERS:
-                how = "other packets" if step >= len(trial.order) else "other tables"
+                how = "other packets" if view else "other tables"
             return Verdict(trial.number, trial.mutant, by, how, seconds)
-        if not trial.order:
+        if not trial.steps:
             reached = reaching(self._surveys, trial.number)
             how = f"no difference where it is reached, in {reached}" if reached else "not reached"
         elif code == _SURVIVES:
-            how = f"{len(trial.order)} scenarios do not see it"
+            how = f"{len(trial.steps) // VIEWS} scenarios do not see it"
         return Verdict(trial.number, trial.mutant, "", how, seconds)
 
 
@@ -184,7 +193,7 @@ class _Trial:
 
     number: int
     mutant: Mutant
-    order: Sequence[int]
+    steps: Sequence[tuple[int, int]]
     shared: mmap.mmap
     folder: Path
     process: int

@@ -80,9 +80,12 @@ def connect(path: Path, mode: Literal["r", "a"]) -> sqlite3.Connection:
             f"is empty; if it is the copy of a file in use, {path.name}-wal belongs to it",
         )
     try:
-        db = _open(path, "rwc" if mode == "a" else "ro", BUSY_TIMEOUT_S)
+        # Nobody writes for long to a file that was not there: who waits has no locks.
+        timeout = BUSY_TIMEOUT_S if there else _OPENING_TIMEOUT_S
+        db = _open(path, "rwc" if mode == "a" else "ro", timeout)
         if mode == "a":
             _upgrade(db)
+            db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
         elif version < VERSION:
             db = _upgraded_copy(db)
     except sqlite3.Error as error:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -19,11 +21,12 @@ from typing import TYPE_CHECKING, Any
 from ccperf.errors import RunError
 from ccperf.runs.backends.ns3 import build
 from ccperf.verify import packets
-from ccperf.verify.compare import Comparison, recorded
+from ccperf.verify.compare import Comparison, recorded, table_differences
 from ccperf.verify.compare import compare as compare_both
 
 if TYPE_CHECKING:
     from ccperf.runs.backends import Backend, Progress
+    from ccperf.runs.recording import Recording
     from ccperf.scenario import Scenario
 
 #: Set to let ns-3 run whatever is remembered.
@@ -33,22 +36,32 @@ AGAIN = "CCPERF_NS3_AGAIN"
 def compare(
     scenario: Scenario, ours: Backend, theirs: Backend, progress: Progress | None = None
 ) -> Comparison:
-    """As :func:`ccperf.verify.compare.compare`, `theirs` being ns-3, with what is remembered."""
+    """As :func:`ccperf.verify.compare.compare`, `theirs` being ns-3, with what is remembered.
+
+    Where both record the same, packet traces of gigabytes are digests that nobody writes to a disk;
+    both run again where something differs, to say what.
+    """
     traced = recorded(scenario)
     try:
-        digest, rows = _recorded_by(ours, traced, progress)
+        mine = _observed(ours, traced, progress)
+        place = _place(traced, theirs)
+        if place.exists() and place.read_text() == mine.digest() and AGAIN not in os.environ:
+            return Comparison(scenario, ours.name, theirs.name, rows=mine.rows)
+        other = _observed(theirs, traced, progress)
     except RunError:
         return compare_both(scenario, ours, theirs, progress)
-    place = _place(traced, theirs)
-    if place.exists() and place.read_text() == digest and AGAIN not in os.environ:
-        return Comparison(scenario, ours.name, theirs.name, rows=rows)
-    comparison = compare_both(scenario, ours, theirs, progress)
-    if comparison.identical:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        new = place.with_suffix(f".{os.getpid()}")
-        new.write_text(digest)
-        new.replace(place)
-    return comparison
+    is_same = mine.packets == other.packets and not any(
+        table_differences(mine.recording, other.recording)
+    )
+    if not is_same:
+        return compare_both(scenario, ours, theirs, progress)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    new = place.with_suffix(f".{os.getpid()}")
+    new.write_text(mine.digest())
+    new.replace(place)
+    # Metrics are computed of the tables, so they are the same.
+    seconds = {ours.name: mine.seconds, theirs.name: other.seconds}
+    return Comparison(scenario, ours.name, theirs.name, rows=mine.rows, seconds=seconds)
 
 
 def _place(traced: Scenario, theirs: Backend) -> Path:
@@ -57,8 +70,30 @@ def _place(traced: Scenario, theirs: Backend) -> Path:
     return build.cache_directory() / "agreed" / key[:2] / key
 
 
-def _recorded_by(ours: Backend, traced: Scenario, progress: Progress | None) -> tuple[str, int]:
-    """A digest of all that a comparison looks at, and the rows of the packet trace."""
+@dataclass(frozen=True)
+class _Observed:
+    """All that a comparison looks at, of one backend."""
+
+    #: A digest of the trace, and its rows.
+    packets: str
+    rows: int
+    recording: Recording
+    #: Wall time.
+    seconds: float
+
+    def digest(self) -> str:
+        """Of everything."""
+        digest = hashlib.sha256(self.packets.encode())
+        for name, table in self.recording.tables.items():
+            for column in table:
+                values: Any = table[column]
+                digest.update(f"{name}.{column} {table.rows}\n".encode())
+                is_text = isinstance(values, list)
+                digest.update("\n".join(values).encode() if is_text else values.tobytes())
+        return digest.hexdigest()
+
+
+def _observed(backend: Backend, traced: Scenario, progress: Progress | None) -> _Observed:
     digest, lines = hashlib.sha256(), 0
 
     def take(block: bytes) -> None:
@@ -66,14 +101,10 @@ def _recorded_by(ours: Backend, traced: Scenario, progress: Progress | None) -> 
         digest.update(block)
         lines += block.count(b"\n")
 
+    started = time.perf_counter()
     with TemporaryDirectory(prefix="ccperf-agreed-") as folder:
         trace = Path(folder) / f"packets{packets.SUFFIX}"
         with packets.piped(trace, take):
-            recording = ours.simulate(traced, packets=trace, progress=progress)
-    for name, table in recording.tables.items():
-        for column in table:
-            values: Any = table[column]
-            digest.update(f"{name}.{column} {table.rows}\n".encode())
-            is_text = isinstance(values, list)
-            digest.update("\n".join(values).encode() if is_text else values.tobytes())
-    return digest.hexdigest(), lines - 1  # the first is the head
+            recording = backend.simulate(traced, packets=trace, progress=progress)
+    seconds = time.perf_counter() - started
+    return _Observed(digest.hexdigest(), lines - 1, recording, seconds)  # the first is the head

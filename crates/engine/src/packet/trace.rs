@@ -25,7 +25,6 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
 
 use crate::base::time::Time;
 use crate::packet::capture::Capture;
@@ -95,6 +94,8 @@ struct Table {
     flows: Vec<String>,
     /// Of a trace with headers.
     keys: Option<FlowKeys>,
+    /// The row that is written.
+    line: Line,
 }
 
 /// A packet trace on its way to a file.
@@ -108,7 +109,7 @@ pub struct PacketTrace {
 impl PacketTrace {
     /// `ports` names the link directions, `flows` the flows, each by its index.
     pub fn new(out: Box<dyn Write + Send>, ports: Vec<String>, flows: Vec<String>) -> Self {
-        Self::begin(out, Table { ports, flows, keys: None })
+        Self::begin(out, Table { ports, flows, keys: None, line: Line::default() })
     }
 
     /// The same with the columns of the headers.
@@ -118,7 +119,7 @@ impl PacketTrace {
         flows: Vec<String>,
         keys: FlowKeys,
     ) -> Self {
-        Self::begin(out, Table { ports, flows, keys: Some(keys) })
+        Self::begin(out, Table { ports, flows, keys: Some(keys), line: Line::default() })
     }
 
     fn begin(mut out: Box<dyn Write + Send>, table: Table) -> Self {
@@ -173,65 +174,137 @@ impl PacketTrace {
 }
 
 impl Table {
-    fn write(&self, out: &mut dyn Write, row: Row<'_>) -> io::Result<()> {
+    fn write(&mut self, out: &mut dyn Write, row: Row<'_>) -> io::Result<()> {
         let Row { at, port, event, packet, reason } = row;
         let p = packet.packet;
-        write!(
-            out,
-            "{},{},{},{},{},{},{},{},",
-            at.0,
-            self.ports[port as usize],
-            event.word(),
-            self.flows[p.flow as usize],
-            p.seq.0,
-            if p.flags.has(Flags::ACK) { p.ack.0 } else { 0 },
-            p.payload,
-            p.wire_bytes()
-        )?;
-        write_flags(out, p.flags)?;
+        let line = &mut self.line;
+        line.0.clear();
+        line.field(at.0);
+        for text in [&self.ports[port as usize], event.word(), &self.flows[p.flow as usize]] {
+            line.text(text);
+            line.text(",");
+        }
+        line.field(p.seq.0);
+        line.field(if p.flags.has(Flags::ACK) { p.ack.0 } else { 0 });
+        line.field(p.payload);
+        line.field(p.wire_bytes());
+        line.flags(p.flags);
         let verdict = match event {
             PacketEvent::Mark => Verdict::Mark,
             _ => Verdict::DropBeforeEnqueue,
         };
-        write!(out, ",{},{}", ecn_word(p.ecn), reason.of(verdict))?;
-        if let Some(keys) = &self.keys {
-            write_headers(out, keys, packet)?;
+        for text in [",", ecn_word(p.ecn), ","] {
+            line.text(text);
         }
-        writeln!(out)
+        write!(line.0, "{}", reason.of(verdict))?;
+        if let Some(keys) = &self.keys {
+            line.headers(keys, packet);
+        }
+        line.text("\n");
+        out.write_all(&line.0)
     }
 }
 
-/// The columns of the headers, each after its comma.
-fn write_headers(out: &mut dyn Write, keys: &FlowKeys, headers: Headers<'_>) -> io::Result<()> {
-    let Headers { packet: p, sacks } = headers;
-    let key = keys.of(p);
-    let [source, destination] = [key.source, key.destination].map(Ipv4Addr::from);
-    let (from, to, service) = (key.source_port, key.destination_port, keys.service(p));
-    write!(out, ",{}", key.protocol)?;
-    if let Some(Fragment { identification, offset, more }) = p.fragment() {
-        let (bytes, more) = (p.ip_bytes - IP_HEADER, if more { "+" } else { "" });
-        write!(out, " (frag {identification}:{bytes}@{offset}{more})")?;
+/// A row as text. A trace has millions of them, so numbers do not go through the formatter.
+#[derive(Default)]
+struct Line(Vec<u8>);
+
+impl Line {
+    fn text(&mut self, text: &str) {
+        self.0.extend_from_slice(text.as_bytes());
     }
-    write!(out, ",{source}:{from},{destination}:{to},{service}")?;
-    if key.protocol != PROTOCOL_TCP || !p.has_transport_header() {
-        return write!(out, ",,,,,,");
+
+    fn number(&mut self, number: impl Into<u64>) {
+        const MOST_DIGITS: usize = 20;
+        let (mut digits, mut first, mut rest) = ([0; MOST_DIGITS], MOST_DIGITS, number.into());
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.0.extend_from_slice(&digits[first..]);
     }
-    write!(out, ",{},", p.window)?;
-    if let Some(shift) = p.options.window_shift() {
-        write!(out, "{shift}")?;
+
+    /// A number and the comma behind it.
+    fn field(&mut self, number: impl Into<u64>) {
+        self.number(number);
+        self.text(",");
     }
-    write!(out, ",{}", if p.options.has_sack_permitted() { "1" } else { "" })?;
-    if p.options.has_timestamps() {
-        write!(out, ",{},{},", p.ts_val, p.ts_ecr)?;
-    } else {
-        write!(out, ",,,")?;
+
+    /// `10.0.0.1:49152`
+    fn end(&mut self, address: u32, port: u16) {
+        for (byte, separator) in address.to_be_bytes().into_iter().zip([".", ".", ".", ":"]) {
+            self.number(byte);
+            self.text(separator);
+        }
+        self.number(port);
     }
-    let mut separator = "";
-    for (left, right) in sacks {
-        write!(out, "{separator}{}-{}", left.0, right.0)?;
-        separator = "|";
+
+    /// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them.
+    fn flags(&mut self, flags: Flags) {
+        const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
+        let mut separator = "";
+        for (bit, name) in NAMES.iter().enumerate() {
+            if flags.0 & (1 << bit) != 0 {
+                self.text(separator);
+                self.text(name);
+                separator = "|";
+            }
+        }
+        if flags.has(Flags::PAUSE) {
+            self.text("PAUSE");
+        }
     }
-    Ok(())
+
+    /// The columns of the headers, each after its comma.
+    fn headers(&mut self, keys: &FlowKeys, headers: Headers<'_>) {
+        let Headers { packet: p, sacks } = headers;
+        let key = keys.of(p);
+        self.text(",");
+        self.number(key.protocol);
+        if let Some(Fragment { identification, offset, more }) = p.fragment() {
+            self.text(" (frag ");
+            self.number(identification);
+            self.text(":");
+            self.number(p.ip_bytes - IP_HEADER);
+            self.text("@");
+            self.number(offset);
+            self.text(if more { "+)" } else { ")" });
+        }
+        self.text(",");
+        self.end(key.source, key.source_port);
+        self.text(",");
+        self.end(key.destination, key.destination_port);
+        self.text(",");
+        self.number(keys.service(p));
+        if key.protocol != PROTOCOL_TCP || !p.has_transport_header() {
+            self.text(",,,,,,");
+            return;
+        }
+        self.text(",");
+        self.field(p.window);
+        if let Some(shift) = p.options.window_shift() {
+            self.number(shift);
+        }
+        self.text(if p.options.has_sack_permitted() { ",1," } else { ",," });
+        if p.options.has_timestamps() {
+            self.field(p.ts_val);
+            self.field(p.ts_ecr);
+        } else {
+            self.text(",,");
+        }
+        let mut separator = "";
+        for (left, right) in sacks {
+            self.text(separator);
+            self.number(left.0);
+            self.text("-");
+            self.number(right.0);
+            separator = "|";
+        }
+    }
 }
 
 impl fmt::Debug for PacketTrace {
@@ -247,22 +320,6 @@ fn ecn_word(ecn: Ecn) -> &'static str {
         Ecn::Ect1 => "ECT1",
         Ecn::Ce => "CE",
     }
-}
-
-/// The names of the set bits, lowest bit first, joined by `|`, as ns-3 prints them.
-fn write_flags(out: &mut dyn Write, flags: Flags) -> io::Result<()> {
-    const NAMES: [&str; 9] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR", "AE"];
-    let mut separator = "";
-    for (bit, name) in NAMES.iter().enumerate() {
-        if flags.0 & (1 << bit) != 0 {
-            write!(out, "{separator}{name}")?;
-            separator = "|";
-        }
-    }
-    if flags.has(Flags::PAUSE) {
-        write!(out, "PAUSE")?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -285,10 +342,9 @@ mod tests {
     }
 
     fn written(protocol: u8, packet: Packet, sacks: &[(Seq, Seq)]) -> String {
-        let mut out = Vec::new();
-        let headers = Headers { packet: &packet, sacks };
-        write_headers(&mut out, &keys(protocol), headers).expect("memory");
-        let text = String::from_utf8(out).expect("ASCII");
+        let mut line = Line::default();
+        line.headers(&keys(protocol), Headers { packet: &packet, sacks });
+        let text = String::from_utf8(line.0).expect("ASCII");
         assert_eq!(text.matches(',').count(), HEADER_COLUMNS.matches(',').count());
         text
     }

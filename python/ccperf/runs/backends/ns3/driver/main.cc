@@ -25,6 +25,7 @@
 #include "flow-socket.h"
 #include "greedy.h"
 #include "host-marking.h"
+#include "memory.h"
 #include "network.h"
 #include "observed-simulator.h"
 #include "packet-trace.h"
@@ -248,6 +249,10 @@ Run(const Arguments& arguments)
     if (isObserved)
     {
         ObservedSimulator::Install();
+    }
+    else
+    {
+        UsePlainMemory();
     }
     ns3::RngSeedManager::SetSeed(1);
     ns3::RngSeedManager::SetRun(scenario.seed);
