@@ -218,6 +218,35 @@ fn no_attribute_gets_past_the_checks_and_fails() {
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
+#[test]
+fn no_parameter_of_a_law_gets_past_the_checks_and_fails() {
+    let mut base = fast();
+    let queue = json!({"qdisc": {"type": "FifoQueueDisc", "attributes": {"MaxSize": "20p"}}});
+    for direction in
+        ["/links/0/forward", "/links/0/reverse", "/links/1/forward", "/links/1/reverse"]
+    {
+        set(&mut base, direction, queue.clone());
+    }
+    set(&mut base, "/flows/0/transport", json!("ROCE"));
+    let (mut runs, mut failures) = (0, Vec::new());
+    for spec in crate::host::rate_control::SPECS {
+        for (param, value) in
+            spec.params.iter().flat_map(|p| odd_values().into_iter().map(move |v| (p, v)))
+        {
+            let what = format!("{}.{} = {value}", spec.ns3, param.ns3);
+            let mut scenario = base.clone();
+            let attributes = json!({param.ns3: value});
+            set(&mut scenario, "/flows/0/cc", json!({"type": spec.ns3, "attributes": attributes}));
+            let Ok(canonical) = Canonical::from_json(&scenario.to_string()) else { continue };
+            runs += 1;
+            if std::panic::catch_unwind(|| run_briefly(&canonical)).is_err() {
+                failures.push(what);
+            }
+        }
+    }
+    assert!(failures.is_empty() && runs > 200, "{runs} {failures:#?}");
+}
+
 /// Many round trips fit into the few milliseconds for which this runs.
 fn fast() -> Value {
     let mut scenario = small();
