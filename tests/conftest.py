@@ -6,6 +6,7 @@ import faulthandler
 import json
 import os
 import sys
+import time
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +35,10 @@ DURATIONS = Path(__file__).with_name("durations.json")
 _KEPT = "ccperf/durations"
 #: Seconds that a test may take: then it fails, and says where it was.
 DEADLINE_S = 420
+#: Names a file that is there as soon as nobody builds a kernel any more: `.ci/run` does beside the
+#: tests. Those of the kernel come last then, and wait, for so many seconds at most.
+_KERNEL_COMES = "CCPERF_KERNEL_COMES"
+KERNEL_S = 500
 #: So many seconds a file may take that `--quick` has.
 QUICK_S = 1.0
 #: Seconds within which Python has to end after the last test.
@@ -50,6 +55,10 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def linux_kernel() -> None:
     """The test is skipped where no Linux kernel is built (`ccperf linux build`)."""
+    if _KERNEL_COMES in os.environ:
+        until = time.monotonic() + KERNEL_S
+        while not Path(os.environ[_KERNEL_COMES]).exists() and time.monotonic() < until:
+            time.sleep(0.2)
     if missing := backends.get("linux").available():
         pytest.skip(missing)
 
@@ -78,9 +87,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = chosen
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         for item in items:
-            item.add_marker(pytest.mark.timeout(DEADLINE_S))
+            waits = KERNEL_S if _waits_for_kernel(item) else 0
+            item.add_marker(pytest.mark.timeout(DEADLINE_S + waits))
     seconds = _known(config)
-    items.sort(key=lambda item: -seconds.get(_file(item.nodeid), 0.0))
+    items.sort(key=lambda item: (_waits_for_kernel(item), -seconds.get(_file(item.nodeid), 0.0)))
+
+
+def _waits_for_kernel(item: pytest.Item) -> bool:
+    return _KERNEL_COMES in os.environ and "linux_kernel" in getattr(item, "fixturenames", ())
 
 
 @cache
