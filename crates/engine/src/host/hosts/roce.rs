@@ -134,7 +134,7 @@ impl Sender {
     }
 
     /// It has something to send, and its window lets it.
-    fn has_more(&self) -> bool {
+    fn may_send(&self) -> bool {
         self.is_open && self.next < self.end && self.is_within_window()
     }
 
@@ -151,7 +151,7 @@ impl Sender {
 
     /// Sends if it may now, or sees to it that it is called when it may.
     fn go_on(&mut self, host: &mut Host<'_>) {
-        if !self.has_more() || self.is_waiting || self.pacing.is_some() {
+        if !self.may_send() || self.is_waiting || self.pacing.is_some() {
             return;
         }
         if host.now() < self.not_before {
@@ -356,7 +356,7 @@ impl Endpoint for Roce {
             SEND if sender.pacing.take_if(|key| *key == now).is_some() => sender.go_on(&mut host),
             TURN => {
                 sender.is_waiting = false;
-                if sender.has_more() {
+                if sender.may_send() {
                     sender.send(&mut host);
                 }
             }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dice, column, run};
+use super::{Dice, column, run, run_unseen, text};
 
 /// Of the MTU, 12.016 us at 1 Gbps.
 const FRAME: u64 = 1502;
@@ -77,13 +77,38 @@ fn without_renewal_it_ends_by_itself() {
     let pfc = json!({"xoff": "15000B", "quanta": 200, "hysteresis": "15000B"});
     let mut scenario = incast(2, &pfc, &json!({}));
     scenario["links"][1]["reverse"]["drop"] = json!([1]);
-    let (trace, _) = run(&scenario, false);
-    let paused = rows(&trace, &["h0_reverse", "rx", "PAUSE"])[0].0;
+    let (trace, recording) = run(&scenario, false);
+    let frames = rows(&trace, &["h0_reverse", "rx", "PAUSE"]);
+    let paused = frames[0].0;
     let data = rows(&trace, &["h0_forward", "tx", "flow_1"]);
     let next = data.iter().find(|(at, _)| *at > paused).unwrap().0;
     let end = paused + 200 * 512;
     // At the end of its quanta it sends at once, not a nanosecond before.
     assert_eq!(next, end);
+    // Each frame says until when from then on, or that it is over; what is after the run does not count.
+    let (mut until, mut time) = (0, 0);
+    for (at, line) in &frames {
+        let pauses = line.contains(&format!(",{},", 8 << 8 | 8));
+        let new = if pauses { at + 200 * 512 } else { *at };
+        time += new - at;
+        time -= until.max(*at) - at;
+        until = new;
+    }
+    time -= until.max(2_000_000) - 2_000_000;
+    assert_eq!(one(&recording, "pauses", "paused_ns"), time as i64);
+    // Whether somebody looks or not.
+    assert_eq!(text(&recording), run_unseen(&scenario));
+}
+
+#[test]
+fn what_priorities_of_a_port_drop_is_counted_together() {
+    let mut scenario = incast(2, &json!({"xoff": "1MB"}), &json!({}));
+    scenario["links"][0]["forward"]["qdisc"]["attributes"]["MaxSize"] = json!("10p");
+    scenario["flows"][1]["tos"] = json!(32);
+    let (trace, recording) = run(&scenario, false);
+    let dropped = rows(&trace, &["out_forward", "drop"]).len() as i64;
+    assert_eq!(column(&recording, "drops", "packets"), [dropped]);
+    assert_eq!(column(&recording, "drops", "bytes"), [dropped * 1500]);
 }
 
 /// A sender whose switch cannot send on: a second one of higher priority takes the whole link.  The return path is taken by

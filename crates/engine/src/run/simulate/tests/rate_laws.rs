@@ -90,6 +90,9 @@ fn hpcc_uses_eta_of_a_link_and_what_its_flows_add_and_nothing_waits() {
         assert!(queue < 2.0 * TELLING, "{flows}: {queue}");
         assert!((-0.001..0.001 + queue / bytes).contains(&missing), "{flows}: {missing} {queue}");
         assert!(spread(&recording) < 1.25, "{}", spread(&recording));
+        // W = U B T / N.
+        let window = settled(&recording, "flow_samples", "cwnd_bytes") * flows as f64;
+        assert!((window / (expected * bytes) - 1.0).abs() < 0.06, "{flows}: {window} {bytes}");
     }
 }
 

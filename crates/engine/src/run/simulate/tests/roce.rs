@@ -46,7 +46,9 @@ pub(super) fn total(recording: &Recording, name: &str) -> i64 {
 
 #[test]
 fn alone_it_sends_at_the_rate_of_its_link_from_the_first_packet_on() {
-    let (trace, recording) = run(&star(1, "dcqcn", "1000kB", &unmarked()), false);
+    let mut scenario = star(1, "dcqcn", "1000kB", &unmarked());
+    scenario["recording"] = json!({"interval": "100us"});
+    let (trace, recording) = run(&scenario, false);
     let sent = rows(&trace, &["h0_forward", "tx", "flow_1"]);
     assert_eq!(sent.len(), 1000);
     let time = (sent[999].0 - sent[0].0) as f64;
@@ -62,6 +64,16 @@ fn alone_it_sends_at_the_rate_of_its_link_from_the_first_packet_on() {
     };
     assert!((completed[0] - done).abs() <= 2.0, "{completed:?} {done}");
     assert_eq!(column(&recording, "flows", "retransmissions"), [0]);
+    for name in ["sent_bytes", "received_bytes", "read_bytes", "acked_bytes"] {
+        assert_eq!(column(&recording, "flow_samples", name).last(), Some(&1_000_000), "{name}");
+    }
+    let samples = recording.table("flow_samples").unwrap();
+    let (_, Column::F64(delays)) =
+        samples.columns.iter().find(|(name, _)| name == "one_way_delay_ns").unwrap()
+    else {
+        panic!("times that there may not be are numbers")
+    };
+    assert_eq!(delays.last(), Some(&(2.0 * (PACKET_NS.floor() + 1000.0))));
 }
 
 #[test]
