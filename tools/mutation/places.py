@@ -38,6 +38,14 @@ AREAS: Mapping[str, tuple[str, ...]] = {
         "run/schedule.rs",
     ),
     "random streams": ("base/rng.rs",),
+    "lossless fabrics": (
+        "host/hosts/roce.rs",
+        "host/rate_control/",
+        "net/network/pauses.rs",
+        "net/network/telemetry.rs",
+        "packet/ingress.rs",
+        "packet/telemetry.rs",
+    ),
 }
 #: Tests, and what only tests and the registry use.
 LEFT_OUT = (
@@ -56,6 +64,8 @@ OWN = (
     "host/congestion/copa.rs",
     "host/congestion/ledbat_pp.rs",
     "host/congestion/prague.rs",
+    "host/hosts/roce.rs",
+    "host/rate_control/",
     "host/slow_start/counted.rs",
     "host/slow_start/hystart_linux.rs",
     "host/slow_start/hystart_pp.rs",
@@ -70,9 +80,13 @@ OWN = (
     "host/tcp/resequencing.rs",
     "host/tcp/rtt/windowed.rs",
     "host/tcp/segmentation/deferral.rs",
+    "net/network/pauses.rs",
     "net/network/port/pausable.rs",
+    "net/network/telemetry.rs",
     "net/qdisc/dual_pi2.rs",
     "net/qdisc/scheduled.rs",
+    "packet/ingress.rs",
+    "packet/telemetry.rs",
 )
 #: What answers whether a scenario makes sense, before it runs.
 CHECKS = ("check",)

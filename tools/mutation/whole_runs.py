@@ -19,6 +19,18 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "host/congestion/prague.rs": ("tests/catalogue/test_l4s.py",),
     "net/qdisc/dual_pi2.rs": ("tests/catalogue/test_l4s.py",),
     "net/qdisc/scheduled.rs": ("tests/user_code/test_data_centre.py",),
+    **dict.fromkeys(
+        (
+            "host/hosts/roce.rs",
+            "host/rate_control/",
+            "net/network/pauses.rs",
+            "net/network/port/pausable.rs",
+            "net/network/telemetry.rs",
+            "packet/ingress.rs",
+            "packet/telemetry.rs",
+        ),
+        ("tests/catalogue/test_lossless.py", "tests/scenario/test_pauses.py"),
+    ),
     "host/slow_start/": ("tests/scenario/test_slow_start.py",),
     "": (
         "tests/scenario/test_laws_of_profiles.py",
