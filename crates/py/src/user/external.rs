@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ccperf_engine::base::time::{Rate, Time};
 use ccperf_engine::host::tcp::Tcb;
-use ccperf_engine::host::tcp::control::{Callback, CongestionControl, Control, Hears};
+use ccperf_engine::host::tcp::control::{CongestionControl, Control};
 use ccperf_engine::host::tcp::rate::AckSample;
 use pyo3::prelude::*;
 
@@ -40,7 +40,7 @@ pub struct ExternalControl(Arc<Mutex<State>>);
 
 impl ExternalControl {
     pub fn control(&self) -> Control {
-        Control::rate(Holder(self.state())).hearing(Hears::NOTHING.and(Callback::CongControl))
+        Control::counting(Holder(self.state()))
     }
 
     pub fn state(&self) -> Arc<Mutex<State>> {

@@ -180,6 +180,8 @@ enum Manages {
     Window,
     /// The algorithm alone.
     Rate,
+    /// The same, by what is delivered and lost: no rate is sampled for it.
+    Counts,
 }
 
 /// An algorithm, with what it is for.
@@ -196,6 +198,11 @@ impl Control {
     /// Of an algorithm that sets window and pacing rate itself, in `cong_control`.
     pub fn rate(algorithm: impl CongestionControl + 'static) -> Control {
         Control { manages: Manages::Rate, ..Control::from(algorithm) }
+    }
+
+    /// The same without samples of rate and round trip in `cong_control`, which cost time; for one that hears of nothing else.
+    pub fn counting(algorithm: impl CongestionControl + 'static) -> Control {
+        Control { manages: Manages::Counts, hears: Hears::NOTHING, ..Control::from(algorithm) }
     }
 
     /// The same that hears of these only, besides what is asked of every algorithm.
@@ -301,7 +308,7 @@ impl Control {
     /// Whether the algorithm alone has the window.
     #[inline]
     pub fn is_rate_control(&self) -> bool {
-        self.manages == Manages::Rate
+        self.manages != Manages::Window
     }
 
     #[inline]
@@ -317,7 +324,7 @@ impl Control {
 
     /// Whether it wants a sample with each ACK.
     pub fn wants_samples(&self) -> bool {
-        self.is_rate_control() || self.wants_round_trips()
+        self.manages == Manages::Rate || self.wants_round_trips()
     }
 
     /// Whether it wants the round trip in it, which ns-3's classes do not know.

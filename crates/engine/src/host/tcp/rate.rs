@@ -132,7 +132,29 @@ pub struct RateEstimator {
     connection: RateConnection,
     /// None: nobody asks for samples; what is delivered is counted, and no more.
     sample: Option<Box<Sampling>>,
+    /// Without samples, [`RateConnection`] is told with each ACK.
+    tells: bool,
 }
+
+/// What counts only, where nothing is sampled.
+const NO_SAMPLE: &RateSample = &RateSample {
+    delivery_rate: Rate(0),
+    is_app_limited: false,
+    interval: Time::ZERO,
+    delivered: -1,
+    prior_delivered: 0,
+    prior_time: Time::ZERO,
+    send_elapsed: Time::ZERO,
+    ack_elapsed: Time::ZERO,
+    bytes_loss: 0,
+    prior_in_flight: 0,
+    acked_sacked: 0,
+    newly_lost: 0,
+    rtt: None,
+    tx_in_flight: 0,
+    lost: 0,
+    prior_lost: 0,
+};
 
 impl RateEstimator {
     /// With samples, which only rate control needs.
@@ -145,6 +167,11 @@ impl RateEstimator {
             is_ambiguous: false,
         };
         RateEstimator { sample: Some(Box::new(sample)), ..RateEstimator::default() }
+    }
+
+    /// With an empty sample for each ACK: who controls the window by counts alone.
+    pub fn counting() -> RateEstimator {
+        RateEstimator { tells: true, ..RateEstimator::default() }
     }
 
     pub fn delivered(&self) -> u64 {
@@ -226,6 +253,12 @@ impl RateEstimator {
         self.sample.is_some()
     }
 
+    /// Somebody asks for samples or counts.
+    #[inline(always)]
+    pub fn tells(&self) -> bool {
+        self.sample.is_some() || self.tells
+    }
+
     /// What is sent until what is in flight is delivered says nothing of the path's rate.
     pub fn limit_by_application(&mut self, in_flight: u32) {
         let until = self.connection.delivered.wrapping_add(u64::from(in_flight)) as u32;
@@ -239,8 +272,12 @@ impl RateEstimator {
     /// What is known after one ACK, and its sample.  None, if nobody asks for samples.
     #[inline]
     pub fn sample(&mut self, ack: Taken, min_rtt: Time) -> Option<AckSample<'_>> {
-        let RateEstimator { connection, sample } = self;
-        let Sampling { sample, measures, rtt, least_rtt, is_ambiguous } = sample.as_deref_mut()?;
+        let RateEstimator { connection, sample, tells } = self;
+        let Some(sampling) = sample.as_deref_mut() else {
+            connection.lost = ack.lost;
+            return tells.then_some(AckSample { connection, rate: NO_SAMPLE });
+        };
+        let Sampling { sample, measures, rtt, least_rtt, is_ambiguous } = sampling;
         if *measures {
             let measured = std::mem::replace(rtt, Time::MAX);
             let is_clear = !std::mem::take(is_ambiguous);
@@ -318,6 +355,20 @@ mod tests {
 
     fn at(ms: u64) -> Time {
         Time::from_ms(ms)
+    }
+
+    #[test]
+    fn who_counts_is_told_what_is_delivered_and_lost_and_no_rate() {
+        let taken = Taken { delivered: MSS, lost_change: MSS, lost: 3000, prior_in_flight: MSS };
+        let mut rate = RateEstimator::counting();
+        assert!(rate.tells() && !rate.is_sampling());
+        let sent = rate.on_sent(at(0), 0, 0);
+        rate.on_delivered(at(10), MSS, at(0), false, Some(&sent));
+        let told = rate.sample(taken, MIN_RTT).unwrap();
+        assert_eq!((told.connection.delivered, told.connection.lost), (u64::from(MSS), 3000));
+        assert_eq!((told.rate.delivered, told.rate.rtt, told.rate.acked_sacked), (-1, None, 0));
+        let mut nobody = RateEstimator::default();
+        assert!(!nobody.tells() && nobody.sample(taken, MIN_RTT).is_none());
     }
 
     /// An ACK of one segment.

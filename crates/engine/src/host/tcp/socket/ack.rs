@@ -155,7 +155,7 @@ impl<P: Profile> Socket<P> {
     /// of `lost_change` bytes more or fewer than before it is thought that they are lost.
     #[inline]
     pub(super) fn sample_rate(&mut self, delivered: u32, lost_change: u32, prior_in_flight: u32) {
-        if !self.sending.rate.is_sampling() {
+        if !self.sending.rate.tells() {
             return;
         }
         let lost = self.sending.scoreboard.found_lost();

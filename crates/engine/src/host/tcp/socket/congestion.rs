@@ -29,6 +29,8 @@ impl Congestion {
     pub(super) fn rate_estimator(&self) -> RateEstimator {
         if self.control.wants_samples() {
             RateEstimator::sampling(self.control.wants_round_trips())
+        } else if self.control.is_rate_control() {
+            RateEstimator::counting()
         } else {
             RateEstimator::default()
         }
