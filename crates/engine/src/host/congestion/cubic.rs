@@ -14,12 +14,13 @@
 //! last W_max lowers W_max to cwnd (1 + beta) / 2.
 
 use super::BuildContext;
+use super::linux_reno::grow_by_credits;
 use crate::base::attributes::{FRACTION, Kind, Param, Spec, U8, U32};
 use crate::base::cpp;
 use crate::base::math;
 use crate::base::time::{Time, seconds};
 use crate::host::slow_start::{HyStart, Settings};
-use crate::host::tcp::control::{CongestionControl, Control};
+use crate::host::tcp::control::{CongestionControl, Control, Growth};
 use crate::host::tcp::{CongState, Tcb};
 
 pub const SPEC: Spec = Spec {
@@ -155,6 +156,10 @@ pub struct Cubic {
     c: f64,
     cubic_delta: i64,
     cnt_clamp: u32,
+    growth: Growth,
+    /// The count as computed last, of which window, and when: Linux keeps it for a while.
+    count: u32,
+    counted: Option<(u32, u64)>,
     /// Segments acknowledged towards the next segment of growth.
     acked: u32,
     /// W_max in segments; 0 before the first loss.
@@ -201,6 +206,9 @@ fn cubic(cx: &BuildContext<'_>) -> Cubic {
         c: a.f64("C"),
         cubic_delta: a.time("CubicDelta").ns(),
         cnt_clamp: a.u32("CntClamp"),
+        growth: cx.growth,
+        count: 0,
+        counted: None,
         acked: 0,
         w_max: 0,
         epoch_start: None,
@@ -212,6 +220,9 @@ fn cubic(cx: &BuildContext<'_>) -> Cubic {
         reno_acked: 0,
     }
 }
+
+/// While the window is the same Linux computes its count 32 times a second.
+const COUNT_STAYS_MS: u64 = 31;
 
 /// c d^3, truncated.  The power that is correctly rounded takes ten times as long as two multiplications,
 /// whose error mostly is far from reaching the next whole number.
@@ -228,6 +239,31 @@ impl Cubic {
     fn acks_per_segment(&mut self, tcb: &Tcb, segments_acked: u32) -> u32 {
         let window = tcb.cwnd_segments();
         self.reno_acked = self.reno_acked.wrapping_add(segments_acked);
+        let mut has_curve = false;
+        if self.growth == Growth::Linux {
+            let ms = tcb.now.ms();
+            if let Some((of, at)) = self.counted {
+                if of == window && ms - at <= COUNT_STAYS_MS {
+                    return self.count;
+                }
+                has_curve = at == ms && self.epoch_start.is_some();
+            }
+            if !has_curve {
+                self.counted = Some((window, ms));
+            }
+        }
+        let mut count =
+            if has_curve { self.count } else { self.acks_by_curve(tcb, segments_acked) };
+        if self.tcp_friendliness {
+            count = count.min(self.acks_per_segment_of_reno(window));
+        }
+        self.count = count.max(2);
+        self.count
+    }
+
+    /// The same without regard to Reno.
+    fn acks_by_curve(&mut self, tcb: &Tcb, segments_acked: u32) -> u32 {
+        let window = tcb.cwnd_segments();
         let now = tcb.now.ns();
         let epoch_start = *self.epoch_start.get_or_insert_with(|| {
             self.reno_acked = segments_acked;
@@ -252,10 +288,7 @@ impl Cubic {
         if self.w_max == 0 {
             count = count.min(self.cnt_clamp);
         }
-        if self.tcp_friendliness {
-            count = count.min(self.acks_per_segment_of_reno(window));
-        }
-        count.max(2)
+        count
     }
 
     /// Right after recovery they still show the queue that caused the loss.
@@ -291,6 +324,9 @@ impl CongestionControl for Cubic {
             window
         };
         self.epoch_start = None;
+        if self.growth == Growth::Linux {
+            self.acked = 0;
+        }
         let beta = if tcb.is_reduced_by_abe() { self.beta_ecn } else { self.beta };
         let left = cpp::to_u32(f64::from(window) * beta);
         left.max(2).wrapping_mul(tcb.segment_size)
@@ -301,8 +337,11 @@ impl CongestionControl for Cubic {
             return;
         }
         if segments_acked > 0 {
-            self.acked = self.acked.wrapping_add(segments_acked);
             let count = self.acks_per_segment(tcb, segments_acked);
+            if self.growth == Growth::Linux {
+                return grow_by_credits(tcb, &mut self.acked, segments_acked, count);
+            }
+            self.acked = self.acked.wrapping_add(segments_acked);
             if self.acked >= count {
                 tcb.cwnd = tcb.cwnd.wrapping_add(tcb.segment_size);
                 self.acked -= count;
@@ -328,6 +367,9 @@ impl CongestionControl for Cubic {
             self.reno_acked = 0;
             self.reno_window = 0;
             self.least_delay = None;
+            if self.growth == Growth::Linux {
+                (self.w_max, self.count, self.counted) = (0, 0, None);
+            }
         }
     }
 }
@@ -337,7 +379,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::driver::Driver;
-    use super::whole_segments;
+    use super::{CongState, Growth, whole_segments};
     use crate::{base::cpp, base::math};
 
     const PLAIN: [(&str, &str); 2] = [("HyStart", "false"), ("TcpFriendliness", "false")];
@@ -375,6 +417,37 @@ mod tests {
         // Section 4.3: 3 (1 - beta) / (1 + beta) = 0.53 segments per round trip.
         let grown = d.cwnd() - 140;
         assert!((45..=50).contains(&grown), "{grown}");
+    }
+
+    #[test]
+    fn linux_forgets_the_credits_of_a_window_that_is_reduced() {
+        let [linux, ns3] = [Growth::Linux, Growth::Ns3].map(|growth| {
+            let mut d = Driver::growing(growth, "TcpCubic", &[]).with_cwnd(20).with_ssthresh(20);
+            d.acks(15, 1);
+            d.fast_recovery();
+            let before = d.cwnd();
+            (0..50).position(|_| {
+                d.ack(1);
+                d.cwnd() > before
+            })
+        });
+        assert!(linux > ns3, "{linux:?} {ns3:?}");
+    }
+
+    /// Without W_max the window grows by a segment for every 20 at least.
+    #[test]
+    fn a_timeout_makes_linux_forget_the_plateau() {
+        let [linux, ns3] = [Growth::Linux, Growth::Ns3].map(|growth| {
+            let mut d =
+                Driver::growing(growth, "TcpCubic", &PLAIN).with_cwnd(100).with_ssthresh(100);
+            d.fast_recovery();
+            d.ssthresh_on_loss();
+            d.state(CongState::Loss);
+            d.state(CongState::Open);
+            d.acks(60, 1);
+            d.cwnd()
+        });
+        assert_eq!((linux, ns3), (73, 70));
     }
 
     #[test]

@@ -6,10 +6,10 @@
 //! ssthresh = max(cwnd / 2, 2 SMSS).
 
 use super::BuildContext;
-use super::new_reno::{BETA_ECN, BETA_LOSS, Betas};
+use super::betas::{BETA_ECN, BETA_LOSS, Betas};
 use crate::base::attributes::Spec;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Growth};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpLinuxReno",
@@ -39,14 +39,19 @@ pub struct LinuxReno {
 pub struct Whole {
     reno: LinuxReno,
     betas: Betas,
+    growth: Growth,
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Whole {
-    Whole { reno: LinuxReno::new(true), betas: Betas::new(&cx.attributes) }
+    let betas = Betas::new(&cx.attributes);
+    Whole { reno: LinuxReno::new(true), betas, growth: cx.growth }
 }
 
 impl CongestionControl for Whole {
     fn ssthresh(&mut self, tcb: &Tcb, _bytes_in_flight: u32) -> u32 {
+        if self.growth == Growth::Linux {
+            self.reno.acked = 0;
+        }
         self.betas.ssthresh(tcb, tcb.cwnd)
     }
 
@@ -65,16 +70,21 @@ impl LinuxReno {
             return;
         }
         let window = tcb.cwnd_segments().max(1);
-        // Credits earned at a larger window: worth one segment, however many they are.
-        if self.acked >= window {
-            self.acked = 0;
-            tcb.cwnd = tcb.cwnd.wrapping_add(tcb.segment_size);
-        }
-        self.acked = self.acked.wrapping_add(segments_acked);
-        let grown = self.acked / window;
-        self.acked -= grown * window;
-        tcb.cwnd = tcb.cwnd.wrapping_add(grown.wrapping_mul(tcb.segment_size));
+        grow_by_credits(tcb, &mut self.acked, segments_acked, window);
     }
+}
+
+/// One segment for each `count` acknowledged; `credits` have been before.
+pub(super) fn grow_by_credits(tcb: &mut Tcb, credits: &mut u32, segments_acked: u32, count: u32) {
+    // Credits earned at a larger count: worth one segment, however many they are.
+    if *credits >= count {
+        *credits = 0;
+        tcb.cwnd = tcb.cwnd.wrapping_add(tcb.segment_size);
+    }
+    *credits = credits.wrapping_add(segments_acked);
+    let grown = *credits / count;
+    *credits -= grown * count;
+    tcb.cwnd = tcb.cwnd.wrapping_add(grown.wrapping_mul(tcb.segment_size));
 }
 
 impl LinuxReno {
@@ -94,6 +104,7 @@ impl LinuxReno {
 #[cfg(test)]
 mod tests {
     use super::super::driver::Driver;
+    use super::Growth;
 
     #[test]
     fn slow_start_doubles_per_round_and_stops_at_ssthresh() {
@@ -110,6 +121,25 @@ mod tests {
             let mut d = Driver::new("TcpLinuxReno", &[]).with_cwnd(20).with_ssthresh(20);
             d.acks(20 / segments_per_ack, segments_per_ack);
             assert_eq!(d.cwnd(), 21, "{segments_per_ack} segments per ACK");
+        }
+    }
+
+    /// Linux counts them in the stack (`snd_cwnd_cnt`), ns-3 in the algorithm.
+    #[test]
+    fn a_reduction_forgets_the_credits_in_linux_alone() {
+        for (growth, wanted) in [(Growth::Linux, 10), (Growth::Ns3, 11)] {
+            for cc in ["TcpLinuxReno", "TcpNewReno"] {
+                if (growth, cc) == (Growth::Ns3, "TcpNewReno") {
+                    continue; // it counts bytes
+                }
+                let mut d = Driver::growing(growth, cc, &[]).with_cwnd(20).with_ssthresh(20);
+                d.acks(19, 1);
+                assert_eq!(d.ssthresh_on_loss(), 10);
+                d.set_cwnd(10);
+                d = d.with_ssthresh(10);
+                d.ack(1);
+                assert_eq!(d.cwnd(), wanted, "{cc}");
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Congestion control algorithms: one file each, one line in the registry below each.
 
 mod aggregation;
+mod betas;
 #[cfg(test)]
 mod driver;
 mod max_filter;
@@ -11,7 +12,7 @@ mod properties;
 
 use crate::base::attributes::{Attributes, Spec};
 use crate::host::slow_start::Standard;
-use crate::host::tcp::control::{Callback, Control, Hears};
+use crate::host::tcp::control::{Callback, Control, Growth, Hears};
 use crate::host::tcp::profile::changes::Changes;
 
 /// What an algorithm may read while it is built.
@@ -22,6 +23,7 @@ pub struct BuildContext<'a> {
     pub seed: u64,
     /// What the connection's ns-3 has changed since 3.44.
     pub changes: Changes,
+    pub growth: Growth,
 }
 
 /// Declares the modules of all algorithms and the table that everything else reads.  Those `starting` somehow leave

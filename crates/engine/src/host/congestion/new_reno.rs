@@ -1,12 +1,13 @@
 //! NewReno (RFC 5681 sections 3.1 and 3.2; ns-3's `TcpNewReno`), and the pieces of it that other
 //! algorithms build on.
 
-use super::BuildContext;
-use crate::base::attributes::{Attributes, FRACTION, Param, Spec};
+use super::betas::{BETA_ECN, BETA_LOSS, Betas};
+use super::{BuildContext, linux_reno};
+use crate::base::attributes::Spec;
 use crate::base::cpp;
 use crate::host::slow_start::slow_start;
 use crate::host::tcp::Tcb;
-use crate::host::tcp::control::CongestionControl;
+use crate::host::tcp::control::{CongestionControl, Control, Growth};
 
 pub const SPEC: Spec = Spec {
     ns3: "TcpNewReno",
@@ -17,50 +18,17 @@ pub const SPEC: Spec = Spec {
     params: &[BETA_LOSS, BETA_ECN],
 };
 
-/// Of the window, what is left.
-pub(super) const BETA_LOSS: Param = Param {
-    ns3: "BetaLoss",
-    linux: "",
-    kind: FRACTION,
-    default: "0.5",
-    doc: "The share of the window that is left after a loss; from ns-3 3.47 on.",
-};
-pub(super) const BETA_ECN: Param = Param {
-    ns3: "BetaEcn",
-    linux: "",
-    kind: FRACTION,
-    default: "0.7",
-    doc: "The share of the window that is left after a mark with `UseAbe` (RFC 8511); from ns-3 3.47 on.",
-};
-
-/// The shares of the window that are left after a loss and, with ABE, after a mark.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Betas {
-    loss: f64,
-    ecn: f64,
-}
-
-impl Betas {
-    const DEFAULT: Betas = Betas { loss: 0.5, ecn: 0.7 };
-
-    pub(super) fn new(a: &Attributes<'_>) -> Betas {
-        Betas { loss: a.f64(BETA_LOSS.ns3), ecn: a.f64(BETA_ECN.ns3) }
-    }
-
-    /// max(beta window, 2 SMSS).
-    pub(super) fn ssthresh(self, tcb: &Tcb, window: u32) -> u32 {
-        let beta = if tcb.is_reduced_by_abe() { self.ecn } else { self.loss };
-        (2 * tcb.segment_size).max(cpp::to_u32(f64::from(window) * beta))
-    }
-}
-
 #[derive(Debug)]
 pub struct NewReno {
     betas: Betas,
 }
 
-pub(super) fn new(cx: &BuildContext<'_>) -> NewReno {
-    NewReno { betas: Betas::new(&cx.attributes) }
+/// Linux has one Reno.
+pub(super) fn new(cx: &BuildContext<'_>) -> Control {
+    match cx.growth {
+        Growth::Ns3 => NewReno { betas: Betas::new(&cx.attributes) }.into(),
+        Growth::Linux => linux_reno::new(cx).into(),
+    }
 }
 
 impl CongestionControl for NewReno {

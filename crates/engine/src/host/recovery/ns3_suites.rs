@@ -12,7 +12,7 @@ fn built(name: &str) -> Box<dyn Recovery> {
 }
 
 fn episode(unacked: u32) -> Episode {
-    Episode { unacked, sacked: 0, delivered: 0, has_sack: true }
+    Episode { unacked, sacked: 0, delivered: 0, window: None, has_sack: true }
 }
 
 /// ns-3's tcp-classic-recovery-test, 6 cases.

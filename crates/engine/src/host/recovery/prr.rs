@@ -28,20 +28,23 @@ pub struct Prr {
     recover_fs: u32,
     /// The peer sends SACK blocks.
     has_sack: bool,
+    /// What it counts in: bytes, or segments where cwnd is what is shared.
+    unit: u32,
 }
 
 pub(super) fn new(changes: Changes) -> Prr {
-    Prr { changes, prr_out: 0, prr_delivered: 0, recover_fs: 0, has_sack: false }
+    Prr { changes, prr_out: 0, prr_delivered: 0, recover_fs: 0, has_sack: false, unit: 1 }
 }
 
 impl Recovery for Prr {
     fn enter(&mut self, tcb: &mut Tcb, episode: Episode) {
-        let recover_fs = if self.changes.has(Change::PrrRecoverFs) {
-            recover_fs(episode, tcb.segment_size)
-        } else {
-            tcb.bytes_in_flight
+        let recover_fs = match episode.window {
+            Some(window) => window,
+            None if self.changes.has(Change::PrrRecoverFs) => recover_fs(episode, tcb.segment_size),
+            None => tcb.bytes_in_flight,
         };
-        *self = Prr { recover_fs, has_sack: episode.has_sack, ..new(self.changes) };
+        let unit = if episode.window.is_some() { tcb.segment_size } else { 1 };
+        *self = Prr { recover_fs, has_sack: episode.has_sack, unit, ..new(self.changes) };
         self.on_ack(tcb, episode.delivered, AckKind::Duplicate);
     }
 
@@ -74,13 +77,17 @@ impl Prr {
     /// bounded by what is delivered, and one segment more while recovery makes good progress.
     fn may_send(&self, tcb: &Tcb, delivered_bytes: u32) -> i64 {
         let sent = i64::from(self.prr_out);
-        if tcb.bytes_in_flight > tcb.ssthresh {
-            let product = u64::from(self.prr_delivered) * u64::from(tcb.ssthresh);
-            return product.div_ceil(u64::from(self.recover_fs.max(1))) as i64 - sent;
+        let ssthresh = tcb.ssthresh - tcb.ssthresh % self.unit;
+        if tcb.bytes_in_flight > ssthresh {
+            let product = u64::from(self.prr_delivered) * u64::from(ssthresh);
+            let share = product.div_ceil(u64::from(self.recover_fs.max(1)));
+            return share.next_multiple_of(u64::from(self.unit)) as i64 - sent;
         }
         let bound = (i64::from(self.prr_delivered) - sent).max(i64::from(delivered_bytes));
+        let unit = i64::from(self.unit);
+        let bound = (bound + unit - 1) / unit * unit; // a short segment is one, too
         let more = if tcb.is_retrans_data_acked { i64::from(tcb.segment_size) } else { 0 };
-        (bound + more).min(i64::from(tcb.ssthresh) - i64::from(tcb.bytes_in_flight))
+        (bound + more).min(i64::from(ssthresh) - i64::from(tcb.bytes_in_flight))
     }
 
     /// The same in unsigned 32-bit numbers that wrap: on long fat pipes the product

@@ -96,7 +96,8 @@ pub fn socket<P: Profile>(cc: &str, settings: &[(&str, &str)]) -> Socket<P> {
     let defaults = std::collections::BTreeMap::new();
     let attributes = Attributes::new(spec, &defaults);
     let config = Config::new(&given, 0);
-    let cx = congestion::BuildContext { attributes, seed: 1, changes: config.changes };
+    let growth = P::GROWTH;
+    let cx = congestion::BuildContext { attributes, seed: 1, changes: config.changes, growth };
     let control = congestion::build(cc, &cx).expect("registered");
     let recovery = recovery::build("TcpPrrRecovery", config.changes).expect("registered");
     Socket::new(Arc::new(config), control, recovery)

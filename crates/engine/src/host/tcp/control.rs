@@ -173,6 +173,15 @@ impl Hears {
     }
 }
 
+/// How credits for growth are counted, by algorithms that ns-3 and Linux both have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Growth {
+    /// By the algorithm.
+    Ns3,
+    /// By the stack, which forgets them where the window is reduced.
+    Linux,
+}
+
 /// Who manages the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Manages {

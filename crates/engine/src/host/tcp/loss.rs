@@ -4,6 +4,7 @@ mod rack;
 mod reordering_window;
 mod rfc6675;
 mod tail_probe;
+mod ticks;
 mod undo;
 
 use std::fmt;

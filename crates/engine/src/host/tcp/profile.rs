@@ -11,6 +11,7 @@ pub mod changes;
 use std::fmt;
 
 use super::acks::AckPolicy;
+use super::control::Growth;
 use super::loss::LossDetection;
 use super::pacing::Pacing;
 use super::rtt::RttEstimation;
@@ -59,8 +60,14 @@ pub trait Profile: fmt::Debug + Send + 'static {
     /// what is lost.
     const STEPS_ONCE_AN_ACK: bool = false;
 
+    /// Whether proportional rate reduction takes a share of cwnd (Linux's `prior_cwnd`), and not of RecoverFS (RFC 9937 section
+    /// 6.1).
+    const REDUCES_SHARE_OF_WINDOW: bool = false;
+
     /// Whether each partial ACK restarts the retransmission timer, or the first alone (RFC 6582 section 4).
     const PARTIAL_ACKS_RESTART_RTO: bool = false;
+
+    const GROWTH: Growth = Growth::Ns3;
 
     /// What congestion control is told of round trips with an ACK.
     #[inline(always)]

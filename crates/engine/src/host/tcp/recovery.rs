@@ -22,6 +22,8 @@ pub struct Episode {
     pub sacked: u32,
     /// What the ACK that begins it acknowledged or SACKed.
     pub delivered: u32,
+    /// cwnd, where that is what proportional reduction takes a share of, and not what is in flight.
+    pub window: Option<u32>,
     /// The peer sends SACK blocks.
     pub has_sack: bool,
 }

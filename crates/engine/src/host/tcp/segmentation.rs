@@ -15,10 +15,13 @@ pub struct Opening<'a> {
     pub tcb: &'a Tcb,
     /// What may be in flight: the smaller of the two windows, in bytes.
     pub window: u32,
+    /// The peer's.
+    pub peer_window: u32,
     /// What of it is free.
     pub room: u32,
-    /// Bytes that wait to be sent for the first time.
+    /// Bytes that wait to be sent for the first time, and those that are sent.
     pub unsent: u32,
+    pub sent: u32,
     /// When the oldest segment left that is not acknowledged.
     pub oldest: Option<Time>,
 }

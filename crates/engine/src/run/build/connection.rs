@@ -123,7 +123,8 @@ fn build_socket<P: Profile>(
     } else {
         let spec = find(congestion::SPECS, algorithm)?;
         let attributes = Attributes::new(spec, &algorithm.attributes);
-        let cx = congestion::BuildContext { attributes, seed, changes: config.changes };
+        let (changes, growth) = (config.changes, P::GROWTH);
+        let cx = congestion::BuildContext { attributes, seed, changes, growth };
         congestion::build(&algorithm.kind, &cx).ok_or_else(unknown)?
     };
     let named = slow_start::build(&config.slow_start)

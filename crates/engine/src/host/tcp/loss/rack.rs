@@ -6,6 +6,7 @@
 
 use super::reordering_window::ReorderingWindow;
 use super::tail_probe::TailProbe;
+use super::ticks::timer_end;
 use super::undo::Undo;
 use super::{Disorder, Feedback, Finding, Flight, LossDetection, Rfc6675, is_in_episode};
 use crate::base::seq::Seq;
@@ -14,6 +15,9 @@ use crate::host::tcp::config::Config;
 use crate::host::tcp::scoreboard::{Scoreboard, Segment};
 use crate::host::tcp::tcb::{CongState, Tcb};
 use crate::packet::SackBlock;
+
+/// The reordering timer waits for so much more.
+const LEAST_TIMER: Time = Time::from_ms(2);
 
 #[derive(Debug)]
 pub struct Rack {
@@ -197,7 +201,8 @@ impl Rack {
             due = due.max(Some(is_over));
             Some(false)
         });
-        self.reordering_due = due;
+        let later = |due| timer_end(tcb.now, due - tcb.now + LEAST_TIMER);
+        self.reordering_due = due.map(later);
         if scoreboard.found_lost() > before { Finding::Lost } else { Finding::Nothing }
     }
 }

@@ -8,6 +8,7 @@ use super::Profile;
 use super::changes::{Change, Changes};
 use crate::base::time::Time;
 use crate::host::tcp::acks::Quick;
+use crate::host::tcp::control::Growth;
 use crate::host::tcp::loss::Rack;
 use crate::host::tcp::pacing::CwndOverSrtt;
 use crate::host::tcp::rtt::Windowed;
@@ -23,7 +24,6 @@ pub const CHANGES: Changes = Changes::NONE
     .with(Change::CwrEvents)
     .with(Change::PrrArithmetic)
     .with(Change::PrrDelivered)
-    .with(Change::PrrRecoverFs)
     .with(Change::SackedRetransmissions)
     .with(Change::WindowUpdate);
 
@@ -44,8 +44,10 @@ impl Profile for Linux {
     const PARTIAL_ACK_SENDS: bool = false;
     const RESENDS_WHAT_MAY_COME: bool = false;
     const STEPS_ONCE_AN_ACK: bool = true;
+    const REDUCES_SHARE_OF_WINDOW: bool = true;
     const ALIGNS_OPTIONS: bool = true;
     const PARTIAL_ACKS_RESTART_RTO: bool = true;
+    const GROWTH: Growth = Growth::Linux;
 
     /// The sample, not its mean.
     #[inline(always)]

@@ -192,6 +192,7 @@ impl<P: Profile> Socket<P> {
             unacked: self.unacked_bytes(),
             sacked: self.sending.scoreboard.sacked_out(),
             delivered,
+            window: P::REDUCES_SHARE_OF_WINDOW.then_some(self.tcb.cwnd),
             has_sack: self.agreed.sack,
         };
         self.congestion.enter(&mut self.tcb, episode);
@@ -434,6 +435,10 @@ impl<P: Profile> Socket<P> {
             }
             CongState::Cwr if segments == 0 => (Some(0), false, Some(Window::Stays)),
             CongState::Cwr => (Some(segments), false, Some(Window::Shrinks)),
+            // What this ACK delivers: the rest was when it was SACKed.
+            CongState::Recovery | CongState::Loss if P::STEPS_ONCE_AN_ACK && !is_below => {
+                (Some(segments), true, Some(Window::Grows(segments)))
+            }
             CongState::Recovery => {
                 let all = (info.ack - info.old_head) as u32 / size;
                 (Some(all), true, Some(Window::Grows(all)))

@@ -20,6 +20,9 @@ const WINDOW_SCALE: u32 = 3;
 const SACK_PERMITTED: u32 = 2;
 const LARGEST_SEGMENT: u32 = 4;
 
+/// Where data begins: behind the SYN.
+const FIRST_BYTE: Seq = Seq(1);
+
 impl<P: Profile> Socket<P> {
     /// The application may write: takes what it has to say.
     #[inline(never)]
@@ -174,8 +177,10 @@ impl<P: Profile> Socket<P> {
         let leaves = segmentation.leaves(Opening {
             tcb: &self.tcb,
             window: self.tcb.cwnd.min(*window),
+            peer_window: *window,
             room,
             unsent: scoreboard.unsent(),
+            sent: (scoreboard.high() - FIRST_BYTE) as u32,
             oldest: scoreboard.oldest_departure(),
         });
         // With a wider cwnd it had left.

@@ -1,0 +1,44 @@
+//! When a timer of Linux's ends: on a tick, of which there are a thousand a second, never before its time, and the later the
+//! longer it is (the kernel's timer wheel: the first 63 ticks one by one, eight times as many by eight, and so on).
+
+use crate::base::time::Time;
+
+const TICKS_BY_ONE: u64 = 63;
+const COARSER: u32 = 3;
+
+/// Of a timer that is set `now` for so long.
+pub fn timer_end(now: Time, wait: Time) -> Time {
+    let ticks = wait.0.div_ceil(Time::from_ms(1).0);
+    let end = now.ms() + ticks;
+    let mut shift = 0;
+    while ticks >= TICKS_BY_ONE << shift {
+        shift += COARSER;
+    }
+    Time::from_ms(((end >> shift) + 1) << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(now_us: u64, wait_us: u64) -> u64 {
+        timer_end(Time(now_us * 1000), Time(wait_us * 1000)).ms()
+    }
+
+    /// What a kernel did (7.3.4): reordering timers of 7 ms and 8 ms.
+    #[test]
+    fn a_short_timer_ends_on_the_second_tick_after_its_time_at_the_latest() {
+        assert_eq!(end(150_882, 6_910), 158);
+        assert_eq!(end(224_901, 7_030), 233);
+        assert_eq!(end(2_000, 1_000), 4);
+    }
+
+    #[test]
+    fn a_longer_one_ends_by_eight_ticks_or_by_sixty_four() {
+        assert_eq!(end(0, 62_000), 63);
+        assert_eq!(end(0, 63_000), 64);
+        assert_eq!(end(1_500, 220_000), 224);
+        assert_eq!(end(0, 503_000), 504);
+        assert_eq!(end(0, 504_000), 512);
+    }
+}
