@@ -132,7 +132,7 @@ pub struct RateEstimator {
     connection: RateConnection,
     /// None: nobody asks for samples; what is delivered is counted, and no more.
     sample: Option<Box<Sampling>>,
-    /// Without samples, [`RateConnection`] is told with each ACK.
+    /// With each ACK somebody is told a sample, or [`RateConnection`] alone.
     tells: bool,
 }
 
@@ -166,7 +166,7 @@ impl RateEstimator {
             least_rtt: Time::MAX,
             is_ambiguous: false,
         };
-        RateEstimator { sample: Some(Box::new(sample)), ..RateEstimator::default() }
+        RateEstimator { sample: Some(Box::new(sample)), tells: true, ..RateEstimator::default() }
     }
 
     /// With an empty sample for each ACK: who controls the window by counts alone.
@@ -256,7 +256,7 @@ impl RateEstimator {
     /// Somebody asks for samples or counts.
     #[inline(always)]
     pub fn tells(&self) -> bool {
-        self.sample.is_some() || self.tells
+        self.tells
     }
 
     /// What is sent until what is in flight is delivered says nothing of the path's rate.
