@@ -53,6 +53,8 @@ const HOSTS: u32 = 1;
 
 /// How many packets before its own a packet's memory is fetched.
 const AHEAD: usize = 3;
+/// The same for endpoints, of which many lines are needed.
+const WELL_AHEAD: usize = 8;
 
 /// From this size of all ports on, in bytes, they are fetched before they are needed.  Below it that brought nothing:
 /// see the benchmarks' notes.
@@ -453,6 +455,17 @@ impl Network {
             fetch_first(port, Port::HOT);
             fetch(&self.common.packets[id]);
         }
+    }
+
+    /// A packet that will soon come to its host, whose endpoint is better on its way to the caches by then.
+    #[inline]
+    pub fn arriving_soon(&self, lane: u32) -> Option<&Packet> {
+        let Common { flights, packets, .. } = &self.common;
+        if let Some(later) = flights.after(lane, 2 * WELL_AHEAD) {
+            fetch(&packets[later.id]);
+        }
+        let Flight { id, next, .. } = flights.after(lane, WELL_AHEAD)?;
+        (next == NextHop::HERE).then(|| &packets[id])
     }
 
     /// A packet has come to its host.  Returns it if it is for the host's transport.

@@ -253,6 +253,11 @@ impl Simulation {
     fn run(&mut self, event: Event) -> ControlFlow<()> {
         match event {
             Event::Lane(LaneEvent::Arrival, lane) => {
+                if self.hosts.are_many()
+                    && let Some(packet) = self.network.arriving_soon(lane)
+                {
+                    self.hosts.fetch(packet);
+                }
                 if let Some(id) = self.network.on_arrival(lane) {
                     let packet = self.network.take(id);
                     self.hosts.deliver(&packet, &mut self.network);

@@ -92,6 +92,9 @@ fn over<E: Endpoint + ?Sized>(endpoint: &E) -> Option<u32> {
 /// Of a flow that has no endpoint now.
 const NOWHERE: u32 = u32::MAX;
 
+/// More endpoints do not fit the caches: two kilobytes of each are in use.
+const MANY: usize = 512;
+
 /// All endpoints.  Packets carry the number of their flow: flows that are written one by one first, then
 /// transfers, which come and go, then pings.
 #[derive(Debug)]
@@ -231,6 +234,21 @@ impl Hosts {
     #[cold]
     pub fn close_receiver(&mut self, flow: u32, network: &mut Network) {
         self.call(flow, network, |endpoint, host| endpoint.close_receiver(host));
+    }
+
+    /// Who gets a packet is hardly ever in the caches: see [`Self::fetch`].
+    #[inline]
+    pub fn are_many(&self) -> bool {
+        self.endpoints.len() > MANY
+    }
+
+    /// The endpoint of this packet will be needed soon.
+    #[inline]
+    pub fn fetch(&self, packet: &Packet) {
+        let Some(&place) = self.places.get(packet.flow as usize) else { return };
+        if let Some(AnyEndpoint::Usual(endpoint)) = self.endpoints.get(place as usize) {
+            endpoint.fetch(packet);
+        }
     }
 
     /// A packet has come to the host that it is for.

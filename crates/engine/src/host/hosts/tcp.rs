@@ -3,6 +3,7 @@
 
 use super::{Address, Endpoint, Host, Outcome, Sample, State};
 use crate::base::event::{Event, EventQueue, Key, Token};
+use crate::base::fetch::{fetch, fetch_first};
 use crate::base::time::{Rate, Time};
 use crate::host::application::{Application, Due};
 use crate::host::tcp::{Environment, Ns3, Profile, Socket, Statistics, Tcb, Timer, Write};
@@ -14,6 +15,17 @@ enum Side {
     Sender = 0,
     Receiver = 1,
 }
+
+impl Side {
+    /// To which one a packet comes.
+    #[inline(always)]
+    fn of(packet: &Packet) -> Side {
+        if packet.backward { Side::Sender } else { Side::Receiver }
+    }
+}
+
+/// So many bytes of a socket are what segments need.
+const HOT: usize = 768;
 
 /// The two ends of one flow and the applications on them; from the beginning of a cache line on.
 #[derive(Debug)]
@@ -119,6 +131,17 @@ impl<P: Profile> Connection<P> {
         Connection { address, sender, receiver, application, timers: Default::default() }
     }
 
+    /// This packet will come soon: asks for what it will find of the connection.
+    pub fn fetch(&self, packet: &Packet) {
+        let (socket, timers) = match Side::of(packet) {
+            Side::Sender => (&self.sender, &self.timers[0]),
+            Side::Receiver => (&self.receiver, &self.timers[1]),
+        };
+        fetch_first(socket, HOT);
+        fetch(timers);
+        fetch(&self.application);
+    }
+
     /// A source switches on or off, or writes the packet that is due.
     #[inline(never)] // most runs have none, and are faster without it in their loop
     fn on_application(&mut self, mut host: Host<'_>) {
@@ -201,8 +224,9 @@ impl<P: Profile> Endpoint for Connection<P> {
 
     #[inline]
     fn on_packet(&mut self, packet: &Packet, host: Host<'_>) {
-        let side = if packet.backward { Side::Sender } else { Side::Receiver };
-        self.with_socket(side, host, |socket, now, around| socket.on_segment(packet, now, around));
+        self.with_socket(Side::of(packet), host, |socket, now, around| {
+            socket.on_segment(packet, now, around)
+        });
     }
 
     fn on_timer(&mut self, token: Token, mut host: Host<'_>) {
