@@ -88,9 +88,15 @@ enum Phase {
     Start,
     Steady,
     /// cwnd is two segments; then slow start to `ssthresh`.
-    Frozen { since: Time, until: Time, ssthresh: u32 },
+    Frozen {
+        since: Time,
+        until: Time,
+        ssthresh: u32,
+    },
     /// That slow start.
-    Return { since: Time },
+    Return {
+        since: Time,
+    },
 }
 
 /// The least of the last N values.
@@ -290,7 +296,8 @@ mod tests {
     /// ceil(120 ms / base), at most 16.
     #[test]
     fn it_grows_by_gain_a_round_trip() {
-        for (base, divisor) in [(200, 1.0), (120, 1.0), (119, 2.0), (60, 2.0), (40, 3.0), (5, 16.0)] {
+        for (base, divisor) in [(200, 1.0), (120, 1.0), (119, 2.0), (60, 2.0), (40, 3.0), (5, 16.0)]
+        {
             let grown = change(&mut steady(50, base), base);
             assert!((grown - 1.0 / divisor).abs() < 0.02, "{base}: {grown}");
         }

@@ -105,6 +105,7 @@ pub struct Hosts {
     /// Places of nobody.
     free: Vec<u32>,
     transfers: Option<Transfers>,
+    are_many: bool,
 }
 
 impl Hosts {
@@ -117,7 +118,8 @@ impl Hosts {
         let (flows, end) = (of_transfers.start as u32, endpoints.len() as u32);
         let nowhere = of_transfers.map(|_| NOWHERE);
         let places = (0..flows).chain(nowhere).chain(flows..end).collect();
-        Hosts { endpoints, places, free: Vec::new(), transfers }
+        let are_many = endpoints.len() > MANY;
+        Hosts { endpoints, places, free: Vec::new(), transfers, are_many }
     }
 
     #[inline(always)]
@@ -164,6 +166,7 @@ impl Hosts {
         assert!((place as usize) < MAX_ENDPOINTS, "more than {MAX_ENDPOINTS} transfers at once");
         if place as usize == self.endpoints.len() {
             self.endpoints.push(AnyEndpoint::Nobody);
+            self.are_many = self.endpoints.len() > MANY;
         }
         self.endpoints[place as usize] = transfers.make(flow, place);
         self.places[flow as usize] = place;
@@ -236,10 +239,10 @@ impl Hosts {
         self.call(flow, network, |endpoint, host| endpoint.close_receiver(host));
     }
 
-    /// Who gets a packet is hardly ever in the caches: see [`Self::fetch`].
-    #[inline]
+    /// Who gets a packet is hardly ever in the caches: see [`Self::fetch`].  Nobody else can ask for memory.
+    #[inline(always)]
     pub fn are_many(&self) -> bool {
-        self.endpoints.len() > MANY
+        cfg!(target_arch = "x86_64") && self.are_many
     }
 
     /// The endpoint of this packet will be needed soon.
