@@ -51,7 +51,7 @@ net.network         : base.event base.fetch base.pair_table base.ring base.rng b
                       packet.trace packet.verdict
 host.application    : base.event base.math base.ring base.rng base.time host.tcp lowered
 host.rate_control   : base.attributes base.time packet
-host.hosts          : base.event base.seq base.time host.application host.departures
+host.hosts          : base.event base.fetch base.seq base.time host.application host.departures
                       host.rate_control host.tcp lowered net.network packet
 run.recording       :
 run.recorder        : base.error base.time host.hosts host.tcp lowered net.network net.routing

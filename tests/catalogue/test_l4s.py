@@ -60,17 +60,19 @@ def ratio(rtt: str, seed: int) -> tuple[float, float]:
     return rates[0] / rates[1], trips[0] / trips[1]
 
 
-@pytest.mark.parametrize("rtt", ["25ms", "50ms"])
-def test_beside_cubic_rates_are_those_of_the_coupled_laws(rtt: str) -> None:
+def test_beside_cubic_rates_are_those_of_the_coupled_laws() -> None:
     """RFC 9332, section 2.1: p_C = (p_L / k)^2 with k = 2, at 100 Mbps.
 
     Reno-friendly CUBIC has W = sqrt(3 / 2) / sqrt(p_C). Prague, of which the first mark a window
     after a reduction makes the next, has W = (1 + sqrt(3)) / p_L (a test of `prague.rs`). So the
     ratio of rates is (1 + sqrt(3)) / (2 sqrt(3 / 2)) = 1.12 times that of round trips, C over L.
+    Above 50 ms CUBIC is not Reno-friendly; below 20 ms Prague takes its round trip for a longer
+    one. CUBIC has some ten reductions in a run, so that one run is up to 0.5 off, and the three of
+    one round trip up to 0.3.
     """
-    pairs = [ratio(rtt, seed) for seed in (1, 2, 3)]
+    pairs = [ratio(f"{rtt}ms", seed) for rtt in (20, 25, 35, 50) for seed in (1, 2, 3)]
     law = (1 + math.sqrt(3)) / (2 * math.sqrt(1.5))
-    assert np.mean([rates * trips / law for rates, trips in pairs]) == pytest.approx(1, abs=0.25)
+    assert np.mean([rates * trips / law for rates, trips in pairs]) == pytest.approx(1, abs=0.2)
 
 
 @pytest.mark.parametrize("rtt", ["5ms", "10ms"])

@@ -349,4 +349,6 @@ def test_every_registered_algorithm_is_compared() -> None:
     assert modules is not None
     named = re.findall(r"(\w+)[^,]*,", re.sub(r"//.*", "", modules[1]))
     # The driver's own class is compared packet by packet, in the matrix; the others ns-3 lacks.
-    assert len(named) == len(ATTRIBUTES) + len(["dctcp_reno", "bbr3", "prague", "copa"])
+    assert len(named) == len(ATTRIBUTES) + len(
+        ["dctcp_reno", "bbr3", "prague", "copa", "ledbat_pp"]
+    )

@@ -41,7 +41,8 @@ pub use fragmentation::Fragmentation;
 pub use lookahead::{Arriving, Lookahead};
 pub use pauses::Paused;
 pub use port::{
-    DelayVariation, Device, DeviceFifo, Fault, Loss, Pausable, Port, Several, Single, Transmitter,
+    DelayVariation, Device, DeviceFifo, Fault, Loss, OtherDevice, Pausable, Port, Several, Single,
+    Transmitter,
 };
 pub use steering::Steering;
 pub use unreachable::Exit;

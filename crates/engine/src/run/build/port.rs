@@ -9,7 +9,7 @@ use crate::base::time::{Rate, Time};
 use crate::host::user::{Setup, UserCode, is_user_code};
 use crate::lowered::{Algorithm, Direction};
 use crate::net::network::{
-    DelayVariation, Device, DeviceFifo, Pausable, Port, Several, Single, Transmitter,
+    DelayVariation, Device, DeviceFifo, OtherDevice, Pausable, Port, Several, Single, Transmitter,
 };
 use crate::net::qdisc::{self, AnyQdisc, Pool, Scheduled};
 use crate::packet::ingress::PRIORITIES;
@@ -45,7 +45,7 @@ pub fn build(
         |algorithm: &Algorithm| build_qdisc(algorithm, direction.mtu_bytes, seed, user, pool);
     let queue = || DeviceFifo::new(direction.device_queue, direction.mtu_bytes);
     let device = if can_pause {
-        Device::Pausable(Box::new(pausable(direction, build)?))
+        OtherDevice::Pausable(pausable(direction, build)?).into()
     } else if direction.device_queues == 1 {
         let qdisc = direction.qdisc.as_deref().map(build).transpose()?;
         Device::Single(Single::new(qdisc, queue(), hold_time))
@@ -55,7 +55,7 @@ pub fn build(
         let each = root.map_or(&[][..], |root| if is_mq { &root.children } else { from_ref(root) });
         let each = each.iter().map(build).collect::<Result<_, _>>()?;
         let queues = (0..direction.device_queues).map(|_| queue()).collect();
-        Device::Several(Box::new(Several::new(queues, direction.device_select, each, is_mq)))
+        OtherDevice::Several(Several::new(queues, direction.device_select, each, is_mq)).into()
     };
     Ok(Port::new(transmitter, device))
 }
