@@ -131,6 +131,21 @@ pub(super) fn set_cwnd(tcb: &mut Tcb, count: i32, prr_out: u32) {
 mod tests {
     use super::*;
 
+    /// RFC 9937 section 6.2: a share is sent only while the pipe is above ssthresh; at ssthresh nothing is left to send.
+    #[test]
+    fn at_ssthresh_a_pipe_keeps_its_size() {
+        let [size, ssthresh] = [1000, 10_000];
+        for (in_flight, wanted) in [(11_000, 12_000), (10_000, 10_000), (9_000, 10_000)] {
+            let changes = Changes::NONE.with(Change::PrrArithmetic);
+            let mut prr =
+                Prr { prr_delivered: 8000, prr_out: 5000, recover_fs: 20_000, ..new(changes) };
+            let mut tcb =
+                Tcb { segment_size: size, ssthresh, bytes_in_flight: in_flight, ..Tcb::default() };
+            prr.on_ack(&mut tcb, 4000, AckKind::Advance);
+            assert_eq!(tcb.cwnd, wanted, "{in_flight}");
+        }
+    }
+
     #[test]
     fn an_episode_that_begins_with_nothing_in_flight_gives_no_share_to_send() {
         for (delivered, out) in [(1448, 0), (1448, 2896), (0, 0)] {
