@@ -90,6 +90,10 @@ pub struct Network {
     is_arrival_plain: bool,
     /// Ports and packets are fetched before they are needed.
     is_large: bool,
+    /// Hardly any endpoint that gets a packet is in the caches.
+    is_crowded: bool,
+    /// Arrivals are looked at before their time, for one of the two.
+    pub looks_ahead: bool,
 }
 
 impl Network {
@@ -114,6 +118,8 @@ impl Network {
             arrived_sacks,
             is_arrival_plain: false,
             is_large,
+            is_crowded: false,
+            looks_ahead: false,
         }
     }
 
@@ -129,12 +135,19 @@ impl Network {
             && !may_fail
             && self.common.forwarding.is_lasting()
             && !self.wires.iter().any(|wire| wire.loss.is_lossy());
+        self.looks_ahead |= self.is_large && self.is_arrival_plain;
         self.attend();
         if self.is_arrival_plain {
             for (port, wire) in self.ports.iter_mut().zip(&self.wires) {
                 port.transmitter.decide_for(wire.leads_to);
             }
         }
+    }
+
+    /// So many endpoints have come that [`Self::arriving_soon`] is worth its time, where memory can be asked for.
+    pub fn crowd(&mut self) {
+        self.is_crowded = cfg!(target_arch = "x86_64");
+        self.looks_ahead |= self.is_crowded;
     }
 
     /// Ports learn whether somebody looks.
@@ -382,9 +395,6 @@ impl Network {
         if !self.is_arrival_plain {
             return self.attend_arrival(flight);
         }
-        if self.is_large {
-            self.fetch_ahead(lane);
-        }
         match self.ports.get_mut(flight.next.index()) {
             Some(next) => {
                 next.enter(flight.id, &mut self.common);
@@ -446,10 +456,12 @@ impl Network {
         None
     }
 
-    /// What arrives soon will need memory that is better on its way by then.
+    /// What arrives in a lane soon after its head will need memory that is better on its way by then.
     #[inline]
-    fn fetch_ahead(&self, lane: u32) {
-        if let Some(Flight { id, port, next }) = self.common.flights.after(lane, AHEAD) {
+    pub fn fetch_ahead(&self, lane: u32) {
+        if self.is_large
+            && let Some(Flight { id, port, next }) = self.common.flights.after(lane, 1 + AHEAD)
+        {
             // A host answers over the link by which a packet has come.
             let answering = || &self.ports[port as usize ^ 1];
             let port = self.ports.get(next.index()).unwrap_or_else(answering);
@@ -461,6 +473,9 @@ impl Network {
     /// A packet that will soon come to its host, whose endpoint is better on its way to the caches by then.
     #[inline]
     pub fn arriving_soon(&self, lane: u32) -> Option<&Packet> {
+        if !self.is_crowded {
+            return None;
+        }
         let Common { flights, packets, .. } = &self.common;
         if let Some(later) = flights.after(lane, 2 * WELL_AHEAD) {
             fetch(&packets[later.id]);

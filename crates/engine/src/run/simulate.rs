@@ -236,6 +236,7 @@ impl Simulation {
         }
         self.network.start_balancing();
         self.network.settle(!self.scenario.failures.is_empty());
+        self.hosts.note_crowd(&mut self.network);
         self.network.attach_disciplines();
         let events = self.network.events();
         for (i, change) in self.scenario.changes.iter().enumerate() {
@@ -248,15 +249,22 @@ impl Simulation {
         events.schedule(Time(self.scenario.stop_ns), Event::Run(RunEvent::Stop, 0));
     }
 
+    /// What arrives soon after the head of a lane finds what it needs nearer by then.
+    #[inline]
+    fn look_ahead(&self, lane: u32) {
+        self.network.fetch_ahead(lane);
+        if let Some(packet) = self.network.arriving_soon(lane) {
+            self.hosts.fetch(packet);
+        }
+    }
+
     /// Breaks at the scenario's end.
     #[inline(always)] // into the loop: a call costs more than most events' dispatch
     fn run(&mut self, event: Event) -> ControlFlow<()> {
         match event {
             Event::Lane(LaneEvent::Arrival, lane) => {
-                if self.hosts.are_many()
-                    && let Some(packet) = self.network.arriving_soon(lane)
-                {
-                    self.hosts.fetch(packet);
+                if self.network.looks_ahead {
+                    self.look_ahead(lane);
                 }
                 if let Some(id) = self.network.on_arrival(lane) {
                     let packet = self.network.take(id);

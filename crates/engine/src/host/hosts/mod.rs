@@ -105,7 +105,6 @@ pub struct Hosts {
     /// Places of nobody.
     free: Vec<u32>,
     transfers: Option<Transfers>,
-    are_many: bool,
 }
 
 impl Hosts {
@@ -118,8 +117,7 @@ impl Hosts {
         let (flows, end) = (of_transfers.start as u32, endpoints.len() as u32);
         let nowhere = of_transfers.map(|_| NOWHERE);
         let places = (0..flows).chain(nowhere).chain(flows..end).collect();
-        let are_many = endpoints.len() > MANY;
-        Hosts { endpoints, places, free: Vec::new(), transfers, are_many }
+        Hosts { endpoints, places, free: Vec::new(), transfers }
     }
 
     #[inline(always)]
@@ -166,7 +164,6 @@ impl Hosts {
         assert!((place as usize) < MAX_ENDPOINTS, "more than {MAX_ENDPOINTS} transfers at once");
         if place as usize == self.endpoints.len() {
             self.endpoints.push(AnyEndpoint::Nobody);
-            self.are_many = self.endpoints.len() > MANY;
         }
         self.endpoints[place as usize] = transfers.make(flow, place);
         self.places[flow as usize] = place;
@@ -221,7 +218,10 @@ impl Hosts {
                         .call(opener, network, |ends, host| ends.send_more(member.bytes, host));
                 }
                 Some(Beginning::Waits) => return,
-                Some(Beginning::Opens) | None => self.admit(flow),
+                Some(Beginning::Opens) | None => {
+                    self.admit(flow);
+                    self.note_crowd(network);
+                }
             }
         }
         self.call(flow, network, |endpoint, host| endpoint.open(host));
@@ -239,10 +239,11 @@ impl Hosts {
         self.call(flow, network, |endpoint, host| endpoint.close_receiver(host));
     }
 
-    /// Who gets a packet is hardly ever in the caches: see [`Self::fetch`].  Nobody else can ask for memory.
-    #[inline(always)]
-    pub fn are_many(&self) -> bool {
-        cfg!(target_arch = "x86_64") && self.are_many
+    /// Tells the network once there are many.
+    pub fn note_crowd(&self, network: &mut Network) {
+        if self.endpoints.len() > MANY {
+            network.crowd();
+        }
     }
 
     /// The endpoint of this packet will be needed soon.
