@@ -78,6 +78,8 @@ impl Flags {
     pub const ECE: Flags = Flags(0x40);
     pub const CWR: Flags = Flags(0x80);
     pub const AE: Flags = Flags(0x100);
+    /// What says something of marks: RFC 3168, RFC 9768.
+    pub const ECN: Flags = Flags(Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0);
     /// Not TCP's: the packet is a fragment, see [`Packet::fragment`].
     pub const FRAGMENT: Flags = Flags(0x200);
     /// Not TCP's: it is a pause frame, see [`Packet::pause`].

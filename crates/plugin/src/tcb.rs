@@ -45,7 +45,6 @@ codes! {
         Loss = "loss",
     }
     UseEcn { Off = "off", On = "on", AcceptOnly = "accept_only", }
-    EcnMode { Classic = "classic", Dctcp = "dctcp", Accurate = "accurate", }
     EcnState {
         Disabled = "disabled",
         Idle = "idle",
@@ -64,6 +63,11 @@ codes! {
         DelayedAck = "delayed_ack",
         NonDelayedAck = "non_delayed_ack",
     }
+}
+
+impl Code for EcnMode {
+    const ALL: &'static [Self] = EcnMode::ALL;
+    const WORDS: &'static [&'static str] = EcnMode::WORDS;
 }
 
 /// Times and rates are below 2^63 by nature; the largest mean "never" and "no limit".

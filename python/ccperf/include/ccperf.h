@@ -88,7 +88,7 @@ enum ccperf_ca_event {
 };
 
 enum ccperf_use_ecn { CCPERF_ECN_OFF = 0, CCPERF_ECN_ON = 1, CCPERF_ECN_ACCEPT_ONLY = 2 };
-enum ccperf_ecn_mode { CCPERF_ECN_CLASSIC = 0, CCPERF_ECN_DCTCP = 1 };
+enum ccperf_ecn_mode { CCPERF_ECN_CLASSIC = 0, CCPERF_ECN_DCTCP = 1, CCPERF_ECN_ACCURATE = 2 };
 enum ccperf_ecn_state {
     CCPERF_ECN_DISABLED = 0,
     CCPERF_ECN_IDLE = 1,

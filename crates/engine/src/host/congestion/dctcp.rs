@@ -16,7 +16,7 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::control::{CaEvent, CongestionControl, EarlyAck};
 use crate::host::tcp::profile::changes::Change;
-use crate::host::tcp::{CongState, EcnMode, EcnState, Tcb, UseEcn};
+use crate::host::tcp::{CongState, EcnMode, EcnState, PreciseEcho, Tcb, UseEcn};
 use crate::packet::Ecn;
 
 pub const SPEC: Spec = Spec {
@@ -71,16 +71,7 @@ pub struct Dctcp {
     marked: u32,
     /// SND.NXT when this window began.
     window_end: Option<Seq>,
-    receiver: Receiver,
-}
-
-/// The receiving half: which mark the next ACK stands for.
-#[derive(Debug, Default)]
-struct Receiver {
-    ce: bool,
-    ack_is_delayed: bool,
-    /// RCV.NXT when the last segment came in, before that segment was taken in.
-    prior_rcv_nxt: Option<Seq>,
+    echo: PreciseEcho,
 }
 
 pub(super) fn new(cx: &BuildContext<'_>) -> Dctcp {
@@ -94,7 +85,7 @@ pub(super) fn new(cx: &BuildContext<'_>) -> Dctcp {
         acked: 0,
         marked: 0,
         window_end: None,
-        receiver: Receiver::default(),
+        echo: PreciseEcho::default(),
     }
 }
 
@@ -136,39 +127,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn cwnd_event(&mut self, tcb: &mut Tcb, event: CaEvent) -> Option<EarlyAck> {
-        match event {
-            CaEvent::EcnIsCe => {
-                let early = self.receiver.on_segment(tcb, true);
-                tcb.ecn_state = EcnState::CeRcvd;
-                early
-            }
-            CaEvent::EcnNoCe => {
-                let early = self.receiver.on_segment(tcb, false);
-                if matches!(tcb.ecn_state, EcnState::CeRcvd | EcnState::SendingEce) {
-                    tcb.ecn_state = EcnState::Idle;
-                }
-                early
-            }
-            CaEvent::DelayedAck => {
-                self.receiver.ack_is_delayed = true;
-                None
-            }
-            CaEvent::NonDelayedAck => {
-                self.receiver.ack_is_delayed = false;
-                None
-            }
-            _ => None,
-        }
-    }
-}
-
-impl Receiver {
-    /// RFC 8257 figure 1: a change of the mark sends what is still unacknowledged under the old one.
-    fn on_segment(&mut self, tcb: &Tcb, ce: bool) -> Option<EarlyAck> {
-        let prior = self.prior_rcv_nxt.replace(tcb.next_rx_seq);
-        let changed = std::mem::replace(&mut self.ce, ce) != ce;
-        let ack = prior.filter(|_| changed && self.ack_is_delayed)?;
-        Some(EarlyAck { ack, ece: !ce })
+        self.echo.on_event(tcb, event)
     }
 }
 

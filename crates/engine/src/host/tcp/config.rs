@@ -1,7 +1,8 @@
 //! A socket's settings; `socket_params.rs` reads them from attributes.
 
+use super::ecn_mode::EcnMode;
 use super::profile::changes::Changes;
-use super::tcb::{EcnMode, UseEcn};
+use super::tcb::UseEcn;
 use crate::base::time::{Rate, Time};
 
 #[derive(Clone, Debug)]

@@ -5,13 +5,14 @@
 //! The behaviour is that of ns-3 3.44's `TcpSocketBase` and its helpers ([`Profile`] [`Ns3`]); where it
 //! departs from an RFC, the profile or the code says so.
 
-mod accurate_ecn;
 mod acks;
 #[cfg(test)]
 mod bench;
 mod callbacks;
 mod config;
 pub mod control;
+mod ecn;
+mod ecn_mode;
 mod loss;
 mod pacing;
 pub mod profile;
@@ -30,7 +31,9 @@ mod tcb;
 mod timelines;
 
 pub use config::Config;
+pub use ecn::PreciseEcho;
+pub use ecn_mode::EcnMode;
 pub use profile::{Ns3, Profile};
 pub use segmentation::LARGEST_BURST;
 pub use socket::{Environment, Socket, Statistics, Timer, Write};
-pub use tcb::{CongState, EcnMode, EcnState, Tcb, UseEcn};
+pub use tcb::{CongState, EcnState, Tcb, UseEcn};

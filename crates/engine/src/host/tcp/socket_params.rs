@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 
 use crate::base::attributes::{Attributes, Kind, Param, Spec, U16, U32};
 use crate::host::tcp::config::Config;
+use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::profile;
-use crate::host::tcp::tcb::{EcnMode, UseEcn};
+use crate::host::tcp::tcb::UseEcn;
 use crate::packet::{IP_HEADER, TCP_HEADER, TIMESTAMP_OPTION};
 
 const fn param(
@@ -28,7 +29,7 @@ const AT_LEAST_ONE: Kind = Kind::Uint { min: 1, max: u32::MAX as u64 };
 /// What ns-3 does not have, so that its driver refuses them.
 pub const OWN: [&str; 5] =
     [REORDERING_TOLERANCE, RESEQUENCING_TIMEOUT, PROFILE, SLOW_START, ECN_FEEDBACK];
-/// What a receiver says of marks: see `socket/ecn.rs`.
+/// What a receiver says of marks: see `ecn.rs`.
 pub const ECN_FEEDBACK: &str = "EcnFeedback";
 /// How the window grows below ssthresh: see `host::slow_start`.
 pub const SLOW_START: &str = "SlowStart";
@@ -226,8 +227,8 @@ pub const SOCKET: Spec = Spec {
         param(
             ECN_FEEDBACK,
             "",
-            Kind::Enum(&["Own", "Accurate"]),
-            "Own",
+            Kind::Enum(EcnMode::NAMES),
+            EcnMode::NAMES[0],
             "What the receiver says of marks where ECN is used: what the algorithm asks for (RFC 3168, or RFC 8257 for DCTCP), \
              or how many there were (AccECN, RFC 9768, without its option).",
         ),
@@ -268,10 +269,7 @@ impl Config {
                 _ if a.bool("UseAbe") => UseEcn::On,
                 _ => UseEcn::Off,
             },
-            ecn_mode: match a.text(ECN_FEEDBACK) {
-                "Accurate" => EcnMode::Accurate,
-                _ => EcnMode::Classic,
-            },
+            ecn_mode: EcnMode::named(a.text(ECN_FEEDBACK)).unwrap_or_default(),
             abe: a.bool("UseAbe"),
             fack: a.bool("Fack"),
             pacing: a.bool("EnablePacing"),

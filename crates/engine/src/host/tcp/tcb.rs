@@ -1,5 +1,6 @@
 //! The part of a connection's state that congestion control and recovery read and write.
 
+use super::ecn_mode::EcnMode;
 use crate::base::seq::Seq;
 use crate::base::time::{Rate, Time};
 use crate::packet::Ecn;
@@ -27,16 +28,6 @@ pub enum UseEcn {
     Off,
     On,
     AcceptOnly,
-}
-
-/// What is marked and echoed: RFC 3168, RFC 8257 for DCTCP, or RFC 9768.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EcnMode {
-    #[default]
-    Classic,
-    Dctcp,
-    /// Counts of marks; what is asked for, and from the handshake on what both ends do.
-    Accurate,
 }
 
 /// Where a connection stands with ECN (ns-3's `EcnState_t`).

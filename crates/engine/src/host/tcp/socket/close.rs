@@ -4,7 +4,6 @@ use super::parts::Agreed;
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::accurate_ecn::Counters;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::reassembly::Reassembly;
 use crate::packet::{Flags, Packet};
@@ -202,7 +201,7 @@ impl<P: Profile> Socket<P> {
         ] {
             *seq = Seq(0);
         }
-        self.ecn.counters = Counters::default();
+        self.ecn.feedbacks.restart();
     }
 
     fn enter_time_wait<E: Environment>(&mut self, env: &mut E) {

@@ -1,98 +1,68 @@
-//! Explicit congestion notification: who asks for it, what is echoed, and what an echo leads to.
-//!
-//! | feedback ([`EcnMode`]) | the receiver says | the sender |
-//! |---|---|---|
-//! | classic (RFC 3168) | ECE from a mark until CWR | reduces once a window, says CWR |
-//! | DCTCP's (RFC 8257) | ECE with each ACK of what is marked: the algorithm decides, see `congestion/dctcp.rs` | the same |
-//! | accurate (RFC 9768) | how many marks it has seen: [`accurate_ecn`](crate::host::tcp::accurate_ecn) | knows how many, and reduces once a window, or as its algorithm does |
+//! Explicit congestion notification: who asks for it, and what is made of marks that come in.  What is said of them is
+//! a [feedback](crate::host::tcp::ecn)'s.
 
 use super::{Environment, Socket, State};
 use crate::base::seq::Seq;
-use crate::host::tcp::accurate_ecn::{self, Answer};
 use crate::host::tcp::control::CaEvent;
+use crate::host::tcp::ecn::{Agreement, ECN_SETUP, Echo, Ect};
+use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::profile::Profile;
-use crate::host::tcp::tcb::{CongState, EcnMode, EcnState, UseEcn};
+use crate::host::tcp::tcb::{CongState, EcnState, UseEcn};
 use crate::packet::{Ecn, Flags, Packet};
-
-/// ECE and CWR on a SYN ask for ECN, ECE alone on a SYN-ACK agrees (RFC 3168 section 6.1.1).
-const ECN_SETUP: Flags = Flags(Flags::ECE.0 | Flags::CWR.0);
 
 /// The handshake.
 impl<P: Profile> Socket<P> {
     /// What the flags of a SYN ask for.
     pub(super) fn ecn_request(&self) -> Flags {
-        match self.tcb.ecn_mode {
-            _ if self.tcb.use_ecn != UseEcn::On => Flags::default(),
-            EcnMode::Accurate => accurate_ecn::FIELD,
-            _ => ECN_SETUP,
-        }
+        let is_wanted = self.tcb.use_ecn == UseEcn::On;
+        if is_wanted { self.tcb.ecn_mode.rules().request } else { Flags::default() }
     }
 
     /// A SYN has come.
     pub(super) fn hear_ecn_request(&mut self, packet: &Packet) {
         self.ecn.peer_asks = packet.flags.0 & ECN_SETUP.0 == ECN_SETUP.0;
-        if !packet.flags.has(Flags::AE) && self.tcb.ecn_mode == EcnMode::Accurate {
+        if !self.ecn.feedbacks.of(self.tcb.ecn_mode).is_asked_for(packet) {
             self.tcb.ecn_mode = EcnMode::Classic;
         }
-        self.ecn.syn_came = packet.ecn;
     }
 
     pub(super) fn answer_syn<E: Environment>(&mut self, env: &mut E) {
-        let agreed = self.tcb.use_ecn != UseEcn::Off && self.ecn.peer_asks;
-        let answer = match self.tcb.ecn_mode {
-            _ if !agreed => Flags::default(),
-            EcnMode::Accurate => accurate_ecn::how_it_came(self.ecn.syn_came),
-            _ => Flags::ECE,
+        let is_agreed = self.tcb.use_ecn != UseEcn::Off && self.ecn.peer_asks;
+        let answer = match is_agreed {
+            true => self.ecn.feedbacks.of(self.tcb.ecn_mode).answer(),
+            false => Flags::default(),
         };
         self.send_control(Flags::SYN.with(Flags::ACK).with(answer), env);
-        self.agree(agreed);
+        self.agree(is_agreed);
     }
 
     /// The SYN-ACK has come.  Returns the flags of the ACK that answers it.
     pub(super) fn settle_ecn(&mut self, packet: &Packet) -> Flags {
-        let flags = packet.flags;
-        let mut answer = Flags::default();
-        let mut agreed = flags.0 & ECN_SETUP.0 == Flags::ECE.0;
-        if self.tcb.ecn_mode == EcnMode::Accurate {
-            let says = accurate_ecn::answer(flags);
-            agreed = says != Answer::NoEcn;
-            if says == Answer::Accurate {
-                self.ecn.counters.on_syn_ack(packet.ecn);
-                answer = accurate_ecn::how_it_came(packet.ecn);
-            } else {
-                self.tcb.ecn_mode = EcnMode::Classic;
-            }
+        let agreement = self.ecn.feedbacks.of(self.tcb.ecn_mode).agreement(packet);
+        let answer = match agreement {
+            Agreement::Asked(answer) => answer,
+            Agreement::Classic | Agreement::NoEcn => Flags::default(),
+        };
+        if agreement == Agreement::Classic {
+            self.tcb.ecn_mode = EcnMode::Classic;
         }
-        self.agree(self.tcb.use_ecn != UseEcn::Off && agreed);
+        self.agree(self.tcb.use_ecn != UseEcn::Off && agreement != Agreement::NoEcn);
         answer
     }
 
-    fn agree(&mut self, agreed: bool) {
-        self.tcb.ecn_state = if agreed { EcnState::Idle } else { EcnState::Disabled };
-        if self.tcb.ecn_mode == EcnMode::Accurate {
-            if agreed {
-                self.has_shortcuts = false;
-            } else {
-                self.tcb.ecn_mode = EcnMode::Classic;
-            }
+    fn agree(&mut self, is_agreed: bool) {
+        self.tcb.ecn_state = if is_agreed { EcnState::Idle } else { EcnState::Disabled };
+        let rules = self.tcb.ecn_mode.rules();
+        if rules.needs_peer && !is_agreed {
+            self.tcb.ecn_mode = EcnMode::Classic;
+        } else if rules.reads_all {
+            self.has_shortcuts = false;
         }
     }
 }
 
 /// What comes in.
 impl<P: Profile> Socket<P> {
-    /// Where marks are counted: counts, and returns the segment without what is said of marks.
-    pub(super) fn take_counter(&mut self, packet: &Packet) -> Packet {
-        if packet.flags.has(Flags::SYN) {
-            return *packet;
-        }
-        self.ecn.counters.on_segment(packet.ecn, packet.flags, packet.payload > 0);
-        if self.state == State::SynRcvd && packet.payload == 0 {
-            self.ecn.counters.on_answer();
-        }
-        Packet { flags: packet.flags.without(accurate_ecn::FIELD), ecn: Ecn::NotEct, ..*packet }
-    }
-
     /// RFC 3168 section 6.1.3, RFC 8257 section 3.2.
     pub(super) fn note_ecn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
         if packet.ecn == Ecn::Ce && self.ecn.ce < packet.seq {
@@ -112,38 +82,23 @@ impl<P: Profile> Socket<P> {
         }
     }
 
-    /// RFC 3168 section 6.1.2: reduce the window once per window of data.
+    /// An ACK may say that the window is to be reduced.
     pub(super) fn on_ecn_echo(&mut self, packet: &Packet, old_head: Seq, delivered: u32) {
         if self.tcb.ecn_state == EcnState::Disabled {
             return;
         }
-        if self.tcb.ecn_mode == EcnMode::Accurate {
-            return self.on_marks_counted(delivered);
-        }
-        let echo = packet.flags.has(Flags::ECE);
-        if packet.ack > old_head && echo {
-            if self.ecn.echo < packet.ack {
-                self.ecn.echo = packet.ack;
-                self.tcb.ecn_state = EcnState::EceRcvd;
-                if self.tcb.cong_state != CongState::Cwr {
-                    self.enter_cwr(delivered);
-                }
-            }
-        } else if self.tcb.ecn_state == EcnState::EceRcvd && !echo {
-            self.tcb.ecn_state = EcnState::Idle;
+        let is_rate_control = self.congestion.is_rate_control();
+        let echo = Echo { packet, old_head, delivered, is_rate_control };
+        if self.ecn.feedbacks.of(self.tcb.ecn_mode).on_ack(&mut self.tcb, echo) {
+            self.enter_cwr(delivered);
         }
     }
 
-    /// The same where marks are counted.  An algorithm that has the window alone sees the count, and decides.
-    fn on_marks_counted(&mut self, delivered: u32) {
-        let packets = delivered.div_ceil(self.tcb.segment_size);
-        let marked = self.ecn.counters.newly_marked(packets);
-        self.tcb.delivered_ce = self.tcb.delivered_ce.wrapping_add(marked);
-        self.tcb.ecn_state = if marked > 0 { EcnState::EceRcvd } else { EcnState::Idle };
-        let is_open = matches!(self.tcb.cong_state, CongState::Open | CongState::Disorder);
-        if marked > 0 && is_open && !self.congestion.is_rate_control() {
-            self.enter_cwr(delivered);
-        }
+    /// What came may not wait for more before it is acknowledged.
+    #[inline(always)]
+    pub(super) fn must_answer_mark(&mut self) -> bool {
+        let mode = self.tcb.ecn_mode;
+        mode.rules().reads_all && self.ecn.feedbacks.of(mode).is_ack_due()
     }
 
     fn enter_cwr(&mut self, delivered: u32) {
@@ -161,29 +116,33 @@ impl<P: Profile> Socket<P> {
     /// What the flags of a segment with data say of marks.
     #[inline]
     pub(super) fn ecn_flags(&mut self, seq: Seq, is_retransmission: bool) -> Flags {
-        if self.tcb.ecn_mode == EcnMode::Accurate {
-            return self.ecn.counters.say();
-        }
-        // RFC 3168 section 6.1.2: CWR on the first new segment after the window was reduced.
-        if self.tcb.ecn_state == EcnState::EceRcvd
-            && self.ecn.echo > self.ecn.cwr
-            && !is_retransmission
-        {
-            self.tcb.ecn_state = EcnState::CwrSent;
-            self.ecn.cwr = seq;
-            return Flags::CWR;
-        }
-        Flags::default()
+        let feedback = self.ecn.feedbacks.of(self.tcb.ecn_mode);
+        feedback.on_data_sent(&mut self.tcb, seq, is_retransmission)
     }
 
-    /// A segment without data, where feedback is not classic: DCTCP sets ECT on everything (RFC 8257 section 3), accurate ECN
-    /// says its count with everything but a handshake.
+    /// The ECN field of a segment with data.
+    #[inline(always)]
+    pub(super) fn ecn_of_data(&self, is_retransmission: bool) -> Ecn {
+        let is_agreed = self.tcb.ecn_state != EcnState::Disabled;
+        let is_new = is_agreed && !is_retransmission;
+        self.ecn_field(is_new || self.tcb.ecn_mode.rules().ect != Ect::NewData)
+    }
+
+    /// That of a segment without, and of one that is sent to get an answer.
+    pub(super) fn ecn_of_control(&self) -> Ecn {
+        self.ecn_field(self.tcb.ecn_mode.rules().ect == Ect::Everything)
+    }
+
+    #[inline(always)]
+    fn ecn_field(&self, is_ect: bool) -> Ecn {
+        if is_ect { P::ecn(self.tcb.ect, self.config.tos) } else { Ecn::NotEct }
+    }
+
+    /// A segment without data, where feedback is not classic.
     #[inline(never)]
     pub(super) fn mark_control(&mut self, packet: &mut Packet) {
-        if self.tcb.ecn_mode == EcnMode::Dctcp {
-            packet.ecn = self.ecn_field(true);
-        } else if !packet.flags.has(Flags::SYN) && !packet.flags.has(accurate_ecn::FIELD) {
-            packet.flags = packet.flags.with(self.ecn.counters.say());
-        }
+        packet.ecn = self.ecn_of_control();
+        let says = self.ecn.feedbacks.of(self.tcb.ecn_mode).on_control_sent(packet.flags);
+        packet.flags = packet.flags.with(says);
     }
 }

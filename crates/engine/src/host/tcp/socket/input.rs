@@ -4,12 +4,11 @@ use super::parts::{HeardListening, Receiving};
 use super::{Environment, Socket, State, Timer};
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::accurate_ecn;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::{CaEvent, EarlyAck};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::profile::changes::Change;
-use crate::host::tcp::tcb::{CongState, EcnMode};
+use crate::host::tcp::tcb::CongState;
 use crate::packet::{Flags, IP_HEADER, Packet, TCP_HEADER};
 
 impl<P: Profile> Socket<P> {
@@ -66,8 +65,9 @@ impl<P: Profile> Socket<P> {
     }
 
     fn take_in_turn<E: Environment>(&mut self, packet: &Packet, env: &mut E) {
-        if self.tcb.ecn_mode == EcnMode::Accurate {
-            let plain = self.take_counter(packet);
+        if self.tcb.ecn_mode.rules().reads_all {
+            let may_answer = self.state == State::SynRcvd;
+            let plain = self.ecn.feedbacks.of(self.tcb.ecn_mode).read(packet, may_answer);
             return self.take_plain_segment(&plain, env);
         }
         self.take_plain_segment(packet, env);
@@ -378,7 +378,7 @@ impl<P: Profile> Socket<P> {
         }
         let next = self.receiving.reassembly.next_rx();
         let is_filled = next > expected + u32::from(packet.payload);
-        if self.receiving.reassembly.has_gap() || is_filled || self.ecn.counters.is_ack_due() {
+        if self.receiving.reassembly.has_gap() || is_filled || self.must_answer_mark() {
             self.cwnd_event(CaEvent::NonDelayedAck, env);
             self.send_ack(env);
             return;
@@ -442,5 +442,5 @@ impl<P: Profile> Socket<P> {
 
 /// The flags without PSH, URG and the ECN bits.
 fn control_flags(packet: &Packet) -> Flags {
-    packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0).with(accurate_ecn::FIELD))
+    packet.flags.without(Flags(Flags::PSH.0 | Flags::URG.0).with(Flags::ECN))
 }

@@ -6,13 +6,14 @@ use crate::base::seq::Seq;
 use crate::base::time::Time;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
+use crate::host::tcp::ecn_mode::EcnMode;
 use crate::host::tcp::pacing::Pacing;
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::Pipe;
 use crate::host::tcp::scoreboard::Rule3;
 use crate::host::tcp::segmentation::{Opening, Segmentation};
-use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
-use crate::packet::{Ecn, Flags, IP_HEADER, Options, Packet, SackBlock, SackBlocks, TCP_HEADER};
+use crate::host::tcp::tcb::{CongState, EcnState};
+use crate::packet::{Flags, IP_HEADER, Options, Packet, SackBlock, SackBlocks, TCP_HEADER};
 
 /// Option lengths in bytes: RFC 7323 sections 2.2 and 3.2, RFC 2018 sections 2 and 3, RFC 9293 section 3.7.1.
 const TIMESTAMPS: u32 = 10;
@@ -216,9 +217,7 @@ impl<P: Profile> Socket<P> {
             self.receiving.acks.on_ack_sent();
         }
         flags = flags.with(self.ecn_flags(seq, is_retransmission));
-        // RFC 3168 section 6.1.5: no ECT on retransmissions (RFC 8257 lifts that for DCTCP, RFC 9331 for L4S).
-        let always = self.tcb.ecn_mode != EcnMode::Classic;
-        let is_ect = always || (self.tcb.ecn_state != EcnState::Disabled && !is_retransmission);
+        let ecn = self.ecn_of_data(is_retransmission);
         if self.sending.close_on_empty && self.sending.scoreboard.size_from(seq + len) == 0 {
             flags = flags.with(Flags::FIN);
             match self.state {
@@ -229,7 +228,7 @@ impl<P: Profile> Socket<P> {
         }
         let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, flags, window, len);
-        packet.ecn = self.ecn_field(is_ect);
+        packet.ecn = ecn;
         if !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Data, env);
         }
@@ -422,10 +421,6 @@ impl<P: Profile> Socket<P> {
             flags,
             ..Packet::default()
         }
-    }
-
-    pub(super) fn ecn_field(&self, is_ect: bool) -> Ecn {
-        if is_ect { P::ecn(self.tcb.ect, self.config.tos) } else { Ecn::NotEct }
     }
 
     fn options(&self, flags: Flags) -> Options {

@@ -2,16 +2,16 @@
 
 use crate::base::seq::Seq;
 use crate::base::time::Time;
-use crate::host::tcp::accurate_ecn::Counters;
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::config::Config;
+use crate::host::tcp::ecn::Feedbacks;
 use crate::host::tcp::loss::{Feedback, LossDetection};
 use crate::host::tcp::profile::Profile;
 use crate::host::tcp::rate::{RateEstimator, SentRate};
 use crate::host::tcp::reassembly::Reassembly;
 use crate::host::tcp::resequencing::Resequencer;
 use crate::host::tcp::scoreboard::{Deliveries, Scoreboard, Segment};
-use crate::packet::{Ecn, SackBlock};
+use crate::packet::SackBlock;
 
 /// The half that sends data.
 #[derive(Debug)]
@@ -213,15 +213,12 @@ impl Agreed {
     }
 }
 
-/// ECN: the last sequence numbers of an echo received, a CE mark received, a CWR sent.  See `ecn.rs`.
+/// See `ecn.rs`.
 #[derive(Debug, Default)]
 pub(super) struct EcnMarks {
-    pub echo: Seq,
+    /// The last sequence number of a CE mark received.
     pub ce: Seq,
-    pub cwr: Seq,
     /// The SYN that was accepted asked for ECN.
     pub peer_asks: bool,
-    /// How that SYN came, and the counts of accurate ECN.
-    pub syn_came: Ecn,
-    pub counters: Counters,
+    pub feedbacks: Feedbacks,
 }

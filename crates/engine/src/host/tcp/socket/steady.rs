@@ -12,7 +12,7 @@ use super::{Environment, RetransmitAction, Socket, State, Timer};
 use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::loss::LossDetection;
 use crate::host::tcp::profile::Profile;
-use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
+use crate::host::tcp::tcb::{CongState, EcnState};
 use crate::packet::{Ecn, Flags, Options, Packet};
 
 impl<P: Profile> Socket<P> {
@@ -183,8 +183,7 @@ impl<P: Profile> Socket<P> {
         self.receiving.acks.on_ack_sent();
         let window = self.window_field(self.agreed.receive_shift);
         let mut packet = self.segment(seq, Flags::ACK, window, size);
-        let has_ecn = self.tcb.ecn_state != EcnState::Disabled;
-        packet.ecn = self.ecn_field(has_ecn || self.tcb.ecn_mode == EcnMode::Dctcp);
+        packet.ecn = self.ecn_of_data(false);
         if !self.is_pending(Timer::Retransmit) {
             self.arm_retransmit(RetransmitAction::Data, env);
         }

@@ -6,7 +6,7 @@ use crate::host::tcp::acks::AckPolicy;
 use crate::host::tcp::control::CaEvent;
 use crate::host::tcp::loss::{Finding, LossDetection};
 use crate::host::tcp::profile::Profile;
-use crate::host::tcp::tcb::{CongState, EcnMode, EcnState};
+use crate::host::tcp::tcb::{CongState, EcnState};
 use crate::packet::Flags;
 
 impl<P: Profile> Socket<P> {
@@ -116,7 +116,7 @@ impl<P: Profile> Socket<P> {
                 // ns-3 marks a probe for the sake of ECN, or not at all.
                 packet.options = packet.options.without_service();
             } else {
-                packet.ecn = self.ecn_field(self.tcb.ecn_mode == EcnMode::Dctcp);
+                packet.ecn = self.ecn_of_control();
             }
             env.transmit(packet);
         }

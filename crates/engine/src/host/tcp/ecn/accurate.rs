@@ -15,10 +15,16 @@
 //! Departures: the AccECN option is not negotiated, so that bytes are not counted; nothing tests for middleboxes (sections
 //! 3.2.2.3 and 3.2.2.4), since no part of the network writes these fields; a SYN that is lost is sent again as it was.
 
-use crate::packet::{Ecn, Flags};
+use super::{Agreement, Echo, EcnFeedback, Ect, Rules};
+use crate::base::seq::Seq;
+use crate::host::tcp::tcb::{CongState, EcnState, Tcb};
+use crate::packet::{Ecn, Flags, Packet};
 
 /// The ACE field.
-pub const FIELD: Flags = Flags(Flags::AE.0 | Flags::CWR.0 | Flags::ECE.0);
+const FIELD: Flags = Flags::ECN;
+
+pub const RULES: Rules =
+    Rules { request: FIELD, ect: Ect::Data, needs_peer: true, reads_all: true };
 
 /// The first value of both counters (section 3.2).
 const FIRST: u32 = 5;
@@ -27,16 +33,77 @@ const WRAP: u32 = 8;
 /// So many marks are acknowledged at once (section 3.2.2.5.1).
 const MOST_UNSAID: u32 = 2;
 
-/// What a SYN-ACK says of feedback.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
-    Accurate,
-    Classic,
-    NoEcn,
+#[derive(Debug, Default)]
+pub struct Accurate {
+    counters: Counters,
+    /// How the SYN came that was accepted.
+    syn_came: Ecn,
+}
+
+impl EcnFeedback for Accurate {
+    fn is_asked_for(&mut self, syn: &Packet) -> bool {
+        self.syn_came = syn.ecn;
+        syn.flags.has(Flags::AE)
+    }
+
+    fn answer(&self) -> Flags {
+        how_it_came(self.syn_came)
+    }
+
+    fn agreement(&mut self, syn_ack: &Packet) -> Agreement {
+        match number(syn_ack.flags) {
+            0b010 | 0b011 | 0b100 | 0b110 => {
+                self.counters.on_syn_ack(syn_ack.ecn);
+                Agreement::Asked(how_it_came(syn_ack.ecn))
+            }
+            0b001 | 0b101 => Agreement::Classic,
+            _ => Agreement::NoEcn,
+        }
+    }
+
+    fn read(&mut self, packet: &Packet, may_answer: bool) -> Packet {
+        if packet.flags.has(Flags::SYN) {
+            return *packet;
+        }
+        self.counters.on_segment(packet.ecn, packet.flags, packet.payload > 0);
+        if may_answer && packet.payload == 0 {
+            self.counters.on_answer();
+        }
+        Packet { flags: packet.flags.without(FIELD), ecn: Ecn::NotEct, ..*packet }
+    }
+
+    /// An algorithm that has the window alone sees the count, and decides.
+    fn on_ack(&mut self, tcb: &mut Tcb, echo: Echo<'_>) -> bool {
+        let packets = echo.delivered.div_ceil(tcb.segment_size);
+        let marked = self.counters.newly_marked(packets);
+        tcb.delivered_ce = tcb.delivered_ce.wrapping_add(marked);
+        tcb.ecn_state = if marked > 0 { EcnState::EceRcvd } else { EcnState::Idle };
+        let is_open = matches!(tcb.cong_state, CongState::Open | CongState::Disorder);
+        marked > 0 && is_open && !echo.is_rate_control
+    }
+
+    #[inline]
+    fn on_data_sent(&mut self, _tcb: &mut Tcb, _seq: Seq, _is_retransmission: bool) -> Flags {
+        self.counters.say()
+    }
+
+    /// With everything but a handshake.
+    fn on_control_sent(&mut self, flags: Flags) -> Flags {
+        let is_handshake = flags.has(Flags::SYN) || flags.has(FIELD);
+        if is_handshake { Flags::default() } else { self.counters.say() }
+    }
+
+    fn is_ack_due(&self) -> bool {
+        self.counters.is_ack_due
+    }
+
+    fn restart(&mut self) {
+        self.counters = Counters::default();
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Counters {
+struct Counters {
     /// s.cep and r.cep.
     said: u32,
     seen: u32,
@@ -64,7 +131,7 @@ impl Default for Counters {
 
 impl Counters {
     /// A segment arrives; it answers the SYN-ACK, or the handshake is over.
-    pub fn on_segment(&mut self, ecn: Ecn, flags: Flags, has_data: bool) {
+    fn on_segment(&mut self, ecn: Ecn, flags: Flags, has_data: bool) {
         self.field = number(flags);
         let is_marked = ecn == Ecn::Ce;
         if is_marked {
@@ -76,19 +143,19 @@ impl Counters {
     }
 
     /// The SYN-ACK came so marked: counted, since the ACK that says so may be lost.
-    pub fn on_syn_ack(&mut self, ecn: Ecn) {
+    fn on_syn_ack(&mut self, ecn: Ecn) {
         self.seen = FIRST + u32::from(ecn == Ecn::Ce);
     }
 
     /// The ACK of the SYN-ACK, which says how that came.
-    pub fn on_answer(&mut self) {
+    fn on_answer(&mut self) {
         if self.field == number(how_it_came(Ecn::Ce)) {
             self.said = FIRST + 1;
         }
     }
 
     /// Marks that the segment which is being taken in tells of; it acknowledges or SACKs so many packets.
-    pub fn newly_marked(&mut self, packets: u32) -> u32 {
+    fn newly_marked(&mut self, packets: u32) -> u32 {
         if packets == 0 {
             return 0;
         }
@@ -103,36 +170,21 @@ impl Counters {
     }
 
     /// ACE of a segment that leaves.
-    pub fn say(&mut self) -> Flags {
+    fn say(&mut self) -> Flags {
         self.unsaid = 0;
         self.is_ack_due = false;
         flags(self.seen % WRAP)
     }
-
-    /// What came may not wait for more before it is acknowledged.
-    #[inline(always)]
-    pub fn is_ack_due(&self) -> bool {
-        self.is_ack_due
-    }
 }
 
 /// In a SYN-ACK, or in the ACK of one: how what it answers came (sections 3.1.1 and 3.2.2.1).
-pub const fn how_it_came(ecn: Ecn) -> Flags {
+const fn how_it_came(ecn: Ecn) -> Flags {
     flags(match ecn {
         Ecn::NotEct => 0b010,
         Ecn::Ect1 => 0b011,
         Ecn::Ect0 => 0b100,
         Ecn::Ce => 0b110,
     })
-}
-
-/// Of a SYN-ACK.
-pub const fn answer(flags: Flags) -> Answer {
-    match number(flags) {
-        0b010 | 0b011 | 0b100 | 0b110 => Answer::Accurate,
-        0b001 | 0b101 => Answer::Classic,
-        _ => Answer::NoEcn,
-    }
 }
 
 const fn number(flags: Flags) -> u32 {
@@ -222,7 +274,7 @@ mod tests {
         let mut receiver = Counters::default();
         let mut arrives = |ecn| {
             receiver.on_segment(ecn, flags(FIRST), true);
-            let is_due = receiver.is_ack_due();
+            let is_due = receiver.is_ack_due;
             if is_due {
                 receiver.say();
             }
