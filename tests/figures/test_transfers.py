@@ -1,4 +1,4 @@
-"""Figures of completion times and of queues that are sampled closely."""
+"""Figures of what not every run has: completion times, sampled queues, failed paths."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ccperf.errors import UsageError
 from ccperf.experiments import catalogue
 from ccperf.present import figures
 from ccperf.present.figures import svg, topology
+from ccperf.present.figures.failed_paths import failed_paths
 from ccperf.present.figures.transfers import (
     OF_RECORDINGS,
     class_throughput,
@@ -61,6 +62,43 @@ def test_classes_share_as_their_scheduler_says() -> None:
     assert np.allclose(rates[:, two], np.array([[2 / 3], [1 / 3], [0]]), atol=0.02)
     assert np.allclose(rates[:, three], np.array([[1 / 2], [1 / 4], [1 / 4]]), atol=0.02)
     assert class_throughput(*made("query_burst", asked="10ms")) is None
+
+
+def test_as_many_paths_have_failed_at_a_time_as_the_table_says() -> None:
+    given = {"leaves": 4, "spines": 4, "servers": 4, "workload": "web_search", "load": 0.5}
+    scenario = catalogue.get("hermes_black_hole").scenario("hermes", arrivals="100ms", **given)
+    recording = backends.get("native").simulate(scenario)
+    figure, table = failed_paths(scenario, recording), recording.failed_paths
+    assert figure is not None
+    assert table is not None
+    reasons = [subject.name.replace(" ", "_") for subject in figure.subjects]
+    assert set(reasons) == {"black_hole", "random_drops"}, "both, or the test shows little"
+    since, until = table.array("time_ns") / 1e6, table.array("until_ns") / 1e6
+    counts, *rows = figure.panels
+    for reason, count, row in zip(reasons, counts.series, rows, strict=True):
+        mine = np.array([why == reason for why in table.strings("reason")])
+        # Between the points of a step: those that began before and have not ended.
+        for left, right, value in zip(count.x[:-1], count.x[1:], count.y[1:], strict=True):
+            now = (left + right) / 2
+            if left < right:
+                assert value == np.sum(mine & (since <= now) & (now < until))
+        first = (
+            table.array("path")[mine][0],
+            *(
+                table.strings(name)[int(np.flatnonzero(mine)[0])]
+                for name in ("source", "destination")
+            ),
+        )
+        assert row.y.labels[0] == "{1} > {2} by {0}".format(*first)
+        (bars,) = row.series
+        assert bars.x[:2].tolist() == [since[mine][0], min(until[mine][0], counts.x.upper)]
+
+
+def test_a_healthy_network_has_no_figure_of_failed_paths() -> None:
+    scenario = catalogue.get("hermes_symmetric").scenario(
+        "hermes", arrivals="10ms", leaves=2, spines=2, servers=2
+    )
+    assert failed_paths(scenario, backends.get("native").simulate(scenario)) is None
 
 
 def test_a_run_draws_what_it_has() -> None:

@@ -241,6 +241,24 @@ def test_the_use_of_a_fabric_s_links_is_a_map(folder: Path) -> None:
             assert cell.text == wanted
 
 
+def test_failed_paths_are_drawn_on_their_run_s_page_with_the_reason(tmp_path: Path) -> None:
+    point = {"leaves": "2", "spines": "2", "servers": "4", "load": "0.7", "arrivals": "60ms"}
+    lossy = run("hermes_random_drops", "hermes", 1, "200ms", point)
+    table = lossy.recording.failed_paths
+    assert table is not None
+    folder = built(tmp_path, [lossy]) / "runs" / lossy.id
+    said = parse(folder / "index.html").one("figure").text
+    count = len(set(zip(table.strings("source"), table.strings("destination"), strict=True)))
+    assert "Failed paths." in said
+    drawing = (folder / "picture.svg").read_text()
+    assert f"Failed paths over time in ms: {count} paths by random drops." in drawing
+    texts = [text.text for text in ElementTree.fromstring(drawing).iter() if text.text]
+    for source, destination in zip(
+        table.strings("source"), table.strings("destination"), strict=True
+    ):
+        assert f"{source} > {destination} by 0" in texts
+
+
 def test_a_filter_is_in_the_address_and_survives_back(browser: Browser, folder: Path) -> None:
     opened(browser, folder, "aqm")
     rows = "[...document.querySelectorAll('tr[data-search]')].filter((row) => !row.hidden).length"

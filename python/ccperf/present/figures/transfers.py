@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ccperf.present.figures.failed_paths import failed_paths
 from ccperf.present.figures.figure import Axis, Figure, Floats, Panel, Series, Subject
 from ccperf.present.figures.paths import paths
 from ccperf.runs.metrics import FlowSeries
@@ -170,5 +171,8 @@ OF_RECORDINGS: dict[str, RecordingFigure] = {
         "Paths",
         "ways of flows (recording.paths) or samples of parallel links that a balancer chooses from",
         paths,
+    ),
+    "failed_paths": RecordingFigure(
+        "Failed paths", "paths that hosts found to have failed (Hermes)", failed_paths
     ),
 }
