@@ -214,7 +214,31 @@ def algorithms() -> str:
         parts += [f"## {title}", table(head, rows)]
         for name, spec in specs.items():
             parts += section(name, spec, fidelity.status(kind, name))
+    parts += rates()
     return "\n\n".join(parts) + "\n"
+
+
+def rates() -> list[str]:
+    """The laws of rates over RoCE, which ns-3 has not: a table with who judged each, and each."""
+    specs = registry.algorithms("rate_control")
+    rows = [
+        [
+            f"[{name}](#{name.lower()})",
+            ", ".join(f"`{word}`" for word in spec["linux"]),
+            spec["doc"],
+            "; ".join(f"{judge['kind']}: {judge['where']}" for judge in spec["judges"]),
+        ]
+        for name, spec in specs.items()
+    ]
+    head = ["name", "in files", "what it is", "judged by"]
+    lead = (
+        "The `cc` of flows over `ROCE` ([lossless.md](lossless.md)). ns-3 does not have them; "
+        "`ccperf list rate_control` and `ccperf show hpcc` print the same."
+    )
+    parts = ["## Rates over RoCE", wrapped(lead), table(head, rows)]
+    for name, spec in specs.items():
+        parts += section(name, spec, fidelity.status("rate_control", name))
+    return parts
 
 
 def section(name: str, spec: Mapping[str, Any], status: str) -> list[str]:

@@ -1,4 +1,5 @@
-"""Experiments on lossless fabrics: what pauses do, what laws of RoCE make of it, DCQCN's model."""
+"""Experiments on lossless fabrics: what pauses do, what the laws of RoCE make of it (Dcqcn, Hpcc,
+Swift, Timely and LineRate), DCQCN's model."""
 
 from __future__ import annotations
 

@@ -332,8 +332,17 @@ def test_what_is_different_is_said(flags: str, note: str) -> None:
         (f"{LARGE} --runMode=TLB --TLBRunMode=7", "--TLBRunMode", "12"),
         (f"{LARGE} --runMode=TLB --TLBSmooth=false --TLBT1=0", "--TLBT1", "above 0"),
         (f"{LARGE} --runMode=TLB --TLBBetterPathRTT=0", "--TLBBetterPathRTT", "0"),
-        (f"{LARGE} --runMode=TLB --TcpPause=true", "--TcpPause", "does not wait"),
-        (f"{LARGE} --applicationPauseThresh=5", "--applicationPauseThresh", "do not pause"),
+        (f"{LARGE} --runMode=TLB --TcpPause=true", "--TcpPause", "loses all that a flow"),
+        (
+            f"{LARGE} --applicationPauseThresh=5 --applicationPauseTime=0",
+            "--applicationPauseTime",
+            "no pause",
+        ),
+        (
+            f"{LARGE} --applicationPauseThresh=200000",
+            "--applicationPauseThresh",
+            "never fits in the send buffer",
+        ),
         (f"{LARGE} --runMode=FlowBender", "--transportProt", "DcTcp"),
         (f"{LARGE} --runMode=Weighted-Presto", "--runMode", "--asymCapacity"),
         (f"{LARGE} --runMode=Clove --cloveRunMode=3", "--cloveRunMode", "INT"),
@@ -360,8 +369,18 @@ def test_bad_input_names_the_option_and_the_fix(line: str, field: str, says: str
 
 
 def test_what_is_not_there_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["exec", "--", f"{LARGE} --applicationPauseThresh=5"]) == 2
-    assert "do not pause" in capsys.readouterr().err
+    assert invoke(["exec", "--", f"{LARGE} --runMode=TLB --TcpPause=1"]) == 2
+    assert "leave it out" in capsys.readouterr().err
+
+
+def test_a_sender_pauses_after_one_packet_more_than_the_threshold() -> None:
+    """The original counts the packets that it has written, and pauses when they are more."""
+    line = f"{SHORT} --applicationPauseThresh=9 --applicationPauseTime=700"
+    (workload,) = canonical(line)["workloads"]
+    assert (workload["write"], workload["gap"]) == ("14kB", "700us")
+    assert any("-3-p9-700-b600.xml" in name for name in files(line))
+    (workload,) = canonical(SHORT)["workloads"]
+    assert "gap" not in workload
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""Connections that stay open, requests and answers: closed forms on idle links of 10 Gbps."""
+"""Connections that stay open, writes at equal distances, requests and answers: closed forms on idle
+links of 10 Gbps."""
 
 from __future__ import annotations
 
@@ -117,6 +118,19 @@ def test_each_transfer_has_what_it_did_itself() -> None:
     assert last / 1e6 == pytest.approx([DELAY_MS + 2 * wire_ms(0)] * 3, abs=2e-4)
 
 
+@pytest.mark.parametrize(
+    ("segments", "writes", "last"), [(5, 3, 1), (6, 3, 2), (2, 1, 2), (1, 1, 1)]
+)
+def test_with_a_gap_a_transfer_writes_at_equal_distances(
+    segments: int, writes: int, last: int
+) -> None:
+    """Two segments every 2 ms, the last write what is left: no write waits for another."""
+    of = transfers(segments, ["0s"], write=f"{2 * SEGMENT}B", gap="2ms")
+    (took,) = completions_ms(ccperf.simulate(scenario([of])))
+    alone = CONNECT_MS + ROUND_MS + (last - 1) * wire_ms(SEGMENT)
+    assert took == pytest.approx((writes - 1) * 2 + alone, abs=3e-4)
+
+
 def test_an_added_delay_is_the_transfers_own() -> None:
     of = transfers(1, ["0s", "5ms", "10ms"], connections=1)
     added = {"type": "Cdf", "points": [("0s", 0.0), ("300us", 1.0)]}
@@ -232,7 +246,10 @@ def test_pias_counts_the_bytes_of_one_flow() -> None:
         ccperf.simulate(Scenario.model_validate(made))
 
 
-@pytest.mark.parametrize("workloads", [call(), [transfers(1, ["0s"], connections=1)]])
+@pytest.mark.parametrize(
+    "workloads",
+    [call(), [transfers(1, ["0s"], connections=1)], [transfers(1, ["0s"], gap="1ms")]],
+)
 def test_only_the_native_engine_has_them(workloads: list[dict[str, Any]]) -> None:
     with pytest.raises(UsageError, match="backend native"):
         backends.get("ns3").simulate(scenario(workloads))

@@ -306,6 +306,9 @@ pub struct Workload {
     pub name: String,
     pub stack: usize,
     pub write_bytes: u32,
+    /// From one write to the next; `None`: as fast as TCP takes them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_ns: Option<u64>,
     /// The load that was asked for, and the one that the transfers drawn make.
     pub load: Option<f64>,
     pub realised_load: Option<f64>,

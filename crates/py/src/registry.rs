@@ -27,7 +27,7 @@ pub fn registry() -> String {
         tables[name] = table.specs().iter().map(|s| spec(s)).collect();
         for made in tables[name].as_array_mut().into_iter().flatten() {
             let is_own = made["ns3"].as_str().is_some_and(|name| own.contains(&name));
-            made["is_own"] = is_own.into();
+            made["is_own"] = (is_own || table == Registry::RateControl).into();
         }
     }
     tables["changes"] = changes::ALL.iter().map(change).collect();

@@ -27,6 +27,7 @@ class Judge(NamedTuple):
 
 _DRIVER = Judge(TWICE, "a class in the driver for ns-3, `ccperf verify ns3`")
 _LAWS = Judge(LAW, "`tests/catalogue/test_balancer_laws.py`")
+_OVER_ROCE = "`tests/catalogue/test_lossless.py`"
 
 #: Of what ns-3 3.44 has no class of that name for.
 _OTHERS: dict[str, tuple[Judge, ...]] = {
@@ -63,6 +64,11 @@ _OTHERS: dict[str, tuple[Judge, ...]] = {
         ("static", "ecmp", "random", "drb", "letflow", "conga", "drill", "adaptive"), (_DRIVER,)
     ),
     **dict.fromkeys(("presto", "flowbender", "plb", "reps", "clove", "hermes", "xpath"), (_LAWS,)),
+    **{
+        law: (Judge(LAW, f"`crates/engine/src/host/rate_control/{law.lower()}.rs`, {_OVER_ROCE}"),)
+        for law in ("Dcqcn", "Hpcc", "Swift", "Timely")
+    },
+    "LineRate": (Judge(LAW, _OVER_ROCE),),
 }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ccperf.algorithms.judges import judges
 from ccperf.base import expression
 
-Kind = Literal["cc", "qdisc", "recovery", "routing"]
+Kind = Literal["cc", "qdisc", "recovery", "routing", "rate_control"]
 
 
 #: What algorithms of a kind are called.
@@ -20,6 +20,7 @@ WORDS: Mapping[Kind, str] = {
     "qdisc": "queue discipline",
     "recovery": "loss recovery",
     "routing": "load balancer",
+    "rate_control": "law of rates over RoCE",
 }
 
 
@@ -98,7 +99,7 @@ def _resolve(kind: Kind, name: str) -> str:
     from ccperf.algorithms.user_code import names
 
     name = names.declared(kind, name)
-    if kind != "recovery" and names.is_user_code(name):
+    if kind not in ("recovery", "rate_control") and names.is_user_code(name):
         return names.checked(name)
     if hint := names.unfinished(name):
         raise ValueError(hint)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from cyclopts import Parameter
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ccperf.experiments.catalogue.printed import Printed, PrintedValues
     from ccperf.runs.result import Result
 
+#: Of a kind and a name: facts for JSON, and a text.
+Explain: TypeAlias = Callable[[str, str], tuple[dict[str, Any], str]]
 #: What is explained by what `list` says of it, and the kind that `list` calls it.
 LISTED = {
     "topology": "topologies",
@@ -30,7 +32,8 @@ LISTED = {
     "figure": "figures",
     "backend": "backends",
 }
-KINDS = ("experiment", "cc", "qdisc", "recovery", "routing", "metric", "profile", "run", *LISTED)
+_ALGORITHMS: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery", "routing", "rate_control")
+KINDS = ("experiment", *_ALGORITHMS, "metric", "profile", "run", *LISTED)
 
 
 def command(
@@ -55,16 +58,14 @@ def command(
         note_findings(result)
         facts, text = _run(result)
     else:
-        facts, text = {
+        explain: dict[str, Explain] = {
             "experiment": _experiment,
-            "cc": _algorithm,
-            "qdisc": _algorithm,
-            "recovery": _algorithm,
-            "routing": _algorithm,
             "metric": _metric,
             "profile": _profile,
+            **dict.fromkeys(_ALGORITHMS, _algorithm),
             **dict.fromkeys(LISTED, _listed),
-        }[kind](kind, name)
+        }
+        facts, text = explain[kind](kind, name)
     if json:
         print_json(facts)
     else:
@@ -87,8 +88,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
         return "run", name
     if name in NAMED:
         return "experiment", name
-    algorithm_kinds: tuple[registry.Kind, ...] = ("cc", "qdisc", "recovery", "routing")
-    for kind in algorithm_kinds:
+    for kind in _ALGORITHMS:
         try:
             registry.resolve(kind, name)
         except ValueError:
@@ -105,7 +105,7 @@ def _named(words: tuple[str, ...], db: Path | None) -> tuple[str, str]:
     known = [
         *NAMED,
         *METRICS,
-        *(algorithm for kind in algorithm_kinds for algorithm in registry.algorithms(kind)),
+        *(algorithm for kind in _ALGORITHMS for algorithm in registry.algorithms(kind)),
     ]
     message = unknown("name", name, known).split("; known:")[0]
     raise UsageError("name", f"{message}; `ccperf list KIND` has what there is")

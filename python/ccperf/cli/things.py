@@ -127,6 +127,7 @@ KINDS: dict[str, Callable[[], list[Thing]]] = {
     "qdisc": algorithms("qdisc"),
     "recovery": algorithms("recovery"),
     "routing": algorithms("routing"),
+    "rate_control": algorithms("rate_control"),
     "topologies": topologies,
     "workloads": workloads,
     "metrics": metrics,

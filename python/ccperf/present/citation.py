@@ -60,6 +60,10 @@ _SOURCES = {
     "flowbender": "flowbender",
     "clove": "clove",
     "xpath": "xpath",
+    "Dcqcn": "dcqcn",
+    "Hpcc": "hpcc",
+    "Swift": "swift",
+    "Timely": "timely",
 }
 #: So many bottlenecks are described one by one.
 _FEW = 4

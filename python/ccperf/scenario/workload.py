@@ -262,6 +262,8 @@ class Workload(Model):
     sizes: Sizes
     #: What one call hands to the socket.
     write: Size = "512B"
+    #: From one write to the next, whatever TCP carries; None: it writes while there is room.
+    gap: Time | None = Field(default=None, exclude_if=is_none)
     #: So many connections at most from one host to another, which stay open and carry one transfer
     #: after another; None: each transfer opens its own, and closes it.
     connections: Count | None = Field(default=None, exclude_if=is_none)

@@ -93,7 +93,7 @@ pub(super) fn index<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str
     names.enumerate().map(|(i, name)| (name, i)).collect()
 }
 
-fn ns(text: &str) -> u64 {
+pub(super) fn ns(text: &str) -> u64 {
     units::parse_time(text).expect(CHECKED).0
 }
 

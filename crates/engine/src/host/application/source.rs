@@ -5,11 +5,11 @@ use crate::base::time::{Rate, Time};
 use crate::lowered;
 
 /// A source that writes packets at times of its own, whatever TCP can carry: at a constant rate while
-/// it is on, as ns-3's `OnOffApplication`, or with random gaps, as a Poisson process.
+/// it is on, as ns-3's `OnOffApplication`, with random gaps, as a Poisson process, or in writes at equal distances.
 ///
 /// A packet that does not fit into the send buffer is kept, with its stamp, and tried again when the
 /// next one would be due; that one is not produced.  A finite source closes with the packet that
-/// reaches its number of bytes, which is a whole one.
+/// reaches its number of bytes, which is a whole one, but of writes at equal distances.
 #[derive(Debug)]
 pub struct Source {
     /// Bytes after which it closes; 0: never.
@@ -33,6 +33,8 @@ enum Gaps {
     Constant { rate: Rate, residual_bits: u32, since: Time },
     /// Seconds.
     Random(RandomVariable),
+    /// The first write is due at once.
+    Regular(Time),
 }
 
 /// Seconds.
@@ -67,6 +69,12 @@ impl Source {
         Self::new(setup.bytes, setup.write_bytes, gaps, None)
     }
 
+    /// Writes of so many bytes, the last one of what is left, so far apart.
+    pub fn regular(bytes: u64, write_size: u32, gap: Time) -> Self {
+        let transfer = Transfer::new(write_size, bytes);
+        Source { transfer, ..Self::new(bytes, write_size, Gaps::Regular(gap), None) }
+    }
+
     fn new(bytes: u64, write_size: u32, gaps: Gaps, periods: Option<Periods>) -> Self {
         Source {
             bytes,
@@ -84,8 +92,16 @@ impl Source {
         self.periods.is_some()
     }
 
+    /// Of the write that is due.
     pub fn write_size(&self) -> u32 {
-        self.transfer.write_size.get()
+        let whole = self.transfer.write_size.get();
+        match self.gaps {
+            Gaps::Regular(_) => {
+                let left = self.bytes - self.transfer.written;
+                u32::try_from(left).map_or(whole, |left| left.min(whole))
+            }
+            _ => whole,
+        }
     }
 
     /// The connection is established: a source with periods begins with one in which it is off.  `due`: the
@@ -95,6 +111,9 @@ impl Source {
             Some(periods) => {
                 let delay = Time::from_secs_f64(periods.off.draw());
                 self.switch = Some(events.schedule(delay, due));
+            }
+            None if matches!(self.gaps, Gaps::Regular(_)) => {
+                self.send = Some(events.schedule(Time::ZERO, due));
             }
             None => self.schedule_next(due, events),
         }
@@ -138,7 +157,7 @@ impl Source {
         let now = events.now().time;
         let created = self.refused.take().unwrap_or(now);
         if accepted {
-            self.transfer.on_written(created, self.transfer.write_size.get());
+            self.transfer.on_written(created, self.write_size());
         } else {
             self.refused = Some(created);
         }
@@ -169,14 +188,14 @@ impl Source {
     }
 
     fn schedule_next(&mut self, due: Event, events: &mut EventQueue) {
-        let seconds = match &mut self.gaps {
+        let delay = match &mut self.gaps {
             Gaps::Constant { rate, residual_bits, .. } => {
                 let bits = (self.transfer.write_size.get() * 8).saturating_sub(*residual_bits);
-                f64::from(bits) / rate.0 as f64
+                Time::from_secs_f64(f64::from(bits) / rate.0 as f64)
             }
-            Gaps::Random(variable) => variable.draw(),
+            Gaps::Random(variable) => Time::from_secs_f64(variable.draw()),
+            Gaps::Regular(gap) => *gap,
         };
-        let delay = Time::from_secs_f64(seconds);
         self.send = Some(events.schedule(delay, due));
     }
 }
@@ -263,6 +282,28 @@ mod tests {
         let seconds = *times.last().unwrap() as f64 / 1e9;
         // 800 pairs of periods of 0.2 s in all: four standard errors of about 4 %.
         assert!((seconds / 160.0 - 1.0).abs() < 0.16, "{seconds} s");
+    }
+
+    #[test]
+    fn writes_at_equal_distances_begin_at_once_and_the_last_one_is_what_is_left() {
+        for (bytes, last) in [(1_001, 1), (1_000, 500)] {
+            let mut events = EventQueue::default();
+            let mut source = Source::regular(bytes, 500, Time(7));
+            source.on_connected(DUE, &mut events);
+            let mut writes = Vec::new();
+            while events.pop(Time::MAX).is_some() {
+                assert_eq!(source.take_due(events.now()), Some(Due::Send));
+                writes.push((events.now().time.0, source.write_size()));
+                source.on_sent(true, DUE, &mut events);
+            }
+            let expected = [(0, 500), (7, 500), (14, 1)];
+            assert_eq!(writes[..], expected[..writes.len()]);
+            assert_eq!(writes.last().unwrap().1, last);
+            source.transfer.on_read(Time(20), 500);
+            assert!(!source.transfer.has_arrived());
+            source.transfer.on_read(Time(20), bytes as u32 - 500);
+            assert!(source.transfer.has_arrived());
+        }
     }
 
     #[test]

@@ -55,6 +55,8 @@ pub const SPEC: Spec = Spec {
     ],
 };
 
+pub(super) const BELOW: &[[&str; 2]] = &[];
+
 /// Alpha below this is 0.
 const NEGLIGIBLE: f64 = 1e-12;
 

@@ -49,6 +49,8 @@ pub const SPEC: Spec = Spec {
     ],
 };
 
+pub(super) const BELOW: &[[&str; 2]] = &[];
+
 #[derive(Debug)]
 pub struct Hpcc {
     window: f64,

@@ -13,6 +13,8 @@ pub const SPEC: Spec = Spec {
     params: &[],
 };
 
+pub(super) const BELOW: &[[&str; 2]] = &[];
+
 #[derive(Debug)]
 pub struct LineRate {
     line: Rate,

@@ -16,6 +16,9 @@ macro_rules! registry {
         /// Every law, in the order in which they are listed to users.
         pub const SPECS: &[&Spec] = &[$(&$module::SPEC,)*];
 
+        /// Of each, parameters of which the first has to be below the second.
+        const BELOW: &[&[[&str; 2]]] = &[$($module::BELOW,)*];
+
         /// Those whose packets collect what switches say of their links.
         const READERS: &[&str] = &[$($(reads!($telemetry $module),)?)*];
 
@@ -53,16 +56,10 @@ pub fn headers(law: &str) -> u32 {
     ROCE_HEADERS + if reads_telemetry(law) { TELEMETRY_HEADER } else { 0 }
 }
 
-/// Parameters of a law of which the first has to be below the second.
-const BELOW: &[(&str, &str, &str)] = &[
-    (swift::SPEC.ns3, "FsMinCwnd", "FsMaxCwnd"),
-    (swift::SPEC.ns3, "MinCwnd", "MaxCwnd"),
-    (timely::SPEC.ns3, "TLow", "THigh"),
-];
-
 /// Whether the parameters of a law go together; or else which one is wrong, and why.
 pub fn check(law: &Spec, a: &Attributes<'_>) -> Result<(), (&'static str, String)> {
-    for &(_, low, high) in BELOW.iter().filter(|(name, ..)| *name == law.ns3) {
+    let of_law = SPECS.iter().zip(BELOW).filter(|(spec, _)| spec.ns3 == law.ns3);
+    for &[low, high] in of_law.flat_map(|(_, pairs)| *pairs) {
         let value = |name: &str| match law.params.iter().find(|param| param.ns3 == name) {
             Some(Param { kind: Kind::Time, .. }) => a.time(name).0 as f64,
             _ => a.f64(name),

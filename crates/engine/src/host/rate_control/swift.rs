@@ -51,6 +51,8 @@ pub const SPEC: Spec = Spec {
     ],
 };
 
+pub(super) const BELOW: &[[&str; 2]] = &[["FsMinCwnd", "FsMaxCwnd"], ["MinCwnd", "MaxCwnd"]];
+
 #[derive(Debug)]
 pub struct Swift {
     /// In packets.

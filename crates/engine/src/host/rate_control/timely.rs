@@ -50,6 +50,8 @@ pub const SPEC: Spec = Spec {
     ],
 };
 
+pub(super) const BELOW: &[[&str; 2]] = &[["TLow", "THigh"]];
+
 #[derive(Debug)]
 pub struct Timely {
     /// Rates in bit/s.

@@ -209,6 +209,7 @@ fn workload(number: usize, workload: &Workload, scenario: &Lowered) -> Checked {
     let transfers = workload.len();
     below("workloads: stack", workload.stack, scenario.stacks.len())?;
     within("workloads: write_bytes", workload.write_bytes.into(), WRITE)?;
+    all("workloads: gap_ns", workload.gap_ns, INTERVAL)?;
     all_below(
         "workloads: pair",
         workload.pair.iter().map(|&pair| pair as usize),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::connection::{self, Ends};
 use crate::base::error::Error;
 use crate::base::time::Time;
-use crate::host::application::{Application, Greedy};
+use crate::host::application::{Application, Greedy, Source};
 use crate::host::hosts::{
     Address, AnyEndpoint, Dependents, Maker, Member, Persistent, Transfers, Waiting,
 };
@@ -128,6 +128,8 @@ impl OfStack {
 struct Sizes {
     stack: usize,
     write_bytes: u32,
+    /// Between two writes.
+    gap: Option<Time>,
     /// Their connections stay open.
     lasts: bool,
     bytes: Vec<u64>,
@@ -137,7 +139,8 @@ impl Sizes {
     fn new(workload: &Workload) -> Self {
         let &Workload { stack, write_bytes, .. } = workload;
         let lasts = workload.connections.is_some();
-        Sizes { stack, write_bytes, lasts, bytes: workload.bytes.clone() }
+        let gap = workload.gap_ns.map(Time);
+        Sizes { stack, write_bytes, gap, lasts, bytes: workload.bytes.clone() }
     }
 }
 
@@ -154,9 +157,13 @@ impl Maker for Workloads {
         let workload = workload.expect("as many transfers as were announced");
         let of = &self.stacks[workload.stack];
         let bytes = workload.bytes[number];
-        let mut greedy = Greedy::new(bytes, workload.write_bytes, false);
-        greedy.lasts = workload.lasts;
-        let source = Application::Greedy(greedy);
+        let source = if let Some(gap) = workload.gap {
+            Application::Source(Box::new(Source::regular(bytes, workload.write_bytes, gap)))
+        } else {
+            let mut greedy = Greedy::new(bytes, workload.write_bytes, false);
+            greedy.lasts = workload.lasts;
+            Application::Greedy(greedy)
+        };
         let made = of.ends(self.seed, &*self.user).connect(address, source);
         made.unwrap_or_else(|error| {
             crate::host::user::fail(&of.stack.congestion_control.kind, error.to_string())

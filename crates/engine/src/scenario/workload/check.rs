@@ -123,6 +123,18 @@ impl Report {
         if self.size(&write, &mut workload.write) == Some(0) {
             self.add(write, "0B would never send; write a size above 0");
         }
+        self.gap(path, workload);
+    }
+
+    fn gap(&mut self, path: &str, workload: &mut Workload) {
+        let Some(gap) = &mut workload.gap else { return };
+        let path = format!("{path}.gap");
+        let length = self.time(&path, gap);
+        if length.is_some_and(Time::is_zero) {
+            self.add(path, "0s is no pause; leave it out");
+        } else if workload.connections.is_some() {
+            self.add(path, "is of transfers that close their connections; leave out connections");
+        }
     }
 
     fn connections(&mut self, path: &str, workload: &Workload, s: &Scenario) {

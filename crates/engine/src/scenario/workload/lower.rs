@@ -40,6 +40,7 @@ pub fn lower(s: &Scenario, lowered: &mut Lowered) {
             name: workload.name.clone(),
             stack,
             write_bytes: lower::small_bytes(&workload.write),
+            gap_ns: workload.gap.as_ref().map(|gap| lower::ns(gap)),
             load: offered.load,
             realised_load: offered.realised_load,
             mean_bytes: offered.mean_bytes,

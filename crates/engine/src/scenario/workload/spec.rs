@@ -51,6 +51,9 @@ pub struct Workload {
     /// What one call hands to the socket.
     #[serde(default = "default_write")]
     pub write: String,
+    /// From one write to the next, whatever TCP carries; `None`: it writes while there is room.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<String>,
     /// So many connections at most between two hosts, which stay open and carry one transfer after another; `None`: each
     /// transfer opens its own, and closes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

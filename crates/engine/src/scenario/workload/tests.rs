@@ -208,6 +208,8 @@ fn what_makes_no_sense_is_named() {
             "sort them",
         ),
         (json!({"write": "0B"}), "write", "never send"),
+        (json!({"gap": "0s"}), "gap", "no pause"),
+        (json!({"gap": "1ms", "connections": 1}), "gap", "leave out connections"),
         (json!({"name": "small"}), "name", "name it otherwise"),
     ] {
         let error = Canonical::from_json(&star(4, workload.clone()).to_string()).unwrap_err();

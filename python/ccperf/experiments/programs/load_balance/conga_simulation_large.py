@@ -70,9 +70,9 @@ OPTIONS = {
     "leafServerCapacity": Option("uint64", 10, "of servers' links, Gbps"),
     **hermes_options.OPTIONS,
     **hermes_options.MORE_OPTIONS,
-    "TcpPause": Option("bool", False, "TCP waits when a flow changes its path"),
-    "applicationPauseThresh": Option("uint32", 0, "senders pause after so many packets; 0 never"),
-    "applicationPauseTime": Option("microseconds", "1000us", "for so long"),
+    "TcpPause": Option("bool", False, "TLB, FlowBender: refused, as it only loses packets there"),
+    "applicationPauseThresh": Option("uint32", 0, "senders pause after more packets; 0 never"),
+    "applicationPauseTime": Option("microseconds", "1000us", "from one such write to the next"),
     "cloveFlowletTimeout": Option("microseconds", "500us", "Clove: gaps between flowlets"),
     "cloveRunMode": Option("uint32", 0, "Clove: 0 by chance, 1 by marks, 2 by loads (INT)"),
     "cloveHalfRTT": Option("microseconds", "40us", "Clove: how often a weight shrinks at most"),
@@ -145,7 +145,12 @@ def flows(values: Values, apart: list[list[str]], capacity_bps: int) -> dict[str
     """
     if not values["cdfFileName"]:
         raise UsageError("--cdfFileName", "names no file; write --cdfFileName=DCTCP_CDF.txt")
-    return large_scale.workload(values, apart, capacity_bps)
+    workload = large_scale.workload(values, apart, capacity_bps)
+    if packets := int(values.parsed.get("applicationPauseThresh", 0)):
+        # The original pauses when it has written more than so many.
+        workload["write"] = f"{(packets + 1) * transport.SEGMENT}B"
+        workload["gap"] = time(values["applicationPauseTime"])
+    return workload
 
 
 def refuse(values: Values) -> None:
@@ -157,9 +162,13 @@ def refuse(values: Values) -> None:
     mode = run_modes.find(values, run_modes.RUN_MODES)
     is_asymmetric = values["asymCapacity"] or values["asymCapacity2"]
     if values["TcpPause"] and mode.scheme in ("hermes", "flowbender"):
-        raise UsageError("--TcpPause", "TCP does not wait for a change of path here; leave it out")
-    if values["applicationPauseThresh"]:
-        raise UsageError("--applicationPauseThresh", "senders do not pause here; leave it out")
+        message = (
+            "loses all that a flow sends while it pauses in the original, which tests whether its "
+            "buffer is empty where it means to ask whether there is something to send; leave it out"
+        )
+        raise UsageError("--TcpPause", message)
+    if values["applicationPauseThresh"] and values["applicationPauseTime"] == 0:
+        raise UsageError("--applicationPauseTime", "0 is no pause; leave out the threshold")
     if values["runMode"] == "FlowBender" and values["transportProt"] == "Tcp":
         message = "FlowBender counts marks; write --transportProt=DcTcp"
         raise UsageError("--transportProt", message)
@@ -221,6 +230,9 @@ def _name(values: Values) -> str:
     if values["resequenceBuffer"]:
         timers = (values[f"resequence{name}OrderTimer"] // 1000 for name in ("In", "Out"))
         words.append("-".join(map(str, ("rb", values["resequenceInOrderSize"], *timers))))
+    if values["applicationPauseThresh"]:
+        pause = values["applicationPauseTime"] // 1000
+        words.append(f"p{values['applicationPauseThresh']}-{pause}-")
     if values["enableRandomDrop"]:
         words.append(f"random-drop-{values['randomDropRate']:g}-")
     if values["blackHoleMode"]:
@@ -268,6 +280,8 @@ PROGRAM = Program(
         *hermes_options.PATHS,
         (r"routing\.attributes\.Threshold", "--flowBenderT"),
         (r"routing\.attributes\.Rounds", "--flowBenderN"),
+        (r"workloads\[0\]\.write", "--applicationPauseThresh"),
+        (r"workloads\[0\]\.gap", "--applicationPauseTime"),
     ),
     spellings=SPELLINGS,
     notes=notes,

@@ -150,6 +150,9 @@ class Ns3:
             if workload.get("connections"):
                 message = "connections that stay open are the backend native's; leave it out"
                 raise UsageError(f"workloads[{i}].connections", message)
+            if workload.get("gap"):
+                message = "writes at equal distances are the backend native's; leave it out"
+                raise UsageError(f"workloads[{i}].gap", message)
         expected = user_code or backends.user_code(scenario.user_code, self)
         lowered = scenario.lowered()
         if expected:
