@@ -46,6 +46,24 @@ def test_the_link_has_its_rate_and_a_buffer_of_200_ms() -> None:
     assert packets == pytest.approx(0.2 * framed / 12_000, abs=1)
 
 
+def test_delays_losses_and_the_return_direction_follow_the_file() -> None:
+    head = "time_s,rate_mbps,delay_ms,loss,return_rate_mbps,return_loss\n"
+    Path("both.csv").write_text(f"{head}0,10,5,0.1,2,0.2\n1,5,9,0,1,0\n")
+    scenario = catalogue.get("replay_rate_trace").scenario("cubic", trace_file="./both.csv")
+    (link,) = (link for link in scenario.canonical()["links"] if link["name"] == "btl")
+    columns = {
+        (schedule["direction"], name): values
+        for schedule in link["schedules"]
+        for name, values in schedule.items()
+        if name not in ("direction", "times_ns") and values
+    }
+    assert columns["forward", "rates_bps"] == [10_000_000, 5_000_000]
+    assert columns["forward", "losses"] == [0.1, 0]
+    assert columns["reverse", "rates_bps"] == [2_000_000, 1_000_000]
+    assert columns["reverse", "losses"] == [0.2, 0]
+    assert [5_000_000, 9_000_000] in columns.values()
+
+
 def test_the_content_is_part_of_the_run() -> None:
     experiment = catalogue.get("replay_rate_trace")
     before = experiment.scenario("cubic", trace_file="my.trace").hash
@@ -56,8 +74,8 @@ def test_the_content_is_part_of_the_run() -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("1\n2\nx\n", "my.trace: line 3: `x` is not a whole number of milliseconds"),
-        ("5\n4\n", "my.trace: line 2: 4 comes after 5"),
+        ("1\n2\nx\n", "my.trace: line 3, column 1: `x` is not a whole number of milliseconds"),
+        ("5\n4\n", "my.trace: line 2, column 1: 4 comes after 5"),
     ],
 )
 def test_a_mistake_has_its_line(capsys: Captured, content: str, says: str) -> None:

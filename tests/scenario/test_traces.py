@@ -13,7 +13,15 @@ import pytest
 
 from ccperf.errors import ScenarioError, UsageError
 from ccperf.experiments import traces
-from ccperf.experiments.traces import FRAME_BITS, Trace, Walk, parse_mahimahi, parse_rates
+from ccperf.experiments.traces import (
+    FRAME_BITS,
+    TRAIN_BITS,
+    Trace,
+    Walk,
+    parse_mahimahi,
+    parse_rates,
+    parse_trains,
+)
 from ccperf.runs import backends
 from ccperf.scenario import Scenario
 
@@ -63,12 +71,13 @@ def test_a_rate_trace_holds_its_last_row() -> None:
     [
         ("", "no length"),
         ("0\n", "no length"),
-        ("1\n0.5\n", "line 2: `0.5` is not a whole number"),
-        ("# x\n3\n2\n", "line 3: 2 comes after 3"),
-        ("-1\n", "line 1"),
+        ("1\n 0.5\n", "line 2, column 2: `0.5` is not a whole number"),
+        ("1\n2 3\n", "line 2, column 3: 3 is one number too many"),
+        ("# x\n3\n2\n", "line 3, column 1: 2 comes after 3"),
+        ("-1\n", "line 1, column 1: `-1`"),
     ],
 )
-def test_mistakes_of_mahimahi_traces_have_their_line(text: str, says: str) -> None:
+def test_mistakes_of_mahimahi_traces_have_their_place(text: str, says: str) -> None:
     with pytest.raises(ValueError, match=says):
         parse_mahimahi(text)
 
@@ -81,10 +90,12 @@ def test_mistakes_of_mahimahi_traces_have_their_line(text: str, says: str) -> No
         ("time_s,rate_mbps,lost\n0,1,0\n", "did you mean `loss`"),
         ("time_s,rate_mbps\n", "no rows"),
         ("time_s,rate_mbps\n0,1,2\n", "line 2 has 3 fields"),
-        ("time_s,rate_mbps\n0,fast\n", "line 2: rate_mbps cannot be `fast`"),
-        ("time_s,rate_mbps\n0,nan\n", "line 2"),
-        ("time_s,rate_mbps\n0,1\n0,2\n", "line 3: time_s must ascend"),
-        ("time_s,rate_mbps\n0,0\n", "above 0"),
+        ("time_s,rate_mbps\n0.25, fast\n", "line 2, column 7: rate_mbps cannot be `fast`"),
+        ("time_s,rate_mbps\n0,nan\n", "line 2, column 3"),
+        ("rate_mbps,time_s\n1,0\n20,0\n", "line 3, column 4: time_s must ascend"),
+        ("time_s,rate_mbps\n0,0\n", "line 2, column 3: rate_mbps must be above 0"),
+        ("time_s,rate_mbps,return_rate_mbps\n0,1,0\n", "return_rate_mbps must be above 0"),
+        ("time_s,rate_mbps,return_loss\n0,1,2\n", "return_loss cannot be `2`"),
         ("time_s,rate_mbps,loss\n0,1,1.5\n", "loss cannot be"),
     ],
 )
@@ -93,11 +104,48 @@ def test_mistakes_of_rate_traces_have_their_row(text: str, says: str) -> None:
         parse_rates(text)
 
 
+def test_a_rate_trace_may_have_both_directions() -> None:
+    text = "time_s,rate_mbps,return_rate_mbps,return_loss\n0,8,2,0\n1,4,1,0.5\n"
+    times = [0, SECOND]
+    forward = {"direction": "forward", "times_ns": times, "rates_bps": [8_000_000, 4_000_000]}
+    back = {"times_ns": times, "rates_bps": [2_000_000, 1_000_000], "losses": [0, 0.5]}
+    trace = parse_rates(text)
+    assert trace.schedules(2 * SECOND) == [forward, {"direction": "reverse", **back}]
+    assert trace.schedules(2 * SECOND, "reverse")[1] == {"direction": "forward", **back}
+
+
+def test_trains_of_cellreplay_are_delays_and_the_rates_that_they_came_at() -> None:
+    """A train of four whose last comes 6 ms after the first: three packets in 6 ms."""
+    trace = parse_trains("# head\n0 20 0 1 3 6\n40 35 2 2 2\n100 1 0 0\n")
+    assert trace.period_ns == 100_000_000
+    rates, delays = trace.schedules(150_000_000)
+    assert rates["times_ns"] == delays["times_ns"] == [0, 40_000_000, 100_000_000, 140_000_000]
+    assert delays["delays_ns"] == [20_000_000, 35_000_000] * 2
+    assert rates["rates_bps"] == [500 * TRAIN_BITS, 2000 * TRAIN_BITS] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("0 20 0\n", "line 1, column 1: has 3 numbers"),
+        ("0 20 0 1\n", "two trains at least"),
+        ("5 20 0 1\n5 20 0 1\n", "line 2, column 1: 5 comes after 5"),
+        ("0 20 0 4  3\n", "line 1, column 11: 3 comes after 4"),
+        ("0 x 0 4\n", "line 1, column 3: `x` is not"),
+    ],
+)
+def test_mistakes_of_trains_have_their_place(text: str, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        parse_trains(text)
+
+
 def test_traces_are_found_by_name_and_by_path(tmp_path: Path) -> None:
     (tmp_path / "own.trace").write_text("7\n")
     assert traces.load(str(tmp_path / "own.trace")).period_ns == 7_000_000
     with pytest.raises(UsageError, match=r"did you mean `lte-like\.csv`"):
         traces.load("lte_like.csv")
+    (tmp_path / "train").write_text("0 9 0 1\n50 9 0 1\n")
+    assert traces.load(str(tmp_path / "train")).delays_ns == (9_000_000,)
     (tmp_path / "bad.csv").write_text("time_s\n")
     with pytest.raises(UsageError, match=r"bad\.csv: has no column rate_mbps"):
         traces.load(str(tmp_path / "bad.csv"))

@@ -1,10 +1,15 @@
 """Traces of links as columns of a schedule: recorded ones, and random walks.
 
-Two formats are read. A *Mahimahi* trace (R. Netravali et al., "Mahimahi: accurate
+Three formats are read. A *Mahimahi* trace (R. Netravali et al., "Mahimahi: accurate
 record-and-replay for HTTP", USENIX ATC 2015) has a whole number of milliseconds a line: at that
 time one full packet may leave; where the trace ends it begins again, its last line being its
 length. A *rate trace* is CSV with a header: ``time_s,rate_mbps``, and optionally ``delay_ms`` (one
-way) and ``loss``; each row holds until the next one, the last one to the end.
+way), ``loss``, and for the return direction ``return_rate_mbps`` and ``return_loss``; each row
+holds until the next one, the last one to the end. CellReplay's *trains* (W. Sentosa et al.,
+"CellReplay", NSDI 2025) have a line for each train of packets that was sent over an idle link: its
+time, its base delay one way, and how much later than the first its packets came, all in whole
+milliseconds; it begins again as Mahimahi's do. Each line holds until the next one: its delay, and
+the rate at which its train came. (CellReplay's other file, of a saturated link, is Mahimahi's.)
 
 A link has no slots for packets but a rate, so opportunities become one: between two of them it is
 that at which a full frame of the link takes just as long. A link that always has something to send
@@ -18,9 +23,11 @@ import csv
 import math
 import operator
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +36,8 @@ from ccperf.errors import UsageError, suggestion, unknown
 
 #: A full packet of 1500 bytes with the link's framing of 2.
 FRAME_BITS = 8 * 1502
+#: A packet of CellReplay's trains.
+TRAIN_BITS = 8 * 1402
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,9 @@ class Trace:
     losses: tuple[float, ...] | None = None
     #: After this time it begins again; None: its last row holds to the end.
     period_ns: int | None = None
+    #: The return direction's, if it has its own.
+    return_rates_bps: tuple[int, ...] | None = None
+    return_losses: tuple[float, ...] | None = None
 
     def schedules(self, stop_ns: int, direction: str = "forward") -> list[dict[str, Any]]:
         """The fields of a link's schedules up to `stop_ns`: rates and losses of one direction, and
@@ -56,6 +68,14 @@ class Trace:
             found[0]["losses"] = column(self.losses)
         if self.delays_ns is not None:
             found.append({"times_ns": times, "delays_ns": column(self.delays_ns)})
+        back: dict[str, Any] = {}
+        if self.return_rates_bps is not None:
+            back["rates_bps"] = column(self.return_rates_bps)
+        if self.return_losses is not None:
+            back["losses"] = column(self.return_losses)
+        if back:
+            other = "reverse" if direction == "forward" else "forward"
+            found.append({"direction": other, "times_ns": times, **back})
         return found
 
     def mean_bps(self) -> float:
@@ -87,10 +107,11 @@ def packaged() -> list[str]:
 
 
 def load(name: str) -> Trace:
-    """A trace of the package by name, or a file: ``.csv`` is a rate trace, others are Mahimahi's.
+    """A trace of the package by name, or a file: ``.csv`` is a rate trace, others are Mahimahi's or
+    CellReplay's, which have several numbers a line.
 
     Raises:
-        UsageError: if there is none, or if it is not one, with the line.
+        UsageError: if there is none, or if it is not one, with line and column.
     """
     if name in packaged():
         text = data.text(f"traces/{name}")
@@ -111,21 +132,78 @@ def load(name: str) -> Trace:
 
 @lru_cache(maxsize=16)  # the points of a campaign replay the same few
 def _parsed(text: str, *, is_table: bool) -> Trace:
-    return parse_rates(text) if is_table else parse_mahimahi(text)
+    if is_table:
+        return parse_rates(text)
+    first = next(_numbers(text), [])
+    return parse_trains(text) if len(first) > 1 else parse_mahimahi(text)
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A whole number of milliseconds, and where it stands."""
+
+    value: int
+    place: str
+
+
+def _numbers(text: str) -> Iterator[list[_Number]]:
+    """Those of each line that has some. Raises :class:`ValueError` with line and column."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip().startswith("#"):
+            continue
+        found = []
+        for match in re.finditer(r"\S+", line):
+            word, place = match[0], f"line {number}, column {match.start() + 1}"
+            if not (word.isascii() and word.isdigit() and len(word) <= 12):
+                raise ValueError(f"{place}: `{word[:40]}` is not a whole number of milliseconds")
+            found.append(_Number(int(word), place))
+        if found:
+            yield found
+
+
+def parse_trains(text: str) -> Trace:
+    """CellReplay's trains. Raises :class:`ValueError` with line and column of what is wrong."""
+    times: list[int] = []
+    delays: list[int] = []
+    rates: list[int] = []
+    for time, *rest in _numbers(text):
+        if len(rest) < 3:
+            raise ValueError(
+                f"{time.place}: has {1 + len(rest)} numbers; a train has its time, its base delay "
+                "and at least two packets"
+            )
+        delay, *offsets = rest
+        if times and time.value <= times[-1]:
+            raise ValueError(f"{time.place}: {time.value} comes after {times[-1]}; times ascend")
+        for before, after in pairwise(offsets):
+            if after.value < before.value:
+                raise ValueError(
+                    f"{after.place}: {after.value} comes after {before.value}; packets come in turn"
+                )
+        # What comes within a millisecond comes at a rate that the file does not know.
+        span = max(1, offsets[-1].value - offsets[0].value)
+        times.append(time.value)
+        delays.append(delay.value * 1_000_000)
+        rates.append((len(offsets) - 1) * TRAIN_BITS * 1000 // span)
+    if len(times) < 2:
+        raise ValueError("has no length: it needs two trains at least")
+    # The last line is its end, as in Mahimahi's.
+    starts = [(start - times[0]) * 1_000_000 for start in times]
+    return Trace(tuple(starts[:-1]), tuple(rates[:-1]), tuple(delays[:-1]), period_ns=starts[-1])
 
 
 def parse_mahimahi(text: str) -> Trace:
-    """A Mahimahi trace. Raises :class:`ValueError` with the line that is wrong."""
+    """A Mahimahi trace. Raises :class:`ValueError` with line and column of what is wrong."""
     opportunities: list[int] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        word = line.strip()
-        if not word or word.startswith("#"):
-            continue
-        if not (word.isascii() and word.isdigit() and len(word) <= 12):
-            raise ValueError(f"line {number}: `{word[:40]}` is not a whole number of milliseconds")
-        if opportunities and int(word) < opportunities[-1]:
-            raise ValueError(f"line {number}: {word} comes after {opportunities[-1]}; times ascend")
-        opportunities.append(int(word))
+    for opportunity, *more in _numbers(text):
+        if more:
+            raise ValueError(f"{more[0].place}: {more[0].value} is one number too many")
+        if opportunities and opportunity.value < opportunities[-1]:
+            before = opportunities[-1]
+            raise ValueError(
+                f"{opportunity.place}: {opportunity.value} comes after {before}; times ascend"
+            )
+        opportunities.append(opportunity.value)
     if not opportunities or opportunities[-1] == 0:
         raise ValueError("has no length: its last time must be above 0")
     length = opportunities[-1]
@@ -148,11 +226,13 @@ _COLUMNS: Mapping[str, tuple[str, float]] = {
     "rate_mbps": ("rates_bps", 1e6),
     "delay_ms": ("delays_ns", 1e6),
     "loss": ("losses", 1.0),
+    "return_rate_mbps": ("return_rates_bps", 1e6),
+    "return_loss": ("return_losses", 1.0),
 }
 
 
 def parse_rates(text: str) -> Trace:
-    """A rate trace. Raises :class:`ValueError` with the line that is wrong."""
+    """A rate trace. Raises :class:`ValueError` with line and column of what is wrong."""
     written = [
         (n, line) for n, line in enumerate(text.splitlines(), 1) if line[:1] not in ("#", "")
     ]
@@ -168,32 +248,38 @@ def parse_rates(text: str) -> Trace:
     for (number, _), row in zip(written[1:], reader, strict=True):
         if len(row) != len(head):
             raise ValueError(f"line {number} has {len(row)} fields, not {len(head)}")
+        column = 1
         for name, word in zip(head, row, strict=True):
-            columns[name].append(_value(number, name, word))
-        if round(1e9 * max(columns["time_s"][-2:-1], default=-1)) >= round(
-            1e9 * columns["time_s"][-1]
-        ):
-            raise ValueError(f"line {number}: time_s must ascend")
-        if columns["rate_mbps"][-1] * 1e6 < 0.5:
-            message = "must be above 0; write a low one for a link that stands still"
-            raise ValueError(f"line {number}: rate_mbps {message}")
+            place = f"line {number}, column {column + len(word) - len(word.lstrip())}"
+            value = _value(place, name, word)
+            if (
+                name == "time_s"
+                and columns[name]
+                and round(1e9 * columns[name][-1]) >= round(1e9 * value)
+            ):
+                raise ValueError(f"{place}: time_s must ascend")
+            if name.endswith("rate_mbps") and value * 1e6 < 0.5:
+                message = "must be above 0; write a low one for a link that stands still"
+                raise ValueError(f"{place}: {name} {message}")
+            columns[name].append(value)
+            column += len(word) + 1
     if not columns["time_s"]:
         raise ValueError("has no rows")
     fields: dict[str, Any] = {}
     for name, values in columns.items():
         target, scale = _COLUMNS[name]
-        exact = name != "loss"
+        exact = not name.endswith("loss")
         fields[target] = tuple(round(v * scale) if exact else v for v in values)
     return Trace(**fields)
 
 
-def _value(number: int, name: str, word: str) -> float:
+def _value(place: str, name: str, word: str) -> float:
     try:
         value = float(word)
     except ValueError:
         value = math.nan
-    if not 0 <= value < 1e9 or (name == "loss" and value > 1):
-        raise ValueError(f"line {number}: {name} cannot be `{word.strip()[:40]}`")
+    if not 0 <= value < 1e9 or (name.endswith("loss") and value > 1):
+        raise ValueError(f"{place}: {name} cannot be `{word.strip()[:40]}`")
     return value
 
 
